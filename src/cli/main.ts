@@ -7,9 +7,11 @@ import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { DEFAULT_POD_NAMESPACES } from '../cluster/node/ports/pod-namespaces.ts';
 import { DEFAULT_NAMESPACE } from '../deploy/settings.ts';
+import type { ConnectionFlags } from './cluster-connection.ts';
 import type { DemoFlags } from './demo/options.ts';
 import { parseDemoFlags } from './demo/options.ts';
 import { type InstallFlags, type InstallOptions, parseInstallFlags } from './install/options.ts';
+import type { RestartFlags } from './jobset-restart/command.ts';
 import { DEFAULT_STATE_DIRECTORY } from './state-directory.ts';
 import { endWithOutput } from './termination.ts';
 import { DEFAULT_AGENT_CHANNEL, NODES_MAX, parseUpFlags, type UpFlags } from './up-options.ts';
@@ -204,13 +206,36 @@ installationCommand('uninstall', 'remove the operator from a cluster; JobSets an
     process.exitCode = await installCommand('uninstall', options, flags.deleteJobsets === true);
   });
 
+jobSetCommand('restart', 'end the current epoch of a JobSet, so that all its workers start again')
+  .option('--timeout <seconds>', 'how long to wait until the next epoch runs', '60')
+  .option('--no-wait', 'only ask for the restart')
+  .action(async (jobSet: string, flags: RestartFlags & ConnectionFlags) => {
+    const { parseRestart, restartJobSet } = await import('./jobset-restart/command.ts');
+    const parsed = parseRestart(jobSet, flags);
+    if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
+    process.exitCode = await restartJobSet(parsed.options, flags);
+  });
+
+function jobSetCommand(name: string, description: string): Command {
+  return clusterCommand(name, description)
+    .argument('<jobset>', 'name of the JobSet')
+    .option('-n, --namespace <name>', "namespace of the JobSet; the context's by default");
+}
+
 function installationCommand(name: string, description: string): Command {
+  return clusterCommand(name, description).option(
+    '-n, --namespace <name>',
+    NAMESPACE_HELP,
+    DEFAULT_NAMESPACE,
+  );
+}
+
+function clusterCommand(name: string, description: string): Command {
   return program
     .command(name)
     .description(description)
     .option('--kubeconfig <file>', "kubeconfig file; kubectl's by default")
-    .option('--context <name>', 'context to use instead of the current one')
-    .option('-n, --namespace <name>', NAMESPACE_HELP, DEFAULT_NAMESPACE);
+    .option('--context <name>', 'context to use instead of the current one');
 }
 
 function installOptions(flags: InstallFlags): InstallOptions {

@@ -1,0 +1,138 @@
+/** `lockstep restart JOBSET`: ends the current epoch, and waits until the next one runs. */
+import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
+import { RESTART_EPOCH } from '../../jobset/names.ts';
+import type { Stored } from '../../kube/meta.ts';
+import { isReason } from '../../kube/status.ts';
+import { nodeClock } from '../../runtime/adapters/node-clock.ts';
+import { systemRandom } from '../../runtime/adapters/system-random.ts';
+import { DeadlineError } from '../../runtime/deadline.ts';
+import { waitFor } from '../../runtime/informer/wait-for.ts';
+import type { ConnectionFlags } from '../cluster-connection.ts';
+import {
+  findJobSet,
+  type JobSetName,
+  jobSetNameErrors,
+  type NamedJobSet,
+  withJobSet,
+} from '../named-jobset.ts';
+import { restartableEpoch, restartState } from './restart-state.ts';
+
+export interface RestartOptions extends JobSetName {
+  /** 0: do not wait. */
+  readonly timeoutSeconds: number;
+}
+
+export interface RestartFlags {
+  readonly namespace?: string | undefined;
+  readonly timeout: string;
+  readonly wait: boolean;
+}
+
+const MAX_TIMEOUT_SECONDS = 3600;
+
+/** The options, or one line for each wrong argument: its name, its value and what is allowed. */
+export function parseRestart(
+  name: string,
+  { namespace, timeout, wait }: RestartFlags,
+): { readonly options: RestartOptions } | { readonly errors: readonly string[] } {
+  const seconds = /^\d{1,4}$/.test(timeout) ? Number(timeout) : 0;
+  const errors = [
+    ...jobSetNameErrors({ name, namespace }),
+    ...(seconds >= 1 && seconds <= MAX_TIMEOUT_SECONDS
+      ? []
+      : [`--timeout is "${timeout}", allowed are whole seconds from 1 to ${MAX_TIMEOUT_SECONDS}`]),
+  ];
+  if (errors.length > 0) return { errors };
+  return { options: { name, namespace, timeoutSeconds: wait ? seconds : 0 } };
+}
+
+const EXIT_FAILURE = 1;
+
+export async function restartJobSet(
+  { timeoutSeconds, ...named }: RestartOptions,
+  flags: ConnectionFlags,
+): Promise<number> {
+  return withJobSet(named, flags, async (found) => {
+    const epoch = await askForRestart(found);
+    if (timeoutSeconds === 0) {
+      process.stdout.write(`asked to end epoch ${epoch}\n`);
+      return 0;
+    }
+    const { kind, text } = await whatFollows(found, epoch, timeoutSeconds);
+    const isDone = kind === 'Restarted';
+    (isDone ? process.stdout : process.stderr).write(isDone ? `${text}\n` : `lockstep: ${text}\n`);
+    return isDone ? 0 : EXIT_FAILURE;
+  });
+}
+
+/** A busy status changes several times a second, and each change may come between. */
+const MAX_ATTEMPTS = 10;
+
+/**
+ * Writes the annotation under the version in which the epoch was seen to run: a later epoch is never
+ * ended. Returns the epoch.
+ */
+async function askForRestart({ client, at, jobSet, signal }: NamedJobSet): Promise<number> {
+  const target = epochOf(jobSet, at);
+  let seen = jobSet;
+  for (let attempt = 1; ; attempt++) {
+    const { resourceVersion } = seen.metadata;
+    const metadata = { resourceVersion, annotations: { [RESTART_EPOCH]: String(target) } };
+    try {
+      await client.patch(JOBSETS, at, { type: 'merge', patch: { metadata } }, { signal });
+      return target;
+    } catch (error) {
+      if (!isReason(error, 'Conflict') || attempt === MAX_ATTEMPTS) throw error;
+    }
+    const now = await findJobSet(client, at, signal);
+    if (now?.metadata.uid !== jobSet.metadata.uid) throw new Error(`${nameOf(at)} was deleted`);
+    if (epochOf(now, at) !== target) {
+      throw new Error(
+        `${nameOf(at)}: epoch ${target} has just ended by itself; nothing was changed`,
+      );
+    }
+    seen = now;
+  }
+}
+
+function epochOf(jobSet: JobSet, at: NamedJobSet['at']): number {
+  const found = restartableEpoch(jobSet);
+  if ('epoch' in found) return found.epoch;
+  throw new Error(`${nameOf(at)} cannot be restarted: ${found.problem}; nothing was changed`);
+}
+
+async function whatFollows(
+  { client, at, jobSet, signal }: NamedJobSet,
+  epoch: number,
+  timeoutSeconds: number,
+): Promise<{ readonly kind: string; readonly text: string }> {
+  const { uid } = jobSet.metadata;
+  let last: Stored<JobSet> | undefined = jobSet;
+  const stateNow = (): { readonly kind: string; readonly text: string } =>
+    last?.metadata.uid === uid
+      ? restartState(last, epoch)
+      : { kind: 'Over', text: `${nameOf(at)} was deleted` };
+  const wait = { clock: nodeClock, random: systemRandom, timeoutMs: timeoutSeconds * 1000, signal };
+  try {
+    await waitFor(
+      client,
+      JOBSETS,
+      at,
+      (now) => {
+        last = now;
+        return stateNow().kind !== 'Waiting';
+      },
+      wait,
+    );
+    return stateNow();
+  } catch (error) {
+    if (!(error instanceof DeadlineError)) throw error;
+    const { kind, text } = stateNow();
+    const advice = `see "lockstep status ${at.name}", and "lockstep status" for the operator`;
+    return { kind, text: `${text} after ${timeoutSeconds} s: ${advice}` };
+  }
+}
+
+function nameOf({ namespace, name }: NamedJobSet['at']): string {
+  return `JobSet ${namespace}/${name}`;
+}

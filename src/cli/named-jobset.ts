@@ -1,0 +1,112 @@
+/** What commands about one JobSet share: its name, the way to its cluster, and how they end. */
+import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
+import { JOBSET_UID } from '../jobset/names.ts';
+import type { Stored } from '../kube/meta.ts';
+import { dns1123LabelErrors, dns1123SubdomainErrors } from '../kube/name-rules.ts';
+import { isReason } from '../kube/status.ts';
+import type { Client, ObjectKey } from '../runtime/client/client.ts';
+import { type Connected, type ConnectionFlags, connectTo } from './cluster-connection.ts';
+import { onTermination } from './termination.ts';
+
+export interface JobSetName {
+  readonly name: string;
+  /** Undefined: the namespace of the kubeconfig's context, as in kubectl. */
+  readonly namespace: string | undefined;
+}
+
+/** One line for each fault: the argument, its value and what is allowed. */
+export function jobSetNameErrors({ name, namespace }: JobSetName): readonly string[] {
+  const namespaceErrors = namespace === undefined ? [] : dns1123LabelErrors(namespace);
+  return [
+    ...dns1123SubdomainErrors(name).map((why) => `the name of the JobSet is "${name}": ${why}`),
+    ...namespaceErrors.map((why) => `--namespace is "${namespace}": ${why}`),
+  ];
+}
+
+export interface NamedJobSet {
+  readonly connection: Connected;
+  readonly client: Client;
+  readonly at: { readonly namespace: string; readonly name: string };
+  /** As it was found. */
+  readonly jobSet: Stored<JobSet>;
+  /** Aborts with a signal of the user. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Finds the JobSet and runs the command, whose exit code it returns, or the code of the signal that
+ * the user sent meanwhile. Rejects as `connectTo` does, and if there is no such JobSet.
+ */
+export async function withJobSet(
+  { name, namespace }: JobSetName,
+  flags: ConnectionFlags,
+  run: (named: NamedJobSet) => Promise<number>,
+): Promise<number> {
+  const termination = onTermination();
+  const { signal } = termination;
+  try {
+    const connection = await connectTo(flags, signal);
+    const { client, access } = connection;
+    try {
+      const at = { namespace: namespace ?? access.namespace, name };
+      const jobSet = await findJobSet(client, at, signal);
+      if (jobSet === undefined) throw new Error(await whatIsThere(client, at, signal));
+      const code = await run({ connection, client, at, jobSet, signal });
+      return termination.exitCode() ?? code;
+    } finally {
+      connection.close();
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return termination.exitCode() ?? 0;
+  } finally {
+    termination.dispose();
+  }
+}
+
+/** Undefined if there is none. */
+export async function findJobSet(
+  client: Client,
+  at: ObjectKey,
+  signal: AbortSignal,
+): Promise<Stored<JobSet> | undefined> {
+  try {
+    return await client.get(JOBSETS, at, { signal });
+  } catch (error) {
+    if (!isReason(error, 'NotFound')) throw error;
+    return undefined;
+  }
+}
+
+/** Selects what the JobSet's labels name: its Jobs and Pods, and perhaps objects of strangers. */
+export function labelledBy(
+  { metadata }: Stored<JobSet>,
+  { namespace }: NamedJobSet['at'],
+): { readonly namespace: string; readonly labelSelector: string } {
+  return { namespace, labelSelector: `${JOBSET_UID}=${metadata.uid}` };
+}
+
+const MAX_NAMES = 10;
+const UNKNOWN_API =
+  'this cluster does not know JobSets: run "lockstep install"; if it is the cluster of "lockstep up", its definition was deleted: start it again';
+
+/** Says that there is no such JobSet, and which there are: most wrong names are slips. */
+async function whatIsThere(
+  client: Client,
+  { namespace = '', name }: ObjectKey,
+  signal: AbortSignal,
+): Promise<string> {
+  const missing = `there is no JobSet ${namespace}/${name}`;
+  try {
+    const { items, metadata } = await client.list(JOBSETS, { namespace, limit: MAX_NAMES, signal });
+    if (items.length === 0) return `${missing}, nor any other in namespace ${namespace}`;
+    const names = items.map((one) => one.metadata.name).join(', ');
+    const more = metadata.continue ? ', and more' : '';
+    return `${missing}; in namespace ${namespace} there are ${names}${more}`;
+  } catch (error) {
+    if (isReason(error, 'NotFound')) return UNKNOWN_API;
+    // Listing may be forbidden, but the first error is still worth reporting.
+    signal.throwIfAborted();
+    return missing;
+  }
+}
