@@ -32,6 +32,10 @@ class PromptChannel implements Channel {
     this.calls.push('ask');
   }
 
+  ping(): void {
+    this.calls.push('ping');
+  }
+
   giveNotice(epoch: number): Promise<void> {
     this.calls.push(`notice ${epoch}`);
     return this.notice;

@@ -91,6 +91,8 @@ export function startAgent(options: AgentOptions): Agent {
       lease?.renew(askedMs);
       if (lease?.isHeld() === true) running.dispatch({ type: 'podLives' });
     },
+    answered: () => undefined,
+    progress: () => options.body.progress.progress,
   });
   lease?.start();
   return {

@@ -76,6 +76,8 @@ export class Announcer {
   readonly #options: AnnouncerOptions;
   readonly #backoff: Backoff;
   #wanted: Announcement | undefined;
+  /** What was sent last for it, perhaps in vain. */
+  #sent: StringMap | undefined;
   #isWorking = false;
   #isLooking = false;
   #conflicts = 0;
@@ -94,6 +96,7 @@ export class Announcer {
   /** Makes announcements one after the other, and skips those that were superseded meanwhile. */
   announce(announcement: Announcement): void {
     this.#wanted = announcement;
+    this.#sent = undefined;
     if (!this.#isWorking) void this.#work();
   }
 
@@ -180,17 +183,18 @@ export class Announcer {
    * True when the announcement is confirmed. Otherwise it has already waited before the next try.
    */
   async #attempt(announcement: Announcement): Promise<boolean> {
-    const { dialect, signal } = this.#options;
-    const wanted = announcementAnnotations(dialect, announcement);
+    const { clock, dialect, signal } = this.#options;
+    const wanted = announcementAnnotations(dialect, announcement, clock.monotonic());
     try {
       if (this.#old.name === 'Unknown') {
         const read = await this.#patch({ type: 'merge', patch: {} }, signal);
         if (!this.#learn(read)) return false;
-        if (holds(read, wanted)) return true;
+        if (holds(read, this.#sent ?? wanted)) return true;
       }
       const tests = oldTest(this.#old, pathOf(epochKey(dialect)));
       const forgotten = dialect === 'Canonical' ? [FORGET_MANAGED_FIELDS] : [];
       const operations = [...this.#uidTest(), ...tests, ...additions(wanted), ...forgotten];
+      this.#sent = wanted;
       const written = await this.#patch({ type: 'json', operations }, signal);
       if (!this.#learn(written)) return false;
       if (!holds(written, wanted)) throw new Error('the server stored another value');

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { parseNotice } from '../jobset/epoch/notice.ts';
 import {
   AGENT_STARTS,
   EPOCH,
@@ -63,6 +64,8 @@ class Scene {
       announced: (epoch) => this.heard.push(`announced ${epoch}`),
       podEnding: () => this.heard.push('ending'),
       podLives: (askedMs) => this.heard.push(`lives ${askedMs}`),
+      answered: () => undefined,
+      progress: () => undefined,
     });
     this.channel = channel;
     return channel;
@@ -350,6 +353,25 @@ describe('announcing an epoch', () => {
     await scene.until(() => scene.heard.includes('announced 1'));
     // The patch and one read: the value stands, so nothing is written again.
     expect(scene.patches).toBe(2);
+  });
+
+  it('writes nothing again for evidence that is older by the time of the answer', async () => {
+    scene.api.applied = (count) => {
+      if (count === 1) throw new Error('connection reset');
+    };
+    const ended = { evidence: { how: 'Exited', exitCode: 1, byItself: true }, atMs: 0 } as const;
+    const cause = { epoch: 1, end: { exitCode: 1 } };
+    scene.open().announce({ epoch: 2, starts: 1, cause, ended });
+    await scene.until(() => scene.heard.includes('announced 2'));
+    expect(scene.patches).toBe(2);
+    expect(parseNotice(scene.api.annotations[NOTICE] ?? '')).toMatchObject({ epoch: 1, ended: {} });
+  });
+
+  it('writes evidence only where the worker is why it announces', async () => {
+    const ended = { evidence: { how: 'Stopped', signal: 'SIGTERM' }, atMs: 0 } as const;
+    scene.open().announce({ epoch: 2, starts: 1, ended });
+    await scene.until(() => scene.heard.includes('announced 2'));
+    expect(scene.api.annotations[NOTICE]).toBeUndefined();
   });
 
   it('never lets a late patch win over a newer one', async () => {

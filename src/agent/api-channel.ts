@@ -64,7 +64,10 @@ export function createApiChannel(options: ApiChannelOptions): Channel {
     spreadMs,
     confirmed: (epoch) => listener?.announced(epoch),
     podEnding: () => listener?.podEnding(),
-    podLives: (askedMs) => listener?.podLives(askedMs),
+    podLives: (askedMs) => {
+      listener?.podLives(askedMs);
+      listener?.answered(askedMs);
+    },
     signal: end.signal,
   });
   const follow = async (): Promise<void> => {
@@ -92,6 +95,7 @@ export function createApiChannel(options: ApiChannelOptions): Channel {
     announce: (announcement) => announcer.announce(announcement),
     giveNotice: (epoch) => announcer.giveNotice(epoch),
     askForPod: () => void announcer.lookAtPod(),
+    ping: () => void announcer.lookAtPod(),
     close() {
       end.abort(new Error('the channel was closed'));
       listener = undefined;

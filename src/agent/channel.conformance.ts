@@ -1,5 +1,9 @@
 /** The tests that every channel of the agent must pass, over the API server and over the hub. */
 import { expect, it } from 'vitest';
+import type { WorkerEvidence } from '../jobset/culprits/worker-evidence.ts';
+import { FIRST_PROGRESS_TIMEOUT, PROGRESS_TIMEOUT } from '../jobset/names.ts';
+import type { ProgressTimeouts } from '../jobset/progress/progress-timeouts.ts';
+import type { StringMap } from '../kube/meta.ts';
 import type { VirtualClock } from '../runtime/memory/virtual-clock.ts';
 import type { Channel } from './channel.ts';
 
@@ -12,10 +16,14 @@ export interface ChannelUnderTest {
   readonly channel: Channel;
   /** The controller writes the JobSet's status: D, and S of the agent's ReplicatedJob. */
   setStatus(deprecated: number, released: number): void;
+  /** The user annotates the JobSet. */
+  annotate(annotations: StringMap): void;
   /** The newest epoch that the controller knows of the agent's Pod; 0: none. */
   announced(): number;
   /** The cause that the controller knows for the end of the last epoch. */
   cause(): object | undefined;
+  /** What the controller knows of that end besides. */
+  ended(): WorkerEvidence | undefined;
   /** Connections break; new ones can be made at once. */
   breakConnections(): void;
   /** Nothing answers, until `restore`. */
@@ -61,6 +69,63 @@ export function channelConformance(make: () => ChannelUnderTest): void {
     scene.world.channel.announce({ epoch: 2, starts: 1, cause });
     await scene.until(() => scene.world.announced() === 2);
     expect(scene.world.cause()).toEqual(cause);
+    scene.close();
+  });
+
+  it('tells what is known of the end of the worker besides, and when it was', async () => {
+    const scene = await opened();
+    await scene.pass(2000);
+    const cause = { epoch: 1, end: { signal: 'SIGKILL' } };
+    const evidence = { how: 'Hung', signal: 'SIGKILL', silentMs: 61_000, step: 330 } as const;
+    const ended = { evidence, atMs: scene.world.clock.monotonic() - 1500 };
+    scene.world.channel.announce({ epoch: 2, starts: 1, cause, ended });
+    await scene.until(() => scene.world.announced() === 2);
+    expect(scene.world.ended()).toMatchObject(evidence);
+    expect(scene.world.ended()?.agoMs).toBeGreaterThanOrEqual(1500);
+    expect(scene.world.ended()?.agoMs).toBeLessThan(2000);
+    scene.close();
+  });
+
+  it('tells within a second how long workers may be silent now', async () => {
+    const scene = await opened();
+    expect(scene.timeouts).toEqual({});
+    scene.world.annotate({ [PROGRESS_TIMEOUT]: '5m', [FIRST_PROGRESS_TIMEOUT]: '1h' });
+    await scene.pass(1000);
+    expect(scene.timeouts).toEqual({ progressTimeout: 300_000, firstProgressTimeout: 3_600_000 });
+    scene.world.annotate({ [PROGRESS_TIMEOUT]: 'Auto' });
+    await scene.pass(1000);
+    expect(scene.timeouts).toEqual({ progressTimeout: 'Auto' });
+    scene.world.annotate({ [PROGRESS_TIMEOUT]: 'Off' });
+    await scene.pass(1000);
+    expect(scene.timeouts).toEqual({});
+    scene.close();
+  });
+
+  it('tells that a ping was answered, and which', async () => {
+    const scene = await opened();
+    await scene.pass(10_000);
+    expect(scene.answered).toEqual([]);
+    const pingedMs = scene.world.clock.monotonic();
+    scene.world.channel.ping();
+    await scene.until(() => scene.answered.length > 0);
+    expect(scene.answered).toEqual([pingedMs]);
+    scene.close();
+  });
+
+  it('never takes an answer to an earlier ping for one to a later ping', async () => {
+    const scene = await opened();
+    scene.world.channel.ping();
+    scene.world.goDark();
+    for (let i = 0; i < 120; i++) {
+      await scene.pass(1000);
+      scene.world.channel.ping();
+    }
+    const restoredMs = scene.world.clock.monotonic();
+    expect(scene.answered.every((askedMs) => askedMs === 0)).toBe(true);
+    scene.world.restore();
+    await scene.pass(60_000);
+    scene.world.channel.ping();
+    await scene.until(() => scene.answered.some((askedMs) => askedMs > restoredMs));
     scene.close();
   });
 
@@ -178,15 +243,23 @@ class Scene {
   readonly heard: string[] = [];
   /** When the questions were asked that confirmed the Pod. */
   readonly lives: number[] = [];
+  /** When the pings were sent that were answered. */
+  readonly answered: number[] = [];
+  /** The time-outs in the last snapshot. */
+  timeouts: ProgressTimeouts | undefined;
 
   constructor(world: ChannelUnderTest) {
     this.world = world;
     world.channel.open({
-      snapshot: ({ deprecated, released, isFresh }) =>
-        this.heard.push(`${deprecated}/${released}${isFresh ? ' fresh' : ''}`),
+      snapshot: ({ deprecated, released, isFresh, timeouts }) => {
+        this.heard.push(`${deprecated}/${released}${isFresh ? ' fresh' : ''}`);
+        this.timeouts = timeouts;
+      },
       announced: (epoch) => this.heard.push(`announced ${epoch}`),
       podEnding: () => this.heard.push('ending'),
       podLives: (askedMs) => this.lives.push(askedMs),
+      answered: (askedMs) => this.answered.push(askedMs),
+      progress: () => undefined,
     });
   }
 

@@ -20,8 +20,13 @@ function overApi(): ChannelUnderTest {
     clock,
     channel: apiChannelOf(api, clock, random),
     setStatus: (deprecated, released) => api.setStatus(deprecated, released),
+    annotate: (annotations) => api.annotate(annotations),
     announced: () => Number(api.annotations[EPOCH] ?? 0),
-    cause: () => parseNotice(api.annotations[NOTICE] ?? ''),
+    cause: () => {
+      const { epoch, end } = parseNotice(api.annotations[NOTICE] ?? '') ?? {};
+      return { epoch, end };
+    },
+    ended: () => parseNotice(api.annotations[NOTICE] ?? '')?.ended,
     breakConnections: () => api.closeWatches(),
     goDark: () => {
       api.closeWatches();
@@ -61,8 +66,10 @@ function overHubOrApi(): ChannelUnderTest {
 function hubWorld(hub: FakeHub): Omit<ChannelUnderTest, 'clock' | 'channel'> {
   return {
     setStatus: (deprecated, released) => hub.setStatus(deprecated, released),
+    annotate: (annotations) => hub.annotate(annotations),
     announced: () => hub.announced?.epoch ?? 0,
     cause: () => hub.announced?.cause,
+    ended: () => hub.announced?.ended,
     breakConnections: () => hub.streams.breakAll(),
     goDark: () => {
       hub.streams.isCut = true;

@@ -5,7 +5,8 @@
  */
 import type { WorkerEvidence } from '../jobset/culprits/worker-evidence.ts';
 import type { GroupState } from '../jobset/epoch/group-state.ts';
-import type { WorkerEnd } from '../jobset/epoch/notice.ts';
+import type { WorkerEnd } from '../jobset/epoch/worker-end.ts';
+import type { Progress } from '../jobset/progress/progress.ts';
 
 /** What an agent needs to know of its JobSet, from one version of it. */
 export interface GroupSnapshot extends GroupState {
@@ -33,6 +34,11 @@ export interface EndedWorker {
   readonly atMs: number;
 }
 
+/** The evidence as it is to be sent now (monotonic). */
+export function evidenceAt({ evidence, atMs }: EndedWorker, nowMs: number): WorkerEvidence {
+  return { ...evidence, agoMs: Math.max(0, Math.round(nowMs - atMs)) };
+}
+
 /** What the channel tells the agent. Calls come one at a time and in order. */
 export interface ChannelListener {
   /** Snapshots start with one that is no older than the call of `open`. */
@@ -46,6 +52,10 @@ export interface ChannelListener {
    * (monotonic).
    */
   podLives(askedMs: number): void;
+  /** The coordinator answered a `ping` that was sent at `askedMs` (monotonic). */
+  answered(askedMs: number): void;
+  /** What the worker has reported, for messages that are sent anyway. */
+  progress(): Progress | undefined;
 }
 
 export interface Channel {
@@ -60,5 +70,7 @@ export interface Channel {
   giveNotice(epoch: number): Promise<void>;
   /** Asks the coordinator to confirm the agent's Pod by its UID. An answer may never come. */
   askForPod(): void;
+  /** Asks the coordinator for a sign of life. An answer may never come. */
+  ping(): void;
   close(): void;
 }

@@ -4,7 +4,7 @@
  * against the embedded one.
  */
 import type { JobSet, JobSetStatus } from '../jobset/jobset.ts';
-import type { OwnerReference, Stored } from '../kube/meta.ts';
+import type { OwnerReference, Stored, StringMap } from '../kube/meta.ts';
 import type { Pod } from '../kube/objects/pod.ts';
 import { applyJsonPatch, parseJsonPatch } from '../kube/patch/json-patch.ts';
 import { ApiStatusError, failure } from '../kube/status.ts';
@@ -96,9 +96,19 @@ export class FakeApi {
   }
 
   setJobSetStatus(status: JobSetStatus): void {
+    this.#setJobSet({}, { status });
+  }
+
+  /** The user gives the JobSet these annotations. */
+  annotate(annotations: StringMap): void {
+    this.#setJobSet({ annotations }, {});
+  }
+
+  #setJobSet(metadata: Partial<Stored<JobSet>['metadata']>, rest: Partial<JobSet>): void {
     if (this.jobSet === undefined) throw new Error('there is no JobSet');
-    const metadata = { ...this.jobSet.metadata, resourceVersion: String(++this.version) };
-    this.jobSet = { ...this.jobSet, metadata, status };
+    const resourceVersion = String(++this.version);
+    const old = this.jobSet;
+    this.jobSet = { ...old, ...rest, metadata: { ...old.metadata, ...metadata, resourceVersion } };
     this.emit({ type: 'MODIFIED', object: this.jobSet });
   }
 

@@ -1,7 +1,7 @@
 /** The operator's own hub with one member, or as many as have tokens, over streams in memory. */
 import type { HubAnnouncement } from '../jobset/hub/message.ts';
 import type { JobSet } from '../jobset/jobset.ts';
-import type { Stored } from '../kube/meta.ts';
+import type { Stored, StringMap } from '../kube/meta.ts';
 import { Hub } from '../operator/hub/hub.ts';
 import { MemoryStreams } from '../runtime/memory/memory-streams.ts';
 import { SeededRandom } from '../runtime/memory/seeded-random.ts';
@@ -62,6 +62,15 @@ export class FakeHub {
 
   setStatus(deprecated: number, released: number): void {
     this.api.setStatus(deprecated, released);
+    this.#show();
+  }
+
+  annotate(annotations: StringMap): void {
+    this.api.annotate(annotations);
+    this.#show();
+  }
+
+  #show(): void {
     if (this.api.jobSet !== undefined) this.hub.jobSetSeen(this.api.jobSet);
   }
 

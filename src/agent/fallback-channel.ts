@@ -79,6 +79,8 @@ class FallbackChannel implements Channel {
         this.#leaveApi();
         listener.podLives(askedMs);
       },
+      answered: (askedMs) => listener.answered(askedMs),
+      progress: () => listener.progress(),
     });
   }
 
@@ -98,6 +100,11 @@ class FallbackChannel implements Channel {
     if (this.#questions > MAX_OPEN_QUESTIONS) this.#askApi();
     this.#hub.askForPod();
     this.#api?.askForPod();
+  }
+
+  ping(): void {
+    this.#hub.ping();
+    this.#api?.ping();
   }
 
   close(): void {

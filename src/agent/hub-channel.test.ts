@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { parseAgentMessage } from '../jobset/hub/message.ts';
+import type { Progress } from '../jobset/progress/progress.ts';
 import { SeededRandom } from '../runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
@@ -8,6 +10,49 @@ import { createHubChannel } from './hub-channel.ts';
 
 /** After this time another leader is certainly there. */
 const FAIL_OVER_MS = 15_000;
+
+test('tells what the worker has reported with each message that it sends anyway', async () => {
+  const clock = new VirtualClock();
+  const hub = new FakeHub(clock);
+  const sent: string[] = [];
+  const connect = hub.streams.connector();
+  const connector: StreamConnector = {
+    connect: async (listener, signal) => {
+      const stream = await connect.connect(listener, signal);
+      const write = stream.write.bind(stream);
+      stream.write = (bytes) => {
+        sent.push(...Buffer.from(bytes).toString().trim().split('\n'));
+        write(bytes);
+      };
+      return stream;
+    },
+  };
+  const random = new SeededRandom(5);
+  const options = { connector, clock, random, logger: SILENT, jobSetUid: undefined };
+  const channel = createHubChannel(options);
+  let progress: Progress | undefined;
+  channel.open({
+    snapshot: () => undefined,
+    announced: () => undefined,
+    podEnding: () => undefined,
+    podLives: () => undefined,
+    answered: () => undefined,
+    progress: () => progress,
+  });
+  await clock.advance(1000);
+  progress = { step: 330, checkpoint: 300, phase: 'evaluate', silentMs: 250.4 };
+  channel.announce({ epoch: 2, starts: 1 });
+  await clock.advance(5000);
+  channel.close();
+  const messages = sent.map((text) => parseAgentMessage(text));
+  expect(messages.map(({ type }) => type)).toEqual(['hello', 'announce', 'ping']);
+  const told = { step: 330, checkpoint: 300, phase: 'evaluate', silentMs: 250 };
+  expect(messages.map((each) => ('progress' in each ? each.progress : undefined))).toEqual([
+    undefined,
+    told,
+    told,
+  ]);
+});
 
 test('retries a lost hub at least every second at first, and less often later', async () => {
   const clock = new VirtualClock();
@@ -32,6 +77,8 @@ test('retries a lost hub at least every second at first, and less often later', 
     announced: () => undefined,
     podEnding: () => undefined,
     podLives: () => undefined,
+    answered: () => undefined,
+    progress: () => undefined,
   });
   await clock.runUntil(() => isAnswered, 5000);
   await clock.advance(60_000);

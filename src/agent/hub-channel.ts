@@ -78,6 +78,10 @@ class HubChannel implements Channel {
     this.#conversation?.askForPod();
   }
 
+  ping(): void {
+    this.#conversation?.ping();
+  }
+
   giveNotice(epoch: number): Promise<void> {
     this.#conversation?.notice(epoch);
     return Promise.resolve();
@@ -124,6 +128,8 @@ class HubChannel implements Channel {
         this.#isPodWanted = false;
         this.#listener?.podLives(askedMs);
       },
+      answered: (askedMs) => this.#listener?.answered(askedMs),
+      progress: () => this.#listener?.progress(),
     });
     try {
       const stream = await withDeadline(clock, CONNECT_TIMEOUT_MS, signal, (within) =>

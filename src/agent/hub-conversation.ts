@@ -9,11 +9,12 @@ import {
   MAX_MESSAGE_BYTES,
   parseHubMessage,
 } from '../jobset/hub/message.ts';
+import type { Progress } from '../jobset/progress/progress.ts';
 import { LineSplitter } from '../runtime/client/watch-stream.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import { jitter, type Random } from '../runtime/ports/random.ts';
 import type { ByteStream } from '../runtime/ports/stream.ts';
-import type { Announcement } from './channel.ts';
+import { type Announcement, evidenceAt } from './channel.ts';
 
 export type HubContact =
   /** A hello has been answered. */
@@ -52,6 +53,10 @@ export interface ConversationEvents {
   /** The hub has the announcement, or will get it before anything else. */
   readonly confirmed: (epoch: number) => void;
   readonly podLives: (askedMs: number) => void;
+  /** The hub answered the `ping` of that time. */
+  readonly answered: (askedMs: number) => void;
+  /** See `ChannelListener.progress`. */
+  readonly progress: () => Progress | undefined;
 }
 
 export interface ConversationOptions {
@@ -76,6 +81,10 @@ export class Conversation {
   /** When each open question for the Pod was asked, by its number. */
   readonly #asked = new Map<number, number>();
   #asks = 0;
+  /** When each open `ping` was sent, by its number among all pings of the stream. */
+  readonly #pings = new Map<number, number>();
+  #sentPings = 0;
+  #pongs = 0;
   #timers: { cancel(): void }[] = [];
   #finish: (outcome: Outcome) => void = () => undefined;
 
@@ -97,7 +106,8 @@ export class Conversation {
     this.#heardMs = clock.monotonic();
     this.#unconfirmed = announcement?.epoch;
     const told = announcement && sentNow(announcement, this.#heardMs);
-    this.#say({ type: 'hello', jobSetUid, announcement: told });
+    const progress = this.#events.progress();
+    this.#say({ type: 'hello', jobSetUid, announcement: told, progress });
     this.#timers = [
       clock.setTimer(HELLO_TIMEOUT_MS, () => {
         if (!this.#isAnswered) this.#over('NotAnswered', 'the hello was not answered in time');
@@ -107,8 +117,8 @@ export class Conversation {
   }
 
   announce(announcement: Announcement): void {
-    const { clock } = this.#options;
-    this.#say({ type: 'announce', announcement: sentNow(announcement, clock.monotonic()) });
+    const told = sentNow(announcement, this.#options.clock.monotonic());
+    this.#say({ type: 'announce', announcement: told, progress: this.#events.progress() });
     if (this.#isAnswered) this.#events.confirmed(announcement.epoch);
     else this.#unconfirmed = announcement.epoch;
   }
@@ -118,7 +128,14 @@ export class Conversation {
     const ask = ++this.#asks;
     this.#asked.delete(ask - MAX_OPEN_QUESTIONS);
     this.#asked.set(ask, this.#options.clock.monotonic());
-    this.#say({ type: 'ping', ask });
+    this.#sayPing({ ask });
+  }
+
+  ping(): void {
+    this.#sayPing({});
+    this.#pings.set(this.#sentPings, this.#options.clock.monotonic());
+    const [oldest] = this.#pings.keys();
+    if (this.#pings.size > MAX_OPEN_QUESTIONS && oldest !== undefined) this.#pings.delete(oldest);
   }
 
   notice(epoch: number): void {
@@ -161,6 +178,7 @@ export class Conversation {
         this.#events.message(message);
         break;
       case 'pong':
+        this.#takePong();
         break;
       case 'podLives': {
         const askedMs = this.#asked.get(message.ask);
@@ -202,10 +220,22 @@ export class Conversation {
         this.#isDoubted = true;
         this.#events.contact('Silent');
       }
-      this.#say({ type: 'ping' });
+      this.#sayPing({});
       this.#scheduleHeartbeat();
     });
     this.#timers = [...this.#timers.slice(0, 1), timer];
+  }
+
+  #sayPing(asked: { readonly ask?: number }): void {
+    this.#sentPings++;
+    this.#say({ type: 'ping', ...asked, progress: this.#events.progress() });
+  }
+
+  /** The hub answers pings one by one, in their order. */
+  #takePong(): void {
+    const askedMs = this.#pings.get(++this.#pongs);
+    this.#pings.delete(this.#pongs);
+    if (askedMs !== undefined) this.#events.answered(askedMs);
   }
 
   #say(message: Parameters<typeof encodeAgentMessage>[0]): void {
@@ -223,7 +253,5 @@ export class Conversation {
 
 /** The announcement with the age of its evidence. */
 function sentNow({ ended, ...announcement }: Announcement, nowMs: number): HubAnnouncement {
-  if (ended === undefined) return announcement;
-  const agoMs = Math.max(0, Math.round(nowMs - ended.atMs));
-  return { ...announcement, ended: { ...ended.evidence, agoMs } };
+  return ended === undefined ? announcement : { ...announcement, ended: evidenceAt(ended, nowMs) };
 }

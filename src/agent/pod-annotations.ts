@@ -6,8 +6,9 @@
 
 import { formatNotice } from '../jobset/epoch/notice.ts';
 import { AGENT_STARTS, EPOCH, IN_PLACE_RESTART_ATTEMPT, NOTICE } from '../jobset/names.ts';
+import { defined } from '../kube/json/defined.ts';
 import type { StringMap } from '../kube/meta.ts';
-import type { Announcement } from './channel.ts';
+import { type Announcement, evidenceAt } from './channel.ts';
 
 /** `Canonical` speaks of epochs, `Upstream` of attempts. */
 export type Dialect = 'Canonical' | 'Upstream';
@@ -22,16 +23,20 @@ export function epochText(dialect: Dialect, epoch: number): string {
   return String(dialect === 'Canonical' ? epoch : epoch - 1);
 }
 
-/** All annotations that an announcement writes, including `epochKey`. */
+/** All annotations that an announcement writes now (monotonic), including `epochKey`. */
 export function announcementAnnotations(
   dialect: Dialect,
-  { epoch, starts, cause }: Announcement,
+  { epoch, starts, cause, ended }: Announcement,
+  nowMs: number,
 ): StringMap {
   const announced = { [epochKey(dialect)]: epochText(dialect, epoch) };
   if (dialect === 'Upstream') return announced;
+  const evidence = ended === undefined ? undefined : evidenceAt(ended, nowMs);
   return {
     ...announced,
     [AGENT_STARTS]: `${epoch}:${starts}`,
-    ...(cause === undefined ? {} : { [NOTICE]: formatNotice(cause) }),
+    ...(cause === undefined
+      ? {}
+      : { [NOTICE]: formatNotice({ ...cause, ...defined({ ended: evidence }) }) }),
   };
 }

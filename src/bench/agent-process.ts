@@ -217,6 +217,7 @@ class Member implements Body {
       announce: (announcement) => channel.announce(announcement),
       giveNotice: (epoch) => channel.giveNotice(epoch),
       askForPod: () => channel.askForPod(),
+      ping: () => channel.ping(),
       close: () => channel.close(),
     };
   }

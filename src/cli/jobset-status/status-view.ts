@@ -2,8 +2,8 @@
 
 import { epochsOf } from '../../jobset/epoch/dialect.ts';
 import { groupSize } from '../../jobset/epoch/group-state.ts';
-import type { WorkerEnd } from '../../jobset/epoch/notice.ts';
 import { type PodFacts, podFacts } from '../../jobset/epoch/pod-facts.ts';
+import type { WorkerEnd } from '../../jobset/epoch/worker-end.ts';
 import type { MemberReport } from '../../jobset/hub/member-report.ts';
 import type { JobSet, RestartRecord } from '../../jobset/jobset.ts';
 import { REPLICATED_JOB_NAME } from '../../jobset/names.ts';

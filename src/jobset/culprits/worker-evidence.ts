@@ -4,7 +4,7 @@
  */
 import { defined } from '../../kube/json/defined.ts';
 import { isJsonObject } from '../../kube/json/json-value.ts';
-import { isExitCode, isSignal } from '../epoch/notice.ts';
+import { isExitCode, isSignal } from '../epoch/worker-end.ts';
 import { isMilliseconds, isStep } from '../progress/progress.ts';
 
 /**

@@ -18,6 +18,31 @@ describe('a notice', () => {
     );
   });
 
+  it('keeps evidence of the end, as far as there is room', () => {
+    const end = { exitCode: 1 } as const;
+    const known = { how: 'Exited', byItself: true, agoMs: 12, silentMs: 3, step: 330 } as const;
+    const text = (lastWords: string): string =>
+      formatNotice({ epoch: 3, end, ended: { ...known, lastWords } });
+    expect(parseNotice(text('out of data'))).toEqual({
+      epoch: 3,
+      end,
+      ended: { ...known, lastWords: 'out of data' },
+    });
+    const long = text('\n'.repeat(600));
+    expect(long.length).toBeLessThanOrEqual(1000);
+    expect(parseNotice(long)).toMatchObject({ epoch: 3, end, ended: known });
+  });
+
+  it('counts evidence that is malformed as none', () => {
+    const end = { epoch: 3, exitCode: 1 };
+    for (const ended of [7, 'x', null, [], {}, { how: 'Exited' }, { how: 'Fell', agoMs: 1 }]) {
+      expect(parseNotice(JSON.stringify({ ...end, ended }))).toEqual({
+        epoch: 3,
+        end: { exitCode: 1 },
+      });
+    }
+  });
+
   it('is a plain number where the agent cannot know how its worker ended', () => {
     expect(formatNotice({ epoch: 3 })).toBe('3');
   });

@@ -4,27 +4,31 @@
  * writes it as a plain number. A supervisor has seen its worker end and writes JSON
  * (`docs/design/member-hazards.md#a-stop-looks-like-a-failure`).
  */
+import { defined } from '../../kube/json/defined.ts';
+import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
+import { parseEvidence, type WorkerEvidence, withEvidence } from '../culprits/worker-evidence.ts';
+import { isEpoch, reportedEnd, type WorkerEnd } from './worker-end.ts';
+
 export interface Notice {
   /** The epoch in which the worker ran. */
   readonly epoch: number;
   /** How it ended; absent if the agent cannot know (sidecar). */
   readonly end?: WorkerEnd;
+  /** Evidence of that end. */
+  readonly ended?: WorkerEvidence;
 }
 
-/** Exactly one of the two. `signal` is a name such as `SIGKILL`. */
-export type WorkerEnd = { readonly exitCode: number } | { readonly signal: string };
-
-export function formatNotice(notice: Notice): string {
-  return notice.end === undefined
-    ? String(notice.epoch)
-    : JSON.stringify({ epoch: notice.epoch, ...notice.end });
-}
-
-const MAX_EPOCH = 2147483647;
+/** In bytes. A longer notice loses its last words, and then its evidence. */
+const MAX_NOTICE_BYTES = 1000;
 /** Far more than any notice needs; a longer text is not parsed at all. */
 const NOTICE_LENGTH_LIMIT = 1024;
 
-/** Undefined for an invalid notice: it is only a hint. */
+export function formatNotice({ epoch, end, ended }: Notice): string {
+  if (end === undefined) return String(epoch);
+  return JSON.stringify(withEvidence({ epoch, ...end }, ended, MAX_NOTICE_BYTES));
+}
+
+/** Undefined for an invalid notice: it is only a hint. Invalid evidence counts as none. */
 export function parseNotice(text: string): Notice | undefined {
   if (/^[0-9]{1,10}$/.test(text)) {
     const epoch = Number(text);
@@ -32,41 +36,16 @@ export function parseNotice(text: string): Notice | undefined {
   }
   if (text.length > NOTICE_LENGTH_LIMIT) return undefined;
   const parsed = parseObject(text);
-  return parsed === undefined ? undefined : reportedEnd(parsed);
+  const reported = parsed === undefined ? undefined : reportedEnd(parsed);
+  if (reported === undefined) return undefined;
+  return { ...reported, ...defined({ ended: parseEvidence(parsed?.['ended']) }) };
 }
 
-/** An end that a supervisor reports: `epoch`, and either `exitCode` or `signal`. */
-export function reportedEnd(
-  report: Readonly<Record<string, unknown>>,
-): { readonly epoch: number; readonly end: WorkerEnd } | undefined {
-  const { epoch, exitCode, signal } = report;
-  if (!isEpoch(epoch)) return undefined;
-  if (isSignal(signal) && exitCode === undefined) return { epoch, end: { signal } };
-  if (isExitCode(exitCode) && signal === undefined) return { epoch, end: { exitCode } };
-  return undefined;
-}
-
-function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
-  let parsed: unknown;
+function parseObject(text: string): JsonObject | undefined {
   try {
-    parsed = JSON.parse(text);
+    const parsed: unknown = JSON.parse(text);
+    return isJsonObject(parsed) ? parsed : undefined;
   } catch {
     return undefined;
   }
-  return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
-    ? { ...parsed }
-    : undefined;
-}
-
-export function isEpoch(value: unknown): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= MAX_EPOCH;
-}
-
-export function isExitCode(value: unknown): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 255;
-}
-
-/** A name such as `SIGKILL` or `SIGRTMIN+1`. */
-export function isSignal(value: unknown): value is string {
-  return typeof value === 'string' && /^SIG[A-Z0-9+]{1,16}$/.test(value);
 }

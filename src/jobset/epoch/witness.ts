@@ -3,8 +3,8 @@ import type { ContainerStateTerminated, ContainerStatus, Pod } from '../../kube/
 import type { RestartWitness } from '../jobset.ts';
 import { AGENT_CONTAINER_NAME, UPSTREAM_AGENT_CONTAINER_NAME } from '../names.ts';
 import { isTrue } from '../status/conditions.ts';
-import type { WorkerEnd } from './notice.ts';
 import type { PodFacts } from './pod-facts.ts';
+import type { WorkerEnd } from './worker-end.ts';
 
 /**
  * It comes from one read of the first failing Pod. A Pod that restarted in place does not show how

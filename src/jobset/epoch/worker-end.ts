@@ -1,0 +1,30 @@
+/** How a worker ended, as its agent reports it. */
+
+/** Exactly one of the two. `signal` is a name such as `SIGKILL`. */
+export type WorkerEnd = { readonly exitCode: number } | { readonly signal: string };
+
+const MAX_EPOCH = 2147483647;
+
+/** An end that a supervisor reports: `epoch`, and either `exitCode` or `signal`. */
+export function reportedEnd(
+  report: Readonly<Record<string, unknown>>,
+): { readonly epoch: number; readonly end: WorkerEnd } | undefined {
+  const { epoch, exitCode, signal } = report;
+  if (!isEpoch(epoch)) return undefined;
+  if (isSignal(signal) && exitCode === undefined) return { epoch, end: { signal } };
+  if (isExitCode(exitCode) && signal === undefined) return { epoch, end: { exitCode } };
+  return undefined;
+}
+
+export function isEpoch(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= MAX_EPOCH;
+}
+
+export function isExitCode(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 255;
+}
+
+/** A name such as `SIGKILL` or `SIGRTMIN+1`. */
+export function isSignal(value: unknown): value is string {
+  return typeof value === 'string' && /^SIG[A-Z0-9+]{1,16}$/.test(value);
+}
