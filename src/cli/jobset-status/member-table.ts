@@ -1,7 +1,7 @@
 /** Renders a JobSet and its members as a table. */
-import { describeWitness } from '../../jobset/epoch/witness.ts';
-import type { RestartRecord } from '../../jobset/jobset.ts';
 import { printable } from '../../kube/quote.ts';
+import { groupLines, progressColumns } from './progress-lines.ts';
+import { culpritLines, restartLine } from './restart-lines.ts';
 import type {
   ConditionView,
   JobSetView,
@@ -16,33 +16,35 @@ import type {
  */
 export function memberTable(view: StatusView): string {
   const lines = [
-    ...summary(view.jobSet),
+    ...summary(view),
     ...missing(view),
     '',
-    ...columns(view.members.map(cells)),
+    ...columns(view.members, Number.POSITIVE_INFINITY),
   ];
   return lines.map((line) => `${line}\n`).join('');
 }
 
 /**
- * The table for a screen of this size. If not all members fit, those outside the current epoch come
- * first.
+ * The table for a screen of this size. If not all members fit, those outside the current epoch and
+ * stragglers come first.
  */
 export function memberScreen(
   view: StatusView,
   screen: { readonly rows: number; readonly columns: number },
 ): readonly string[] {
   const { jobSet, members, problem } = view;
-  const lines = [...summary(jobSet), ...(problem === undefined ? [] : [problem])];
-  const head = [...lines.flatMap((line) => folded(line, screen.columns)), ''];
+  const lines = [...summary(view), ...(problem === undefined ? [] : [problem])];
+  const folds = lines.flatMap((line) => folded(line, screen.columns));
+  const head = [...folds.slice(0, Math.max(1, screen.rows - LEAST_TABLE_ROWS)), ''];
   // One row for the headings, one for what is left out, one for the cursor.
   const room = Math.max(1, screen.rows - head.length - 3);
   const isAll = members.length <= room;
-  const isBehind = (member: MemberView): boolean => member.epoch !== jobSet.epoch;
+  const isBehind = ({ epoch, progress }: MemberView): boolean =>
+    epoch !== jobSet.epoch || progress?.isStraggler === true;
   const ordered = isAll
     ? members
     : [...members.filter(isBehind), ...members.filter((member) => !isBehind(member))];
-  const table = columns(ordered.slice(0, room).map(cells));
+  const table = columns(ordered.slice(0, room), screen.columns);
   const more = isAll ? [] : [`and ${members.length - room} more`];
   return [...head, ...table, ...more].map((line) => line.slice(0, screen.columns));
 }
@@ -54,14 +56,17 @@ function folded(line: string, columns: number): readonly string[] {
 }
 
 /**
- * One line about the JobSet, one for each important condition, and one for each of its last
- * restarts.
+ * One line about the JobSet, its progress, one line for each important condition, and one for each
+ * of its last restarts; the newest says who may have failed first.
  */
-export function summary(jobSet: JobSetView): readonly string[] {
+function summary({ jobSet, members }: StatusView): readonly string[] {
   return [
     jobSetLine(jobSet),
+    ...groupLines(jobSet.progress, members).map((line) => `  ${line}`),
     ...jobSet.conditions.map((condition) => `  ${conditionLine(condition)}`),
-    ...jobSet.restartHistory.slice(0, SHOWN_RESTARTS).map(restartLine),
+    ...jobSet.restartHistory
+      .slice(0, SHOWN_RESTARTS)
+      .flatMap((record, i) => [restartLine(record), ...(i === 0 ? culpritLines(record) : [])]),
   ];
 }
 
@@ -91,13 +96,6 @@ export function jobSetLine(jobSet: JobSetView): string {
   );
 }
 
-export function restartLine({ epoch, time, cause, witness, phases }: RestartRecord): string {
-  const who = witness === undefined ? '' : `, ${describeWitness(witness)}`;
-  const announceMs = phases?.announceMs;
-  const took = announceMs === undefined ? '' : `; all had announced after ${announceMs} ms`;
-  return printable(`  ${time} epoch ${epoch} ended: ${cause}${who}${took}`);
-}
-
 export function memberLine(member: MemberView): string {
   const { pod, node, epoch, channel, lastCause } = member;
   const where = node === null ? '' : ` on ${nodeText(member)}`;
@@ -116,7 +114,10 @@ export function memberName({ replicatedJob, job, index }: MemberView): string {
 
 const HEADINGS = ['MEMBER', 'POD', 'NODE', 'PHASE', 'EPOCH', 'CHANNEL', 'LAST CAUSE'] as const;
 const NOTHING = '-';
+const GAP = '  ';
 const SHOWN_RESTARTS = 3;
+/** Rows of a screen that the lines above the table leave free. */
+const LEAST_TABLE_ROWS = 6;
 
 function stateText({ state, epoch, announced, size }: JobSetView): string {
   switch (state) {
@@ -163,13 +164,28 @@ function causeText({ epoch, exitCode, signal }: LastCause): string {
   return `${how} in epoch ${epoch}`;
 }
 
-function columns(rows: readonly (readonly string[])[]): readonly string[] {
-  const all = [HEADINGS, ...rows];
-  const widths = HEADINGS.map((_, i) => Math.max(...all.map((row) => row[i]?.length ?? 0)));
-  return all.map((row) =>
-    row
-      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-      .join('  ')
+/** Progress has columns if members report it and the screen is wide enough for them. */
+function columns(members: readonly MemberView[], width: number): readonly string[] {
+  const rows = [HEADINGS, ...members.map(cells)];
+  const known = HEADINGS.map((_, i) => padded(rows.map((row) => row[i] ?? NOTHING)));
+  const progress = progressColumns(members).map(padded);
+  const [firsts, lasts] = [known.slice(0, -1), known.slice(-1)];
+  while (progress.length > 0 && widthOf([...firsts, ...progress, ...lasts]) > width) progress.pop();
+  const all = [...firsts, ...progress, ...lasts];
+  return rows.map((_, i) =>
+    all
+      .map((column) => column[i])
+      .join(GAP)
       .trimEnd(),
   );
+}
+
+function padded(cellsOfColumn: readonly string[]): readonly string[] {
+  const width = Math.max(...cellsOfColumn.map(({ length }) => length));
+  return cellsOfColumn.map((cell) => cell.padEnd(width));
+}
+
+function widthOf(table: readonly (readonly string[])[]): number {
+  const widths = table.map(([heading = '']) => heading.length);
+  return widths.reduce((sum, width) => sum + width, GAP.length * (table.length - 1));
 }

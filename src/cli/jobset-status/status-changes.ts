@@ -1,10 +1,12 @@
 /** The differences between two views of a JobSet. */
-import { conditionLine, jobSetLine, memberLine, memberName, restartLine } from './member-table.ts';
+import { conditionLine, jobSetLine, memberLine, memberName } from './member-table.ts';
+import { culpritLines, restartLine } from './restart-lines.ts';
 import type { StatusView } from './status-view.ts';
 
 /**
  * One line each for what a log should show: the JobSet if its line has changed, new restarts and
- * conditions, and members that changed, came or went. Before the first view there is nothing.
+ * conditions, and members that changed, came or went. Progress alone is no change: it would be a
+ * line for each look. Before the first view there is nothing.
  */
 export function statusChanges(
   before: StatusView | undefined,
@@ -31,11 +33,16 @@ function changed(before: readonly string[], after: readonly string[]): readonly 
 /** Restarts that happened between the views; earlier ones are in the history. */
 function restarts(before: StatusView | undefined, after: StatusView): readonly string[] {
   if (before === undefined) return [];
-  const known = before.jobSet.restartHistory[0]?.epoch ?? 0;
-  return after.jobSet.restartHistory
-    .filter(({ epoch }) => epoch > known)
+  const known = before.jobSet.restartHistory[0];
+  const latest = after.jobSet.restartHistory[0];
+  const ended = after.jobSet.restartHistory
+    .filter(({ epoch }) => epoch > (known?.epoch ?? 0))
     .reverse()
-    .map((record) => restartLine(record).trimStart());
+    .map(restartLine);
+  // Evidence is judged after the restart has begun, so a record may name its culprits later.
+  const told = known !== undefined && known.epoch === latest?.epoch ? culpritLines(known) : [];
+  const culprits = latest === undefined ? [] : changed(told, culpritLines(latest));
+  return [...ended, ...culprits].map((line) => line.trimStart());
 }
 
 function gone(before: StatusView | undefined, after: StatusView): readonly string[] {

@@ -1,5 +1,6 @@
 /** Prints views of a JobSet. */
 import { memberScreen, memberTable } from './member-table.ts';
+import { groupLines } from './progress-lines.ts';
 import { statusChanges } from './status-changes.ts';
 import type { StatusView } from './status-view.ts';
 
@@ -19,7 +20,7 @@ export function printStatus(view: StatusView, output: StatusOutput, to: Terminal
 
 /**
  * Shows view after view: in place on a screen; elsewhere one line for each change or, as JSON, one
- * line with each changed view.
+ * line with each changed view. Progress alone is no change, but it gets a line now and then.
  */
 export function livePrinter(
   output: StatusOutput,
@@ -29,8 +30,8 @@ export function livePrinter(
   if (output === 'json') {
     let last = '';
     return (view) => {
-      const text = `${JSON.stringify(view)}\n`;
-      if (text !== last) to.write(text);
+      const text = JSON.stringify(view, withoutProgress);
+      if (text !== last) to.write(`${JSON.stringify(view)}\n`);
       last = text;
     };
   }
@@ -45,11 +46,28 @@ export function livePrinter(
     };
   }
   let before: StatusView | undefined;
+  let progress = '';
+  let progressMs = Number.NEGATIVE_INFINITY;
   return (view) => {
-    const time = now().toISOString();
-    for (const line of statusChanges(before, view)) to.write(`${time} ${line}\n`);
+    const time = now();
+    const lines = [...statusChanges(before, view)];
+    const newest = groupLines(view.jobSet.progress, view.members);
+    if (newest.join() !== progress && time.getTime() - progressMs >= PROGRESS_INTERVAL_MS) {
+      lines.push(...newest);
+      progress = newest.join();
+      progressMs = time.getTime();
+    }
+    for (const line of lines) to.write(`${time.toISOString()} ${line}\n`);
     before = view;
   };
+}
+
+/** Progress changes with every look at a healthy group. */
+const PROGRESS_INTERVAL_MS = 60_000;
+
+/** Leaves out what changes with every step of a healthy run. */
+function withoutProgress(name: string, value: unknown): unknown {
+  return name === 'progress' ? undefined : value;
 }
 
 const NO_SCREEN = { rows: Number.POSITIVE_INFINITY, columns: Number.POSITIVE_INFINITY };

@@ -7,6 +7,14 @@ import type { WorkerEnd } from '../../jobset/epoch/worker-end.ts';
 import type { MemberReport } from '../../jobset/hub/member-report.ts';
 import type { JobSet, RestartRecord } from '../../jobset/jobset.ts';
 import { REPLICATED_JOB_NAME } from '../../jobset/names.ts';
+import {
+  type GroupProgress,
+  groupProgress,
+  isStraggler,
+  type MemberSteps,
+  rateOf,
+} from '../../jobset/progress/group-progress.ts';
+import type { Progress } from '../../jobset/progress/progress.ts';
 import type { ConditionType } from '../../jobset/status/conditions.ts';
 import type { Condition, Stored } from '../../kube/meta.ts';
 import { namespaceOf } from '../../kube/meta.ts';
@@ -43,6 +51,8 @@ export interface JobSetView {
   readonly inPlaceRestarts: number;
   readonly restarts: number;
   readonly maxRestarts: number;
+  /** Null if no member reports any. */
+  readonly progress: GroupProgress | null;
   /** Conditions that are True and may need a person's action. */
   readonly conditions: readonly ConditionView[];
   /** The newest first. */
@@ -76,6 +86,16 @@ export interface MemberView {
   readonly channel: 'Hub' | 'API' | null;
   /** Why its worker ended last, if known; null: no known failure. */
   readonly lastCause: LastCause | null;
+  /** What its worker reported, or the last one while none runs; null: nothing is known. */
+  readonly progress: ProgressView | null;
+}
+
+/** Its members are absent where the worker does not report them. */
+export interface ProgressView extends Progress {
+  /** Over the last one to two minutes. */
+  readonly stepsPerSecond?: number;
+  /** It makes fewer steps than three quarters of its group's median. */
+  readonly isStraggler: boolean;
 }
 
 /** At most one of `exitCode` and `signal`; neither if unknown. */
@@ -98,17 +118,39 @@ export function statusView(
 ): StatusView {
   const byPod = new Map(reports?.map((report) => [report.pod, report]));
   const history = jobSet.status?.restartHistory ?? [];
+  const steps = reports?.flatMap((report) => report.progress ?? []) ?? [];
+  const progress = groupProgress(steps);
   const members = pods
-    .map((pod) => memberView(pod, byPod.get(pod.metadata.name), history, notReady))
+    .map((pod) => {
+      const report = byPod.get(pod.metadata.name);
+      return {
+        ...memberView(pod, report, history, notReady),
+        progress: progressView(report?.progress, progress),
+      };
+    })
     .sort((a, b) => orderOf(a).localeCompare(orderOf(b), 'en', { numeric: true }));
-  return { jobSet: jobSetView(jobSet, members), members };
+  const view = jobSetView(jobSet, members);
+  return { jobSet: { ...view, progress: steps.length === 0 ? null : progress }, members };
+}
+
+function progressView(of: MemberSteps | undefined, group: GroupProgress): ProgressView | null {
+  if (of === undefined) return null;
+  const { recent, ...progress } = of;
+  return {
+    ...progress,
+    ...(recent === undefined ? {} : { stepsPerSecond: rateOf(recent) }),
+    isStraggler: isStraggler(of, group),
+  };
 }
 
 function orderOf({ replicatedJob, job, index, pod }: MemberView): string {
   return `${replicatedJob}/${job}/${index ?? ''}/${pod}`;
 }
 
-function jobSetView(jobSet: Stored<JobSet>, members: readonly MemberView[]): JobSetView {
+function jobSetView(
+  jobSet: Stored<JobSet>,
+  members: readonly MemberView[],
+): Omit<JobSetView, 'progress'> {
   const { metadata, spec, status = {} } = jobSet;
   const { deprecated, synced } = epochsOf(status);
   const isInPlace = spec.failurePolicy?.restartStrategy === 'InPlaceRestart';
@@ -167,7 +209,7 @@ function memberView(
   report: MemberReport | undefined,
   history: readonly RestartRecord[],
   notReady: ReadonlySet<string>,
-): MemberView {
+): Omit<MemberView, 'progress'> {
   const { metadata, spec, status } = pod;
   const facts = podFacts(pod);
   const isEnding = metadata.deletionTimestamp !== undefined;

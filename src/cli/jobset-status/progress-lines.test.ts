@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import { jobSetWith } from '../../../test/fixtures/hub-jobset.ts';
+import type { MemberSteps } from '../../jobset/progress/group-progress.ts';
+import type { Stored } from '../../kube/meta.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
+import { memberScreen, memberTable } from './member-table.ts';
+import { livePrinter } from './status-printer.ts';
+import { type StatusView, statusView } from './status-view.ts';
+
+function podOf(index: number): Stored<Pod> {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: `w-0-${index}`,
+      namespace: 'default',
+      uid: `uid-${index}`,
+      resourceVersion: '1',
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      annotations: { 'batch.kubernetes.io/job-completion-index': String(index) },
+      ownerReferences: [
+        { apiVersion: 'batch/v1', kind: 'Job', name: 'w-0', uid: 'job', controller: true },
+      ],
+    },
+    spec: { nodeName: 'n', containers: [] },
+    status: { phase: 'Running' },
+  };
+}
+
+/** A running group; undefined: the member reports no progress. */
+function group(...progress: readonly (MemberSteps | undefined)[]): StatusView {
+  const pods = progress.map((_, index) => podOf(index));
+  const reports = progress.map((of, index) => ({
+    pod: `w-0-${index}`,
+    epoch: 1,
+    channel: 'Hub' as const,
+    ...(of === undefined ? {} : { progress: of }),
+  }));
+  return statusView(jobSetWith(0, 1, 7), pods, reports);
+}
+
+function recent(perSecond: number): Pick<MemberSteps, 'recent'> {
+  return { recent: { steps: perSecond * 100, ms: 100_000 } };
+}
+
+const HEALTHY = group(
+  { step: 331, checkpoint: 300, silentMs: 90, ...recent(12) },
+  { step: 330, silentMs: 61_000, phase: 'evaluate', ...recent(12.5) },
+);
+
+describe('a table of members that report progress', () => {
+  it('shows it of each, and of the group', () => {
+    expect(memberTable(HEALTHY).split('\n').slice(1)).toEqual([
+      '  steps 330 to 331, checkpoint of step 300, 12 steps/s',
+      '',
+      'MEMBER  POD    NODE  PHASE    EPOCH  CHANNEL  STEP  SILENT  CHECKPOINT  WORKER PHASE  LAST CAUSE',
+      'w-0/0   w-0-0  n     Running  1      Hub      331   0s      300         -             -',
+      'w-0/1   w-0-1  n     Running  1      Hub      330   61s     -           evaluate      -',
+      '',
+    ]);
+  });
+
+  it('has no column for what no member reports', () => {
+    expect(memberTable(group({ silentMs: 5000, phase: 'compile' }, undefined))).toMatch(
+      / CHANNEL {2}SILENT {2}WORKER PHASE {2}LAST CAUSE\n.* Hub {6}5s {6}compile .*\n.* Hub {6}- {7}- /,
+    );
+    const without = memberTable(group(undefined, undefined));
+    expect(without).toContain('CHANNEL  LAST CAUSE');
+    expect(without.split('\n')[1]).toBe('');
+  });
+
+  it.each([
+    [200, ['STEP', 'SILENT', 'CHECKPOINT', 'WORKER PHASE']],
+    [82, ['STEP', 'SILENT', 'CHECKPOINT']],
+    [81, ['STEP', 'SILENT']],
+    [62, ['STEP']],
+    [61, []],
+    [20, []],
+  ])('shows as much of it as fits a screen of %d columns', (columns, expected) => {
+    const rows = memberScreen(HEALTHY, { rows: 24, columns });
+    expect(Math.max(...rows.map(({ length }) => length))).toBeLessThanOrEqual(columns);
+    const headings = rows.find((row) => row.startsWith('MEMBER')) ?? '';
+    const shown = ['STEP', 'SILENT', 'CHECKPOINT', 'WORKER PHASE'].filter((heading) =>
+      headings.includes(heading),
+    );
+    expect(shown).toEqual(expected);
+  });
+
+  it('names stragglers, the first of many, and shows them before the others', () => {
+    const fast = Array.from({ length: 30 }, () => ({ step: 9, silentMs: 0, ...recent(10) }));
+    const slow = Array.from({ length: 6 }, () => ({ step: 4, silentMs: 0, ...recent(0.5) }));
+    const screen = memberScreen(group(...fast, ...slow), { rows: 12, columns: 200 });
+    expect(screen[2]).toBe(
+      '  slower than the others: Pod w-0-30 (30 steps/min), Pod w-0-31 (30 steps/min), ' +
+        'Pod w-0-32 (30 steps/min), Pod w-0-33 (30 steps/min) and 2 more',
+    );
+    expect(screen[5]).toMatch(/^w-0\/30 /);
+  });
+
+  it.each([
+    [0, '0 steps/s'],
+    [0.0001, '0.4 steps/h'],
+    [0.02, '1.2 steps/min'],
+    [0.99, '59 steps/min'],
+    [1.25, '1.3 steps/s'],
+    [9_007_199_254_740_991, '9007199254740991 steps/s'],
+  ])('shows %d steps a second as %s', (perSecond, text) => {
+    const steps = { silentMs: 0, step: 1, recent: { steps: perSecond * 1e6, ms: 1e9 } };
+    expect(memberTable(group(steps)).split('\n')[1]).toBe(`  step 1, ${text}`);
+  });
+});
+
+describe('a live view of a healthy run', () => {
+  const steps = Array.from({ length: 180 }, (_, i) => group({ step: i * 7, silentMs: i }));
+
+  it('appends one line of progress a minute, not one for each step', () => {
+    const lines: string[] = [];
+    let second = 0;
+    const print = livePrinter(
+      'table',
+      { write: (text) => lines.push(text), screen: undefined },
+      () => new Date(second * 1000),
+    );
+    for (const [i, view] of steps.entries()) {
+      second = i;
+      print(view);
+    }
+    expect(lines.slice(2)).toEqual([
+      '1970-01-01T00:00:00.000Z step 0\n',
+      '1970-01-01T00:01:00.000Z step 420\n',
+      '1970-01-01T00:02:00.000Z step 840\n',
+    ]);
+  });
+
+  it('is one document for all steps, with the progress at that time', () => {
+    const written: string[] = [];
+    const to = { write: (text: string) => written.push(text), screen: undefined };
+    const print = livePrinter('json', to, () => new Date(0));
+    for (const view of steps) print(view);
+    expect(written).toHaveLength(1);
+    const { jobSet, members } = JSON.parse(written[0] ?? '') as StatusView;
+    expect(jobSet.progress).toEqual({ lowestStep: 0, highestStep: 0 });
+    expect(members[0]?.progress).toEqual({ step: 0, silentMs: 0, isStraggler: false });
+  });
+});

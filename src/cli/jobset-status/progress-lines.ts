@@ -1,0 +1,62 @@
+/** Renders how far a group and its members are. */
+import type { GroupProgress } from '../../jobset/progress/group-progress.ts';
+import { humanDuration } from '../../kube/duration.ts';
+import { printable } from '../../kube/quote.ts';
+import type { MemberView, ProgressView } from './status-view.ts';
+
+/** `steps 300 to 331, checkpoint of step 300, 12.3 steps/s`, and one line about stragglers. */
+export function groupLines(
+  group: GroupProgress | null,
+  members: readonly MemberView[],
+): readonly string[] {
+  if (group === null) return [];
+  const { lowestStep, highestStep, checkpoint, stepsPerSecond } = group;
+  const isEven = lowestStep === highestStep;
+  const told = [
+    isEven ? undefined : `steps ${lowestStep} to ${highestStep}`,
+    isEven && lowestStep !== undefined ? `step ${lowestStep}` : undefined,
+    checkpoint === undefined ? undefined : `checkpoint of step ${checkpoint}`,
+    stepsPerSecond === undefined ? undefined : rateText(stepsPerSecond),
+  ].filter((part) => part !== undefined);
+  const slow = members.filter(({ progress }) => progress?.isStraggler === true);
+  const named = slow.slice(0, SHOWN_STRAGGLERS).map(stragglerText).join(', ');
+  const more = slow.length > SHOWN_STRAGGLERS ? ` and ${slow.length - SHOWN_STRAGGLERS} more` : '';
+  return [
+    ...(told.length === 0 ? [] : [told.join(', ')]),
+    ...(slow.length === 0 ? [] : [printable(`slower than the others: ${named}${more}`)]),
+  ];
+}
+
+/**
+ * Columns with their headings, the most important first; none for what no member reports.
+ */
+export function progressColumns(members: readonly MemberView[]): (readonly string[])[] {
+  return COLUMNS.map(([heading, cell]) => [
+    heading,
+    ...members.map(({ progress }) => (progress === null ? undefined : cell(progress)) ?? NOTHING),
+  ]).filter((column) => column.slice(1).some((cell) => cell !== NOTHING));
+}
+
+const NOTHING = '-';
+const SHOWN_STRAGGLERS = 4;
+
+/** The phase of a Pod has a column already. */
+const COLUMNS: readonly (readonly [string, (of: ProgressView) => string | undefined])[] = [
+  ['STEP', ({ step }) => step?.toString()],
+  ['SILENT', ({ silentMs }) => humanDuration(silentMs)],
+  ['CHECKPOINT', ({ checkpoint }) => checkpoint?.toString()],
+  ['WORKER PHASE', ({ phase }) => (phase === undefined ? undefined : printable(phase))],
+];
+
+function stragglerText(member: MemberView): string {
+  return `Pod ${member.pod} (${rateText(member.progress?.stepsPerSecond ?? 0)})`;
+}
+
+/** A second, a minute or an hour: the shortest in which there is a step. */
+function rateText(stepsPerSecond: number): string {
+  if (stepsPerSecond === 0) return '0 steps/s';
+  const [seconds, unit] =
+    stepsPerSecond >= 1 ? [1, 's'] : stepsPerSecond * 60 >= 1 ? [60, 'min'] : [3600, 'h'];
+  const rate = stepsPerSecond * seconds;
+  return `${rate < 10 ? rate.toFixed(1) : Math.round(rate)} steps/${unit}`;
+}

@@ -1,0 +1,94 @@
+import { expect, it } from 'vitest';
+import { jobSetWith } from '../../../test/fixtures/hub-jobset.ts';
+import type { RestartRecord, Suspect } from '../../jobset/jobset.ts';
+import { memberTable } from './member-table.ts';
+import { statusChanges } from './status-changes.ts';
+import { type StatusView, statusView } from './status-view.ts';
+
+const RECORD: RestartRecord = {
+  epoch: 4,
+  time: '2026-01-01T00:00:00.000000Z',
+  cause: 'WorkerFailed',
+  counted: true,
+  witness: { pod: 'w-0-9', exitCode: 1, reason: 'WorkerExited' },
+};
+
+function suspect(index: number, confidence: Suspect['confidence']): Suspect {
+  return {
+    worker: `worker ${index} of w (w-0, index ${index})`,
+    replicatedJob: 'w',
+    jobIndex: 0,
+    completionIndex: index,
+    pod: `w-0-${index}`,
+    node: 'node-b',
+    why: 'killed by SIGKILL',
+    confidence,
+  };
+}
+
+function viewOf(...restartHistory: readonly RestartRecord[]): StatusView {
+  const jobSet = jobSetWith(4, 5, 7);
+  return statusView({ ...jobSet, status: { ...jobSet.status, restartHistory } }, [], undefined);
+}
+
+/** The lines about restarts. */
+function told(...history: readonly RestartRecord[]): readonly string[] {
+  return memberTable(viewOf(...history))
+    .split('\n')
+    .slice(1, -2)
+    .filter((line) => line !== '' && !line.includes('Pods are not there'));
+}
+
+it('names who certainly failed first, not the Pod that was seen to fail', () => {
+  expect(told({ ...RECORD, suspects: [suspect(5, 'Certain')] })).toEqual([
+    `  ${RECORD.time} epoch 4 ended: WorkerFailed, worker 5 of w (w-0, index 5), Pod w-0-5 on node node-b`,
+    '    suspect (Certain): worker 5 of w (w-0, index 5), Pod w-0-5 on node node-b: killed by SIGKILL',
+  ]);
+});
+
+it('names the Pod that was seen to fail where nothing is certain, and who is suspected', () => {
+  const suspects = [suspect(5, 'Likely'), suspect(6, 'Likely')];
+  expect(told({ ...RECORD, suspects })).toEqual([
+    expect.stringContaining('WorkerFailed, Pod w-0-9 exited with code 1'),
+    expect.stringMatching(/^ {4}suspect \(Likely\): worker 5 /),
+    expect.stringMatching(/^ {4}suspect \(Likely\): worker 6 /),
+  ]);
+});
+
+it('shows suspects and last words of the newest restart only', () => {
+  const newest = { ...RECORD, suspects: [suspect(5, 'Likely')] };
+  const earlier = { ...newest, epoch: 3, lastWords: { pod: 'w-0-1', text: 'old' } };
+  expect(told(newest, earlier)).toHaveLength(3);
+});
+
+it('shows the end of last words, line by line, without what could change the terminal', () => {
+  const text = `${'noise\n'.repeat(20)}Traceback:\r\n\n\tline 1\nError: \u001b[2J\u202eevil\u0000`;
+  const lines = told({ ...RECORD, lastWords: { pod: 'w-0-9\u001b', text } });
+  expect(lines.slice(1)).toEqual([
+    '    last words of Pod w-0-9\\x1b:',
+    ...Array.from({ length: 5 }, () => '      noise'),
+    '      Traceback:',
+    '        line 1',
+    '      Error: \\x1b[2J\\u202eevil\\x00',
+  ]);
+});
+
+it('escapes what a suspect holds', () => {
+  const suspects = [{ ...suspect(5, 'Certain'), why: '\u001b]0;x\u0007', node: 'a\u2066b' }];
+  expect(told({ ...RECORD, suspects })[1]).toMatch(/ on node a\\u2066b: \\x1b\]0;x\\a$/);
+});
+
+it('tells of suspects when they are found, and of each once', () => {
+  const before = viewOf(RECORD);
+  const judged = { ...RECORD, suspects: [suspect(5, 'Certain')] };
+  const after = viewOf(judged);
+  expect(statusChanges(before, after)).toEqual([
+    expect.stringMatching(/^suspect \(Certain\): worker 5 /),
+  ]);
+  expect(statusChanges(after, after)).toEqual([]);
+  const next = viewOf({ ...judged, epoch: 5 }, RECORD);
+  expect(statusChanges(after, next)).toEqual([
+    expect.stringContaining('epoch 5 ended: WorkerFailed, worker 5'),
+    expect.stringMatching(/^suspect \(Certain\): worker 5 /),
+  ]);
+});

@@ -1,0 +1,45 @@
+/** Renders the restarts of a JobSet: what ended each epoch, who failed first, what it said last. */
+import { describeWitness } from '../../jobset/epoch/witness.ts';
+import type { RestartRecord, Suspect } from '../../jobset/jobset.ts';
+import { printable } from '../../kube/quote.ts';
+
+/** Who failed first: the suspect if that is certain, otherwise the Pod that was seen to fail. */
+export function restartLine(record: RestartRecord): string {
+  const { epoch, time, cause, witness, phases } = record;
+  const certain = record.suspects?.find(({ confidence }) => confidence === 'Certain');
+  const who =
+    certain !== undefined
+      ? `, ${suspectText(certain)}`
+      : witness !== undefined
+        ? `, ${describeWitness(witness)}`
+        : '';
+  const announceMs = phases?.announceMs;
+  const took = announceMs === undefined ? '' : `; all had announced after ${announceMs} ms`;
+  return printable(`  ${time} epoch ${epoch} ended: ${cause}${who}${took}`);
+}
+
+/** Why each suspect is one, and the last words. */
+export function culpritLines({ suspects = [], lastWords }: RestartRecord): readonly string[] {
+  const lines = suspects.map((suspect) => {
+    const { why, confidence } = suspect;
+    return `suspect (${confidence}): ${suspectText(suspect)}: ${why}`;
+  });
+  if (lastWords !== undefined) {
+    lines.push(`last words of Pod ${lastWords.pod}:`, ...lastLines(lastWords.text));
+  }
+  // Texts of workers may contain anything.
+  return lines.map((line) => printable(`    ${line}`));
+}
+
+/** Lines of last words; a traceback ends with what matters. */
+const SHOWN_WORDS = 8;
+
+function lastLines(text: string): readonly string[] {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
+  return lines.slice(-SHOWN_WORDS).map((line) => `  ${line.replaceAll('\t', '  ')}`);
+}
+
+function suspectText({ worker, pod, node }: Suspect): string {
+  const where = node === undefined ? '' : ` on node ${node}`;
+  return `${worker}, Pod ${pod}${where}`;
+}
