@@ -137,14 +137,17 @@ class Scene {
     this.hub.jobSetSeen(this.#stored);
   }
 
-  /** Whether a line of the metrics ends in this. */
-  async shows(line: string): Promise<boolean> {
+  async measured(): Promise<readonly string[]> {
     const request = { method: 'GET', path: '/metrics', headers: {}, signal: NEVER } as const;
     const { body } = await this.metrics.handler(request);
     return Buffer.from(body as Uint8Array)
       .toString()
-      .split('\n')
-      .includes(line);
+      .split('\n');
+  }
+
+  /** Whether the metrics have this line. */
+  async shows(line: string): Promise<boolean> {
+    return (await this.measured()).includes(line);
   }
 
   logged(field: string): readonly unknown[] {
@@ -374,6 +377,63 @@ it('an epoch that is older than the one before changes nothing, and is told once
   expect(rogue.isClosed).toBe(false);
   expect(await scene.shows('lockstep_hub_announcements_ignored_total 2')).toBe(true);
   expect(scene.logged('epoch').filter((epoch) => epoch !== undefined)).toEqual([2]);
+});
+
+describe('progress', () => {
+  const ping = (fields: object): string => `${JSON.stringify({ type: 'ping', ...fields })}\n`;
+
+  it.each<[string, object, object | undefined]>([
+    ['of the largest number', { step: 2 ** 53 - 1, silentMs: 0 }, { step: 2 ** 53 - 1 }],
+    ['beyond it', { step: 2 ** 53, silentMs: 0 }, undefined],
+    ['that is negative', { step: -1, silentMs: 0 }, undefined],
+    ['that is a text', { step: '7', silentMs: 0 }, undefined],
+    ['whose silence is no number', { step: 7, silentMs: null }, undefined],
+    ['with a phase that is a terminal escape', { phase: '\u001b[2J', silentMs: 0 }, undefined],
+    ['with a long phase', { phase: 'x'.repeat(33), silentMs: 0 }, undefined],
+  ])('%s changes nothing but itself', async (_what, progress, expected) => {
+    const rogue = await scene.connect(scene.token('rogue'));
+    rogue.say(`${HELLO}${ping({ step: 1, silentMs: 0 })}${ping(progress)}`);
+    await pass(5);
+    expect(rogue.isClosed).toBe(false);
+    const known = scene.hub.progress.progressOf('rogue');
+    if (expected === undefined) expect(known).toBeUndefined();
+    else expect(known).toMatchObject(expected);
+  });
+
+  it('that comes and goes and jumps is kept once', async () => {
+    const rogue = await scene.connect(scene.token('rogue'));
+    rogue.say(HELLO);
+    for (let i = 0; i < 1000; i++) {
+      rogue.say(ping(i % 3 === 0 ? {} : { step: (i * 7919) % 1000, silentMs: 0 }));
+      await scene.clock.advance(40);
+    }
+    rogue.say(ping({ step: 3, silentMs: 2500 }));
+    await pass(10);
+    expect(rogue.isClosed).toBe(false);
+    expect(await scene.shows('lockstep_members_reporting 1')).toBe(true);
+    expect(await scene.shows('lockstep_stragglers 0')).toBe(true);
+  });
+
+  it('is measured: members that report, the slow ones, the longest silence', async () => {
+    const rogue = await scene.connect(scene.token('rogue'));
+    rogue.say(HELLO);
+    for (let i = 0; i <= 10; i++) {
+      healthy.say(ping({ step: i * 100, silentMs: 0 }));
+      rogue.say(ping({ step: i, silentMs: 30_000 + i }));
+      await scene.clock.advance(2000);
+    }
+    expect(await scene.shows('lockstep_members_reporting 2')).toBe(true);
+    expect(await scene.shows('lockstep_stragglers 1')).toBe(true);
+    const [seconds] = (await scene.measured()).flatMap(
+      (line) => /^lockstep_longest_silence_seconds (.*)$/.exec(line)?.[1] ?? [],
+    );
+    expect(Number(seconds)).toBeGreaterThanOrEqual(30);
+    expect(Number(seconds)).toBeLessThan(33);
+    scene.hub.podEnded('rogue');
+    await pass(15);
+    expect(await scene.shows('lockstep_stragglers 0')).toBe(true);
+    expect(scene.hub.progress.progressOf('rogue')).toBeUndefined();
+  });
 });
 
 function announce(epoch: number): string {

@@ -1,4 +1,5 @@
 import type { Metrics } from '../../runtime/metrics.ts';
+import type { ProgressMeasures } from './progress-measures.ts';
 
 /** The hub's metrics. Labels have fixed sets of values, so agents cannot make new series. */
 export interface HubMetrics {
@@ -12,6 +13,7 @@ export interface HubMetrics {
   ignored(): void;
   /** An agent that used the hub before now uses the API server. */
   fellBack(): void;
+  progress(measures: ProgressMeasures): void;
 }
 
 type Direction = 'received' | 'sent';
@@ -54,6 +56,18 @@ export function hubMetrics(metrics: Metrics | undefined): HubMetrics {
     name: 'lockstep_hub_fallbacks_total',
     help: 'Agents that left the hub for the API server',
   });
+  const reporting = metrics.gauge({
+    name: 'lockstep_members_reporting',
+    help: 'Members with a stream whose workers report progress',
+  });
+  const stragglers = metrics.gauge({
+    name: 'lockstep_stragglers',
+    help: 'Members that make fewer steps than three quarters of the median of their group',
+  });
+  const silence = metrics.gauge({
+    name: 'lockstep_longest_silence_seconds',
+    help: 'Longest time since the last report of a worker that has reported progress',
+  });
   const tallies = new Map<string, Tally>();
   return {
     streams: (count) => streams.set({}, count),
@@ -79,6 +93,11 @@ export function hubMetrics(metrics: Metrics | undefined): HubMetrics {
     refused: (reason) => refused.add({ reason }),
     ignored: () => ignored.add({}),
     fellBack: () => fallbacks.add({}),
+    progress: (measures) => {
+      reporting.set({}, measures.reporting);
+      stragglers.set({}, measures.stragglers);
+      silence.set({}, measures.longestSilenceMs / 1000);
+    },
   };
 }
 
@@ -90,4 +109,5 @@ const NO_METRICS: HubMetrics = {
   refused: () => undefined,
   ignored: () => undefined,
   fellBack: () => undefined,
+  progress: () => undefined,
 };

@@ -24,6 +24,7 @@ import { AgentStream, type CloseReason, type HubMember } from './agent-stream.ts
 import { HubGroup } from './hub-group.ts';
 import { type HubMetrics, hubMetrics } from './hub-metrics.ts';
 import { PodInquiry, type PodInquiryOptions } from './pod-inquiry.ts';
+import { measureProgress, NO_PROGRESS } from './progress-measures.ts';
 
 export interface HubOptions {
   readonly clock: Clock;
@@ -43,6 +44,8 @@ export interface HubOptions {
 /** The share of all streams that one JobSet may have, so that it leaves room for others. */
 const SHARE_OF_ONE_JOBSET = 3 / 4;
 const SWEEP_INTERVAL_MS = 2000;
+/** Metrics of progress take a millisecond or two for 5,000 members. */
+const SWEEPS_PER_MEASURE = 5;
 const READ_TIMEOUT_MS = 5000;
 /** Bounds the reads for thousands of agents that arrive at once to 50 a second. */
 const READ_INTERVAL_MS = 20;
@@ -71,6 +74,7 @@ export class Hub {
   readonly #pods: PodInquiry;
   readonly #reads: KeyedBudget;
   #sweep: Timer;
+  #sweeps = 0;
   /** Called with the key of a JobSet that has its first stream, or has lost its last. */
   reachChanged: (jobSet: string) => void = () => undefined;
 
@@ -147,6 +151,7 @@ export class Hub {
     this.#pods.close();
     this.#sweep.cancel();
     this.#byeAll([...this.#streams.values()], 'NotLeading');
+    this.metrics.progress(NO_PROGRESS);
   }
 
   #take(stream: AgentStream, message: AgentMessage): void {
@@ -281,6 +286,9 @@ export class Hub {
       const nowMs = clock.monotonic();
       for (const stream of this.#streams.values()) stream.checkSilence(nowMs);
       this.metrics.flush();
+      if (++this.#sweeps % SWEEPS_PER_MEASURE === 0) {
+        this.metrics.progress(measureProgress(this.#groups.values(), this.progress, nowMs));
+      }
       this.#sweep = this.#nextSweep();
     });
   }

@@ -5,7 +5,6 @@
  */
 import type { MemberSteps, RecentSteps } from '../../jobset/progress/group-progress.ts';
 import type { Progress } from '../../jobset/progress/progress.ts';
-import { defined } from '../../kube/json/defined.ts';
 
 /** What an agent reported last. Its `silentMs` counts to the arrival of the report. */
 export interface MemberProgress extends MemberSteps {
@@ -38,16 +37,16 @@ export class ProgressReports {
   }
 
   progressOf(podUid: string): MemberProgress | undefined {
-    return this.#reports.get(podUid)?.read();
+    const known = this.#reports.get(podUid);
+    return known && { ...known.steps(known.silentMs), heardMs: known.heardMs };
   }
 
   /** With the silence up to that monotonic time. */
   at(podUid: string, nowMs: number): MemberSteps | undefined {
-    const known = this.progressOf(podUid);
+    const known = this.#reports.get(podUid);
     if (known === undefined) return undefined;
-    const { heardMs, ...steps } = known;
-    const silentMs = steps.silentMs + Math.max(0, Math.round(nowMs) - heardMs);
-    return { ...steps, silentMs: Math.min(silentMs, Number.MAX_SAFE_INTEGER) };
+    const silentMs = known.silentMs + Math.max(0, Math.round(nowMs) - known.heardMs);
+    return known.steps(Math.min(silentMs, Number.MAX_SAFE_INTEGER));
   }
 
   /** The Pod has ended. */
@@ -61,8 +60,8 @@ class Report {
   #step: number | undefined;
   #checkpoint: number | undefined;
   #phase: string | undefined;
-  #silentMs = 0;
-  #heardMs = 0;
+  silentMs = 0;
+  heardMs = 0;
   /** The two earlier reports. */
   #olderStep = 0;
   #olderMs = 0;
@@ -93,23 +92,23 @@ class Report {
     this.#checkpoint = checkpoint;
     // Each message holds a text of its own: equal ones are kept once.
     if (phase !== this.#phase) this.#phase = phase;
-    this.#silentMs = silentMs;
-    this.#heardMs = heardMs;
+    this.silentMs = silentMs;
+    this.heardMs = heardMs;
   }
 
-  read(): MemberProgress {
-    const said = { step: this.#step, checkpoint: this.#checkpoint, phase: this.#phase };
+  /** Metrics read all members, so this makes one object. */
+  steps(silentMs: number): MemberSteps {
+    const said: { -readonly [K in keyof MemberSteps]: MemberSteps[K] } = { silentMs };
     const recent = this.#recent();
-    return {
-      ...defined(said),
-      ...defined({ recent }),
-      silentMs: this.#silentMs,
-      heardMs: this.#heardMs,
-    };
+    if (this.#step !== undefined) said.step = this.#step;
+    if (this.#checkpoint !== undefined) said.checkpoint = this.#checkpoint;
+    if (this.#phase !== undefined) said.phase = this.#phase;
+    if (recent !== undefined) said.recent = recent;
+    return said;
   }
 
   #recent(): RecentSteps | undefined {
-    const ms = this.#heardMs - this.#olderMs;
+    const ms = this.heardMs - this.#olderMs;
     if (this.#step === undefined || ms < MIN_RECENT_MS) return undefined;
     return { steps: this.#step - this.#olderStep, ms };
   }

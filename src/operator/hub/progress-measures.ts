@@ -1,0 +1,35 @@
+/** How all groups together make progress, for the metrics. */
+import { groupProgress, isStraggler } from '../../jobset/progress/group-progress.ts';
+import type { ProgressReports } from '../tracking/member-progress.ts';
+import type { HubGroup } from './hub-group.ts';
+
+export interface ProgressMeasures {
+  /** Members with a stream whose workers have reported anything. */
+  readonly reporting: number;
+  readonly stragglers: number;
+  /** Since the last report of a worker; 0 if none has reported. */
+  readonly longestSilenceMs: number;
+}
+
+export const NO_PROGRESS: ProgressMeasures = { reporting: 0, stragglers: 0, longestSilenceMs: 0 };
+
+export function measureProgress(
+  groups: Iterable<HubGroup>,
+  reports: ProgressReports,
+  nowMs: number,
+): ProgressMeasures {
+  let { reporting, stragglers, longestSilenceMs } = NO_PROGRESS;
+  for (const group of groups) {
+    const members = group
+      .streams()
+      .flatMap((streams) => [...streams])
+      .flatMap(({ member }) => reports.at(member.podUid, nowMs) ?? []);
+    const progress = groupProgress(members);
+    for (const member of members) {
+      reporting++;
+      if (isStraggler(member, progress)) stragglers++;
+      longestSilenceMs = Math.max(longestSilenceMs, member.silentMs);
+    }
+  }
+  return { reporting, stragglers, longestSilenceMs };
+}
