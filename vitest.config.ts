@@ -4,6 +4,7 @@ import { EMBEDDED_ONLY, KUBERNETES, KUBERNETES_COUNT } from './test/kubernetes.t
 // Three projects, so that pure tests share one module graph and stay quick, while tests that own
 // processes, ports and files each run in a process of their own. A fourth one where there is a real
 // Kubernetes: all suites that are written against a kubeconfig, one at a time for each that there is.
+// And a fifth one where `npm run test:frameworks` has installed frameworks.
 const SUITE_TIMEOUT_MS = 60_000;
 /** They wait for nothing: it ends what hangs, and no property that a busy machine only slows down. */
 const UNIT_TIMEOUT_MS = 30_000;
@@ -21,6 +22,16 @@ const kubernetes = {
     maxWorkers: KUBERNETES_COUNT,
     testTimeout: 4 * SUITE_TIMEOUT_MS,
     hookTimeout: 4 * SUITE_TIMEOUT_MS,
+  },
+} satisfies TestProjectConfiguration;
+
+const frameworks = {
+  test: {
+    name: 'frameworks',
+    include: ['test/frameworks/**/*.test.ts'],
+    pool: 'forks',
+    testTimeout: 4 * SUITE_TIMEOUT_MS,
+    hookTimeout: 2 * SUITE_TIMEOUT_MS,
   },
 } satisfies TestProjectConfiguration;
 
@@ -62,6 +73,7 @@ export default defineConfig({
         },
       },
       ...(KUBERNETES === undefined ? [] : [kubernetes]),
+      ...('LOCKSTEP_TEST_FRAMEWORK_REPEATS' in process.env ? [frameworks] : []),
     ],
   },
 });

@@ -1,0 +1,286 @@
+/**
+ * A training run of `examples/` with a real framework: its manifest and program as users apply
+ * them, the processes of its ranks, and what these print.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+import { readLines } from '../../src/cli/demo/lines.ts';
+import { createJobSetInformers, type JobSetInformers } from '../../src/cli/jobset-informers.ts';
+import { JOBSETS, type JobSet, type RestartRecord } from '../../src/jobset/jobset.ts';
+import { ENV_WORKER, RESTART_BACKOFF } from '../../src/jobset/names.ts';
+import type { Stored } from '../../src/kube/meta.ts';
+import { CONFIG_MAPS } from '../../src/kube/objects/core.ts';
+import { COMPLETION_INDEX } from '../../src/kube/objects/job.ts';
+import type { Container, Pod } from '../../src/kube/objects/pod.ts';
+import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
+import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
+import type { Client } from '../../src/runtime/client/client.ts';
+import { waitFor } from '../../src/runtime/informer/wait-for.ts';
+
+const EXAMPLES = fileURLToPath(new URL('../../examples/', import.meta.url));
+/** On `PYTHONPATH` of the workers, so that a signal raises an exception in them. */
+const FAULT_DIRECTORY = fileURLToPath(new URL('fault/', import.meta.url));
+const NAMESPACE = 'default';
+const WORKER = 'worker';
+/** Ranks of every example. */
+export const WORLD_SIZE = 4;
+export const CHECKPOINT_STEPS = 20;
+const TIMEOUT_MS = 120_000;
+/** How much of the output the message of a time-out shows. */
+const SHOWN_LINES = 60;
+
+const START = /rank (\d+) of \d+ starts at step (\d+)$/;
+const STEP = /rank (\d+) did step (\d+) of /;
+
+export interface Framework {
+  /** The name of its JobSet. */
+  readonly name: string;
+  /** Below `examples/`. */
+  readonly manifest: string;
+  readonly program: string;
+  readonly configMap: string;
+  readonly python: string;
+  readonly ranksPerPod: number;
+  /** Arguments of the launcher, in front of the program. */
+  readonly launcherArguments?: readonly string[];
+}
+
+/** One life of the process of a rank. Times are those of `performance.now()`. */
+export interface Life {
+  /** The step that it resumed from. */
+  readonly from: number;
+  readonly firstStep?: { readonly step: number; readonly atMs: number };
+  readonly lastStep?: number;
+}
+
+export class FrameworkRun {
+  readonly #framework: Framework;
+  readonly #client: Client;
+  readonly #informers: JobSetInformers;
+  readonly #lives: readonly Life[][] = Array.from({ length: WORLD_SIZE }, () => []);
+  readonly #output: string[] = [];
+  readonly #followed = new Set<string>();
+  readonly #follows: Promise<void>[] = [];
+  readonly #stop = new AbortController();
+  readonly #checks = new Set<() => void>();
+
+  private constructor(framework: Framework, client: Client) {
+    this.#framework = framework;
+    this.#client = client;
+    this.#informers = createJobSetInformers(
+      { namespace: NAMESPACE, name: framework.name },
+      { client, clock: nodeClock, random: systemRandom },
+    );
+    const changed = (): void => this.#changed();
+    const sawPod = (pod: Stored<Pod>): void => {
+      this.#sawPod(pod);
+      changed();
+    };
+    this.#informers.pods.subscribe({ added: sawPod, updated: sawPod, deleted: changed });
+    this.#informers.jobSets.subscribe({ added: changed, updated: changed, deleted: changed });
+  }
+
+  static async start(framework: Framework, client: Client): Promise<FrameworkRun> {
+    const run = new FrameworkRun(framework, client);
+    const program = readFileSync(join(EXAMPLES, framework.program), 'utf8');
+    await client.create(CONFIG_MAPS, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { namespace: NAMESPACE, name: framework.configMap },
+      data: { [basename(framework.program)]: program },
+    });
+    await client.create(JOBSETS, manifestOf(framework));
+    return run;
+  }
+
+  get status(): NonNullable<JobSet['status']> {
+    const [jobSet] = this.#informers.jobSets.store.values();
+    return jobSet?.status ?? {};
+  }
+
+  /** Name, UID and address of each Pod. */
+  identities(): readonly string[] {
+    return [...this.#informers.pods.store.values()]
+      .map(({ metadata, status }) => `${metadata.name} ${metadata.uid} ${status?.podIP}`)
+      .sort();
+  }
+
+  /** The lives of all ranks' processes in one epoch that were seen so far. */
+  lives(epoch: number): readonly Life[] {
+    return this.#lives.flatMap((lives) => lives[epoch - 1] ?? []);
+  }
+
+  /** All ranks have done a step in this epoch. */
+  stepping(epoch: number): boolean {
+    const lives = this.lives(epoch);
+    return lives.length === WORLD_SIZE && lives.every(({ firstStep }) => firstStep !== undefined);
+  }
+
+  record(epoch: number): RestartRecord | undefined {
+    return this.status.restartHistory?.find((record) => record.epoch === epoch);
+  }
+
+  /** The Pod's completion index. */
+  podOf(rank: number): number {
+    return Math.floor(rank / this.#framework.ranksPerPod);
+  }
+
+  /** The machine's number of the process of a rank, by what its environment says. */
+  process(rank: number): number {
+    const uids = new Map(
+      [...this.#informers.pods.store.values()].map(({ metadata }) => [
+        metadata.uid,
+        Number(metadata.annotations?.[COMPLETION_INDEX]),
+      ]),
+    );
+    const found = readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .filter((name) => {
+        const environment = environmentOf(name);
+        const [uid = ''] = environment.get('LOCKSTEP_CONTAINER')?.split('/') ?? [];
+        return (
+          environment.get('RANK') === String(rank) &&
+          environment.has(ENV_WORKER) &&
+          uids.get(uid) === this.podOf(rank)
+        );
+      });
+    const [pid, ...others] = found.map(Number);
+    if (pid === undefined || others.length > 0) {
+      throw new Error(`rank ${rank} has the processes [${found.join(', ')}], expected one`);
+    }
+    return pid;
+  }
+
+  /** Resolves in the first state for which `condition` holds, at every change and line. */
+  until(what: string, condition: () => boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const finish = (settle: () => void): void => {
+        this.#checks.delete(check);
+        clearTimeout(timer);
+        settle();
+      };
+      const check = (): void => {
+        if (condition()) finish(resolve);
+      };
+      const timer = setTimeout(() => {
+        const output = this.#output.slice(-SHOWN_LINES).join('\n');
+        const text = `not within ${TIMEOUT_MS} ms: ${what}\n${JSON.stringify(this.status)}\n${output}`;
+        finish(() => reject(new Error(text)));
+      }, TIMEOUT_MS);
+      this.#checks.add(check);
+      check();
+    });
+  }
+
+  async remove(): Promise<void> {
+    this.#stop.abort(new Error('the run is over'));
+    const key = { namespace: NAMESPACE, name: this.#framework.name };
+    await this.#client.delete(JOBSETS, key, { propagationPolicy: 'Foreground' });
+    const wait = { clock: nodeClock, random: systemRandom, timeoutMs: TIMEOUT_MS };
+    await waitFor(this.#client, JOBSETS, key, (one) => one === undefined, wait);
+    await this.#client.delete(CONFIG_MAPS, { ...key, name: this.#framework.configMap });
+    const { pods, jobSets } = this.#informers;
+    await Promise.all([pods.stop(), jobSets.stop(), ...this.#follows]);
+  }
+
+  #changed(): void {
+    for (const check of this.#checks) check();
+  }
+
+  #sawPod({ metadata, status }: Stored<Pod>): void {
+    const worker = status?.containerStatuses?.find(({ name }) => name === WORKER);
+    if (worker?.state?.running === undefined || this.#followed.has(metadata.uid)) return;
+    this.#followed.add(metadata.uid);
+    this.#follows.push(this.#follow(metadata.name));
+  }
+
+  /** A supervisor keeps its container, so one log has all epochs. */
+  async #follow(pod: string): Promise<void> {
+    const options = { container: WORKER, follow: true, signal: this.#stop.signal };
+    try {
+      const key = { namespace: NAMESPACE, name: pod };
+      for await (const line of readLines(this.#client.logs(key, options))) this.#sawLine(line);
+    } catch (error) {
+      if (!this.#stop.signal.aborted) this.#output.push(`the log of ${pod} ended: ${error}`);
+    }
+  }
+
+  #sawLine(line: string): void {
+    const [rank, number] = (START.exec(line) ?? STEP.exec(line))?.slice(1).map(Number) ?? [];
+    const lives = this.#lives[rank ?? -1];
+    if (lives === undefined || number === undefined) {
+      this.#output.push(line);
+      return;
+    }
+    if (START.test(line)) lives.push({ from: number });
+    else {
+      const life = lives.pop() ?? { from: Number.NaN };
+      const { firstStep = { step: number, atMs: performance.now() } } = life;
+      lives.push({ ...life, firstStep, lastStep: number });
+    }
+    this.#changed();
+  }
+}
+
+/**
+ * The manifest of the example with the Python that has the framework, as its guide says, and with
+ * so many steps and restarts that all tests have their turn.
+ */
+function manifestOf({ name, manifest, python, launcherArguments = [] }: Framework): JobSet {
+  const { metadata, ...jobSet } = parse(readFileSync(join(EXAMPLES, manifest), 'utf8')) as JobSet;
+  const [workers] = jobSet.spec.replicatedJobs ?? [];
+  const template = workers?.template.spec.template;
+  const [container] = template?.spec.containers ?? [];
+  const command = container?.command ?? [];
+  if (workers === undefined || template === undefined || container === undefined) {
+    throw new Error(`${manifest} has no workers`);
+  }
+  const environment: Readonly<Record<string, string>> = {
+    STEPS: '1000000',
+    STEP_SECONDS: '0.05',
+    CHECKPOINT_STEPS: String(CHECKPOINT_STEPS),
+    PYTHONPATH: FAULT_DIRECTORY,
+  };
+  const changed: Container = {
+    ...container,
+    command: [python, ...command.slice(1, -1), ...launcherArguments, ...command.slice(-1)],
+    env: [
+      ...(container.env ?? []).filter((variable) => !(variable.name in environment)),
+      ...Object.entries(environment).map(([key, value]) => ({ name: key, value })),
+    ],
+  };
+  const pod = { ...template, spec: { ...template.spec, containers: [changed] } };
+  const job = { ...workers.template, spec: { ...workers.template.spec, template: pod } };
+  return {
+    ...jobSet,
+    metadata: {
+      ...metadata,
+      namespace: NAMESPACE,
+      name,
+      annotations: { ...metadata.annotations, [RESTART_BACKOFF]: 'Disabled' },
+    },
+    spec: {
+      ...jobSet.spec,
+      failurePolicy: { ...jobSet.spec.failurePolicy, maxRestarts: 1000 },
+      replicatedJobs: [{ ...workers, template: job }],
+    },
+  };
+}
+
+/** Empty for a process that has ended, or belongs to the kernel or another user. */
+function environmentOf(pid: string): ReadonlyMap<string, string> {
+  let text: string;
+  try {
+    text = readFileSync(`/proc/${pid}/environ`, 'latin1');
+  } catch {
+    return new Map();
+  }
+  return new Map(
+    text.split('\0').map((entry) => {
+      const at = entry.indexOf('=');
+      return [entry.slice(0, at), entry.slice(at + 1)];
+    }),
+  );
+}

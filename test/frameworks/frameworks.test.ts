@@ -1,0 +1,143 @@
+/**
+ * Real frameworks as users run them. After a fault in one process the group restarts in place, and
+ * goes on from the newest checkpoint. `npm run test:frameworks` installs the frameworks.
+ */
+import { existsSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RestartRecord } from '../../src/jobset/jobset.ts';
+import { type ClusterUnderTest, startCluster } from '../e2e/local-cluster.fixture.ts';
+import {
+  CHECKPOINT_STEPS,
+  type Framework,
+  FrameworkRun,
+  WORLD_SIZE,
+} from './framework-run.fixture.ts';
+
+const REPEATS = Number(process.env['LOCKSTEP_TEST_FRAMEWORK_REPEATS'] ?? 1);
+const JAX = process.env['LOCKSTEP_TEST_JAX_PYTHON'];
+const TORCH = process.env['LOCKSTEP_TEST_TORCH_PYTHON'];
+
+const ON_TORCH = {
+  program: 'pytorch/train.py',
+  configMap: 'pytorch-train',
+  python: TORCH ?? '',
+};
+const FRAMEWORKS: readonly Framework[] = [
+  ...(TORCH === undefined
+    ? []
+    : [
+        { ...ON_TORCH, name: 'pytorch', manifest: 'pytorch/jobset.yaml', ranksPerPod: 1 },
+        {
+          ...ON_TORCH,
+          name: 'torchrun',
+          manifest: 'pytorch/torchrun.yaml',
+          ranksPerPod: 2,
+          // Without them torchrun 1.13 fails on Python 3.11, where loops over flags skip the zero.
+          launcherArguments: ['--redirects=1', '--tee=1'],
+        },
+      ]),
+  ...(JAX === undefined
+    ? []
+    : [
+        {
+          name: 'jax',
+          manifest: 'jax/jobset.yaml',
+          program: 'jax/train.py',
+          configMap: 'jax-train',
+          python: JAX,
+          ranksPerPod: 1,
+        },
+      ]),
+];
+
+interface Fault {
+  readonly rank: number;
+  readonly signal: NodeJS.Signals;
+}
+const FAULTS: readonly (readonly [string, Fault])[] = [
+  ['SIGKILL of rank 2', { rank: 2, signal: 'SIGKILL' }],
+  ['SIGKILL of rank 0', { rank: 0, signal: 'SIGKILL' }],
+  // `fault/sitecustomize.py` makes an exception of it.
+  ['an exception in rank 1', { rank: 1, signal: 'SIGUSR1' }],
+];
+const ROUNDS = Array.from({ length: REPEATS }, (_, index) => index + 1);
+const RANKS = Array.from({ length: WORLD_SIZE }, (_, rank) => rank);
+
+const figures: string[] = [];
+let cluster: ClusterUnderTest;
+beforeAll(async () => {
+  cluster = await startCluster();
+});
+afterAll(async () => {
+  await cluster.stop();
+  process.stdout.write(`${figures.join('\n')}\n`);
+});
+
+describe.each(FRAMEWORKS)('$name restarts in place from its newest checkpoint', (framework) => {
+  let run: FrameworkRun;
+  beforeAll(async () => {
+    run = await FrameworkRun.start(framework, cluster.client);
+  });
+  afterAll(() => run.remove());
+
+  describe.each(ROUNDS)('(round %i)', () => {
+    it.each(FAULTS)('after %s', async (name, { rank, signal }) => {
+      const epoch = (run.status.deprecatedEpoch ?? 0) + 1;
+      const isBeyondCheckpoint = (): boolean => {
+        const lives = run.lives(epoch);
+        return (
+          lives.length === WORLD_SIZE &&
+          lives.every(({ from, lastStep = 0 }) => lastStep > from + CHECKPOINT_STEPS + 2)
+        );
+      };
+      await run.until(`a checkpoint in epoch ${epoch}`, isBeyondCheckpoint);
+      const { inPlaceRestarts = 0, inPlaceRestartsCountTowardsMax = 0 } = run.status;
+      const identities = run.identities();
+      const processes = RANKS.map((each) => run.process(each));
+
+      const faultAt = performance.now();
+      process.kill(processes[rank] ?? Number.NaN, signal);
+      const seconds = (): string => ((performance.now() - faultAt) / 1000).toFixed(1);
+      await run.until('the epoch ends', () => run.status.deprecatedEpoch === epoch);
+      const ended = seconds();
+      await run.until('the next is released', () => run.status.syncedEpoch === epoch + 1);
+      const released = seconds();
+      await run.until('all ranks do a step', () => run.stepping(epoch + 1));
+      figures.push(
+        `${framework.name}, ${name}: ended after ${ended} s, released ${released} s, ` +
+          `stepping ${seconds()} s; ${namedIn(run.record(epoch), run.podOf(rank))}`,
+      );
+
+      expect(run.status).toMatchObject({
+        deprecatedEpoch: epoch,
+        inPlaceRestarts: inPlaceRestarts + 1,
+        inPlaceRestartsCountTowardsMax: inPlaceRestartsCountTowardsMax + 1,
+      });
+      expect(run.status.restarts ?? 0).toBe(0);
+      expect(run.identities()).toEqual(identities);
+      expect(processes.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
+      expectResumed(run, epoch);
+    });
+  });
+});
+
+/** All go on from one checkpoint, the newest that can have been complete. */
+function expectResumed(run: FrameworkRun, epoch: number): void {
+  const lastStep = Math.max(...run.lives(epoch).map((life) => life.lastStep ?? 0));
+  const lives = run.lives(epoch + 1);
+  const [{ from } = { from: Number.NaN }] = lives;
+  expect(lives.map((life) => life.from)).toEqual(RANKS.map(() => from));
+  expect(lives.map(({ firstStep }) => firstStep?.step)).toEqual(RANKS.map(() => from + 1));
+  expect(from % CHECKPOINT_STEPS).toBe(0);
+  // The checkpoint of a step is complete just before the ranks print that they did it.
+  expect(from).toBeGreaterThan(lastStep - CHECKPOINT_STEPS);
+  expect(from).toBeLessThanOrEqual(lastStep + 1);
+}
+
+/** Whether the likeliest suspect is the Pod of the fault. */
+function namedIn(record: RestartRecord | undefined, podIndex: number): string {
+  const [suspect] = record?.suspects ?? [];
+  if (suspect === undefined) return 'unknown';
+  const isRight = suspect.completionIndex === podIndex;
+  return `${isRight ? 'right' : 'wrong'}, ${suspect.confidence} (${suspect.why})`;
+}
