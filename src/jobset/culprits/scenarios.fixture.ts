@@ -1,0 +1,305 @@
+/** Failures of a group, what the operator hears of each, and whom it has to name. */
+import type { Fate, GroupEvidence, MemberEvidence } from './group-evidence.ts';
+import type { WorkerEvidence } from './worker-evidence.ts';
+
+/** In words, of 4 and of 64 members. */
+type Expected = Readonly<Record<4 | 64, string>>;
+
+export interface Scenario {
+  readonly name: string;
+  /** Ranks with their confidence, the likeliest first, such as `2 Certain`; or `unknown`. */
+  readonly expected: Expected;
+  /** What is known of each rank; undefined: nothing. */
+  readonly fate: (rank: number, size: number) => Fate | undefined;
+}
+
+/** The time of the failure that starts it all. */
+const T = 1_000_000;
+/** The culprit of most scenarios. */
+const C = 2;
+
+type Evidence = Partial<WorkerEvidence>;
+
+function ended(afterMs: number, evidence: Evidence): Fate {
+  return { kind: 'Ended', atMs: T + afterMs, evidence: { how: 'Stopped', agoMs: 0, ...evidence } };
+}
+
+/** A worker that was told to stop soon after the first failure, while all went well. */
+const STEPPING: Evidence = { step: 330, silentMs: 400, longestMs: 900, cpuMs: 4000 };
+const stopped = (evidence: Evidence = {}): Fate => ended(50, { ...STEPPING, ...evidence });
+const diedBy = (signal: string, more: Evidence = {}): Evidence => {
+  return { ...STEPPING, how: 'Signaled', signal, byItself: true, ...more };
+};
+const exited = (exitCode: number, more: Evidence = {}): Evidence => {
+  return { ...STEPPING, how: 'Exited', exitCode, byItself: true, ...more };
+};
+/** A worker without progress for a minute, which was ended for that. */
+const HANGING: Evidence = {
+  how: 'Hung',
+  signal: 'SIGKILL',
+  step: 330,
+  silentMs: 61_000,
+  longestMs: 900,
+  cpuMs: 20,
+};
+/** All hang: each time-out comes a little later than that of the rank before it. */
+const hung = (rank: number, evidence: Evidence = {}): Fate =>
+  ended(rank * 3, { ...HANGING, ...evidence });
+/** The same end of a worker that reports no progress. */
+function silently(fate: Fate): Fate {
+  if (fate.kind !== 'Ended') return fate;
+  const { step: _, silentMs: _silent, longestMs: _longest, cpuMs: _cpu, ...rest } = fate.evidence;
+  return { ...fate, evidence: rest };
+}
+const overApi = (fate: Fate): Fate => (fate.kind === 'Ended' ? { ...fate, isOverApi: true } : fate);
+
+/** The culprit's fate, and that of all others. */
+const one =
+  (culprit: Fate | undefined, other: (rank: number) => Fate | undefined = () => stopped()) =>
+  (rank: number): Fate | undefined =>
+    rank === C ? culprit : other(rank);
+
+function row(name: string, expected: string | Expected, fate: Scenario['fate']): Scenario {
+  return {
+    name,
+    expected: typeof expected === 'string' ? { 4: expected, 64: expected } : expected,
+    fate,
+  };
+}
+
+export const SCENARIOS: readonly Scenario[] = [
+  row('one SIGKILL', '2 Certain', one(ended(0, diedBy('SIGKILL')))),
+  row(
+    'one SIGKILL, and the others lose their connections',
+    '2 Certain',
+    one(ended(0, diedBy('SIGKILL')), (rank) => ended(100 + rank, exited(1))),
+  ),
+  row('a segfault in one', '2 Certain', one(ended(0, diedBy('SIGSEGV')))),
+  row('a segfault in one, as its shell tells it', '2 Certain', one(ended(0, exited(139)))),
+  row('a segfault in one, a second after another had failed', '2 Likely', (rank) => {
+    if (rank === 1) return ended(0, exited(1));
+    return rank === C ? ended(1000, diedBy('SIGSEGV')) : stopped();
+  }),
+  row('a segfault in one, long after another had failed', '1 Certain', (rank) => {
+    if (rank === 1) return ended(0, exited(1));
+    return rank === C ? ended(2500, diedBy('SIGSEGV')) : stopped();
+  }),
+  row('a segfault in all', '0 Likely, 1 Likely, 2 Likely, 3 Likely', (rank) =>
+    ended(rank * 4, diedBy('SIGSEGV')),
+  ),
+  row(
+    'the worker runs out of memory',
+    '2 Certain',
+    one(ended(0, diedBy('SIGKILL', { oom: true }))),
+  ),
+  row(
+    'a process of the worker runs out of memory, and the worker exits',
+    '2 Certain',
+    one(ended(0, exited(1, { oom: true }))),
+  ),
+  row(
+    'agent and worker run out of memory together, as the Pod tells',
+    '2 Certain',
+    one(ended(0, { how: 'Signaled', signal: 'SIGKILL', oom: true, byItself: true })),
+  ),
+  row(
+    'agent and worker die together, and the Pod tells nothing',
+    'unknown',
+    one({ kind: 'Returned', atMs: T }),
+  ),
+  row(
+    'exit 0 too early',
+    '2 Likely',
+    one({ kind: 'Succeeded', atMs: T - 300 }, (rank) => ended(rank * 5, exited(1))),
+  ),
+  row(
+    'one fails when the others have finished',
+    '2 Likely',
+    one(ended(0, exited(1)), () => ({ kind: 'Succeeded', atMs: T - 300 })),
+  ),
+  row(
+    'a Python exception in one, and the others are stopped',
+    '2 Certain',
+    one(ended(0, exited(1))),
+  ),
+  ...[100, 2000].map((laterMs) => {
+    const name = `a Python exception in one, and the others follow ${laterMs} ms later`;
+    return row(
+      name,
+      '2 Likely',
+      one(ended(0, exited(1)), () => ended(laterMs, exited(1))),
+    );
+  }),
+  row(
+    'a Python exception in one, and the others follow a minute later',
+    '2 Certain',
+    one(ended(0, exited(1)), () => ended(60_000, exited(1, { silentMs: 60_400 }))),
+  ),
+  row('a collective times out and ends all within a second after a silence', 'unknown', (rank) =>
+    ended(rank * 10, exited(1, { silentMs: 60_000, cpuMs: 20 })),
+  ),
+  row('SIGSTOP of one, found by its silence', '2 Certain', (rank) =>
+    hung(rank, rank === C ? { states: 'T', cpuMs: 0 } : {}),
+  ),
+  row(
+    'SIGSTOP of one, found by the collective of the others',
+    '2 Certain',
+    one(ended(900, { ...HANGING, how: 'Killed', states: 'T', cpuMs: 0 }), (rank) =>
+      ended(rank * 10, exited(1, { silentMs: 60_000, cpuMs: 20 })),
+    ),
+  ),
+  row('SIGSTOP of all', 'unknown', (rank) => hung(rank, { states: 'T', cpuMs: 0 })),
+  row('one spins while its peers sleep', '2 Likely', (rank) =>
+    hung(rank, rank === C ? { cpuMs: 4990 } : {}),
+  ),
+  row('one sleeps while its peers spin', '2 Likely', (rank) =>
+    hung(rank, { cpuMs: rank === C ? 10 : 4990 }),
+  ),
+  row('a quarter of the group spins', { 4: '0 Likely', 64: 'unknown' }, (rank, size) =>
+    hung(rank, { cpuMs: rank < size / 4 ? 4990 : 20 }),
+  ),
+  row('one is two steps behind', '2 Likely', (rank) =>
+    hung(rank, { step: rank === C ? 328 : 330 }),
+  ),
+  row('one is behind the others, which are a step apart', '2 Likely', (rank) =>
+    hung(rank, { step: rank === C ? 300 : 330 + (rank % 2) }),
+  ),
+  row('half of the group is a step behind', 'unknown', (rank) =>
+    hung(rank, { step: 330 + (rank % 2) }),
+  ),
+  row('rank 0 alone reports, and all hang', 'unknown', (rank) =>
+    rank === 0 ? hung(0) : silently(stopped()),
+  ),
+  row(
+    'one stands still while the others go on',
+    '2 Likely',
+    one(hung(0), () => stopped({ step: 390 })),
+  ),
+  row('all wait for shared storage', 'unknown', (rank) => hung(rank, { states: 'D' })),
+  row('one waits for its disk', '2 Likely', (rank) =>
+    hung(rank, rank === C ? { states: 'D' } : {}),
+  ),
+  row(
+    'a node is lost, and the others find out by a time-out',
+    '2 Certain',
+    one({ kind: 'Lost', seenMs: T - 40_000, deletedMs: T + 300_000 }, (rank) =>
+      ended(rank * 10, exited(1, { silentMs: 40_000 })),
+    ),
+  ),
+  row('a node with three members is lost', '1 Certain, 2 Certain, 3 Certain', (rank) =>
+    rank >= 1 && rank <= 3
+      ? { kind: 'Lost', seenMs: T - 40_000, deletedMs: T + 300_000 }
+      : ended(rank * 10, exited(1, { silentMs: 40_000 })),
+  ),
+  row(
+    'a Pod is deleted',
+    '2 Certain',
+    one({ kind: 'Lost', seenMs: T - 20, deletedMs: T - 200 }, () => ended(0, exited(1))),
+  ),
+  row('a Pod is deleted just after another worker has failed', '2 Likely', (rank) => {
+    if (rank === C) return { kind: 'Lost', seenMs: T - 20, deletedMs: T + 200 };
+    return rank === 1 ? ended(0, exited(1)) : stopped();
+  }),
+  row('a Pod is deleted while the others wait at the barrier', '1 Likely', (rank) => {
+    if (rank === C) return { kind: 'Lost', seenMs: T + 9000, deletedMs: T + 9000 };
+    return rank === 1 ? ended(0, exited(1)) : stopped();
+  }),
+  row(
+    'one node is cut off, and comes back when the others have given up',
+    'unknown',
+    one(ended(400, exited(1, { silentMs: 60_000, cpuMs: 20 })), (rank) =>
+      ended(rank * 10, exited(1, { silentMs: 60_000, cpuMs: 20 })),
+    ),
+  ),
+  row(
+    'rank 0 writes a checkpoint for minutes while the last rank dies',
+    { 4: '3 Certain', 64: '63 Certain' },
+    (rank, size) => {
+      const long = { silentMs: 240_000 };
+      if (rank === 0) return stopped({ ...long, inPhase: true });
+      return rank === size - 1 ? ended(0, exited(1, long)) : stopped(long);
+    },
+  ),
+  row(
+    'rank 0 writes a checkpoint for minutes, and another counts as hung meanwhile',
+    'unknown',
+    (rank) => (rank === 0 ? stopped({ inPhase: true, cpuMs: 4990 }) : hung(rank)),
+  ),
+  row(
+    'an exception before the first step',
+    'unknown',
+    one(silently(ended(0, exited(1))), () => silently(stopped())),
+  ),
+  row('an exception after a single step', 'unknown', (rank) => {
+    const { longestMs: _, ...first } = rank === C ? exited(1) : STEPPING;
+    return ended(rank === C ? 0 : 50, first);
+  }),
+  row(
+    'SIGKILL before the first step',
+    '2 Certain',
+    one(silently(ended(0, diedBy('SIGKILL'))), () => silently(stopped())),
+  ),
+  row(
+    'SIGSTOP without any reports of progress',
+    '2 Likely',
+    one(silently(ended(900, { how: 'Killed', states: 'T' })), () => silently(ended(0, exited(1)))),
+  ),
+  row('a collective times out without any reports of progress', 'unknown', (rank) =>
+    silently(ended(rank * 10, exited(1))),
+  ),
+  row(
+    'mixed channels: one SIGKILL over the hub, another member tells nothing',
+    '2 Likely',
+    (rank) => (rank === 1 ? undefined : one(ended(0, diedBy('SIGKILL')))(rank)),
+  ),
+  row(
+    'mixed channels: one SIGKILL over the API server',
+    '2 Likely',
+    one(overApi(ended(0, diedBy('SIGKILL')))),
+  ),
+  row(
+    'mixed channels: an exception in a member that tells nothing, and all follow',
+    'unknown',
+    one(undefined, (rank) => ended(rank * 10, exited(1))),
+  ),
+  row('mixed channels: SIGSTOP of one over the hub, half tell nothing', '2 Likely', (rank) => {
+    if (rank === C) return ended(900, { ...HANGING, how: 'Killed', states: 'T', cpuMs: 0 });
+    return rank % 2 === 1 ? undefined : ended(rank * 10, exited(1, { silentMs: 60_000 }));
+  }),
+  row(
+    'mixed channels: SIGSTOP of a member that tells nothing',
+    'unknown',
+    one(undefined, (rank) => hung(rank)),
+  ),
+  row('mixed channels: a node is lost, and another member tells nothing', '2 Likely', (rank) => {
+    if (rank === 1) return undefined;
+    if (rank === C) return { kind: 'Lost', seenMs: T - 40_000, deletedMs: T + 300_000 };
+    return ended(rank * 10, exited(1, { silentMs: 40_000 }));
+  }),
+  row('no member tells anything', 'unknown', () => undefined),
+  row(
+    'the last failure: only the first to die has told, by SIGKILL',
+    '2 Likely',
+    one(ended(0, diedBy('SIGKILL')), () => undefined),
+  ),
+  row(
+    'the last failure: only the first to die has told, by an exception',
+    '2 Likely',
+    one(ended(0, exited(1)), () => undefined),
+  ),
+];
+
+/** What the operator knows in that scenario of a group of that size. */
+export function evidenceIn({ fate }: Scenario, size: number): GroupEvidence {
+  const members = Array.from({ length: size }, (_, rank): MemberEvidence | undefined => {
+    const known = fate(rank, size);
+    return known === undefined ? undefined : { member: memberOf(rank, size), fate: known };
+  });
+  return { size, members: members.filter((each) => each !== undefined) };
+}
+
+function memberOf(rank: number, size: number): MemberEvidence['member'] {
+  const name = `train-workers-0-${rank}`;
+  const place = { replicatedJob: 'workers', jobIndex: 0, completions: size };
+  return { ...place, completionIndex: rank, pod: name, podUid: `uid-${rank}` };
+}
