@@ -45,7 +45,7 @@ const HANGING: Evidence = {
 /** All hang: each time-out comes a little later than that of the rank before it. */
 const hung = (rank: number, evidence: Evidence = {}): Fate =>
   ended(rank * 3, { ...HANGING, ...evidence });
-/** The same end of a worker that reports no progress. */
+/** As it is of a worker that reports no progress. */
 function silently(fate: Fate): Fate {
   if (fate.kind !== 'Ended') return fate;
   const { step: _, silentMs: _silent, longestMs: _longest, cpuMs: _cpu, ...rest } = fate.evidence;
@@ -298,7 +298,7 @@ export function evidenceIn({ fate }: Scenario, size: number): GroupEvidence {
   return { size, members: members.filter((each) => each !== undefined) };
 }
 
-function memberOf(rank: number, size: number): MemberEvidence['member'] {
+export function memberOf(rank: number, size: number): MemberEvidence['member'] {
   const name = `train-workers-0-${rank}`;
   const place = { replicatedJob: 'workers', jobIndex: 0, completions: size };
   return { ...place, completionIndex: rank, pod: name, podUid: `uid-${rank}` };

@@ -1,21 +1,150 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { evidenceIn, SCENARIOS } from './scenarios.fixture.ts';
+import type { Fate, GroupEvidence, MemberEvidence } from './group-evidence.ts';
+import { evidenceIn, memberOf, SCENARIOS } from './scenarios.fixture.ts';
+import { type Suspicion, suspectsOf } from './suspects.ts';
+import type { WorkerEvidence } from './worker-evidence.ts';
 
-describe('the table of scenarios', () => {
-  test.each(SCENARIOS)('$name: its culprits are among those of whom something is known', (row) => {
-    for (const size of [4, 64] as const) {
-      const expected = row.expected[size];
-      const { members } = evidenceIn(row, size);
-      const known = new Set(members.map(({ member }) => String(member.completionIndex)));
-      if (expected === 'unknown') continue;
-      for (const each of expected.split(', ')) {
-        const [, rank = ''] = /^(\d+) (?:Certain|Likely)$/.exec(each) ?? [];
-        expect(known).toContain(rank);
-      }
-    }
-  });
+/** For example `2 Certain, 3 Certain`. */
+function inWords(suspects: readonly Suspicion[]): string {
+  const each = suspects.map(
+    ({ member, confidence }) => `${member.completionIndex ?? ''} ${confidence}`,
+  );
+  return each.length === 0 ? 'unknown' : each.join(', ');
+}
+
+describe('who failed first', () => {
+  for (const size of [4, 64] as const) {
+    test.each(SCENARIOS)(`$name: of ${size}`, (row) => {
+      expect(inWords(suspectsOf(evidenceIn(row, size)))).toBe(row.expected[size]);
+    });
+  }
 
   test('names each scenario once', () => {
     expect(new Set(SCENARIOS.map(({ name }) => name)).size).toBe(SCENARIOS.length);
+  });
+
+  test.each([
+    ['one SIGKILL', 'was killed by SIGKILL'],
+    ['the worker runs out of memory', 'was killed by SIGKILL after its memory had run out'],
+    ['a segfault in one, as its shell tells it', 'exited with code 139 (SIGSEGV)'],
+    ['exit 0 too early', 'exited with code 0 before the others'],
+    ['a Pod is deleted', 'its Pod was deleted'],
+    [
+      'a Python exception in one, and the others are stopped',
+      'exited with code 1 before the others',
+    ],
+    ['SIGSTOP of one, found by its silence', 'its processes were stopped while the others waited'],
+    ['one is two steps behind', 'made no progress for 61 s at step 328, 2 steps behind the others'],
+    ['one waits for its disk', 'its processes waited for a disk while the others did not'],
+    ['one spins while its peers sleep', 'its processes were busy while the others waited'],
+    ['one sleeps while its peers spin', 'its processes slept while the others were busy'],
+  ])('%s: why it is the culprit', (name, why) => {
+    const row = SCENARIOS.find((each) => each.name === name);
+    expect(row && suspectsOf(evidenceIn(row, 4))[0]?.why).toBe(why);
+  });
+
+  test('a node is named that is lost', () => {
+    const fate = { kind: 'Lost', seenMs: 0, deletedMs: 0, isNodeLost: true } as const;
+    const stopped = { kind: 'Ended', atMs: 9, evidence: { how: 'Stopped', agoMs: 0 } } as const;
+    const members = [
+      { member: { ...memberOf(0, 2), node: 'n4' }, fate },
+      { member: memberOf(1, 2), fate: stopped },
+    ];
+    expect(suspectsOf({ size: 2, members })[0]?.why).toBe('node n4 is lost');
+  });
+});
+
+const maybe = <T>(arb: fc.Arbitrary<T>) => fc.option(arb, { nil: undefined });
+const evidences: fc.Arbitrary<WorkerEvidence> = fc
+  .record({
+    how: fc.constantFrom('Exited', 'Signaled', 'Stopped', 'Killed', 'Hung'),
+    agoMs: fc.constant(0),
+    exitCode: maybe(fc.constantFrom(0, 1, 137, 139)),
+    signal: maybe(fc.constantFrom('SIGKILL', 'SIGABRT', 'SIGSEGV')),
+    oom: maybe(fc.constant(true as const)),
+    byItself: maybe(fc.constant(true as const)),
+    silentMs: maybe(fc.integer({ min: 0, max: 20_000 })),
+    longestMs: maybe(fc.integer({ min: 0, max: 2000 })),
+    step: maybe(fc.integer({ min: 320, max: 331 })),
+    inPhase: maybe(fc.constant(true as const)),
+    states: maybe(fc.constantFrom('T', 'D', 'DT')),
+    cpuMs: maybe(fc.constantFrom(0, 20, 1000, 4900)),
+  })
+  .map((all) => Object.fromEntries(Object.entries(all).filter(([, each]) => each !== undefined)))
+  .map((all) => all as unknown as WorkerEvidence);
+const times = fc.integer({ min: 0, max: 30_000 });
+const fates: fc.Arbitrary<Fate> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({ kind: fc.constant('Ended'), atMs: times, evidence: evidences }),
+  },
+  fc.record({
+    kind: fc.constant('Ended'),
+    atMs: times,
+    evidence: evidences,
+    isOverApi: fc.constant(true as const),
+  }),
+  fc.record({ kind: fc.constant('Succeeded'), atMs: times }),
+  fc.record({ kind: fc.constant('Lost'), seenMs: times, deletedMs: times }),
+  fc.record({ kind: fc.constant('Lost'), seenMs: times }),
+  fc.record({ kind: fc.constant('Returned'), atMs: times }),
+) as fc.Arbitrary<Fate>;
+const groups: fc.Arbitrary<GroupEvidence> = fc
+  .array(fates, { minLength: 1, maxLength: 20 })
+  .map((all) => ({
+    size: all.length,
+    members: all.map(
+      (fate, rank): MemberEvidence => ({ member: memberOf(rank, all.length), fate }),
+    ),
+  }));
+
+describe('suspects', () => {
+  test('are at most four, members of the group, and named once', () => {
+    fc.assert(
+      fc.property(groups, (evidence) => {
+        const suspects = suspectsOf(evidence);
+        expect(suspects.length).toBeLessThanOrEqual(4);
+        expect(new Set(suspects.map(({ member }) => member.podUid)).size).toBe(suspects.length);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('do not depend on the order in which members are listed', () => {
+    fc.assert(
+      fc.property(
+        groups.chain((evidence) =>
+          fc.tuple(
+            fc.constant(evidence),
+            fc.shuffledSubarray([...evidence.members], { minLength: evidence.members.length }),
+          ),
+        ),
+        ([evidence, members]) => {
+          expect(suspectsOf({ ...evidence, members })).toEqual(suspectsOf(evidence));
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  test('never get certain because somebody tells nothing', () => {
+    fc.assert(
+      fc.property(
+        groups.chain((evidence) =>
+          fc.tuple(
+            fc.constant(evidence),
+            fc.subarray([...evidence.members], { maxLength: evidence.members.length - 1 }),
+          ),
+        ),
+        ([evidence, members]) => {
+          const certain = suspectsOf({ ...evidence, members }).filter(
+            ({ confidence }) => confidence === 'Certain',
+          );
+          expect(certain).toEqual([]);
+        },
+      ),
+      { numRuns: 500 },
+    );
   });
 });
