@@ -6,6 +6,7 @@
 import {
   LOST_NODE_MARGIN_MS,
   leaseMs,
+  MIN_LEASE_MS,
   MIN_LOST_NODE_DEADLINE_MS,
   parseLostNodeDeadline,
 } from '../jobset/epoch/lost-node-deadline.ts';
@@ -186,9 +187,6 @@ function installation(args: readonly string[]): ConfigurationResult {
     errors: [`${AGENT_INSTALL_FLAG}: ${given}, expected one absolute path`],
   };
 }
-
-/** A shorter lease would end with one unanswered question. */
-const MIN_LEASE_MS = 30_000;
 
 function leaseOf(read: EnvironmentReader, stopGraceMs: number): number | undefined {
   const text = read.optional(ENV_LOST_NODE_DEADLINE);

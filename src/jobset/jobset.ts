@@ -218,8 +218,8 @@ export interface LastWords {
 /**
  * `WorkerFailed`: a member announced the next epoch. `StartFailed`: containers of a member crashed
  * again and again before the barrier. `JobsRecreated`: the failure policy restarted Jobs. Never
- * counted: `Resumed`, the JobSet was resumed while its released epoch had lost its Pods, and
- * `Scaled`, its size changed.
+ * counted: `Resumed`, the JobSet was resumed while its released epoch had lost its Pods, or a user
+ * asked for the restart, and `Scaled`, its size changed.
  */
 export type RestartCause = 'WorkerFailed' | 'StartFailed' | 'JobsRecreated' | 'Resumed' | 'Scaled';
 

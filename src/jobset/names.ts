@@ -86,6 +86,9 @@ export const STOP_GRACE = 'lockstep/stop-grace';
 /** JobSet annotation: the epoch to end, if it is the current one and was released. */
 export const RESTART_EPOCH = 'lockstep/restart-epoch';
 
+/** Label of a JobSet that Kueue admits, and the annotation that it used before. */
+export const KUEUE_QUEUE_NAME = 'kueue.x-k8s.io/queue-name';
+
 /** Prefix of our own annotations. */
 export const OWN_PREFIX = 'lockstep/';
 /** Annotations that users may set on a JobSet. */
@@ -121,6 +124,16 @@ export const ENV_MARKER_DIRECTORY = 'LOCKSTEP_MARKER_DIRECTORY';
 export const ENV_RESTART_RULES = 'LOCKSTEP_RESTART_RULES';
 /** Seconds between SIGTERM and SIGKILL when a supervising agent stops its worker. */
 export const ENV_STOP_GRACE_SECONDS = 'LOCKSTEP_STOP_GRACE_SECONDS';
+/** The path of the file in which a worker reports its progress; its agent reads it. */
+export const ENV_PROGRESS_FILE = 'LOCKSTEP_PROGRESS_FILE';
+/** The text before the step in a line that a supervised worker prints. */
+export const ENV_PROGRESS_PREFIX = 'LOCKSTEP_PROGRESS_PREFIX';
+/** A line of shell that looks into a hung worker. */
+export const ENV_HANG_COMMAND = 'LOCKSTEP_HANG_COMMAND';
+/** `Files`: a supervising agent does not read its worker's standard error. */
+export const ENV_LAST_WORDS = 'LOCKSTEP_LAST_WORDS';
+/** The container's `terminationMessagePath`, if it is not the default. */
+export const ENV_TERMINATION_MESSAGE_PATH = 'LOCKSTEP_TERMINATION_MESSAGE_PATH';
 /** The duration after which the operator may take a Pod that it cannot reach for dead. */
 export const ENV_LOST_NODE_DEADLINE = 'LOCKSTEP_LOST_NODE_DEADLINE';
 /** Directory that stands for `/` if a node has no mount namespaces (the embedded cluster). */
@@ -192,6 +205,9 @@ export const AGENT_ACCOUNT_SUFFIX = '-lockstep-agent';
 /** The emptyDir that keeps the agent's marker through restarts in place, and its mount path. */
 export const MARKER_VOLUME_NAME = 'lockstep-marker';
 export const MARKER_DIRECTORY = '/var/run/lockstep';
+/** The emptyDir of a Pod with a sidecar in which its worker reports progress, and its path. */
+export const PROGRESS_VOLUME_NAME = 'lockstep-progress';
+export const PROGRESS_DIRECTORY = '/var/run/lockstep-progress';
 /** The token of an agent whose Pod does not mount one by itself. */
 export const AGENT_TOKEN_VOLUME_NAME = 'lockstep-agent-token';
 export const SERVICE_ACCOUNT_DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount';

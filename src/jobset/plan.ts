@@ -9,7 +9,6 @@ import {
   lookBeforeRecreating,
   recreateHalfDone,
   resizeJobs,
-  stopWhatRuns,
   tidyUp,
 } from './child-jobs/tidying.ts';
 import {
@@ -41,6 +40,7 @@ import {
   keepStartTime,
 } from './policies/active-deadline.ts';
 import { dealWithFailedJobs, reportJobsReady } from './policies/job-failure.ts';
+import { endWithFailure, stopUnlessKept } from './policies/keep-failed.ts';
 import { complete } from './policies/success-policy.ts';
 import { deleteExpired } from './policies/ttl.ts';
 import type { Question, Snapshot } from './snapshot.ts';
@@ -104,7 +104,7 @@ const STEPS: readonly Step<Facts>[] = [
 ];
 
 /** Completed and Failed are final: running Jobs are ended, and in the end the JobSet itself. */
-const STEPS_WHEN_OVER: readonly Step<Facts>[] = [stopWhatRuns, revokeRights, deleteExpired];
+const STEPS_WHEN_OVER: readonly Step<Facts>[] = [stopUnlessKept, revokeRights, deleteExpired];
 
 /**
  * The order of a JobSet's ends: first success, so that a deadline never fails a complete JobSet;
@@ -119,6 +119,7 @@ function completeOrFail(facts: Facts): readonly Decision[] {
 
 /** What depends on the status as it will be written, and goes with that write. */
 const CLOSING_STEPS: readonly ((facts: Facts, next: Next) => Decision)[] = [
+  endWithFailure,
   writeCounters,
   beginAttempt,
   keepStartTime,

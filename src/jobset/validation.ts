@@ -4,15 +4,19 @@
  * is repaired. `validation/` has one file for each part of the spec.
  */
 
-import { invalidValue } from '../kube/field-error.ts';
+import { formatFieldError, invalidValue } from '../kube/field-error.ts';
 import { deepEqual } from '../kube/json/deep-equal.ts';
 import type { FieldError } from '../kube/status.ts';
 import { type DefaultedReplicatedJob, type DefaultedSpec, withDefaults } from './defaults.ts';
 import { lostNodeDeadlineErrors } from './epoch/lost-node-deadline.ts';
+import { restartEpochErrors } from './epoch/restart-request.ts';
 import type { FeatureGates } from './feature-gates.ts';
-import { annotationErrors, tryInjection } from './injection/agent-mode.ts';
+import { annotationErrors, injectedMode, tryInjection } from './injection/agent-mode.ts';
 import type { ShareOptions } from './injection/agent-resources.ts';
+import { settingsWarnings } from './injection/agent-settings.ts';
 import type { JobSet } from './jobset.ts';
+import { keepFailedErrors, keepFailedWarnings } from './policies/keep-failed.ts';
+import { progressTimeoutErrors } from './progress/progress-timeouts.ts';
 import { DEFINITION_LIMITS, type SizeLimits } from './size-limits.ts';
 import { isFinished } from './status/conditions.ts';
 import {
@@ -86,6 +90,7 @@ function errorsOfAnySize(
     ...volumeClaimErrors(name, spec, claims),
     ...annotationErrors(jobSet.metadata.annotations),
     ...lostNodeDeadlineErrors(spec, jobSet.metadata.annotations),
+    ...liveAnnotationErrors(jobSet),
   ];
 }
 
@@ -160,6 +165,9 @@ export function jobSetWarnings(
   const isInPlace = spec.failurePolicy?.restartStrategy === 'InPlaceRestart';
   return [
     ...maxRestartsWarnings(spec),
+    ...liveAnnotationErrors(jobSet).map((error) => `${formatFieldError(error)}; it is ignored`),
+    ...keepFailedWarnings(spec, annotations),
+    ...settingsWarnings(injectedMode(spec, annotations), annotations),
     ...unknownAnnotationWarnings(jobSet, spec),
     ...spec.replicatedJobs.flatMap(({ name, template }, index) => {
       const path = podTemplatePath(index);
@@ -169,6 +177,18 @@ export function jobSetWarnings(
       const warning = `replicatedJob ${name}: restartPolicy OnFailure restarts a failed container alone where no rule matches; Never is meant for in-place restart`;
       return [...warnings, warning];
     }),
+  ];
+}
+
+/**
+ * Problems of annotations that may change while the JobSet runs. The webhook refuses them. Once
+ * stored they are ignored, so that a typing error does not keep a group from its restart.
+ */
+function liveAnnotationErrors({ metadata }: JobSet): readonly FieldError[] {
+  return [
+    ...progressTimeoutErrors(metadata.annotations),
+    ...keepFailedErrors(metadata),
+    ...restartEpochErrors(metadata.annotations),
   ];
 }
 

@@ -13,6 +13,7 @@ import {
   type RestartCause,
   type RestartRecord,
 } from '../jobset.ts';
+import { RESTART_EPOCH } from '../names.ts';
 import { reasonOf, type Verdict } from '../policies/failure-policy.ts';
 import { countedRestarts } from '../policies/restart-budget.ts';
 import { withFailedPods } from './failed-pods.ts';
@@ -28,6 +29,11 @@ import { describeWitness, type Witness } from './witness.ts';
 
 export interface EpochEnd {
   readonly cause: RestartCause;
+  /**
+   * The user asked for it. Its cause is `Resumed`, because a definition of an earlier version would
+   * refuse a status with a new one.
+   */
+  readonly isRequested?: boolean;
   readonly counted: boolean;
   /** The failure policy's verdict on a worker's failure. */
   readonly verdict?: Verdict;
@@ -74,7 +80,7 @@ export function endEpoch(
   const restarting = {
     type: 'RestartingInPlace',
     status: 'True',
-    reason: end.verdict?.rule === undefined ? end.cause : reasonOf(end.verdict),
+    reason: reasonOfEnd(end),
     message: `epoch ${epoch} ended: ${causeInWords(end)}; ${used}${waitInWords(jobSet, change.restartHistory)}`,
     event: isInPlace ? 'Warning' : 'Normal',
   } as const;
@@ -83,6 +89,11 @@ export function endEpoch(
     conditions: [restarting],
     outcomes: [{ kind: 'EpochEnded', cause: end.cause, counted: end.counted, detectMs }],
   };
+}
+
+function reasonOfEnd({ cause, verdict, isRequested = false }: EpochEnd): string {
+  if (isRequested) return 'Requested';
+  return verdict?.rule === undefined ? cause : reasonOf(verdict);
 }
 
 /** Whether workers failed and no Job is recreated for it. */
@@ -97,7 +108,8 @@ function waitInWords(jobSet: JobSet, history: readonly RestartRecord[]): string 
   return `; the next epoch waits ${delayMs / 1000} s, because ${short} epochs in a row ended within ${SHORT_EPOCH_MS / 1000} s`;
 }
 
-function causeInWords({ cause, witness }: EpochEnd): string {
+function causeInWords({ cause, witness, isRequested = false }: EpochEnd): string {
+  if (isRequested) return `${RESTART_EPOCH} asked for it`;
   const who = witness === undefined ? '' : describeWitness(witness.record);
   switch (cause) {
     case 'WorkerFailed':

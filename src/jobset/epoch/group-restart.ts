@@ -13,7 +13,7 @@ import { reportStartup } from '../policies/startup-policy.ts';
 import { isSuccessNear } from '../policies/success-policy.ts';
 import { dealWithWorkerFailure, type WorkerFailure } from '../policies/worker-failure.ts';
 import type { Question } from '../snapshot.ts';
-import { endEpoch } from './epoch-end.ts';
+import { type EpochEnd, endEpoch } from './epoch-end.ts';
 import { MAX_FAILED_STARTS, suspectJob, withBaseline } from './failed-pods.ts';
 import { haveOtherSize, isScaling } from './group-scaling.ts';
 import {
@@ -27,6 +27,7 @@ import {
 } from './in-place-restart.ts';
 import { reportMissingPods } from './missing-pods.ts';
 import { backoffMs, recordRelease } from './restart-history.ts';
+import { isRestartRequested } from './restart-request.ts';
 import { startupOrderIn } from './startup-stages.ts';
 import { reportUnknownPods } from './unknown-pods.ts';
 
@@ -80,7 +81,9 @@ function endOrRelease(facts: GroupFacts): readonly Decision[] {
   const hasFailed = decision.kind === 'End' || decision.kind === 'ExamineNotice';
   // A failure is charged, and judged by rules, even if scaling would end the epoch as well.
   if (!hasFailed && isScaling(facts)) return endForSize(facts);
-  if (hasFailed && isSuccessNear(facts)) return inOrder(WAITING, facts);
+  const isRequested = isRestartRequested(facts);
+  if ((hasFailed || isRequested) && isSuccessNear(facts)) return inOrder(WAITING, facts);
+  if (!hasFailed && isRequested) return endUncharged(facts, 'Resumed', { isRequested });
   switch (decision.kind) {
     case 'End': {
       const { cause, firstFailed } = decision;
@@ -134,8 +137,12 @@ function endForSize(facts: GroupFacts): readonly Decision[] {
   return isSure ? endUncharged(facts, 'Scaled') : ask({ kind: 'FreshJobs' });
 }
 
-function endUncharged(facts: GroupFacts, cause: RestartCause): readonly Decision[] {
-  const end = { cause, counted: false, witness: undefined };
+function endUncharged(
+  facts: GroupFacts,
+  cause: RestartCause,
+  more: Pick<EpochEnd, 'isRequested'> = {},
+): readonly Decision[] {
+  const end = { cause, counted: false, witness: undefined, ...more };
   return ended(facts, [endEpoch(facts, end, facts.status)]);
 }
 

@@ -10,7 +10,8 @@ import { invalidValue } from '../../kube/field-error.ts';
 import type { StringMap } from '../../kube/meta.ts';
 import type { FieldError } from '../../kube/status.ts';
 import type { DefaultedSpec } from '../defaults.ts';
-import { LOST_NODE_DEADLINE } from '../names.ts';
+import { parseStopGraceSeconds } from '../injection/agent-settings.ts';
+import { LOST_NODE_DEADLINE, STOP_GRACE } from '../names.ts';
 
 /**
  * How much earlier than the operator an agent acts. It covers the difference between the clocks of
@@ -22,6 +23,8 @@ export const LOST_NODE_MARGIN_MS = 20_000;
 export const MIN_LOST_NODE_DEADLINE_MS = 60_000;
 /** For longer waits a person can decide. */
 export const MAX_LOST_NODE_DEADLINE_MS = 86_400_000;
+/** A shorter lease would end with one unanswered question. */
+export const MIN_LEASE_MS = 30_000;
 /** Kubernetes' default for Pods. */
 const DEFAULT_GRACE_SECONDS = 30;
 
@@ -43,7 +46,8 @@ export function leaseMs(deadlineMs: number, stopGraceMs: number): number {
 
 /**
  * A lease is not renewed while a worker takes its time to end, and agents ask four times in each
- * lease: twice the grace period is time enough.
+ * lease: twice the grace period is time enough. The time that a supervisor gives its worker to stop
+ * must leave it a lease, too.
  */
 export function lostNodeDeadlineErrors(
   { replicatedJobs }: Pick<DefaultedSpec, 'replicatedJobs'>,
@@ -59,8 +63,15 @@ export function lostNodeDeadlineErrors(
     ),
   );
   const deadlineMs = parseLostNodeDeadline(text);
-  const leastMs = MIN_LOST_NODE_DEADLINE_MS + 2 * graceSeconds * 1000;
+  const leastByPodsMs = MIN_LOST_NODE_DEADLINE_MS + 2 * graceSeconds * 1000;
+  const stopGrace = annotations?.[STOP_GRACE] ?? '';
+  const stopGraceMs = 1000 * (parseStopGraceSeconds(stopGrace) ?? 0);
+  const leastMs = Math.max(leastByPodsMs, LOST_NODE_MARGIN_MS + stopGraceMs + MIN_LEASE_MS);
   if (deadlineMs !== undefined && deadlineMs >= leastMs) return [];
-  const detail = `expected a duration such as "5m", from ${leastMs / 1000}s (a minute more than twice the longest terminationGracePeriodSeconds, ${graceSeconds}) to 24h`;
+  const why =
+    leastMs === leastByPodsMs
+      ? `a minute more than twice the longest terminationGracePeriodSeconds, ${graceSeconds}`
+      : `${(leastMs - stopGraceMs) / 1000}s more than ${STOP_GRACE}, ${stopGrace}`;
+  const detail = `expected a duration such as "5m", from ${leastMs / 1000}s (${why}) to 24h`;
   return [invalidValue(`metadata.annotations[${LOST_NODE_DEADLINE}]`, text, detail)];
 }

@@ -16,7 +16,9 @@ import {
   LOST_NODE_DEADLINE,
   MARKER_DIRECTORY,
   MARKER_VOLUME_NAME,
+  PROGRESS_VOLUME_NAME,
 } from '../names.ts';
+import { progressConflicts } from './progress-volume.ts';
 
 /**
  * Errors of either mode. `path` is that of the template, and ends with a dot unless it is empty.
@@ -49,6 +51,7 @@ export function sidecarConflicts({ spec }: PodTemplateSpec, path: string): reado
   return [
     ...(spec.initContainers ?? []).flatMap(portErrors('initContainers')),
     ...spec.containers.flatMap(portErrors('containers')),
+    ...progressConflicts(spec.containers, path),
   ];
 }
 
@@ -153,6 +156,7 @@ const AGENT_VOLUMES: ReadonlySet<string> = new Set([
   MARKER_VOLUME_NAME,
   AGENT_TOKEN_VOLUME_NAME,
   HUB_TOKEN_VOLUME_NAME,
+  PROGRESS_VOLUME_NAME,
 ]);
 
 function volumeErrors({ spec }: PodTemplateSpec, path: string): readonly FieldError[] {

@@ -5,7 +5,8 @@ import { parse, stringify } from 'yaml';
 import type { PodTemplateSpec } from '../../kube/objects/pod.ts';
 import { type AgentOptions, injectAgent } from './agent-injection.ts';
 
-interface Input extends Partial<Pick<AgentOptions, 'command' | 'delivery' | 'exitCode' | 'hub'>> {
+interface Input
+  extends Partial<Pick<AgentOptions, 'annotations' | 'command' | 'delivery' | 'exitCode' | 'hub'>> {
   readonly mode: AgentOptions['mode'];
   readonly template: PodTemplateSpec;
 }

@@ -4,6 +4,7 @@
  * barrier. As a supervisor it is the entry point of the worker container and starts the worker
  * itself. A template with its own agent is left as it is.
  */
+import type { StringMap } from '../../kube/meta.ts';
 import type {
   Container,
   ContainerRestartRule,
@@ -38,7 +39,9 @@ import { agentEnvironment, environmentErrors, mergeEnvironment } from './agent-e
 import { type HubAccess, hubEnvironment, hubMounts, hubVolumes } from './agent-hub.ts';
 import { type ShareOptions, shareResources, shareWarnings } from './agent-resources.ts';
 import { agentSecurity } from './agent-security.ts';
+import { settingsEnvironment } from './agent-settings.ts';
 import { lostNodeTolerationWarning, withLostNodeToleration } from './lost-node-toleration.ts';
+import { PROGRESS_MOUNT, PROGRESS_VOLUME, withProgressFile } from './progress-volume.ts';
 import { templateAgent, templateAgentWarning, untoldAgentWarning } from './template-agent.ts';
 import { keptFromAgent } from './worker-environment.ts';
 
@@ -54,6 +57,8 @@ export interface AgentOptions extends ShareOptions {
   readonly exitCode?: number;
   /** See `LOST_NODE_DEADLINE`; absent: a Pod of a lost node never counts as dead. */
   readonly lostNodeDeadline?: string | undefined;
+  /** Those of the JobSet, by which `agent-settings.ts` tells the agent what it has to do. */
+  readonly annotations?: StringMap | undefined;
   /** If present, the agent may use the hub. */
   readonly hub?: HubAccess;
   /** Why nodes know no action that restarts all containers; absent: they do. */
@@ -135,10 +140,11 @@ function injectSidecar(template: PodTemplateSpec, options: AgentOptions): AgentI
     env: [
       ...agentEnvironment(options.exitCode ?? DEFAULT_RESTART_EXIT_CODE, options.lostNodeDeadline),
       ...hubEnvironment(options.hub),
+      ...settingsEnvironment('Sidecar', options.annotations, worker),
     ],
     ...share?.agent,
     ...(worker === undefined ? {} : { securityContext: agentSecurity(worker) }),
-    volumeMounts: agentMounts(hasToken, options.hub),
+    volumeMounts: [...agentMounts(hasToken, options.hub), PROGRESS_MOUNT],
     restartPolicy: 'Always',
     restartPolicyRules: [RESTART_POD_ON_EVERY_EXIT],
     startupProbe: {
@@ -153,8 +159,10 @@ function injectSidecar(template: PodTemplateSpec, options: AgentOptions): AgentI
       spec: {
         ...spec,
         initContainers: [...(spec.initContainers ?? []), agent],
-        containers: (share === undefined ? [] : [share.worker, ...others]).map(withRestartRules),
-        volumes: [...(spec.volumes ?? []), ...agentVolumes(hasToken, options.hub)],
+        containers: (share === undefined ? [] : [share.worker, ...others]).map((container) =>
+          withProgressFile(withRestartRules(container)),
+        ),
+        volumes: [...(spec.volumes ?? []), ...agentVolumes(hasToken, options.hub), PROGRESS_VOLUME],
       },
     },
     warnings: [...sidecarWarnings(spec.containers), ...shareWarnings(share)],
@@ -188,6 +196,7 @@ function injectSupervisor(template: PodTemplateSpec, options: AgentOptions): Age
   const added = [
     ...agentEnvironment(options.exitCode ?? DEFAULT_RESTART_EXIT_CODE, options.lostNodeDeadline),
     ...hubEnvironment(options.hub),
+    ...settingsEnvironment('Supervisor', options.annotations, worker),
     ...(rules.length === 0 ? [] : [{ name: ENV_RESTART_RULES, value: JSON.stringify(rules) }]),
   ];
   // An agent in the worker's image may be too old to give them back.

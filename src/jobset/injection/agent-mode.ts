@@ -2,7 +2,7 @@
  * What a JobSet's annotations say about its agents. The mode, and whether its templates get an
  * agent at all.
  */
-import { notSupported, required } from '../../kube/field-error.ts';
+import { required, unknownValueErrors } from '../../kube/field-error.ts';
 import type { StringMap } from '../../kube/meta.ts';
 import type { PodTemplateSpec } from '../../kube/objects/pod.ts';
 import type { FieldError } from '../../kube/status.ts';
@@ -26,6 +26,7 @@ import type { AgentDelivery } from './agent-delivery.ts';
 import type { HubAccess } from './agent-hub.ts';
 import { type AgentInjection, injectAgent } from './agent-injection.ts';
 import { isShared, type ShareOptions } from './agent-resources.ts';
+import { settingsErrors } from './agent-settings.ts';
 import { templateAgent, templateAgentWarning } from './template-agent.ts';
 
 export interface AgentProgram extends ShareOptions {
@@ -55,7 +56,8 @@ export function agentInjector(
   const mode = restartMode(annotations);
   const lostNodeDeadline = annotations?.[LOST_NODE_DEADLINE];
   return (template) => {
-    const injected = injectAgent(template, { ...agent, mode, lostNodeDeadline }).template;
+    const options = { ...agent, mode, lostNodeDeadline, annotations };
+    const injected = injectAgent(template, options).template;
     return express(injected === template ? template : withAgentAccount(injected, jobSet));
   };
 }
@@ -82,7 +84,14 @@ export function tryInjection(
   if (wantsAgents(spec, annotations)) {
     const lostNodeDeadline = annotations?.[LOST_NODE_DEADLINE];
     const mode = restartMode(annotations);
-    return injectAgent(template, { ...share, image: '', mode, lostNodeDeadline, path });
+    return injectAgent(template, {
+      ...share,
+      image: '',
+      mode,
+      lostNodeDeadline,
+      annotations,
+      path,
+    });
   }
   if (spec.failurePolicy?.restartStrategy !== 'InPlaceRestart') {
     return { template, warnings: [], errors: [] };
@@ -96,13 +105,14 @@ export function tryInjection(
   return { template, warnings: warning === undefined ? [] : [warning], errors: [] };
 }
 
-/** Invalid values of our annotations. */
+/** Invalid values of annotations that say which agents the Pods of a JobSet get. */
 export function annotationErrors(annotations: StringMap | undefined): readonly FieldError[] {
-  return ALLOWED_VALUES.flatMap(([key, allowed]): readonly FieldError[] => {
-    const value = annotations?.[key];
-    if (value === undefined || allowed.includes(value)) return [];
-    return [notSupported(`metadata.annotations[${key}]`, value, allowed)];
-  });
+  return [
+    ...ALLOWED_VALUES.flatMap(([key, allowed]) =>
+      unknownValueErrors(`metadata.annotations[${key}]`, annotations?.[key], allowed),
+    ),
+    ...settingsErrors(annotations),
+  ];
 }
 
 const ALLOWED_VALUES: readonly (readonly [string, readonly string[]])[] = [

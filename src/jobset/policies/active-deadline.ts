@@ -11,6 +11,7 @@ import type { Facts } from '../facts.ts';
 import type { Next } from '../merge.ts';
 import { isFinished, isTrue } from '../status/conditions.ts';
 import { failed } from '../status/terminal-state.ts';
+import { keepsFailed } from './keep-failed.ts';
 import { LONGEST_WAIT_MS } from './ttl.ts';
 
 export function hasDeadline({ gates, spec }: Facts): boolean {
@@ -22,7 +23,8 @@ export function failIfOverdue(facts: Facts): readonly Decision[] {
   const remainingMs = remainingActiveMs(facts, status.startTime);
   if (remainingMs === undefined || remainingMs > 0) return [];
   const message = `jobset was active for longer than its deadline of ${spec.activeDeadlineSeconds} s`;
-  return [failed('DeadlineExceeded', message), ...stopWhatRuns(facts), LAST];
+  const stopping = keepsFailed(facts) ? [] : stopWhatRuns(facts);
+  return [failed('DeadlineExceeded', message), ...stopping, LAST];
 }
 
 /** When to look again, because nothing else may happen to a run that hangs. */

@@ -68,6 +68,8 @@ export class LaunchBlockedError extends Error {
 
 /** The environment variable by which descendants of a container are found. */
 export const MARKER_VARIABLE = 'LOCKSTEP_CONTAINER';
+/** Names a file in a volume; a worker opens it as it is, so it is a path of the host. */
+const PROGRESS_FILE_VARIABLE = 'LOCKSTEP_PROGRESS_FILE';
 const API_TIMEOUT_MS = 10_000;
 
 /**
@@ -113,9 +115,10 @@ export async function prepareLaunch(
   const cwd = await workingDirectory(context, container, layout, `${directory}/work`);
   const terminationMessagePath = terminationMessagePathIn(root, container);
   await makeTerminationMessage(context, terminationMessagePath);
+  const file = env[PROGRESS_FILE_VARIABLE];
   return {
     argv: commandLine(layout.resolve(expand(program, environment))),
-    env,
+    env: file === undefined ? env : { ...env, [PROGRESS_FILE_VARIABLE]: layout.resolve(file) },
     cwd,
     marker,
     terminationMessagePath,

@@ -1,0 +1,119 @@
+/**
+ * What annotations of a JobSet tell the agents in its Pods when a Job is made. Only what is asked
+ * for is added, so that other templates stay as they are.
+ */
+import { parseDuration } from '../../kube/duration.ts';
+import { invalidValue, unknownValueErrors } from '../../kube/field-error.ts';
+import type { StringMap } from '../../kube/meta.ts';
+import type { Container, EnvVar } from '../../kube/objects/pod.ts';
+import type { FieldError } from '../../kube/status.ts';
+import type { RestartMode } from '../jobset.ts';
+import {
+  ENV_HANG_COMMAND,
+  ENV_LAST_WORDS,
+  ENV_PROGRESS_PREFIX,
+  ENV_STOP_GRACE_SECONDS,
+  ENV_TERMINATION_MESSAGE_PATH,
+  HANG_COMMAND,
+  LAST_WORDS,
+  PROGRESS_PREFIX,
+  STOP_GRACE,
+} from '../names.ts';
+
+/** 1 to 64 characters, none of which controls a terminal. */
+const PREFIX = /^[^\p{C}\p{Zl}\p{Zp}]{1,64}$/u;
+const MAX_HANG_COMMAND_BYTES = 4096;
+/** 10 minutes. */
+const MAX_STOP_GRACE_SECONDS = 600;
+const LAST_WORDS_VALUES = ['All', 'Files'] as const;
+/** Kubernetes' default; agents know it. */
+const DEFAULT_TERMINATION_MESSAGE_PATH = '/dev/termination-log';
+
+/** A sidecar neither stops its worker nor sees what it prints. */
+const SUPERVISOR_ONLY: readonly string[] = [PROGRESS_PREFIX, LAST_WORDS, STOP_GRACE];
+
+/** `worker` is the container that the agent supervises, or the first beside it. */
+export function settingsEnvironment(
+  mode: RestartMode,
+  annotations: StringMap | undefined,
+  worker: Container | undefined,
+): readonly EnvVar[] {
+  const stopGraceSeconds = parseStopGraceSeconds(annotations?.[STOP_GRACE] ?? '');
+  const path = worker?.terminationMessagePath ?? DEFAULT_TERMINATION_MESSAGE_PATH;
+  const supervisors: readonly (readonly [string, string | undefined])[] = [
+    [ENV_PROGRESS_PREFIX, annotations?.[PROGRESS_PREFIX]],
+    [ENV_LAST_WORDS, annotations?.[LAST_WORDS]],
+    [ENV_STOP_GRACE_SECONDS, stopGraceSeconds?.toFixed(0)],
+    [
+      ENV_TERMINATION_MESSAGE_PATH,
+      path === DEFAULT_TERMINATION_MESSAGE_PATH || path === '' ? undefined : path,
+    ],
+  ];
+  return [
+    [ENV_HANG_COMMAND, annotations?.[HANG_COMMAND]] as const,
+    ...(mode === 'Supervisor' ? supervisors : []),
+  ].flatMap(([name, value]) => (value === undefined ? [] : [{ name, value: literal(value) }]));
+}
+
+/** Invalid values of these annotations. */
+export function settingsErrors(annotations: StringMap | undefined): readonly FieldError[] {
+  const problem = (
+    key: string,
+    isValid: (value: string) => boolean,
+    detail: string,
+  ): readonly FieldError[] => {
+    const value = annotations?.[key];
+    if (value === undefined || isValid(value)) return [];
+    return [invalidValue(field(key), value, detail)];
+  };
+  return [
+    ...problem(
+      PROGRESS_PREFIX,
+      (value) => PREFIX.test(value),
+      'expected 1 to 64 printable characters on one line',
+    ),
+    ...problem(
+      HANG_COMMAND,
+      isHangCommand,
+      `expected a line of shell of 1 to ${MAX_HANG_COMMAND_BYTES} bytes, without NUL`,
+    ),
+    ...unknownValueErrors(field(LAST_WORDS), annotations?.[LAST_WORDS], LAST_WORDS_VALUES),
+    ...problem(
+      STOP_GRACE,
+      (value) => parseStopGraceSeconds(value) !== undefined,
+      'expected a duration in whole seconds such as "30s", from 0s to 10m',
+    ),
+  ];
+}
+
+/** Annotations without effect on the agents of a mode; undefined: templates get no agent. */
+export function settingsWarnings(
+  mode: RestartMode | undefined,
+  annotations: StringMap | undefined,
+): readonly string[] {
+  if (mode !== 'Sidecar') return [];
+  return SUPERVISOR_ONLY.filter((key) => annotations?.[key] !== undefined).map(
+    (key) => `${field(key)} has no effect in Sidecar mode: only a supervising agent obeys it`,
+  );
+}
+
+/** Undefined for an invalid one. */
+export function parseStopGraceSeconds(text: string): number | undefined {
+  const seconds = (parseDuration(text) ?? Number.NaN) / 1000;
+  const isAllowed = Number.isInteger(seconds) && seconds >= 0 && seconds <= MAX_STOP_GRACE_SECONDS;
+  return isAllowed ? seconds : undefined;
+}
+
+function isHangCommand(text: string): boolean {
+  const bytes = new TextEncoder().encode(text).length;
+  return bytes >= 1 && bytes <= MAX_HANG_COMMAND_BYTES && !text.includes('\0');
+}
+
+function field(key: string): string {
+  return `metadata.annotations[${key}]`;
+}
+
+/** Kubernetes expands `$(NAME)` in values of variables, and turns `$$` into `$`. */
+function literal(value: string): string {
+  return value.replace(/\$(?=[$(])/g, '$$$$');
+}
