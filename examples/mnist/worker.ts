@@ -1,15 +1,16 @@
 /**
  * One worker of a data-parallel training run: it joins the ring, takes rank 0's last checkpoint,
- * and runs synchronous SGD. It knows nothing of Lockstep. If it loses a neighbour it waits, as a
- * stuck collective would, until the group is restarted.
+ * and runs synchronous SGD. It tells how far it is, and knows nothing else of Lockstep. If it loses
+ * a neighbour it waits, as a stuck collective would, until the group is restarted.
  *
  * Environment: `RANK` and `WORLD_SIZE`; `RING_ADDRESS` and `RING_PORT` to listen on;
  * `RING_HOST_FORMAT`, the host name of a rank with `%d` in its place; `CHECKPOINT_DIRECTORY`;
- * optionally `TRAINING_STEPS` and `CHECKPOINT_STEPS`. On Lockstep's embedded cluster, names come
- * from the file `LOCKSTEP_HOSTS` and mounted directories lie below `LOCKSTEP_ROOT`.
+ * optionally `TRAINING_STEPS` and `CHECKPOINT_STEPS`. Lockstep sets `LOCKSTEP_PROGRESS_FILE`. On its
+ * embedded cluster, names come from the file `LOCKSTEP_HOSTS` and mounted directories lie below
+ * `LOCKSTEP_ROOT`.
  */
 import { lookup } from 'node:dns/promises';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { readCheckpoint, writeCheckpoint } from './checkpoint.ts';
@@ -49,6 +50,12 @@ const whole = (name: string, minimum: number, fallback?: string): number => {
 const log = (line: string): void => {
   process.stdout.write(`${line}\n`);
 };
+
+/** Tells Lockstep how far this worker is, where it runs under Lockstep. */
+async function tellProgress(line: string): Promise<void> {
+  const file = process.env['LOCKSTEP_PROGRESS_FILE'];
+  if (file !== undefined) await writeFile(file, `${line}\n`);
+}
 
 async function resolve(host: string): Promise<string | undefined> {
   const hosts = process.env['LOCKSTEP_HOSTS'];
@@ -106,6 +113,8 @@ async function train(ring: Ring, checkpoints: string): Promise<void> {
   let orderPass = -1;
   let markedAt = performance.now();
   let markedStep = firstStep;
+  // Each line replaces the one before it, so the checkpoint is repeated.
+  let lastCheckpoint = firstStep === 0 ? '' : ` checkpoint=${firstStep}`;
   for (let step = firstStep; step < steps; step++) {
     const pass = Math.floor(step / stepsPerPass);
     if (pass !== orderPass) {
@@ -129,6 +138,7 @@ async function train(ring: Ring, checkpoints: string): Promise<void> {
       parameters[i] = (parameters[i] as number) + change;
     }
     const done = step + 1;
+    await tellProgress(`${done}${lastCheckpoint}`);
     if (ring.rank !== 0) continue;
     if (done % LOG_STEPS === 0 || step === firstStep || done === steps) {
       const now = performance.now();
@@ -142,10 +152,13 @@ async function train(ring: Ring, checkpoints: string): Promise<void> {
     }
     if (done % checkpointSteps === 0 || done === steps) {
       await writeCheckpoint(checkpoints, { step: done, parameters, momentum });
+      lastCheckpoint = ` checkpoint=${done}`;
+      await tellProgress(`${done}${lastCheckpoint}`);
       log(`checkpoint at step ${done}`);
     }
   }
   if (ring.rank === 0) {
+    await tellProgress(`${steps}${lastCheckpoint} phase=evaluate`);
     const test = await readSamples(data, 't10k', 0, 1);
     log(`accuracy ${accuracy(parameters, test).toFixed(4)} on ${test.count} test images`);
   }

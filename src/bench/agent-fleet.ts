@@ -96,6 +96,12 @@ export class AgentFleet {
     return failed.atMs;
   }
 
+  /** From now on, all workers report progress or do not. */
+  reportProgress(isReported: boolean): void {
+    const order: FleetOrder = { type: 'progress', isReported };
+    for (const child of this.#children) child.send(order);
+  }
+
   /** Resolves when the failing agent has announced that epoch. */
   async told(epoch: number): Promise<void> {
     await this.#until(`the news of epoch ${epoch}`, () =>

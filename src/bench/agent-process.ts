@@ -10,6 +10,7 @@ import { type MarkerStore, NO_MARKER, processMarkerStore } from '../agent/marker
 import { ProgressWatch } from '../agent/progress/progress-watch.ts';
 import { type WorkerExit, workerExit } from '../agent/worker-exit.ts';
 import { HUB_PATH, HUB_PROTOCOL } from '../jobset/names.ts';
+import type { Progress } from '../jobset/progress/progress.ts';
 import { createHttpTransport } from '../runtime/adapters/http-transport.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { streamConnectors } from '../runtime/adapters/stream-connector.ts';
@@ -40,7 +41,9 @@ export type FleetOrder =
     }
   /** The worker of the first agent dies. */
   | { readonly type: 'fail' }
-  | { readonly type: 'count' };
+  | { readonly type: 'count' }
+  /** From now on, workers report progress or do not. By default they do not. */
+  | { readonly type: 'progress'; readonly isReported: boolean };
 
 export interface SimulatedAgent {
   readonly podName: string;
@@ -81,6 +84,7 @@ const CONNECTIONS_PER_AGENT = 1;
 const TOO_MANY_REQUESTS = 429;
 
 const counts = { requests: 0, tooMany: 0 };
+let isProgressReported = false;
 let failFirst: () => void = () => undefined;
 
 process.on('message', (order: FleetOrder) => {
@@ -92,6 +96,9 @@ process.on('message', (order: FleetOrder) => {
       return failFirst();
     case 'count':
       return report({ type: 'counted', ...counts });
+    case 'progress':
+      isProgressReported = order.isReported;
+      return;
   }
 });
 // The benchmark is gone.
@@ -208,6 +215,7 @@ class Member implements Body {
       open: (listener) =>
         channel.open({
           ...listener,
+          progress: () => (isProgressReported ? simulatedProgress() : listener.progress()),
           announced: (epoch) => {
             if (this.#isFirst) report({ type: 'told', epoch });
             this.#tallies.announced.add(epoch);
@@ -221,6 +229,12 @@ class Member implements Body {
       close: () => channel.close(),
     };
   }
+}
+
+/** A worker that makes ten steps a second, and a checkpoint of every hundredth. */
+function simulatedProgress(): Progress {
+  const step = Math.floor(performance.now() / 100);
+  return { step, checkpoint: step - (step % 100), phase: 'train', silentMs: 40 };
 }
 
 /** Counts agents by epoch, and reports when all have arrived. */

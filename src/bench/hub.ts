@@ -22,7 +22,7 @@ import { Floor } from './floor.ts';
 import type { OperatorProcess } from './operator-process.ts';
 import { processCost } from './process-cost.ts';
 import { type AgentMode, SimulatedGroup, STAGE } from './simulated-group.ts';
-import { median, type Row } from './table.ts';
+import { median, type Row, spread } from './table.ts';
 
 /** Fewer over the API server, where a larger group takes minutes for each restart. */
 const SIZES = {
@@ -33,6 +33,9 @@ const ROUNDS = 5;
 /** No further round begins after this time. */
 const ROUNDS_BUDGET_MS = 40_000;
 const IDLE_MS = 30_000;
+/** Pairs of windows without and with progress, each long enough for two pings of each agent. */
+const PROGRESS_PAIRS = 5;
+const PROGRESS_WINDOW_MS = 10_000;
 const MIB = 1024 * 1024;
 
 export interface HubBenchOptions {
@@ -52,6 +55,8 @@ interface Phase {
   readonly mode: AgentMode;
   /** Whether agents have a priority level of their own; only on a real API server. */
   readonly hasPriority: boolean;
+  /** Whether workers report their progress. */
+  readonly hasProgress?: boolean;
 }
 
 const HUB = { channel: 'Hub', hasPriority: false } as const;
@@ -60,6 +65,7 @@ const API = { channel: 'API', mode: 'Supervisor' } as const;
 
 const PHASES: readonly Phase[] = [
   { ...HUB, name: 'hub', mode: 'Supervisor' },
+  { ...HUB, name: 'progress', mode: 'Supervisor', hasProgress: true },
   { ...HUB, name: 'reconnecting', mode: 'Sidecar' },
   { ...API, name: 'api', hasPriority: false },
   { ...API, name: 'priority', hasPriority: true },
@@ -149,6 +155,7 @@ class Measurement {
       },
       this.#signal,
     );
+    fleet.reportProgress(phase.hasProgress === true);
     const beganMs = performance.timeOrigin + performance.now();
     const label = `${this.#size}, ${phase.name}`;
     try {
@@ -171,7 +178,7 @@ class Measurement {
   /** Returns the epoch that runs in the end. */
   async #withOperator(
     label: string,
-    { channel }: Phase,
+    { channel, hasProgress = false }: Phase,
     group: SimulatedGroup,
     operator: OperatorProcess,
     fleet: AgentFleet,
@@ -198,14 +205,37 @@ class Measurement {
     row('operator receives a Pod and restart', 'bytes', bytes);
     if (channel === 'Hub')
       row('operator CPU while nothing happens', '% of a core', await this.#idleCpu(operator));
+    if (hasProgress) await this.#costOfProgress(label, operator, fleet);
     return epoch + rounds;
   }
 
+  /** Compares the agents without and with progress, by turns, so that both see one machine. */
+  async #costOfProgress(
+    label: string,
+    operator: OperatorProcess,
+    fleet: AgentFleet,
+  ): Promise<void> {
+    const shares: Record<'without' | 'with', number[]> = { without: [], with: [] };
+    for (let pair = 0; pair < PROGRESS_PAIRS; pair++) {
+      for (const which of ['without', 'with'] as const) {
+        fleet.reportProgress(which === 'with');
+        shares[which].push(await this.#idleCpu(operator, PROGRESS_WINDOW_MS));
+      }
+    }
+    for (const which of ['without', 'with'] as const) {
+      const benchmark = `${label}: idle operator CPU, by turns, ${which} progress`;
+      this.#report({ benchmark, unit: '% of a core', ...spread(shares[which]) });
+    }
+    const ratios = shares.with.map((share, i) => share / (shares.without[i] ?? Number.NaN));
+    const benchmark = `${label}: idle operator CPU, with to without progress`;
+    this.#report({ benchmark, unit: 'times', ...spread(ratios) });
+  }
+
   /** The share of a core while agents only send heartbeats. */
-  async #idleCpu({ pid }: OperatorProcess): Promise<number> {
+  async #idleCpu({ pid }: OperatorProcess, windowMs = IDLE_MS): Promise<number> {
     const before = processCost(pid).cpuMs;
-    await sleep(nodeClock, IDLE_MS, this.#signal);
-    return (100 * (processCost(pid).cpuMs - before)) / IDLE_MS;
+    await sleep(nodeClock, windowMs, this.#signal);
+    return (100 * (processCost(pid).cpuMs - before)) / windowMs;
   }
 
   /** Restarts the group up to a number of times; `besides` takes an operator's place. */

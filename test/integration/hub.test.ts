@@ -6,6 +6,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { EPOCH } from '../../src/jobset/names.ts';
+import { EVENTS } from '../../src/kube/objects/event.ts';
 import { createInformer } from '../../src/runtime/informer/create-informer.ts';
 import type { Informer } from '../../src/runtime/informer/informer.ts';
 import { SeededRandom } from '../../src/runtime/memory/seeded-random.ts';
@@ -300,6 +301,66 @@ describe('a partition between an agent and the hub', () => {
     await group.allIn(2, SIZE);
     expect(await annotated()).toEqual(['2', '2', '2']);
     await expectRestarts(1);
+  });
+});
+
+describe('progress', () => {
+  /** Every object that a report could have written to. */
+  async function versions(): Promise<readonly unknown[]> {
+    const { client } = group.cluster;
+    const pods = await group.cluster.pods();
+    const { items: events } = await client.list(EVENTS, { namespace: 'default' });
+    return [await group.jobSet(), ...pods, ...events].map(({ metadata }) => [
+      metadata.name,
+      metadata.resourceVersion,
+    ]);
+  }
+
+  async function steps(): Promise<readonly (number | undefined)[]> {
+    const reports = await group.memberReports('w/0');
+    return reports
+      .toSorted((a, b) => a.pod.localeCompare(b.pod))
+      .map(({ progress }) => progress?.step);
+  }
+
+  it('of a healthy run is known to the hub, and causes no write', async () => {
+    await start();
+    await group.cluster.clock.advance(60_000);
+    const before = await versions();
+    const writes = group.operatorClient.writes.length;
+    for (let step = 1; step <= 1800; step++) {
+      const checkpoint = step - (step % 100);
+      for (const slot of ['w/0', 'w/1']) group.report(slot, `${step} checkpoint=${checkpoint}`);
+      await group.cluster.clock.advance(1000);
+    }
+    expect(group.operatorClient.writes.slice(writes)).toEqual([]);
+    expect(await versions()).toEqual(before);
+    const [first, second, third] = await steps();
+    expect(first).toBeGreaterThan(1790);
+    expect(second).toBeGreaterThan(1790);
+    expect(third).toBeUndefined();
+    const [report] = await group.memberReports('w/1');
+    expect(report?.progress?.checkpoint).toBeGreaterThanOrEqual(1700);
+    const { steps: made = 0, ms = 1 } = report?.progress?.recent ?? {};
+    expect((made * 1000) / ms).toBeCloseTo(1, 1);
+  });
+
+  it('begins anew with each worker, and is forgotten with its Pod', async () => {
+    await start();
+    for (const slot of ['w/0', 'w/1', 'w/2']) group.report(slot, '7');
+    await group.cluster.clock.advance(6000);
+    expect(await steps()).toEqual([7, 7, 7]);
+    group.exit('w/1', 1);
+    await group.allIn(2, SIZE);
+    await group.cluster.clock.advance(6000);
+    expect(await steps()).toEqual([undefined, undefined, undefined]);
+    group.report('w/2', '3');
+    await group.cluster.clock.advance(6000);
+    expect(await steps()).toEqual([undefined, undefined, 3]);
+    await group.finish('w/2', 1);
+    await group.allIn(3, SIZE);
+    await group.cluster.clock.advance(6000);
+    expect(await steps()).toEqual([undefined, undefined, undefined]);
   });
 });
 

@@ -11,6 +11,7 @@ import type { Dialect } from '../../src/agent/pod-annotations.ts';
 import { ProgressWatch } from '../../src/agent/progress/progress-watch.ts';
 import { type WorkerExit, workerExit } from '../../src/agent/worker-exit.ts';
 import { MemoryCluster } from '../../src/cluster/memory-cluster.fixture.ts';
+import { type MemberReport, parseMemberReports } from '../../src/jobset/hub/member-report.ts';
 import { JOBSETS, type JobSet, type JobSetSpec } from '../../src/jobset/jobset.ts';
 import { EPOCH, REPLICATED_JOB_NAME } from '../../src/jobset/names.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
@@ -52,6 +53,8 @@ export interface Member {
   readonly epoch: number | undefined;
   /** The worker exits. */
   exit(exitCode: number): void;
+  /** The worker writes a line about its progress; workers of other agents cannot. */
+  report?(line: string): void;
   /** The container of the agent dies, its worker with it, and is started again. */
   crash(): void;
   /** The Pod ends, and everything in it. */
@@ -233,9 +236,25 @@ export class TrainingGroup {
     return this.cluster.until(async () => condition((await this.jobSet()).status ?? {}));
   }
 
+  /** What the operator's hub tells about the members, in the name of the Pod in a slot. */
+  async memberReports(slot: string): Promise<readonly MemberReport[]> {
+    const token = (await this.podUids()).get(this.podNameIn(slot));
+    const answer = await this.#reached(
+      this.#operator?.hub?.listMembers({ token, address: slot }) ??
+        Promise.reject(new Error('no hub runs')),
+    );
+    if (answer.kind === 'Refuse') throw new Error(answer.reason);
+    return parseMemberReports(Buffer.from(answer.json).toString()) ?? [];
+  }
+
   /** Lets the worker in a slot exit. */
   exit(slot: string, exitCode: number): void {
     this.#workerIn(slot).exit(exitCode);
+  }
+
+  /** Lets the worker in a slot write a line about its progress. */
+  report(slot: string, line: string): void {
+    this.#workerIn(slot).report?.(line);
   }
 
   /** Lets the agent's container in a slot die and start again. */
@@ -437,6 +456,8 @@ class Worker implements Member {
   /** The epoch in which the worker runs. */
   epoch: number | undefined;
   readonly #boot: (marker: Marker) => AgentRun;
+  #progress = new ProgressWatch();
+  readonly #clock: Clock;
   /** The marker in the Pod's volume. */
   #marker: Marker = NO_MARKER;
   #running: AgentRun;
@@ -452,6 +473,7 @@ class Worker implements Member {
   ) {
     this.slot = slot;
     this.podName = metadata.name;
+    this.#clock = clock;
     const isTold = dialect === 'Canonical';
     const jobSetUid = isTold ? metadata.labels?.['jobset.sigs.k8s.io/jobset-uid'] : undefined;
     const write = (marker: Marker): Promise<void> => {
@@ -461,14 +483,17 @@ class Worker implements Member {
     const markers: MarkerStore = { read: () => Promise.resolve(this.#marker), write };
     this.#boot = (marker) => {
       const channel = channelOf(marker.announced);
+      const progress = new ProgressWatch();
+      this.#progress = progress;
       const body: Body = {
         mode: 'Supervisor',
         lift: (epoch, ended) => {
+          progress.begin(clock.monotonic());
           this.epoch = epoch;
           this.#ended = ended;
           started(epoch);
         },
-        progress: new ProgressWatch(),
+        progress,
         stopWorker: () => this.#exited({ exitCode: undefined, signal: 'SIGTERM' }, false),
         killHung: () => this.#exited({ exitCode: undefined, signal: 'SIGKILL' }, true),
         hurry: () => undefined,
@@ -497,6 +522,11 @@ class Worker implements Member {
 
   exit(exitCode: number): void {
     this.#exited({ exitCode, signal: undefined }, exitCode !== 0);
+  }
+
+  report(line: string): void {
+    this.#progress.look(this.#clock.monotonic());
+    this.#progress.took(line);
   }
 
   /** The Pod ends, and the agent with it. */
