@@ -11,6 +11,7 @@ import type { ConnectionFlags } from './cluster-connection.ts';
 import type { DemoFlags } from './demo/options.ts';
 import { parseDemoFlags } from './demo/options.ts';
 import { type InstallFlags, type InstallOptions, parseInstallFlags } from './install/options.ts';
+import type { ReportFlags } from './jobset-report/command.ts';
 import type { RestartFlags } from './jobset-restart/command.ts';
 import { DEFAULT_STATE_DIRECTORY } from './state-directory.ts';
 import { endWithOutput } from './termination.ts';
@@ -214,6 +215,15 @@ jobSetCommand('restart', 'end the current epoch of a JobSet, so that all its wor
     const parsed = parseRestart(jobSet, flags);
     if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
     process.exitCode = await restartJobSet(parsed.options, flags);
+  });
+
+jobSetCommand('report', 'show each recorded restart of a JobSet: a timeline, and who caused it')
+  .option('-o, --output <format>', 'json')
+  .action(async (jobSet: string, flags: ReportFlags & ConnectionFlags) => {
+    const { parseReport, reportJobSet } = await import('./jobset-report/command.ts');
+    const parsed = parseReport(jobSet, flags);
+    if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
+    process.exitCode = await reportJobSet(parsed.options, flags);
   });
 
 function jobSetCommand(name: string, description: string): Command {

@@ -1,3 +1,4 @@
+import { seconds, timelineRows } from '../restart-timeline.ts';
 import type { DemoMode, DemoStrategy } from './options.ts';
 
 /** The result of `lockstep demo`; `--json` prints it as it is. */
@@ -35,19 +36,6 @@ export interface MeasuredRestart {
 }
 
 const WIDTH = 80;
-const LABEL_WIDTH = 16;
-const TIME_WIDTH = 10;
-const BAR_WIDTH = WIDTH - LABEL_WIDTH - 2 * TIME_WIDTH - 4;
-
-/** The event that ends each phase of `phasesMs`, in words. */
-const PHASE_LABELS: Readonly<Record<string, string>> = {
-  announced: 'announced',
-  atBarrier: 'all at barrier',
-  released: 'released',
-  podsGone: 'old Pods gone',
-  podsRunning: 'new Pods run',
-  firstStep: 'first step',
-};
 
 /** The report for people: lines of at most 80 columns, without colour. */
 export function renderReport(report: DemoReport): string {
@@ -71,34 +59,9 @@ function renderRestart(restart: MeasuredRestart, longestMs: number): readonly st
     `  failed: ${pod}${container === null ? '' : `/${container}`}`,
     `  why:    ${end} (${reason})`,
   ];
-  let atMs = 0;
-  lines.push(row('failure', undefined, 0, 0, 0, longestMs));
-  for (const [phase, durationMs] of Object.entries(restart.phasesMs)) {
-    lines.push(
-      row(PHASE_LABELS[phase] ?? phase, durationMs, atMs + durationMs, atMs, durationMs, longestMs),
-    );
-    atMs += durationMs;
-  }
+  lines.push(...timelineRows('failure', restart.phasesMs, { longestMs, width: WIDTH }));
   lines.push(`  Pods recreated: ${restart.podsRecreated}, steps lost: ${restart.stepsLost}`);
   return lines;
-}
-
-function row(
-  label: string,
-  durationMs: number | undefined,
-  endMs: number,
-  fromMs: number,
-  lengthMs: number,
-  longestMs: number,
-): string {
-  const scale = longestMs > 0 ? BAR_WIDTH / longestMs : 0;
-  const start = Math.round(fromMs * scale);
-  const length = durationMs === undefined ? 0 : Math.max(1, Math.round(lengthMs * scale));
-  const took = durationMs === undefined ? '' : `+${seconds(durationMs)}`;
-  return (
-    `  ${label.padEnd(LABEL_WIDTH)}${seconds(endMs).padStart(TIME_WIDTH)}` +
-    `${took.padStart(TIME_WIDTH)}  ${' '.repeat(start)}${'#'.repeat(length)}`
-  );
 }
 
 function renderComparison(restarts: readonly MeasuredRestart[]): readonly string[] {
@@ -116,8 +79,4 @@ function renderComparison(restarts: readonly MeasuredRestart[]): readonly string
 function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? 0;
-}
-
-function seconds(ms: number): string {
-  return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
 }

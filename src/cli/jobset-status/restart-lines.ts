@@ -18,14 +18,17 @@ export function restartLine(record: RestartRecord): string {
   return printable(`  ${time} epoch ${epoch} ended: ${cause}${who}${took}`);
 }
 
-/** Why each suspect is one, and the last words. */
-export function culpritLines({ suspects = [], lastWords }: RestartRecord): readonly string[] {
+/** Why each suspect is one, and the end of the last words. */
+export function culpritLines(
+  { suspects = [], lastWords }: RestartRecord,
+  shownWords = SHOWN_WORDS,
+): readonly string[] {
   const lines = suspects.map((suspect) => {
     const { why, confidence } = suspect;
     return `suspect (${confidence}): ${suspectText(suspect)}: ${why}`;
   });
   if (lastWords !== undefined) {
-    lines.push(`last words of Pod ${lastWords.pod}:`, ...lastLines(lastWords.text));
+    lines.push(`last words of Pod ${lastWords.pod}:`, ...lastLines(lastWords.text, shownWords));
   }
   // Texts of workers may contain anything.
   return lines.map((line) => printable(`    ${line}`));
@@ -34,9 +37,9 @@ export function culpritLines({ suspects = [], lastWords }: RestartRecord): reado
 /** Lines of last words; a traceback ends with what matters. */
 const SHOWN_WORDS = 8;
 
-function lastLines(text: string): readonly string[] {
+function lastLines(text: string, shownWords: number): readonly string[] {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
-  return lines.slice(-SHOWN_WORDS).map((line) => `  ${line.replaceAll('\t', '  ')}`);
+  return lines.slice(-shownWords).map((line) => `  ${line.replaceAll('\t', '  ')}`);
 }
 
 function suspectText({ worker, pod, node }: Suspect): string {

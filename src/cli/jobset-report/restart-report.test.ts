@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
+import type { JobSetStatus, RestartRecord } from '../../jobset/jobset.ts';
+import { parseReport } from './command.ts';
+import { type RestartReport, reportLines, restartReport } from './restart-report.ts';
+
+const WITNESS = { pod: 'train-w-0-2', container: 'worker', exitCode: 1, reason: 'WorkerExited' };
+const FIRST: RestartRecord = {
+  epoch: 1,
+  time: '2026-01-01T00:10:00.000000Z',
+  cause: 'WorkerFailed',
+  counted: true,
+  ranMs: 600_000,
+  witness: { ...WITNESS, worker: 'worker 2 of w (w-0, index 2)', message: 'made no progress' },
+  phases: { detectMs: 100, announceMs: 300, releaseMs: 100 },
+};
+const SECOND: RestartRecord = {
+  epoch: 2,
+  time: '2026-01-01T00:20:00.000000Z',
+  cause: 'Scaled',
+  counted: false,
+  phases: { announceMs: 1000, releaseMs: 500 },
+  suspects: [
+    {
+      worker: 'worker 5 of w (w-0, index 5)',
+      replicatedJob: 'w',
+      jobIndex: 0,
+      completionIndex: 5,
+      pod: 'train-w-0-5',
+      node: 'node-b',
+      why: 'killed by SIGSEGV',
+      confidence: 'Certain',
+    },
+  ],
+  lastWords: { pod: 'train-w-0-5', text: `${'line\n'.repeat(20)}\u001b[31m\u202eError` },
+};
+
+function reportOf(status: JobSetStatus): RestartReport {
+  return restartReport({
+    ...storedJobSet({ failurePolicy: { maxRestarts: 10 } }),
+    status: { inPlaceRestarts: 2, inPlaceRestartsCountTowardsMax: 1, ...status },
+  });
+}
+
+const REPORT = reportOf({ restartHistory: [SECOND, FIRST] });
+
+describe('the report about a JobSet', () => {
+  it('begins with the totals', () => {
+    expect(reportLines(REPORT, 100).slice(0, 2)).toEqual([
+      'JobSet default/train: 2 restarts in place (1 counted), 0 of all Jobs, at most 10 may count',
+      'recorded: 2 restarts, 2.00 s down, 1.00 s on average',
+    ]);
+    expect(reportLines(reportOf({}), 100)[1]).toBe('no restart is recorded');
+  });
+
+  it('tells each restart in the order of time: what ended it, who failed, and when', () => {
+    const lines = reportLines(REPORT, 80);
+    const second = lines.findIndex((line) => line.includes('epoch 2'));
+    expect(lines.slice(3, second - 1)).toEqual([
+      '2026-01-01T00:10:00.000000Z epoch 1 ended: WorkerFailed, counted; had run for 10m0s',
+      '    first seen to fail: worker 2 of w (w-0, index 2): container worker of Pod train-w-0-2 exited with code 1 (WorkerExited)',
+      '    it made no progress',
+      '  failure             0.00 s',
+      '  announced           0.10 s   +0.10 s  ###',
+      '  all at barrier      0.40 s   +0.30 s     ########',
+      '  released            0.50 s   +0.10 s             ###',
+    ]);
+    expect(lines[second]).toMatch(/epoch 2 ended: Scaled, not counted; never released$/);
+    expect(lines[second + 1]).toContain('suspect (Certain): worker 5 of w (w-0, index 5)');
+  });
+
+  it('shows all last words without what could change the terminal', () => {
+    const lines = reportLines(REPORT, 100);
+    expect(lines.filter((line) => line === '      line')).toHaveLength(20);
+    expect(lines).toContain('      \\x1b[31m\\u202eError');
+  });
+
+  it('counts from the end of the epoch where the failure has no time', () => {
+    const lines = reportLines(REPORT, 100);
+    const second = lines.findIndex((line) => line.includes('epoch 2'));
+    const rows = lines.slice(second).filter((line) => /\d s/.test(line));
+    expect(rows.map((line) => line.slice(0, 38).trim())).toEqual([
+      'announced           0.00 s',
+      'all at barrier      1.00 s   +1.00 s',
+      'released            1.50 s   +0.50 s',
+    ]);
+  });
+
+  it.each([20, 40, 60, 80, 200])('keeps the timeline within %d columns', (width) => {
+    const rows = reportLines(REPORT, width).filter((line) => /^ {2}\S/.test(line));
+    expect(rows).toHaveLength(7);
+    for (const row of rows) expect(row.length).toBeLessThanOrEqual(width);
+  });
+
+  it('ends with the failure of the JobSet', () => {
+    const condition = {
+      type: 'Failed',
+      status: 'True',
+      reason: 'ReachedMaxRestarts',
+      message: 'worker 2 of w exited with code 1',
+      lastTransitionTime: '2026-01-01T00:30:00Z',
+    } as const;
+    const report = reportOf({ conditions: [condition] });
+    expect(reportLines(report, 100).at(-1)).toBe(
+      '2026-01-01T00:30:00Z the JobSet failed: worker 2 of w exited with code 1 (ReachedMaxRestarts)',
+    );
+    expect(report.failure).toMatchObject({ reason: 'ReachedMaxRestarts' });
+  });
+});
+
+it('refuses another form of output', () => {
+  expect(parseReport('a', { output: 'yaml' })).toEqual({
+    errors: ['--output is "yaml", allowed is json'],
+  });
+});

@@ -1,0 +1,118 @@
+/** The data of `lockstep report JOBSET`: its recorded restarts, and what they cost. */
+import { describeWitness } from '../../jobset/epoch/witness.ts';
+import type { JobSet, RestartRecord } from '../../jobset/jobset.ts';
+import { formatDuration } from '../../kube/duration.ts';
+import { namespaceOf, type Stored } from '../../kube/meta.ts';
+import { printable } from '../../kube/quote.ts';
+import { culpritLines } from '../jobset-status/restart-lines.ts';
+import { seconds, timelineRows } from '../restart-timeline.ts';
+
+/** `-o json` prints it as it is. */
+export interface RestartReport {
+  readonly namespace: string;
+  readonly name: string;
+  readonly inPlaceRestarts: number;
+  readonly inPlaceRestartsCountTowardsMax: number;
+  /** How often all Jobs were recreated. */
+  readonly restarts: number;
+  readonly maxRestarts: number;
+  /** The recorded restarts, the oldest first; the status keeps the newest. */
+  readonly restartHistory: readonly RestartRecord[];
+  /** How long the group was down in these, as far as their phases are known. */
+  readonly downMs: number;
+  /** Why the JobSet failed in the end; null: it has not. */
+  readonly failure: {
+    readonly time: string;
+    readonly reason: string;
+    readonly message: string;
+  } | null;
+}
+
+export function restartReport({ metadata, spec, status = {} }: Stored<JobSet>): RestartReport {
+  const restartHistory = [...(status.restartHistory ?? [])].reverse();
+  const failed = status.conditions?.find(
+    ({ type, status: is }) => type === 'Failed' && is === 'True',
+  );
+  return {
+    namespace: namespaceOf(metadata),
+    name: metadata.name,
+    inPlaceRestarts: status.inPlaceRestarts ?? 0,
+    inPlaceRestartsCountTowardsMax: status.inPlaceRestartsCountTowardsMax ?? 0,
+    restarts: status.restarts ?? 0,
+    maxRestarts: spec.failurePolicy?.maxRestarts ?? 0,
+    restartHistory,
+    downMs: restartHistory.reduce((sum, record) => sum + downMs(record), 0),
+    failure:
+      failed === undefined
+        ? null
+        : { time: failed.lastTransitionTime, reason: failed.reason, message: failed.message },
+  };
+}
+
+/** Lines for people. A line of text may be longer than `width`; a row of the timeline is not. */
+export function reportLines(report: RestartReport, width: number): readonly string[] {
+  const { restartHistory, failure } = report;
+  const longestMs = Math.max(0, ...restartHistory.map(downMs));
+  return [
+    ...totals(report),
+    ...restartHistory.flatMap((record) => ['', ...restartLines(record, { longestMs, width })]),
+    ...(failure === null
+      ? []
+      : [
+          '',
+          printable(`${failure.time} the JobSet failed: ${failure.message} (${failure.reason})`),
+        ]),
+  ];
+}
+
+function totals(report: RestartReport): readonly string[] {
+  const { namespace, name, inPlaceRestarts, restarts, restartHistory } = report;
+  const { inPlaceRestartsCountTowardsMax: counted, maxRestarts, downMs: down } = report;
+  const head = `JobSet ${namespace}/${name}: ${restartsText(inPlaceRestarts)} in place (${counted} counted), ${restarts} of all Jobs, at most ${maxRestarts} may count`;
+  const recorded = restartHistory.length;
+  if (recorded === 0) return [head, 'no restart is recorded'];
+  const mean = seconds(down / recorded);
+  return [head, `recorded: ${restartsText(recorded)}, ${seconds(down)} down, ${mean} on average`];
+}
+
+function restartsText(count: number): string {
+  return count === 1 ? '1 restart' : `${count} restarts`;
+}
+
+function restartLines(
+  record: RestartRecord,
+  scale: { readonly longestMs: number; readonly width: number },
+): readonly string[] {
+  const { epoch, time, cause, counted, ranMs, witness } = record;
+  const ran = ranMs === undefined ? 'never released' : `had run for ${formatDuration(ranMs)}`;
+  const lines = [`${time} epoch ${epoch} ended: ${cause}, ${counted ? '' : 'not '}counted; ${ran}`];
+  if (witness !== undefined) {
+    const worker = witness.worker === undefined ? '' : `${witness.worker}: `;
+    lines.push(`    first seen to fail: ${worker}${describeWitness(witness)}`);
+    if (witness.message !== undefined) lines.push(`    it ${witness.message}`);
+  }
+  return [
+    ...lines.map(printable),
+    ...culpritLines(record, Number.POSITIVE_INFINITY),
+    ...phaseRows(record, scale),
+  ];
+}
+
+function phaseRows(
+  { phases }: RestartRecord,
+  scale: { readonly longestMs: number; readonly width: number },
+): readonly string[] {
+  const { detectMs, announceMs, releaseMs } = phases ?? {};
+  const known = Object.entries({ announced: detectMs, atBarrier: announceMs, released: releaseMs });
+  const durations = known.flatMap(([phase, ms]) =>
+    ms === undefined ? [] : [[phase, ms] as const],
+  );
+  if (durations.length === 0) return [];
+  // Where the time of the failure is unknown, time counts from the end of the epoch.
+  const start = detectMs === undefined ? 'announced' : 'failure';
+  return timelineRows(start, Object.fromEntries(durations), scale);
+}
+
+function downMs({ phases }: RestartRecord): number {
+  return (phases?.detectMs ?? 0) + (phases?.announceMs ?? 0) + (phases?.releaseMs ?? 0);
+}
