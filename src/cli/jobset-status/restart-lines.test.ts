@@ -46,6 +46,12 @@ it('names who certainly failed first, not the Pod that was seen to fail', () => 
   ]);
 });
 
+it('tells how the Pod ended that was seen to fail, if it is the one that failed first', () => {
+  const [line, why] = told({ ...RECORD, suspects: [suspect(9, 'Certain')] });
+  expect(line).toContain('WorkerFailed, Pod w-0-9 exited with code 1 (WorkerExited)');
+  expect(why).toMatch(/^ {4}suspect \(Certain\): worker 9 /);
+});
+
 it('names the Pod that was seen to fail where nothing is certain, and who is suspected', () => {
   const suspects = [suspect(5, 'Likely'), suspect(6, 'Likely')];
   expect(told({ ...RECORD, suspects })).toEqual([

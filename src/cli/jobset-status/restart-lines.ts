@@ -3,12 +3,15 @@ import { describeWitness } from '../../jobset/epoch/witness.ts';
 import type { RestartRecord, Suspect } from '../../jobset/jobset.ts';
 import { printable } from '../../kube/quote.ts';
 
-/** Who failed first: the suspect if that is certain, otherwise the Pod that was seen to fail. */
+/**
+ * Names who failed first: the suspect if that is certain, otherwise the Pod that was seen to fail.
+ * If they are the same, the witness says more.
+ */
 export function restartLine(record: RestartRecord): string {
   const { epoch, time, cause, witness, phases } = record;
   const certain = record.suspects?.find(({ confidence }) => confidence === 'Certain');
   const who =
-    certain !== undefined
+    certain !== undefined && certain.pod !== witness?.pod
       ? `, ${suspectText(certain)}`
       : witness !== undefined
         ? `, ${describeWitness(witness)}`

@@ -14,7 +14,7 @@ const LIFETIME_PER_WRITING_TIME = 20;
 /** Members between which the event loop goes on: some milliseconds. */
 const SLICE = 500;
 const MAX_PAGES = 256;
-/** For all pages except the newest; 30,000 members take 3 MB. */
+/** For all pages except the newest; 30,000 members that report progress take 6 MB. */
 const MAX_KEPT_BYTES = 16 * 1024 * 1024;
 
 interface Page {
