@@ -29,7 +29,7 @@ import { workerProgram } from './adapters/worker-program.ts';
 import { programOnPath } from './adapters/worker-shell.ts';
 import { type Agent, type Body, startAgent } from './agent.ts';
 import { createApiChannel } from './api-channel.ts';
-import type { LeaveReason } from './barrier.ts';
+import type { LeaveReason } from './barrier-state.ts';
 import type { Channel } from './channel.ts';
 import {
   type Configuration,
@@ -106,6 +106,7 @@ function exitCodeOf(reason: LeaveReason, configuration: Configuration, signals: 
   switch (reason.type) {
     case 'EpochOver':
     case 'CutOff':
+    case 'Hung':
       return configuration.restartExitCode;
     case 'Signal':
       return exitCodeOfSignal(reason.signal);
