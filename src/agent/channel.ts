@@ -15,8 +15,6 @@ export interface GroupSnapshot extends GroupState {
    * are. Its version may still be lower: an API restored from a copy counts from there again.
    */
   readonly isFresh: boolean;
-  /** Pods of the whole group. */
-  readonly members: number;
 }
 
 export interface Announcement {

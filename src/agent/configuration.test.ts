@@ -25,6 +25,9 @@ describe('the configuration of an agent', () => {
         markerDirectory: undefined,
         restartRules: [],
         stopGraceMs: 5000,
+        progressFile: '/var/run/lockstep-progress/progress',
+        readsErrors: true,
+        terminationMessagePath: '/dev/termination-log',
         hub: undefined,
         root: '',
       },
@@ -53,6 +56,10 @@ describe('the configuration of an agent', () => {
       LOCKSTEP_LOST_NODE_DEADLINE: '5m',
       LOCKSTEP_RESTART_RULES: JSON.stringify(rules),
       LOCKSTEP_ROOT: '/pods/1',
+      LOCKSTEP_PROGRESS_PREFIX: 'step ',
+      LOCKSTEP_HANG_COMMAND: 'py-spy dump --pid $LOCKSTEP_WORKER_PID',
+      LOCKSTEP_LAST_WORDS: 'Files',
+      LOCKSTEP_TERMINATION_MESSAGE_PATH: '/tmp/message',
       JOBSET_UID: '',
     });
     expect(result).toMatchObject({
@@ -63,6 +70,10 @@ describe('the configuration of an agent', () => {
         leaseMs: 280_000,
         restartRules: rules,
         root: '/pods/1',
+        progressPrefix: 'step ',
+        hangCommand: 'py-spy dump --pid $LOCKSTEP_WORKER_PID',
+        readsErrors: false,
+        terminationMessagePath: '/tmp/message',
         jobSetUid: undefined,
       },
     });
@@ -105,6 +116,24 @@ describe('the configuration of an agent', () => {
       [],
       { ...MINIMAL, LOCKSTEP_STOP_GRACE_SECONDS: '5s' },
       'LOCKSTEP_STOP_GRACE_SECONDS: "5s": expected a whole number from 0 to 3600',
+    ],
+    [
+      'a grace that is a fraction',
+      [],
+      { ...MINIMAL, LOCKSTEP_STOP_GRACE_SECONDS: '1.5' },
+      'LOCKSTEP_STOP_GRACE_SECONDS: "1.5": expected a whole number from 0 to 3600',
+    ],
+    [
+      'a prefix that is too long',
+      [],
+      { ...MINIMAL, LOCKSTEP_PROGRESS_PREFIX: 'x'.repeat(65) },
+      'expected one line of 1 to 64 characters',
+    ],
+    [
+      'last words from elsewhere',
+      [],
+      { ...MINIMAL, LOCKSTEP_LAST_WORDS: 'files' },
+      'LOCKSTEP_LAST_WORDS: "files": expected All, Files',
     ],
     [
       'a deadline that is no duration',

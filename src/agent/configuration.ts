@@ -19,10 +19,12 @@ import {
   ENV_AGENT_CHANNEL,
   ENV_EMBEDDED_POD_IP,
   ENV_EXIT_CODE,
+  ENV_HANG_COMMAND,
   ENV_HUB_CA,
   ENV_HUB_URL,
   ENV_JOBSET_NAME,
   ENV_JOBSET_UID,
+  ENV_LAST_WORDS,
   ENV_LOST_NODE_DEADLINE,
   ENV_MARKER_DIRECTORY,
   ENV_NAMESPACE,
@@ -30,11 +32,15 @@ import {
   ENV_POD_NAME,
   ENV_POD_UID,
   ENV_PORT_PREFIX,
+  ENV_PROGRESS_FILE,
+  ENV_PROGRESS_PREFIX,
   ENV_REPLICATED_JOB_NAME,
   ENV_RESTART_RULES,
   ENV_ROOT,
   ENV_STOP_GRACE_SECONDS,
+  ENV_TERMINATION_MESSAGE_PATH,
   ONLY_CANONICAL_ENV,
+  PROGRESS_DIRECTORY,
   UPSTREAM_BARRIER_PATH,
   UPSTREAM_BARRIER_PORT,
   UPSTREAM_DEFAULT_RESTART_EXIT_CODE,
@@ -73,6 +79,16 @@ export interface Configuration {
    */
   readonly restartRules: readonly ContainerRestartRule[] | undefined;
   readonly stopGraceMs: number;
+  /** A sidecar's: where the worker reports its progress, below `root`. */
+  readonly progressFile: string;
+  /** A supervisor's: the text before the step in a line that the worker prints. */
+  readonly progressPrefix: string | undefined;
+  /** A supervisor's: a line of shell that looks into a hung worker. */
+  readonly hangCommand: string | undefined;
+  /** Whether a supervisor reads its worker's standard error for its last words. */
+  readonly readsErrors: boolean;
+  /** A path below `root`. */
+  readonly terminationMessagePath: string;
   /** How long a worker may run without confirmation that its Pod exists; undefined: for ever. */
   readonly leaseMs: number | undefined;
   /** Undefined: the agent uses the API server alone. */
@@ -117,6 +133,11 @@ Environment:
   ${ENV_MARKER_DIRECTORY}      directory that outlives the container
   ${ENV_RESTART_RULES}         supervisor: the container's restartPolicyRules, JSON
   ${ENV_STOP_GRACE_SECONDS}    supervisor: from SIGTERM to SIGKILL (default 5)
+  ${ENV_PROGRESS_PREFIX}       supervisor: text before the step in the worker's output
+  ${ENV_HANG_COMMAND}          supervisor: a line for sh that looks into a hung worker
+  ${ENV_LAST_WORDS}            supervisor: All, or Files to leave standard error alone
+  ${ENV_TERMINATION_MESSAGE_PATH}  supervisor: the container's terminationMessagePath
+  ${ENV_PROGRESS_FILE}         sidecar: where its workers report progress
   ${ENV_LOST_NODE_DEADLINE}    duration after which an unreachable Pod counts as dead
   ${ENV_HUB_URL}, ${ENV_HUB_CA}      the operator's hub, and its authorities (PEM)
   ${ENV_AGENT_CHANNEL}         Auto (the hub, or the API server without it), Hub or API
@@ -133,6 +154,8 @@ is set, it replaces upstream's agent and announces attempts:
   --version  print the version
 `;
 
+const DEFAULT_TERMINATION_MESSAGE_PATH = '/dev/termination-log';
+const MAX_PREFIX_LENGTH = 64;
 const DEFAULT_STOP_GRACE_SECONDS = 5;
 /** One hour. A higher value is probably in the wrong unit. */
 const MAX_STOP_GRACE_SECONDS = 3600;
@@ -167,6 +190,12 @@ export function readConfiguration(
     replicatedJobName: read.optional(ENV_REPLICATED_JOB_NAME),
     markerDirectory: read.optional(ENV_MARKER_DIRECTORY),
     stopGraceMs,
+    progressFile: read.optional(ENV_PROGRESS_FILE) ?? `${PROGRESS_DIRECTORY}/progress`,
+    progressPrefix: prefixOf(read),
+    hangCommand: read.optional(ENV_HANG_COMMAND),
+    readsErrors: readsErrors(read),
+    terminationMessagePath:
+      read.optional(ENV_TERMINATION_MESSAGE_PATH) ?? DEFAULT_TERMINATION_MESSAGE_PATH,
     leaseMs: leaseOf(read, stopGraceMs),
     hub: hubOf(read),
     root: read.optional(ENV_ROOT) ?? '',
@@ -174,6 +203,20 @@ export function readConfiguration(
   return read.errors.length > 0
     ? { type: 'Errors', errors: read.errors }
     : { type: 'Configuration', configuration };
+}
+
+function prefixOf(read: EnvironmentReader): string | undefined {
+  const prefix = read.optional(ENV_PROGRESS_PREFIX);
+  if (prefix !== undefined && (prefix.length > MAX_PREFIX_LENGTH || /[\r\n]/.test(prefix))) {
+    read.reject(ENV_PROGRESS_PREFIX, `one line of 1 to ${MAX_PREFIX_LENGTH} characters`);
+  }
+  return prefix;
+}
+
+function readsErrors(read: EnvironmentReader): boolean {
+  const words = read.optional(ENV_LAST_WORDS) ?? 'All';
+  if (words !== 'All' && words !== 'Files') read.reject(ENV_LAST_WORDS, 'All, Files');
+  return words !== 'Files';
 }
 
 function installation(args: readonly string[]): ConfigurationResult {

@@ -158,8 +158,7 @@ class HubChannel implements Channel {
       this.#listener?.podEnding();
       return;
     }
-    const { state, isFresh, members } = message;
-    this.#members = members;
-    this.#listener?.snapshot({ ...state, isFresh, members });
+    this.#members = message.members;
+    this.#listener?.snapshot({ ...message.state, isFresh: message.isFresh });
   }
 }

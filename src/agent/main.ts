@@ -11,11 +11,11 @@ import { connectClient } from '../runtime/adapters/http-client-connection.ts';
 import { startHttpServer } from '../runtime/adapters/http-server.ts';
 import { inClusterAccess } from '../runtime/adapters/in-cluster.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
-import { createNodeProcessRunner } from '../runtime/adapters/node-process-runner.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
 import type { Client } from '../runtime/client/client.ts';
 import { ClusterAccessError } from '../runtime/credentials/cluster-access.ts';
-import type { Logger } from '../runtime/ports/logger.ts';
+import { endsWithin } from '../runtime/deadline.ts';
+import type { LogFields, Logger } from '../runtime/ports/logger.ts';
 import type { ProcessSignal } from '../runtime/ports/process-runner.ts';
 import type { TlsSessionStore } from '../runtime/ports/tls-session.ts';
 import { exitCodeOfSignal } from '../runtime/process-exit.ts';
@@ -23,26 +23,22 @@ import { InstallError, installAgent } from './adapters/agent-files.ts';
 import { createHubClient } from './adapters/hub-client.ts';
 import { createJsonLinesLogger } from './adapters/json-lines-logger.ts';
 import { createMarkerFile } from './adapters/marker-file.ts';
+import { type OutputSink, openSink } from './adapters/output-sink.ts';
+import { createOwnSupervisor, NoShellError } from './adapters/own-supervisor.ts';
+import { openProgressFile } from './adapters/progress-file.ts';
 import { createSessionFile, type SessionPeer } from './adapters/session-file.ts';
 import { showMembers } from './adapters/shown-members.ts';
-import { workerProgram } from './adapters/worker-program.ts';
-import { programOnPath } from './adapters/worker-shell.ts';
 import { type Agent, type Body, startAgent } from './agent.ts';
 import { createApiChannel } from './api-channel.ts';
-import type { LeaveReason } from './barrier-state.ts';
+import type { LeaveReason } from './barrier.ts';
 import type { Channel } from './channel.ts';
-import {
-  type Configuration,
-  readConfiguration,
-  USAGE,
-  type WorkerCommand,
-} from './configuration.ts';
+import { type Configuration, readConfiguration, USAGE } from './configuration.ts';
 import { createFallbackChannel } from './fallback-channel.ts';
 import { createHubChannel } from './hub-channel.ts';
 import { type Marker, type MarkerStore, NO_MARKER, processMarkerStore } from './marker.ts';
 import { createMemberPage } from './member-page.ts';
 import { createSidecar } from './sidecar.ts';
-import { createSupervisor, type Supervisor } from './supervisor.ts';
+import type { Supervisor } from './supervisor.ts';
 
 const FAILURE_EXIT_CODE = 1;
 
@@ -84,17 +80,53 @@ async function install(directory: string): Promise<number> {
 async function run(configuration: Configuration): Promise<number> {
   const { namespace, podName: pod, jobSetName: jobset } = configuration;
   const place = namespace === undefined ? { pod, jobset } : { namespace, pod, jobset };
-  const logger = createJsonLinesLogger().with({ logger: 'agent', ...place });
+  const log = openLog(configuration, { logger: 'agent', ...place });
+  const { logger } = log;
   // Signals count from the first moment: an agent that is told to end must not miss it.
   const signals = new Signals();
   try {
-    const reason = await agentOf(configuration, signals, logger);
+    const reason = await agentOf(configuration, signals, log);
     return exitCodeOf(reason, configuration, signals);
   } catch (error) {
     const isTold = error instanceof ClusterAccessError || error instanceof NoShellError;
     logger.error('the agent cannot go on', { err: isTold ? error.message : String(error) });
     return FAILURE_EXIT_CODE;
+  } finally {
+    await log.flushed();
   }
+}
+
+interface Log {
+  readonly logger: Logger;
+  /** Our standard error, if a supervised worker shares it. */
+  readonly errors: OutputSink | undefined;
+  /** Resolves once all has gone out, or a reader is too slow. */
+  flushed(): Promise<void>;
+}
+
+/** More is dropped while nobody reads the log. */
+const MAX_LOG_BYTES = 1024 * 1024;
+const FLUSH_LIMIT_MS = 1000;
+
+/** A supervisor writes its lines in one place with those of its worker, and never waits. */
+function openLog({ worker }: Configuration, fields: LogFields): Log {
+  if (worker === undefined) {
+    const logger = createJsonLinesLogger().with(fields);
+    return { logger, errors: undefined, flushed: () => Promise.resolve() };
+  }
+  const errors = openSink(2);
+  const write = (line: string): void => {
+    if (errors.waiting < MAX_LOG_BYTES) errors.write(line);
+  };
+  return {
+    logger: createJsonLinesLogger(write, fields),
+    errors,
+    flushed: async () => {
+      if (errors.waiting === 0) return;
+      const drained = new Promise<void>((resolve) => errors.drained(resolve));
+      await endsWithin(nodeClock, FLUSH_LIMIT_MS, drained);
+    },
+  };
 }
 
 function exitCodeOf(reason: LeaveReason, configuration: Configuration, signals: Signals): number {
@@ -106,7 +138,6 @@ function exitCodeOf(reason: LeaveReason, configuration: Configuration, signals: 
   switch (reason.type) {
     case 'EpochOver':
     case 'CutOff':
-    case 'Hung':
       return configuration.restartExitCode;
     case 'Signal':
       return exitCodeOfSignal(reason.signal);
@@ -118,13 +149,17 @@ function exitCodeOf(reason: LeaveReason, configuration: Configuration, signals: 
 async function agentOf(
   configuration: Configuration,
   signals: Signals,
-  logger: Logger,
+  { logger, errors }: Log,
 ): Promise<LeaveReason> {
-  const supervisor = supervisorOf(configuration, logger);
+  const { worker } = configuration;
+  const supervisor =
+    worker === undefined || errors === undefined
+      ? undefined
+      : createOwnSupervisor({ configuration, worker, errors, logger });
   const markers = markersOf(configuration, logger);
   const marker = (await markers.read()) ?? NO_MARKER;
   const channel = await channelOf(configuration, marker, logger);
-  const body: Body = supervisor ?? (await startSidecar(configuration));
+  const body: Body = supervisor ?? (await startSidecar(configuration, logger));
   const { jobSetUid, leaseMs } = configuration;
   const lease = leaseMs === undefined ? undefined : { random: systemRandom, leaseMs };
   const clock = nodeClock;
@@ -242,50 +277,10 @@ function sessionsOf(
   return createSessionFile(join(root, markerDirectory), hub, logger);
 }
 
-function supervisorOf(configuration: Configuration, logger: Logger): Supervisor | undefined {
-  const { worker, root, restartRules: rules, stopGraceMs } = configuration;
-  if (worker === undefined) return undefined;
-  const [program, ...rest] = argumentsOf(worker);
-  return createSupervisor({
-    command: {
-      argv: [workerProgram(root, program), ...rest],
-      env: definedVariables(process.env),
-      cwd: process.cwd(),
-    },
-    rules,
-    stopGraceMs,
-    processes: createNodeProcessRunner(),
-    clock: nodeClock,
-    random: systemRandom,
-    logger,
-  });
-}
-
-/** Neither `SHELL` nor bash is there to run `WORKER_COMMAND`. */
-class NoShellError extends Error {
-  override readonly name = 'NoShellError';
-}
-
-function argumentsOf(worker: WorkerCommand): readonly [string, ...string[]] {
-  if (worker.kind === 'Arguments') return worker.argv;
-  const path = process.env['PATH'] ?? '';
-  const shell = worker.shell ?? programOnPath('bash', path);
-  if (shell === undefined) {
-    const why = `no shell for the worker: SHELL is not set, and PATH, ${JSON.stringify(path)}, has no bash`;
-    throw new NoShellError(why);
-  }
-  return [shell, '-c', worker.line];
-}
-
-function definedVariables(env: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  );
-}
-
-async function startSidecar(configuration: Configuration): Promise<Body> {
-  const { podIP, barrierPort: port, barrierPath } = configuration;
-  const sidecar = createSidecar(nodeClock, barrierPath);
+async function startSidecar(configuration: Configuration, logger: Logger): Promise<Body> {
+  const { podIP, barrierPort: port, barrierPath, root, progressFile } = configuration;
+  const file = openProgressFile({ path: join(root, progressFile), mayBeOld: true, logger });
+  const sidecar = createSidecar(nodeClock, barrierPath, { file, logger });
   const { handler } = sidecar;
   if (podIP !== undefined) await startHttpServer({ handler, host: podIP, port });
   else {

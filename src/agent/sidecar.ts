@@ -6,8 +6,11 @@
  * between two probes.
  */
 import type { Clock } from '../runtime/ports/clock.ts';
+import type { Logger } from '../runtime/ports/logger.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../runtime/ports/transport.ts';
 import type { Body } from './agent.ts';
+import { ProgressFeed } from './progress/progress-feed.ts';
+import type { ProgressFile } from './progress/progress-files.ts';
 import { ProgressWatch } from './progress/progress-watch.ts';
 
 export interface Sidecar extends Body {
@@ -17,8 +20,14 @@ export interface Sidecar extends Body {
 /** Less than the 1 s that a kubelet waits for an answer by default. */
 const HOLD_MS = 800;
 
+export interface SidecarProgress {
+  /** The file of the workers of this Pod. */
+  readonly file: ProgressFile;
+  readonly logger: Logger;
+}
+
 /** `path` is the one that the startup probe requests. */
-export function createSidecar(clock: Clock, path: string): Sidecar {
+export function createSidecar(clock: Clock, path: string, reports?: SidecarProgress): Sidecar {
   let epoch: number | undefined;
   const progress = new ProgressWatch();
   const held = new Set<() => void>();
@@ -41,7 +50,10 @@ export function createSidecar(clock: Clock, path: string): Sidecar {
     progress,
     lift: (lifted) => {
       epoch = lifted;
-      progress.begin(clock.monotonic());
+      if (reports === undefined) progress.begin(clock.monotonic());
+      else {
+        new ProgressFeed({ watch: progress, clock, logger: reports.logger }).add(reports.file);
+      }
       for (const end of held) end();
     },
     // The barrier asks a sidecar to leave instead.

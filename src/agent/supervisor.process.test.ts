@@ -9,6 +9,7 @@ import { systemRandom } from '../runtime/adapters/system-random.ts';
 import { sleep } from '../runtime/ports/clock.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
 import { createSupervisor, type Supervisor } from './supervisor.ts';
+import { UNSEEN_WORKER } from './worker/unseen-worker.fixture.ts';
 import type { WorkerExit } from './worker-exit.ts';
 
 const POLL_MS = 10;
@@ -27,6 +28,7 @@ function run(
   more: StringMap = {},
 ): { readonly supervisor: Supervisor; readonly ended: Promise<WorkerExit> } {
   const supervisor = createSupervisor({
+    ...UNSEEN_WORKER,
     command: {
       argv: ['/bin/bash', '-c', script],
       env: { PATH: process.env['PATH'] ?? '', DIRECTORY: directory, ...more },
@@ -76,7 +78,7 @@ describe('a supervised worker', () => {
     ['0', 'exit 0', { end: { exitCode: 0 }, exitCode: 0 }],
     ['128+n for a signal', 'kill -SEGV $$', { end: { signal: 'SIGSEGV' }, exitCode: 139 }],
   ])('is reported with %s', async (_, script, expected) => {
-    expect(await run(script).ended).toEqual(expected);
+    expect(await run(script).ended).toMatchObject(expected);
   });
 
   it('gives its worker two variables of its own, and none that it was told for itself', async () => {
@@ -128,7 +130,11 @@ describe('a supervised worker', () => {
     );
     await fileText('ready');
     supervisor.stopWorker({ isSilent: false });
-    expect(await ended).toEqual({ end: { signal: 'SIGKILL' }, exitCode: 137 });
+    expect(await ended).toMatchObject({
+      end: { signal: 'SIGKILL' },
+      exitCode: 137,
+      ended: { evidence: { how: 'Killed', signal: 'SIGKILL' } },
+    });
   });
 
   it('receives the signals that are forwarded', async () => {

@@ -5,6 +5,7 @@ import { SeededRandom } from '../runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
 import { createSupervisor, type Supervisor } from './supervisor.ts';
+import { UNSEEN_WORKER } from './worker/unseen-worker.fixture.ts';
 import { restartsGroup, type WorkerExit, workerExit } from './worker-exit.ts';
 
 interface Ended {
@@ -21,6 +22,7 @@ class Scene {
   constructor(program: (self: FakeProcess) => void, command = 'train') {
     this.processes = new MemoryProcessRunner({ train: program });
     this.supervisor = createSupervisor({
+      ...UNSEEN_WORKER,
       command: { argv: [command, '--fast'], env: { PATH: '/bin' }, cwd: '/' },
       rules: [],
       stopGraceMs: 5000,
@@ -67,8 +69,12 @@ describe('a supervisor', () => {
       self.exit(3);
     });
     await scene.lift(1);
+    const evidence = { how: 'Exited', exitCode: 3, byItself: true };
     expect(scene.ended).toEqual([
-      { exit: { end: { exitCode: 3 }, exitCode: 3 }, restartsGroup: true },
+      {
+        exit: { end: { exitCode: 3 }, exitCode: 3, ended: { evidence, atMs: 0 } },
+        restartsGroup: true,
+      },
     ]);
     expect(scene.processes.running).toEqual([]);
   });

@@ -160,6 +160,10 @@ export const ENV_AGENT_VARIABLES = 'LOCKSTEP_AGENT_VARIABLES';
 export const ENV_EPOCH = 'LOCKSTEP_EPOCH';
 /** Another one, unique for each start: by it the agent finds descendants of an ended worker. */
 export const ENV_WORKER = 'LOCKSTEP_WORKER';
+/** Variable of the command that looks into a hung worker: the process id of the worker. */
+export const ENV_WORKER_PID = 'LOCKSTEP_WORKER_PID';
+/** PyTorch: the file into which `@record` writes the traceback of a failed process. */
+export const ENV_TORCH_ERROR_FILE = 'TORCHELASTIC_ERROR_FILE';
 /**
  * Prefix of a worker's variable that the supervising agent would obey itself, such as
  * `NODE_OPTIONS`: the worker gets it under its own name.

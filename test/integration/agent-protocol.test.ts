@@ -8,6 +8,7 @@ import { createApiChannel } from '../../src/agent/api-channel.ts';
 import { type MarkerStore, NO_MARKER, processMarkerStore } from '../../src/agent/marker.ts';
 import { createSidecar, type Sidecar } from '../../src/agent/sidecar.ts';
 import { createSupervisor } from '../../src/agent/supervisor.ts';
+import { UNSEEN_WORKER } from '../../src/agent/worker/unseen-worker.fixture.ts';
 import { createApiServer } from '../../src/cluster/apiserver/api-server.ts';
 import { MemoryStorage } from '../../src/cluster/memory/memory-storage.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
@@ -130,6 +131,7 @@ class Group {
     const body =
       member.sidecar ??
       createSupervisor({
+        ...UNSEEN_WORKER,
         command: { argv: ['train'], env: {}, cwd: '/' },
         rules: [],
         stopGraceMs: 5000,

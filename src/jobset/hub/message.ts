@@ -238,8 +238,7 @@ function parseAnnouncement(object: JsonObject): HubAnnouncement | undefined {
 }
 
 function progressOf(object: JsonObject): { readonly progress?: Progress } {
-  const progress = parseProgress(object);
-  return progress === undefined ? {} : { progress };
+  return defined({ progress: parseProgress(object) });
 }
 
 function parseState(object: JsonObject): HubMessage | undefined {

@@ -71,10 +71,11 @@ function spawned(command: ProcessCommand): Promise<ChildProcess> {
   const isAsked = command.user === 'Asked';
   const output = command.onOutput === undefined ? 'inherit' : 'pipe';
   const input = command.takesInput === true ? 'pipe' : 'ignore';
+  const { stdout = output, stderr = output } = command.streams ?? {};
   const stdio: StdioOptions = [
     isAsked ? 'inherit' : input,
-    output,
-    command.user === undefined ? output : 'inherit',
+    stdout,
+    command.user === undefined ? stderr : 'inherit',
   ];
   return new Promise((resolve, reject) => {
     const fail = (cause: unknown): void => reject(startError(command, cause));

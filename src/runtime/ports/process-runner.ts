@@ -21,6 +21,10 @@ export interface ProcessCommand {
    * Receives output in arrival order. If absent, the process writes to the parent's own streams.
    */
   readonly onOutput?: ((stream: 'stdout' | 'stderr', chunk: Uint8Array) => void) | undefined;
+  /**
+   * Descriptors of ours that become streams of a process without `onOutput`. They are never closed.
+   */
+  readonly streams?: { readonly stdout?: number; readonly stderr?: number } | undefined;
   /** Whether the process reads `RunningProcess.input`; by default it has no input. */
   readonly takesInput?: boolean | undefined;
   /**

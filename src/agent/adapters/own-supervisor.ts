@@ -1,0 +1,87 @@
+/** Puts a supervisor together from its configuration and from this process. */
+import { join } from 'node:path';
+import { isatty } from 'node:tty';
+import { nodeClock } from '../../runtime/adapters/node-clock.ts';
+import { createNodeProcessRunner } from '../../runtime/adapters/node-process-runner.ts';
+import { systemRandom } from '../../runtime/adapters/system-random.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { Configuration, WorkerCommand } from '../configuration.ts';
+import { createSupervisor, type Supervisor } from '../supervisor.ts';
+import { type OutputSink, openSink } from './output-sink.ts';
+import { createProcLooks, ownCgroup } from './proc-looks.ts';
+import { createWorkerFiles, createWorkerMessages } from './worker-files.ts';
+import { createWorkerPipes } from './worker-pipes.ts';
+import { workerProgram } from './worker-program.ts';
+import { programOnPath } from './worker-shell.ts';
+
+export interface OwnSupervisorOptions {
+  readonly configuration: Configuration;
+  readonly worker: WorkerCommand;
+  /** Our standard error, to which the log goes too. */
+  readonly errors: OutputSink;
+  readonly logger: Logger;
+}
+
+export function createOwnSupervisor(options: OwnSupervisorOptions): Supervisor {
+  const { configuration, worker, errors, logger } = options;
+  const { root, restartRules: rules, stopGraceMs, markerDirectory } = configuration;
+  const { progressPrefix, hangCommand, readsErrors, terminationMessagePath } = configuration;
+  const [program, ...rest] = argumentsOf(worker);
+  const directory = markerDirectory === undefined ? undefined : join(root, markerDirectory);
+  const hasPrefix = progressPrefix !== undefined;
+  return createSupervisor({
+    command: {
+      argv: [workerProgram(root, program), ...rest],
+      env: definedVariables(process.env),
+      cwd: process.cwd(),
+    },
+    rules,
+    stopGraceMs,
+    progressPrefix,
+    hangCommand,
+    terminationMessagePath: join(root, terminationMessagePath),
+    files: createWorkerFiles(directory, logger),
+    messages: createWorkerMessages(logger),
+    output: createWorkerPipes({
+      sinks: {
+        ...(hasPrefix ? { stdout: openSink(1) } : {}),
+        ...(hasPrefix || (readsErrors && !isatty(2)) ? { stderr: errors } : {}),
+      },
+      path: process.env['PATH'] ?? '',
+      directory,
+      logger,
+    }),
+    looks: createProcLooks({
+      clock: nodeClock,
+      // The containers of the embedded cluster, which has a root of its own, share a cgroup.
+      cgroup: root === '' ? ownCgroup() : undefined,
+    }),
+    say: (line) => void errors.write(`${line}\n`),
+    processes: createNodeProcessRunner(),
+    clock: nodeClock,
+    random: systemRandom,
+    logger,
+  });
+}
+
+/** Neither `SHELL` nor bash is there to run `WORKER_COMMAND`. */
+export class NoShellError extends Error {
+  override readonly name = 'NoShellError';
+}
+
+function argumentsOf(worker: WorkerCommand): readonly [string, ...string[]] {
+  if (worker.kind === 'Arguments') return worker.argv;
+  const path = process.env['PATH'] ?? '';
+  const shell = worker.shell ?? programOnPath('bash', path);
+  if (shell === undefined) {
+    const why = `no shell for the worker: SHELL is not set, and PATH, ${JSON.stringify(path)}, has no bash`;
+    throw new NoShellError(why);
+  }
+  return [shell, '-c', worker.line];
+}
+
+function definedVariables(env: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}

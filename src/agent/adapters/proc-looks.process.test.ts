@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { nodeClock } from '../../runtime/adapters/node-clock.ts';
+import { createProcLooks, ownCgroup } from './proc-looks.ts';
+
+const looks = createProcLooks({ clock: nodeClock, cgroup: undefined });
+
+const started: ChildProcess[] = [];
+afterEach(() => {
+  for (const { pid, exitCode } of started.splice(0)) {
+    if (pid !== undefined && exitCode === null) process.kill(-pid, 'SIGKILL');
+  }
+});
+
+function start(script: string): number {
+  const child = spawn('/bin/bash', ['-c', script], { detached: true, stdio: 'ignore' });
+  started.push(child);
+  if (child.pid === undefined) throw new Error('no process');
+  return child.pid;
+}
+
+const statesOf = (pid: number): string =>
+  [...(looks.tree(pid)?.processes.values() ?? [])]
+    .map(({ states }) => [...states].join(''))
+    .join('');
+
+it('sees a process below the worker that was stopped', async () => {
+  const pid = start('bash -c "kill -STOP \\$\\$; :" & wait');
+  await expect.poll(() => statesOf(pid)).toBe('ST');
+});
+
+it('counts the CPU time of a process that spins', async () => {
+  const pid = start('while :; do :; done');
+  const used = (): number =>
+    [...(looks.tree(pid)?.processes.values() ?? [])].reduce((sum, { cpuMs }) => sum + cpuMs, 0);
+  await expect.poll(used, { timeout: 10_000 }).toBeGreaterThan(100);
+});
+
+it('sees whether the worker is there', async () => {
+  const pid = start('exit 0');
+  await expect.poll(() => looks.tree(pid)?.isAlive).toBe(false);
+  expect(looks.tree(2 ** 22 + 1)).toMatchObject({ isAlive: false, processes: new Map() });
+});
+
+it('looks at 1,024 processes at most', () => {
+  const proc = mkdtempSync(join(tmpdir(), 'lockstep-proc-'));
+  const add = (pid: string, children: string): void => {
+    mkdirSync(join(proc, pid, 'task', pid), { recursive: true });
+    const stat = `1 (a) b) S${' 7'.repeat(30)}`;
+    writeFileSync(join(proc, pid, 'stat'), stat);
+    writeFileSync(join(proc, pid, 'task', pid, 'stat'), stat);
+    writeFileSync(join(proc, pid, 'task', pid, 'children'), children);
+  };
+  try {
+    const children = Array.from({ length: 1100 }, (_, index) => String(index + 2));
+    for (const pid of ['self', ...children]) add(pid, '');
+    add('1', `${children.join(' ')} `);
+    const tree = createProcLooks({ clock: nodeClock, cgroup: undefined, proc }).tree(1);
+    expect(tree?.processes.size).toBe(1024);
+    expect(tree?.processes.get('1024 7')).toEqual({ states: new Set('S'), cpuMs: 140 });
+  } finally {
+    rmSync(proc, { recursive: true });
+  }
+});
+
+it('names the threads of a process and what they wait for', async () => {
+  const pid = start('exec python3 -c "import threading; threading.Barrier(2).wait()"');
+  await expect
+    .poll(() => looks.threads(pid), { timeout: 10_000 })
+    .toMatchObject([{ pid, thread: pid, name: 'python3', state: 'S' }]);
+});
+
+it('reads how often memory ran out from the own cgroup', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'lockstep-cgroup-'));
+  try {
+    const cgroup = createProcLooks({ clock: nodeClock, cgroup: directory });
+    expect(cgroup.oomKills()).toBeUndefined();
+    writeFileSync(join(directory, 'memory.events'), 'low 0\noom 3\noom_kill 2\noom_group_kill 0\n');
+    expect(cgroup.oomKills()).toBe(2);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+  expect(ownCgroup('/nowhere')).toBeUndefined();
+});

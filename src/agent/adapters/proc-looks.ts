@@ -1,0 +1,156 @@
+/**
+ * Looks at a worker's processes in `/proc`. It walks down from the worker and never lists the
+ * machine. Reads of these files do not wait for the process, so they may be synchronous.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { ProcessLook, ProcessLooks, ThreadLook } from '../worker/process-looks.ts';
+
+/** Processes of a worker that are looked at. */
+const MAX_PROCESSES = 1024;
+/** Threads of the first processes that are looked at, and told of when a worker hangs. */
+const MAX_THREADS = 64;
+/** Threads of one process that are asked for its children. */
+const MAX_PARENT_THREADS = 64;
+/** Limits one look to about 50 ms. */
+const MAX_READS = 4096;
+/** Linux counts CPU time for users in hundredths of a second on every machine. */
+const TICK_MS = 10;
+
+export interface ProcLooksOptions {
+  readonly clock: Clock;
+  /** By default `/proc`. */
+  readonly proc?: string;
+  /** The directory of the container's own cgroup; undefined: it has none, or it cannot be read. */
+  readonly cgroup: string | undefined;
+}
+
+export function createProcLooks(options: ProcLooksOptions): ProcessLooks {
+  const { clock, proc = '/proc', cgroup } = options;
+  return {
+    tree(pid) {
+      const walk = new Walk(proc);
+      const processes = walk.processes(pid);
+      if (processes === undefined) return undefined;
+      return { atMs: clock.monotonic(), isAlive: walk.isAlive, processes };
+    },
+    threads: (pid) => new Walk(proc).threads(pid),
+    oomKills: () => (cgroup === undefined ? undefined : oomKills(cgroup)),
+  };
+}
+
+/** Undefined outside of cgroup v2. */
+export function ownCgroup(proc = '/proc', mount = '/sys/fs/cgroup'): string | undefined {
+  const path = /^0::(\/.*)$/m.exec(textOf(`${proc}/self/cgroup`) ?? '')?.[1];
+  return path === undefined ? undefined : `${mount}${path === '/' ? '' : path}`;
+}
+
+function oomKills(cgroup: string): number | undefined {
+  const count = /^oom_kill ([0-9]+)$/m.exec(textOf(`${cgroup}/memory.events`) ?? '')?.[1];
+  return count === undefined ? undefined : Number(count);
+}
+
+interface Stat {
+  readonly name: string;
+  readonly state: string;
+  readonly startTicks: string;
+  readonly cpuMs: number;
+}
+
+class Walk {
+  isAlive = false;
+  readonly #proc: string;
+  #reads = 0;
+  #threads = 0;
+
+  constructor(proc: string) {
+    this.#proc = proc;
+  }
+
+  /** Undefined if there is no such file system. */
+  processes(root: number): ReadonlyMap<string, ProcessLook> | undefined {
+    if (this.#stat('self') === undefined) return undefined;
+    const found = new Map<string, ProcessLook>();
+    for (const pid of this.#pids(root)) {
+      const stat = this.#stat(String(pid));
+      if (stat === undefined) continue;
+      const hasEnded = stat.state === 'Z' || stat.state === 'X';
+      if (pid === root) this.isAlive = !hasEnded;
+      if (hasEnded) continue;
+      const states = new Set([stat.state]);
+      for (const thread of this.#firstThreads(pid)) states.add(thread.state);
+      found.set(`${pid} ${stat.startTicks}`, { states, cpuMs: stat.cpuMs });
+    }
+    return found;
+  }
+
+  threads(root: number): readonly ThreadLook[] {
+    return [...this.#pids(root)]
+      .flatMap((pid) => this.#firstThreads(pid))
+      .map((thread) => {
+        const path = `${this.#proc}/${thread.pid}/task/${thread.thread}/wchan`;
+        return { ...thread, waitsIn: textOf(path) || '0' };
+      });
+  }
+
+  /** The process and those below it, from the top. */
+  *#pids(root: number): Generator<number> {
+    const open = [root];
+    for (let at = 0; at < open.length && at < MAX_PROCESSES; at++) {
+      const pid = open[at] ?? root;
+      yield pid;
+      for (const thread of this.#threadsOf(pid).slice(0, MAX_PARENT_THREADS)) {
+        const children = this.#read(`${pid}/task/${thread}/children`) ?? '';
+        open.push(
+          ...children
+            .split(' ')
+            .filter((text) => text !== '')
+            .map(Number),
+        );
+      }
+    }
+  }
+
+  #firstThreads(pid: number): readonly Omit<ThreadLook, 'waitsIn'>[] {
+    const left = MAX_THREADS - this.#threads;
+    const threads = left === 0 ? [] : this.#threadsOf(pid).slice(0, left);
+    this.#threads += threads.length;
+    return threads.flatMap((thread) => {
+      const stat = this.#stat(`${pid}/task/${thread}`);
+      return stat === undefined ? [] : [{ pid, thread, name: stat.name, state: stat.state }];
+    });
+  }
+
+  #threadsOf(pid: number): readonly number[] {
+    if (this.#reads++ >= MAX_READS) return [];
+    try {
+      return readdirSync(`${this.#proc}/${pid}/task`).map(Number);
+    } catch {
+      return [];
+    }
+  }
+
+  /** The name is in parentheses and may hold anything, parentheses and spaces too. */
+  #stat(path: string): Stat | undefined {
+    const [, name = '', rest = ''] =
+      /^[^(]*\((.*)\) (.*)$/s.exec(this.#read(`${path}/stat`) ?? '') ?? [];
+    // The state is the third field, utime the 14th, stime the 15th, starttime the 22nd.
+    const fields = rest.split(' ');
+    const [state = '', startTicks = ''] = [fields[0], fields[19]];
+    if (startTicks === '') return undefined;
+    return { name, state, startTicks, cpuMs: TICK_MS * (Number(fields[11]) + Number(fields[12])) };
+  }
+
+  #read(path: string): string | undefined {
+    return this.#reads++ >= MAX_READS ? undefined : textOf(`${this.#proc}/${path}`);
+  }
+}
+
+/** Undefined for what is gone, or not for us to see. */
+function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8').replace(/\n$/, '');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,69 @@
+/** The directories of workers, and the files in which they leave a message before they end. */
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { WorkerFiles } from '../progress/progress-files.ts';
+import type { WorkerMessages } from '../worker/worker-messages.ts';
+import { fileState, readEnd } from './guarded-file.ts';
+import { openProgressFile } from './progress-file.ts';
+
+const PREFIX = 'worker-';
+/** The worker may have given up the rights with which the agent runs. */
+const ANYBODY = 0o777;
+
+/** Below `directory`, which is the agent's own; undefined: below the one for temporary files. */
+export function createWorkerFiles(directory: string | undefined, logger: Logger): WorkerFiles {
+  let old: Promise<readonly string[]> = leftBehind(directory);
+  return {
+    async open() {
+      try {
+        const own = await mkdtemp(join(directory ?? tmpdir(), PREFIX));
+        await chmod(own, ANYBODY);
+        void old.then((paths) => removeAll(paths));
+        old = Promise.resolve([own]);
+        const progress = join(own, 'progress');
+        const reports = openProgressFile({ path: progress, logger });
+        return { progress, torchError: join(own, 'error.json'), reports };
+      } catch (error) {
+        logger.warn('the worker gets no progress file', { err: String(error) });
+        return undefined;
+      }
+    },
+  };
+}
+
+/** Directories of an agent that was here before. */
+async function leftBehind(directory: string | undefined): Promise<readonly string[]> {
+  if (directory === undefined) return [];
+  const names = await readdir(directory).catch(() => []);
+  return names.filter((name) => name.startsWith(PREFIX)).map((name) => join(directory, name));
+}
+
+/** What cannot be removed stays until the volume goes. */
+async function removeAll(paths: readonly string[]): Promise<void> {
+  for (const path of paths) await rm(path, { recursive: true, force: true }).catch(() => undefined);
+}
+
+/** PyTorch's file holds JSON, which is of use only as a whole. */
+const MAX_MESSAGE_BYTES = 64 * 1024;
+
+export function createWorkerMessages(logger: Logger): WorkerMessages {
+  let hasFailed = false;
+  return {
+    async state(path) {
+      return fileState(path);
+    },
+    async changed(path, before) {
+      const state = await fileState(path);
+      if (state === undefined || state === before) return undefined;
+      try {
+        return (await readEnd(path, MAX_MESSAGE_BYTES))?.end.toString('utf8');
+      } catch (error) {
+        if (!hasFailed) logger.warn('a message of the worker cannot be read', { path, err: error });
+        hasFailed = true;
+        return undefined;
+      }
+    },
+  };
+}

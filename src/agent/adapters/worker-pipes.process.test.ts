@@ -1,0 +1,135 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createNodeProcessRunner } from '../../runtime/adapters/node-process-runner.ts';
+import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
+import type { OutputSink } from './output-sink.ts';
+import { createWorkerPipes } from './worker-pipes.ts';
+
+const PATH = process.env['PATH'] ?? '';
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'lockstep-pipes-'));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+/** What came out, and what the agent heard of it. */
+class Scene {
+  readonly logger = new MemoryLogger();
+  readonly out: Buffer[] = [];
+  readonly heard: Buffer[] = [];
+  readonly drains: (() => void)[] = [];
+  /** Whether the sink takes more. */
+  isOpen = true;
+  readonly sink: OutputSink = {
+    write: (bytes) => {
+      this.out.push(Buffer.from(bytes));
+      return this.isOpen;
+    },
+    drained: (then) => void this.drains.push(then),
+    waiting: 0,
+  };
+
+  async run(script: string, path = PATH, program = '/bin/bash') {
+    const pipes = createWorkerPipes({
+      sinks: { stderr: this.sink },
+      path,
+      directory,
+      logger: this.logger,
+    });
+    const relayed = await pipes.begin((_stream, chunk) => this.heard.push(Buffer.from(chunk)));
+    const child = await createNodeProcessRunner().start({
+      argv: [program, '-c', script],
+      env: { PATH, DIRECTORY: directory },
+      cwd: directory,
+      streams: relayed.streams,
+    });
+    relayed.handedOver();
+    const finish = async () => {
+      const exit = await child.exited;
+      relayed.end();
+      child.signalGroup('SIGKILL');
+      return exit;
+    };
+    return { relayed, child, finish };
+  }
+
+  get text(): string {
+    return Buffer.concat(this.out).toString();
+  }
+}
+
+describe('the standard error of a worker', () => {
+  it.each([
+    ['echo said >&2', 'said\n'],
+    ['echo said > /dev/stderr', 'said\n'],
+    ['echo said >> /proc/self/fd/2', 'said\n'],
+    ['printf unfinished >&2', 'unfinished'],
+    [`python3 -c 'import sys; print("said", file=sys.stderr)'`, 'said\n'],
+    [`python3 -c 'import sys; sys.stderr.buffer.write(bytes(range(256)))' ; echo >&2`, undefined],
+  ])('of %j passes', async (script, text) => {
+    const scene = new Scene();
+    const { finish } = await scene.run(script);
+    expect(await finish()).toMatchObject({ exitCode: 0 });
+    if (text === undefined) {
+      const bytes = Buffer.from([...Array.from({ length: 256 }, (_, byte) => byte), 10]);
+      expect(Buffer.concat(scene.out)).toEqual(bytes);
+    } else expect(scene.text).toBe(text);
+    expect(Buffer.concat(scene.heard)).toEqual(Buffer.concat(scene.out));
+    await expect.poll(() => readdirSync(directory)).toEqual([]);
+  });
+
+  it('of 50 MB passes unchanged, and by lines', async () => {
+    const script = 'for i in 1 2 3 4 5; do seq 1 1400000; done';
+    const wanted = spawnSync('/bin/bash', ['-c', script], { maxBuffer: 2 ** 27 }).stdout;
+    const scene = new Scene();
+    const { finish } = await scene.run(`{ ${script}; } >&2`);
+    await finish();
+    const digest = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+    expect(wanted.length).toBeGreaterThan(50_000_000);
+    expect(digest(Buffer.concat(scene.out))).toBe(digest(wanted));
+    // A line is cut only where the worker pauses within it, as it does on a busy machine.
+    const cut = scene.out.filter((bytes) => bytes.at(-1) !== 10);
+    expect(cut.length).toBeLessThan(scene.out.length / 20);
+  });
+
+  it('waits in the worker while nobody takes it', async () => {
+    const scene = new Scene();
+    scene.isOpen = false;
+    const { child, finish } = await scene.run('head -c 10000000 /dev/zero >&2; echo done >&2');
+    await expect.poll(() => scene.drains.length).toBeGreaterThan(0);
+    const taken = scene.text.length;
+    expect(taken).toBeLessThan(2_000_000);
+    let hasEnded = false;
+    void child.exited.then(() => {
+      hasEnded = true;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([hasEnded, scene.text.length]).toEqual([false, taken]);
+    scene.isOpen = true;
+    for (const drained of scene.drains) drained();
+    await finish();
+    expect(scene.text.length).toBe(10_000_005);
+  });
+
+  it('keeps nothing waiting when a descendant holds it', async () => {
+    const scene = new Scene();
+    const { finish } = await scene.run('sleep 100 & echo last >&2; exit 3');
+    expect(await finish()).toMatchObject({ exitCode: 3 });
+    expect(scene.text).toBe('last\n');
+  });
+
+  it('is the own one of the agent where there is no mkfifo', async () => {
+    const scene = new Scene();
+    const { relayed, finish } = await scene.run('exit 0', '/nowhere');
+    expect(relayed.streams).toEqual({});
+    await finish();
+    expect(scene.logger.records).toMatchObject([
+      { level: 'warn', fields: { err: expect.stringContaining('no mkfifo') } },
+    ]);
+  });
+});

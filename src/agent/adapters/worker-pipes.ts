@@ -1,0 +1,156 @@
+/**
+ * The streams of a supervised worker as pipes through the agent. They are FIFOs, because Node's own
+ * pipes to children are sockets, which cannot be opened as `/dev/stderr`. Each pipe is made once
+ * and serves every start of a worker.
+ */
+import { execFile } from 'node:child_process';
+import { closeSync, constants, openSync, readSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { OutputStream, WorkerOutput } from '../worker/worker-output.ts';
+import type { OutputSink } from './output-sink.ts';
+import { programOnPath } from './worker-shell.ts';
+
+const MKFIFO_TIMEOUT_MS = 5000;
+/** What the kernel lets a pipe hold at most, unless the machine was told otherwise. */
+const MAX_PIPE_BYTES = 1024 * 1024;
+const READ_BYTES = 64 * 1024;
+/**
+ * How long the beginning of a line waits for its end, so that the agent's own lines come between
+ * lines. Longer beginnings do not wait.
+ */
+const LINE_WAIT_MS = 10;
+
+export interface WorkerPipesOptions {
+  readonly sinks: { readonly [S in OutputStream]?: OutputSink };
+  /** The search path of the worker, for `mkfifo`. */
+  readonly path: string;
+  /** A directory of the agent. */
+  readonly directory: string | undefined;
+  readonly logger: Logger;
+}
+
+export function createWorkerPipes(options: WorkerPipesOptions): WorkerOutput {
+  const streams: readonly OutputStream[] = ['stdout', 'stderr'];
+  const pipes = Promise.all(
+    streams.flatMap((stream) => {
+      const sink = options.sinks[stream];
+      return sink === undefined ? [] : [openPipe(stream, sink, options)];
+    }),
+  ).then(
+    (opened) => opened,
+    (error: unknown) => {
+      options.logger.warn('what the worker prints is not read', { err: String(error) });
+      return [];
+    },
+  );
+  return {
+    async begin(take) {
+      const opened = await pipes;
+      const ends = opened.map((pipe) => {
+        pipe.take = (chunk) => take(pipe.stream, chunk);
+        return [pipe.stream, pipe.writeEnd()] as const;
+      });
+      return {
+        streams: Object.fromEntries(ends),
+        handedOver: () => {
+          for (const [, descriptor] of ends) closeSync(descriptor);
+        },
+        end: () => {
+          for (const pipe of opened) pipe.drain();
+        },
+      };
+    },
+  };
+}
+
+async function openPipe(
+  stream: OutputStream,
+  sink: OutputSink,
+  { path, directory, logger }: WorkerPipesOptions,
+): Promise<Pipe> {
+  const mkfifo = programOnPath('mkfifo', path);
+  if (mkfifo === undefined) throw new Error('there is no mkfifo on the PATH');
+  const own = await mkdtemp(join(directory ?? tmpdir(), 'output-'));
+  try {
+    const fifo = join(own, stream);
+    // A worker that gives up its rights must still be able to open `/dev/stderr`.
+    await promisify(execFile)(mkfifo, ['-m', '666', fifo], { timeout: MKFIFO_TIMEOUT_MS });
+    const pipe = new Pipe(stream, sink, openSync(fifo, constants.O_RDWR | constants.O_NONBLOCK));
+    closeSync(pipe.writeEnd());
+    return pipe;
+  } finally {
+    rm(own, { recursive: true, force: true }).catch((error: unknown) => {
+      logger.debug('a directory could not be removed', { path: own, err: String(error) });
+    });
+  }
+}
+
+class Pipe {
+  readonly stream: OutputStream;
+  take: (chunk: Uint8Array) => void = () => undefined;
+  readonly #descriptor: number;
+  readonly #socket: Socket;
+  readonly #sink: OutputSink;
+  /** The beginning of a line. */
+  #begun: Buffer = Buffer.alloc(0);
+  #timer: NodeJS.Timeout | undefined;
+
+  /** The descriptor is open for both directions, so that the pipe never ends. */
+  constructor(stream: OutputStream, sink: OutputSink, descriptor: number) {
+    this.stream = stream;
+    this.#sink = sink;
+    this.#descriptor = descriptor;
+    this.#socket = new Socket({ fd: descriptor, readable: true, writable: false });
+    this.#socket.on('data', (chunk: Buffer) => this.#received(chunk));
+    this.#socket.on('error', () => undefined);
+  }
+
+  /** A new description for each worker, because it may change how its own blocks. */
+  writeEnd(): number {
+    const { O_WRONLY, O_NONBLOCK } = constants;
+    return openSync(`/proc/self/fd/${this.#descriptor}`, O_WRONLY | O_NONBLOCK);
+  }
+
+  drain(): void {
+    const buffer = Buffer.alloc(READ_BYTES);
+    try {
+      for (let total = 0; total < MAX_PIPE_BYTES; ) {
+        const length = readSync(this.#descriptor, buffer);
+        if (length === 0) break;
+        total += length;
+        this.#received(Buffer.from(buffer.subarray(0, length)));
+      }
+    } catch {
+      // There is nothing left to read.
+    }
+    this.#passOn();
+  }
+
+  #received(chunk: Buffer): void {
+    this.take(chunk);
+    clearTimeout(this.#timer);
+    const lines = chunk.lastIndexOf('\n') + 1;
+    if (lines > 0) {
+      this.#passOn(chunk.subarray(0, lines));
+      this.#begun = chunk.subarray(lines);
+    } else this.#begun = Buffer.concat([this.#begun, chunk]);
+    if (this.#begun.length >= READ_BYTES) this.#passOn();
+    else if (this.#begun.length > 0) {
+      this.#timer = setTimeout(() => this.#passOn(), LINE_WAIT_MS);
+    }
+  }
+
+  /** A reader that is behind holds the worker back, as if it wrote there itself. */
+  #passOn(more: Buffer = Buffer.alloc(0)): void {
+    const bytes = Buffer.concat([this.#begun, more]);
+    this.#begun = Buffer.alloc(0);
+    if (bytes.length === 0 || this.#sink.write(bytes)) return;
+    this.#socket.pause();
+    this.#sink.drained(() => this.#socket.resume());
+  }
+}

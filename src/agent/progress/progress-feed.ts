@@ -1,0 +1,78 @@
+/** Looks four times a second, while a worker runs, for what it reports. */
+import type { Clock, Timer } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { ProgressFile } from './progress-files.ts';
+import type { ProgressWatch } from './progress-watch.ts';
+
+const LOOK_MS = 250;
+
+export interface ProgressFeedOptions {
+  readonly watch: ProgressWatch;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** What one worker reports, from its start to its end. */
+export class ProgressFeed {
+  readonly #options: ProgressFeedOptions;
+  readonly #sources: ProgressFile[] = [];
+  #timer: Timer | undefined;
+  #reading: Promise<void> | undefined;
+  #refused = 0;
+  #isClosed = false;
+
+  constructor(options: ProgressFeedOptions) {
+    this.#options = options;
+    options.watch.begin(options.clock.monotonic());
+    this.#arm();
+  }
+
+  add(source: ProgressFile): void {
+    this.#sources.push(source);
+  }
+
+  /** Takes what was written last. A file that cannot be read now keeps it waiting. */
+  async end(): Promise<void> {
+    this.#timer?.cancel();
+    await this.#reading;
+    await this.#look();
+    if (this.#refused > 1) {
+      this.#options.logger.warn('lines of progress were malformed', { lines: this.#refused });
+    }
+  }
+
+  /** Takes nothing more: a read that is late must not count for the next worker. */
+  close(): void {
+    this.#timer?.cancel();
+    this.#isClosed = true;
+  }
+
+  #arm(): void {
+    this.#timer = this.#options.clock.setTimer(LOOK_MS, () => {
+      this.#arm();
+      void this.#look();
+    });
+  }
+
+  /** A read that takes longer than a look is waited for, while time goes on. */
+  #look(): Promise<void> {
+    const { watch, clock } = this.#options;
+    watch.look(clock.monotonic());
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  async #read(): Promise<void> {
+    for (const source of this.#sources) {
+      const line = await source.read();
+      if (this.#isClosed) return;
+      if (line === undefined || this.#options.watch.took(line)) continue;
+      if (this.#refused++ === 0) {
+        // What it holds may be a secret, or terminal escapes.
+        this.#options.logger.warn('a line of progress is malformed', { length: line.length });
+      }
+    }
+  }
+}

@@ -1,0 +1,49 @@
+/** Puts together what a supervisor knows of the end of its worker. */
+import type { HowEnded, WorkerEvidence } from '../../jobset/culprits/worker-evidence.ts';
+import { defined } from '../../kube/json/defined.ts';
+import type { ProcessExit } from '../../runtime/ports/process-runner.ts';
+import type { ProgressWatch } from '../progress/progress-watch.ts';
+
+export interface WorkerEnding {
+  readonly exit: ProcessExit;
+  /** How we ended the worker; undefined: it ended by itself. */
+  readonly told: 'Stopped' | 'Killed' | 'Hung' | undefined;
+  readonly hadOom: boolean;
+  /** As it was at the end. */
+  readonly watch: ProgressWatch;
+  readonly seen: Pick<WorkerEvidence, 'states' | 'cpuMs'>;
+  readonly lastWords: string | undefined;
+}
+
+export function evidenceOf(ending: WorkerEnding): Omit<WorkerEvidence, 'agoMs'> {
+  const { exit, told, hadOom, watch, seen, lastWords } = ending;
+  const { exitCode, signal } = exit;
+  const byItself: HowEnded = signal === undefined ? 'Exited' : 'Signaled';
+  const { progress, longestMs } = watch;
+  return {
+    how: told ?? byItself,
+    ...defined({
+      exitCode,
+      signal,
+      oom: hadOom || undefined,
+      byItself: told === undefined || undefined,
+      silentMs: whole(progress?.silentMs),
+      longestMs: whole(longestMs),
+      step: progress?.step,
+      inPhase: isInPhase(watch) || undefined,
+      // What was seen while it ran says nothing of how it was when it ended by itself.
+      states: told === undefined ? undefined : seen.states,
+      cpuMs: seen.cpuMs,
+      lastWords,
+    }),
+  };
+}
+
+function isInPhase({ allowedSilence, silentMs }: ProgressWatch): boolean {
+  if (allowedSilence === undefined) return false;
+  return allowedSilence === 'Unlimited' || silentMs <= allowedSilence;
+}
+
+function whole(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : Math.round(ms);
+}

@@ -1,0 +1,55 @@
+/** What a worker said last, for people who look for the reason of its end. */
+import { lastLines, MAX_LAST_WORDS_BYTES } from '../../jobset/culprits/worker-evidence.ts';
+import { isJsonObject } from '../../kube/json/json-value.ts';
+
+/** Texts from the best to the least; undefined if all are empty. */
+export function lastWords(texts: readonly (string | undefined)[]): string | undefined {
+  for (const text of texts) {
+    const words = text?.replaceAll('\0', '').trim() ?? '';
+    if (words !== '') return lastLines(words, MAX_LAST_WORDS_BYTES);
+  }
+  return undefined;
+}
+
+/**
+ * The text in a file of `TORCHELASTIC_ERROR_FILE`: the traceback, which ends in the message, or the
+ * message alone. PyTorch writes `{"message": {"message": ..., "extraInfo": {"py_callstack": ...}}}`
+ * for an exception, and `{"message": "..."}` for a process that died.
+ */
+export function torchErrorText(json: string): string | undefined {
+  let error: unknown;
+  try {
+    error = JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+  const message = isJsonObject(error) ? error['message'] : undefined;
+  if (!isJsonObject(message)) return typeof message === 'string' ? message : undefined;
+  const { extraInfo } = message;
+  const stack = isJsonObject(extraInfo) ? extraInfo['py_callstack'] : undefined;
+  const texts = [stack, message['message']];
+  return texts.find((text) => typeof text === 'string' && text.trim() !== '') as string | undefined;
+}
+
+/** Enough for the last words, whatever alphabet they are in. */
+const KEPT_BYTES = 4096;
+
+/** The last bytes of a stream. */
+export class StreamTail {
+  readonly #chunks: Uint8Array[] = [];
+  #bytes = 0;
+
+  add(chunk: Uint8Array): void {
+    const kept = chunk.slice(-KEPT_BYTES);
+    this.#chunks.push(kept);
+    this.#bytes += kept.length;
+    while (this.#bytes - (this.#chunks[0]?.length ?? this.#bytes) >= KEPT_BYTES) {
+      this.#bytes -= this.#chunks.shift()?.length ?? 0;
+    }
+  }
+
+  get text(): string {
+    const decoder = new TextDecoder();
+    return this.#chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join('');
+  }
+}

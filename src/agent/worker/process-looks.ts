@@ -1,0 +1,37 @@
+/** The port through which a supervisor looks at the processes of its worker. */
+
+/** The processes below one, at one moment. */
+export interface TreeLook {
+  /** Monotonic, in milliseconds. */
+  readonly atMs: number;
+  /** The first process runs: it neither is gone nor has it ended. */
+  readonly isAlive: boolean;
+  /** By process, which is a number and the time of its start. */
+  readonly processes: ReadonlyMap<string, ProcessLook>;
+}
+
+export interface ProcessLook {
+  /** Letters of `/proc/PID/stat`, of the process and of threads that were looked at. */
+  readonly states: ReadonlySet<string>;
+  /** CPU time so far, in milliseconds. */
+  readonly cpuMs: number;
+}
+
+export interface ThreadLook {
+  readonly pid: number;
+  readonly thread: number;
+  readonly name: string;
+  /** A letter. */
+  readonly state: string;
+  /** The kernel function in which it waits; `0`: none, or not for us to see. */
+  readonly waitsIn: string;
+}
+
+export interface ProcessLooks {
+  /** Undefined where the system does not show processes. Bounded, and never waits. */
+  tree(pid: number): TreeLook | undefined;
+  /** The first threads below a process. */
+  threads(pid: number): readonly ThreadLook[];
+  /** How often memory ran out in this container so far; undefined: not known. */
+  oomKills(): number | undefined;
+}

@@ -1,0 +1,171 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { nodeClock } from '../../runtime/adapters/node-clock.ts';
+import { createNodeProcessRunner } from '../../runtime/adapters/node-process-runner.ts';
+import { systemRandom } from '../../runtime/adapters/system-random.ts';
+import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
+import { createProcLooks } from '../adapters/proc-looks.ts';
+import { createWorkerFiles, createWorkerMessages } from '../adapters/worker-files.ts';
+import { createWorkerPipes } from '../adapters/worker-pipes.ts';
+import { createSupervisor, type Supervisor, type SupervisorOptions } from '../supervisor.ts';
+import type { WorkerExit } from '../worker-exit.ts';
+
+const PATH = process.env['PATH'] ?? '';
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'lockstep-hung-'));
+});
+afterEach(() => rm(directory, { recursive: true, force: true }));
+
+/** A real worker below a supervisor that has all it has in a Pod. */
+class Scene {
+  readonly logger = new MemoryLogger();
+  readonly said: string[] = [];
+  readonly supervisor: Supervisor;
+  readonly ended: Promise<WorkerExit>;
+
+  constructor(script: string, more: Partial<SupervisorOptions> = {}) {
+    const { logger } = this;
+    const sink = {
+      write: (bytes: Uint8Array | string) => this.said.push(Buffer.from(bytes).toString()) > 0,
+      drained: (then: () => void) => then(),
+      waiting: 0,
+    };
+    this.supervisor = createSupervisor({
+      command: { argv: ['/bin/bash', '-c', script], env: { PATH, D: directory }, cwd: directory },
+      rules: [],
+      stopGraceMs: 10_000,
+      progressPrefix: 'step ',
+      hangCommand: undefined,
+      terminationMessagePath: join(directory, 'message'),
+      files: createWorkerFiles(directory, logger),
+      messages: createWorkerMessages(logger),
+      output: createWorkerPipes({
+        sinks: { stdout: sink, stderr: sink },
+        path: PATH,
+        directory,
+        logger,
+      }),
+      looks: createProcLooks({ clock: nodeClock, cgroup: undefined }),
+      say: (line) => void this.said.push(line),
+      processes: createNodeProcessRunner(),
+      clock: nodeClock,
+      random: systemRandom,
+      logger,
+      ...more,
+    });
+    this.ended = new Promise((resolve) => this.supervisor.lift(7, resolve));
+  }
+
+  async evidence() {
+    return (await this.ended).ended?.evidence;
+  }
+
+  stepped(step: number): Promise<void> {
+    const read = (): number | undefined => this.supervisor.progress.progress?.step;
+    return expect.poll(read, { timeout: 10_000 }).toBe(step);
+  }
+}
+
+const SLEEPS = 'while :; do sleep 0.01; done';
+
+describe('a hung worker', () => {
+  it('that was stopped is seen as such, and killed', async () => {
+    const scene = new Scene(`echo 330 > "$LOCKSTEP_PROGRESS_FILE"; kill -STOP $$`);
+    await scene.stepped(330);
+    scene.supervisor.killHung();
+    const { isHung, end } = await scene.ended;
+    expect({ isHung, end }).toEqual({ isHung: true, end: { signal: 'SIGKILL' } });
+    expect(await scene.evidence()).toMatchObject({
+      how: 'Hung',
+      signal: 'SIGKILL',
+      step: 330,
+      states: 'T',
+      silentMs: expect.any(Number),
+    });
+    const threads = scene.logger.records.flatMap(({ fields }) => fields['threads'] ?? []);
+    expect(threads).toMatchObject([{ name: 'bash', state: 'T' }]);
+  });
+
+  it('is looked into by a command, which is told its number', async () => {
+    const scene = new Scene(`echo step 3; echo $$ > pid; ${SLEEPS}`, {
+      hangCommand: 'echo "looks at $LOCKSTEP_WORKER_PID"; echo done >&2',
+    });
+    await scene.stepped(3);
+    scene.supervisor.killHung();
+    expect(await scene.evidence()).toMatchObject({ how: 'Hung', step: 3 });
+    const pid = (await readFile(join(directory, 'pid'), 'utf8')).trim();
+    expect(scene.said.toSorted()).toEqual(['done', `looks at ${pid}`, 'step 3\n']);
+  });
+
+  it('is killed at once when the agent cannot wait for a command that hangs', async () => {
+    const scene = new Scene(`echo step 1; ${SLEEPS}`, {
+      hangCommand: `trap '' TERM; echo looks; setsid sleep 1000 & sleep 1000`,
+    });
+    await scene.stepped(1);
+    scene.supervisor.killHung();
+    await expect.poll(() => scene.said).toContain('looks');
+    scene.supervisor.hurry();
+    expect(await scene.evidence()).toMatchObject({ how: 'Hung' });
+    expect(scene.logger.records.at(-1)?.fields).toEqual({ problem: 'the worker had to end' });
+  });
+
+  it('that ends while it is looked into has ended by itself', async () => {
+    const scene = new Scene(`echo step 1; until [ -e go ]; do sleep 0.01; done; exit 0`, {
+      hangCommand: 'touch go; sleep 1000',
+    });
+    await scene.stepped(1);
+    scene.supervisor.killHung();
+    const { isHung, exitCode } = await scene.ended;
+    expect({ isHung, exitCode }).toEqual({ exitCode: 0 });
+    expect(await scene.evidence()).toMatchObject({ how: 'Exited', exitCode: 0, byItself: true });
+  });
+
+  it('that is told to stop is looked into and killed, without a name for it', async () => {
+    const scene = new Scene(`echo step 1; trap 'echo term' TERM; ${SLEEPS}`);
+    await scene.stepped(1);
+    scene.supervisor.stopWorker({ isSilent: true });
+    expect((await scene.ended).isHung).toBeUndefined();
+    expect(await scene.evidence()).toMatchObject({ how: 'Killed', signal: 'SIGKILL', step: 1 });
+    expect(scene.said.join('')).toBe('step 1\n');
+  });
+});
+
+describe('the evidence of a worker', () => {
+  it('that obeyed says so', async () => {
+    const scene = new Scene(`trap 'exit 5' TERM; echo step 2; ${SLEEPS}`);
+    await scene.stepped(2);
+    scene.supervisor.stopWorker({ isSilent: false });
+    const evidence = await scene.evidence();
+    expect(evidence).toMatchObject({ how: 'Stopped', exitCode: 5, step: 2 });
+    expect(evidence).not.toHaveProperty('byItself');
+  });
+
+  it.each([
+    ['its standard error', 'echo boom >&2; exit 1', 'boom'],
+    ['its termination message', 'echo boom >&2; echo why > message; exit 1', 'why'],
+    [
+      'what PyTorch wrote',
+      `echo '{"message":{"message":"no CUDA","extraInfo":{}}}' > "$TORCHELASTIC_ERROR_FILE"; exit 1`,
+      'no CUDA',
+    ],
+    ['no file that is a trap', 'mkfifo message; echo boom >&2; exit 1', 'boom'],
+  ])('has %s', async (_what, script, words) => {
+    const scene = new Scene(script);
+    expect(await scene.evidence()).toEqual(
+      expect.objectContaining({ how: 'Exited', exitCode: 1, byItself: true, lastWords: words }),
+    );
+  });
+
+  it('has the last line of progress, and not that of the worker before', async () => {
+    const scene = new Scene(
+      `[ -e once ] || echo 9 checkpoint=8 > "$LOCKSTEP_PROGRESS_FILE"; touch once`,
+    );
+    expect(await scene.evidence()).toMatchObject({ step: 9, how: 'Exited', exitCode: 0 });
+    const again = new Promise<WorkerExit>((resolve) => scene.supervisor.lift(8, resolve));
+    expect((await again).ended?.evidence).not.toHaveProperty('step');
+  });
+});

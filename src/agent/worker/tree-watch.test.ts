@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest';
+import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
+import type { ProcessLook, ProcessLooks } from './process-looks.ts';
+import { TreeWatch } from './tree-watch.ts';
+
+/** Processes of a worker, as a test sets them. */
+class Scene {
+  readonly clock = new VirtualClock();
+  readonly processes = new Map<string, ProcessLook>();
+  isAlive = true;
+  readonly looks: ProcessLooks = {
+    tree: () => ({
+      atMs: this.clock.monotonic(),
+      isAlive: this.isAlive,
+      processes: new Map(this.processes),
+    }),
+    threads: () => [],
+    oomKills: () => undefined,
+  };
+  readonly watch = new TreeWatch({ pid: 1, looks: this.looks, clock: this.clock });
+
+  set(id: string, states: string, cpuMs = 0): void {
+    this.processes.set(id, { states: new Set(states), cpuMs });
+  }
+}
+
+describe('the processes of a worker', () => {
+  test('are stopped or traced if one of them is', async () => {
+    const scene = new Scene();
+    scene.set('1', 'S');
+    scene.set('2', 'T');
+    scene.set('3', 't');
+    scene.watch.look();
+    expect(scene.watch.seen).toEqual({ states: 'Tt' });
+  });
+
+  test('wait for a disk if one did so 5 s before, too', async () => {
+    const scene = new Scene();
+    scene.set('1', 'D');
+    scene.set('2', 'D');
+    await scene.clock.advance(2500);
+    scene.set('1', 'S');
+    scene.set('2', 'SD');
+    await scene.clock.advance(5000);
+    expect(scene.watch.seen).toMatchObject({ states: 'D' });
+    scene.set('2', 'S');
+    scene.set('3', 'D');
+    scene.watch.look();
+    expect(scene.watch.seen).toEqual({ cpuMs: 0 });
+  });
+
+  test('used so much CPU time in 5 s, with what new ones used', async () => {
+    const scene = new Scene();
+    scene.set('1', 'R', 7000);
+    scene.set('2', 'R', 900);
+    await scene.clock.advance(2500);
+    scene.processes.delete('2');
+    scene.set('1', 'R', 9000);
+    scene.set('3', 'R', 400);
+    await scene.clock.advance(6000);
+    scene.watch.look();
+    expect(scene.watch.seen).toEqual({ cpuMs: 2000 });
+  });
+
+  test('are known as they were before the first one ended', async () => {
+    const scene = new Scene();
+    scene.set('1', 'T');
+    expect(scene.watch.look()).toBe(true);
+    scene.isAlive = false;
+    scene.processes.clear();
+    expect(scene.watch.look()).toBe(false);
+    expect(scene.watch.seen).toEqual({ states: 'T' });
+    scene.watch.stop();
+    expect(scene.clock.pendingTimers).toBe(0);
+  });
+});

@@ -1,0 +1,78 @@
+/** Looks at a worker's processes now and then, so that its end can be compared with before. */
+import { defined } from '../../kube/json/defined.ts';
+import type { Clock, Timer } from '../../runtime/ports/clock.ts';
+import type { ProcessLooks, TreeLook } from './process-looks.ts';
+
+const LOOK_MS = 2500;
+/** What is compared lies about so far apart. */
+const SPAN_MS = 5000;
+/** How many looks are kept: one from each end of the span, and those between. */
+const KEPT_LOOKS = 4;
+
+export interface TreeWatchOptions {
+  readonly pid: number;
+  readonly looks: ProcessLooks;
+  readonly clock: Clock;
+}
+
+export class TreeWatch {
+  readonly #options: TreeWatchOptions;
+  readonly #looks: TreeLook[] = [];
+  #timer: Timer | undefined;
+
+  constructor(options: TreeWatchOptions) {
+    this.#options = options;
+    this.#arm();
+  }
+
+  /** Looks now. False if the first process has ended already. */
+  look(): boolean {
+    const look = this.#options.looks.tree(this.#options.pid);
+    if (look === undefined) return true;
+    if (look.isAlive) this.#looks.push(look);
+    if (this.#looks.length > KEPT_LOOKS) this.#looks.shift();
+    return look.isAlive;
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+  }
+
+  /** What the newest look shows, and the one about 5 s before it. */
+  get seen(): { readonly states?: string; readonly cpuMs?: number } {
+    const newest = this.#looks.at(-1);
+    const before = newest === undefined ? undefined : this.#before(newest);
+    if (newest === undefined) return {};
+    const all = [...newest.processes];
+    const has = (state: string): boolean => all.some(([, { states }]) => states.has(state));
+    const waited = all.some(
+      ([id, { states }]) => states.has('D') && before?.processes.get(id)?.states.has('D') === true,
+    );
+    const states = `${has('T') ? 'T' : ''}${has('t') ? 't' : ''}${waited ? 'D' : ''}`;
+    const cpuMs = before === undefined ? undefined : cpuMsBetween(before, newest);
+    return defined({ states: states === '' ? undefined : states, cpuMs });
+  }
+
+  /** The look that is nearest to 5 s before, if one is near enough. */
+  #before({ atMs }: TreeLook): TreeLook | undefined {
+    const distance = (look: TreeLook): number => Math.abs(atMs - look.atMs - SPAN_MS);
+    const [nearest] = this.#looks.toSorted((a, b) => distance(a) - distance(b));
+    return nearest !== undefined && distance(nearest) <= LOOK_MS ? nearest : undefined;
+  }
+
+  #arm(): void {
+    this.#timer = this.#options.clock.setTimer(LOOK_MS, () => {
+      this.#arm();
+      this.look();
+    });
+  }
+}
+
+/** For 5 s, by what was used between two looks. A process that is new counts with all its time. */
+function cpuMsBetween(before: TreeLook, newest: TreeLook): number {
+  let usedMs = 0;
+  for (const [id, { cpuMs }] of newest.processes) {
+    usedMs += Math.max(0, cpuMs - (before.processes.get(id)?.cpuMs ?? 0));
+  }
+  return Math.round((usedMs * SPAN_MS) / (newest.atMs - before.atMs));
+}

@@ -1,0 +1,19 @@
+/** A worker of which a supervisor sees nothing but its end: the least that its options need. */
+import type { SupervisorOptions } from '../supervisor.ts';
+
+export const UNSEEN_WORKER = {
+  files: { open: () => Promise.resolve(undefined) },
+  messages: {
+    state: () => Promise.resolve(undefined),
+    changed: () => Promise.resolve(undefined),
+  },
+  output: {
+    begin: () =>
+      Promise.resolve({ streams: {}, handedOver: () => undefined, end: () => undefined }),
+  },
+  looks: { tree: () => undefined, threads: () => [], oomKills: () => undefined },
+  say: () => undefined,
+  hangCommand: undefined,
+  progressPrefix: undefined,
+  terminationMessagePath: '/dev/termination-log',
+} satisfies Partial<SupervisorOptions>;
