@@ -14,6 +14,7 @@ import type { Stored } from '../../src/kube/meta.ts';
 import { CONFIG_MAPS } from '../../src/kube/objects/core.ts';
 import { COMPLETION_INDEX } from '../../src/kube/objects/job.ts';
 import type { Container, Pod } from '../../src/kube/objects/pod.ts';
+import { freePort } from '../../src/runtime/adapters/free-ports.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
 import type { Client } from '../../src/runtime/client/client.ts';
@@ -43,6 +44,8 @@ export interface Framework {
   readonly configMap: string;
   readonly python: string;
   readonly ranksPerPod: number;
+  /** The variable with the port of rank 0. */
+  readonly portVariable: string;
   /** Arguments of the launcher, in front of the program. */
   readonly launcherArguments?: readonly string[];
 }
@@ -91,7 +94,7 @@ export class FrameworkRun {
       metadata: { namespace: NAMESPACE, name: framework.configMap },
       data: { [basename(framework.program)]: program },
     });
-    await client.create(JOBSETS, manifestOf(framework));
+    await client.create(JOBSETS, manifestOf(framework, await freePort(systemRandom)));
     return run;
   }
 
@@ -228,7 +231,10 @@ export class FrameworkRun {
  * The manifest of the example with the Python that has the framework, as its guide says, and with
  * so many steps and restarts that all tests have their turn.
  */
-function manifestOf({ name, manifest, python, launcherArguments = [] }: Framework): JobSet {
+function manifestOf(
+  { name, manifest, python, portVariable, launcherArguments = [] }: Framework,
+  port: number,
+): JobSet {
   const { metadata, ...jobSet } = parse(readFileSync(join(EXAMPLES, manifest), 'utf8')) as JobSet;
   const [workers] = jobSet.spec.replicatedJobs ?? [];
   const template = workers?.template.spec.template;
@@ -238,10 +244,14 @@ function manifestOf({ name, manifest, python, launcherArguments = [] }: Framewor
     throw new Error(`${manifest} has no workers`);
   }
   const environment: Readonly<Record<string, string>> = {
+    // Rank 0 of PyTorch listens on all addresses, so a fixed port may be that of another run.
+    [portVariable]: String(port),
     STEPS: '1000000',
     STEP_SECONDS: '0.05',
     CHECKPOINT_STEPS: String(CHECKPOINT_STEPS),
     PYTHONPATH: FAULT_DIRECTORY,
+    // A launcher that passes on what its processes print would keep it for seconds.
+    PYTHONUNBUFFERED: '1',
   };
   const changed: Container = {
     ...container,

@@ -20,6 +20,7 @@ const TORCH = process.env['LOCKSTEP_TEST_TORCH_PYTHON'];
 const ON_TORCH = {
   program: 'pytorch/train.py',
   configMap: 'pytorch-train',
+  portVariable: 'MASTER_PORT',
   python: TORCH ?? '',
 };
 const FRAMEWORKS: readonly Framework[] = [
@@ -44,6 +45,7 @@ const FRAMEWORKS: readonly Framework[] = [
           manifest: 'jax/jobset.yaml',
           program: 'jax/train.py',
           configMap: 'jax-train',
+          portVariable: 'COORDINATOR_PORT',
           python: JAX,
           ranksPerPod: 1,
         },
