@@ -6,6 +6,7 @@
 import type { Stored } from '../kube/meta.ts';
 import type { Service } from '../kube/objects/core.ts';
 import type { Job } from '../kube/objects/job.ts';
+import type { MemberEvidence } from './culprits/group-evidence.ts';
 import type { Sha1 } from './derived-names.ts';
 import type { Members } from './epoch/members.ts';
 import type { PodFacts } from './epoch/pod-facts.ts';
@@ -13,7 +14,7 @@ import type { Witness } from './epoch/witness.ts';
 import type { FeatureGates } from './feature-gates.ts';
 import type { AgentProgram } from './injection/agent-mode.ts';
 import type { ContainerMinimums } from './injection/agent-resources.ts';
-import type { JobSet } from './jobset.ts';
+import type { JobSet, RestartWitness } from './jobset.ts';
 import type { SizeLimits } from './size-limits.ts';
 import type { CountersPutOff } from './status/counters.ts';
 
@@ -27,6 +28,8 @@ export interface Snapshot {
    */
   readonly vanished: readonly Stored<Job>[];
   readonly members: Members;
+  /** What became of the members that ran in an epoch; absent: nobody remembers. */
+  readonly fates?: (epoch: number) => readonly MemberEvidence[];
   readonly surroundings: Surroundings;
   readonly answers: Answers;
   readonly knowledge: Knowledge;
@@ -97,11 +100,15 @@ export type Question =
   | { readonly kind: 'ContainerMinimums' }
   /** Can agents start from volumes of their image on all nodes that the Pods may use? */
   | { readonly kind: 'ImageVolumes' }
+  /** On which nodes are these suspects, and how did their containers end? */
+  | { readonly kind: 'Suspects'; readonly pods: readonly SuspectPod[] }
   /** Are these Pods ahead of their time, or is the JobSet at hand old? */
   | { readonly kind: 'FreshJobSet'; readonly pods: readonly PodFacts[] };
 
 export interface Answers {
   readonly witness?: Witness;
+  /** By UID, of those that were asked for the ones that could be read. */
+  readonly suspects?: ReadonlyMap<string, SuspectAnswer>;
   readonly failedJob?: FailedJobAnswer;
   /** True if `jobs` are no older than the question. */
   readonly areJobsFresh?: boolean;
@@ -117,6 +124,15 @@ export interface Answers {
   readonly minimums?: ContainerMinimums;
   /** True if the JobSet was read from the API after the question. */
   readonly isJobSetFresh?: boolean;
+}
+
+export type SuspectPod = Pick<PodFacts, 'name' | 'uid'>;
+
+export interface SuspectAnswer {
+  readonly node?: string;
+  readonly isNodeLost?: true;
+  /** How the first failed container of this epoch ended; absent: the Pod shows none. */
+  readonly witness?: RestartWitness;
 }
 
 /** `epoch` and `witness` are absent if no failed Pod of the Job is left, or none ever was. */

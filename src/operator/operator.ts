@@ -25,12 +25,14 @@ import { startJobSetController } from './reconciling/jobset-controller.ts';
 import {
   type Informers,
   informersUntil,
+  isGroup,
   type OperatorCaches,
   startCaches,
   withUid,
 } from './tracking/caches.ts';
 import { ForeignClaims, type ForeignClaimsOptions } from './tracking/foreign-claims.ts';
 import { GroupTracker } from './tracking/group-tracker.ts';
+import { MemberFates } from './tracking/member-fates.ts';
 import type { NodeFeatures } from './tracking/node-features.ts';
 
 export interface OperatorOptions {
@@ -114,8 +116,17 @@ export function actOn(caches: OperatorCaches, options: OperatorOptions): Operato
   const jobSetWithUid = (uid: string) => withUid(informers.jobSets, uid);
   followClaims(informers, { ...options, events, owners: { jobSetWithUid, jobWithUid } });
   const tracker = new GroupTracker({ jobWithUid, nowMs: () => options.clock.now() });
+  const fates = new MemberFates({
+    jobWithUid,
+    isGroup: ({ uid }) => {
+      const jobSet = jobSetWithUid(uid);
+      return jobSet !== undefined && isGroup(jobSet);
+    },
+    spokenEpoch: (podUid) => tracker.livePod(podUid)?.spoken?.epoch,
+    nowMs: () => options.clock.monotonic(),
+  });
   const hub =
-    options.hub && connectHub(options, options.hub, { ...informers, jobWithUid }, tracker);
+    options.hub && connectHub(options, options.hub, { ...informers, jobWithUid, fates }, tracker);
   const { config } = options;
   const controller = startJobSetController({
     ...options,
@@ -126,6 +137,7 @@ export function actOn(caches: OperatorCaches, options: OperatorOptions): Operato
     limits: config.limits ?? DEFAULT_SIZE_LIMITS,
     informers,
     tracker,
+    fates,
     versions: caches.versions,
     hub: hub?.hub,
   });

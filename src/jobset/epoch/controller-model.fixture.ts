@@ -209,6 +209,8 @@ export class ControllerModel {
       }
       case 'SucceededPods':
         return { isSuccessFresh: true };
+      case 'Suspects':
+        return { suspects: new Map() };
       case 'Notice':
       case 'OverduePods':
       case 'FailedJob':

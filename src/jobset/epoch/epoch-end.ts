@@ -4,6 +4,7 @@
  * (`docs/design/protocol.md`).
  */
 import { microTimeText } from '../../kube/time.ts';
+import { isOpen, withSuspects } from '../culprits/records.ts';
 import type { Decision } from '../decision.ts';
 import type { GroupFacts } from '../facts.ts';
 import {
@@ -44,30 +45,15 @@ export interface EpochEnd {
  * Ends C. `status` is the one in which the caller has counted restarts that recreate Jobs; those in
  * place are counted here.
  */
-export function endEpoch(
-  { group, jobSet, spec, nowMs }: GroupFacts,
-  end: EpochEnd,
-  status: JobSetStatus,
-): Decision {
+export function endEpoch(facts: GroupFacts, end: EpochEnd, status: JobSetStatus): Decision {
+  const { group, jobSet, spec } = facts;
   const { epoch, stages } = group;
-  const finishedMs = end.witness?.finishedMs;
-  const detectMs = finishedMs === undefined ? undefined : Math.max(0, nowMs - finishedMs);
-  const ranMs = runningForMs(status, isReleased(group), nowMs);
-  const record: RestartRecord = {
-    epoch,
-    time: microTimeText(nowMs),
-    cause: end.cause,
-    counted: end.counted,
-    generation: status.releasedGeneration ?? FIRST_GENERATION,
-    ...(ranMs === undefined ? {} : { ranMs }),
-    ...(end.witness === undefined ? {} : { witness: end.witness.record }),
-    ...(detectMs === undefined ? {} : { phases: { detectMs } }),
-  };
+  const record = recordOf(facts, end, status);
   const isInPlace = isFailureInPlace(end.cause);
   const { inPlaceRestarts = 0, inPlaceRestartsCountTowardsMax = 0 } = status;
   const change = {
     deprecatedEpoch: epoch,
-    restartHistory: recordEnd(status.restartHistory, record),
+    restartHistory: recordEnd(historyOf(facts, status), record),
     inPlaceRestarts: inPlaceRestarts + (isInPlace ? 1 : 0),
     inPlaceRestartsCountTowardsMax:
       inPlaceRestartsCountTowardsMax + (isInPlace && end.counted ? 1 : 0),
@@ -87,8 +73,51 @@ export function endEpoch(
   return {
     status: change,
     conditions: [restarting],
-    outcomes: [{ kind: 'EpochEnded', cause: end.cause, counted: end.counted, detectMs }],
+    outcomes: [
+      {
+        kind: 'EpochEnded',
+        cause: end.cause,
+        counted: end.counted,
+        detectMs: record.phases?.detectMs,
+      },
+    ],
   };
+}
+
+/** The failure that ends the JobSet. Its epoch stays the current one, and nothing is charged. */
+export function recordFailure(
+  facts: GroupFacts,
+  end: Pick<EpochEnd, 'cause' | 'witness'>,
+): { readonly record: RestartRecord; readonly restartHistory: readonly RestartRecord[] } {
+  const record = withSuspects(recordOf(facts, { ...end, counted: false }, facts.status), facts);
+  return { record, restartHistory: recordEnd(historyOf(facts, facts.status), record) };
+}
+
+function recordOf(
+  { group, nowMs }: GroupFacts,
+  { cause, counted, witness }: EpochEnd,
+  status: JobSetStatus,
+): RestartRecord {
+  const finishedMs = witness?.finishedMs;
+  const detectMs = finishedMs === undefined ? undefined : Math.max(0, nowMs - finishedMs);
+  const ranMs = runningForMs(status, isReleased(group), nowMs);
+  return {
+    epoch: group.epoch,
+    time: microTimeText(nowMs),
+    cause,
+    counted,
+    generation: status.releasedGeneration ?? FIRST_GENERATION,
+    ...(ranMs === undefined ? {} : { ranMs }),
+    ...(witness === undefined ? {} : { witness: witness.record }),
+    ...(detectMs === undefined ? {} : { phases: { detectMs } }),
+  };
+}
+
+/** An epoch whose successor was never released gets its suspects with the end of that one. */
+function historyOf(facts: GroupFacts, status: JobSetStatus): readonly RestartRecord[] {
+  const [newest, ...older] = status.restartHistory ?? [];
+  if (newest === undefined) return [];
+  return [isOpen(newest) ? withSuspects(newest, facts) : newest, ...older];
 }
 
 function reasonOfEnd({ cause, verdict, isRequested = false }: EpochEnd): string {

@@ -6,9 +6,21 @@
  */
 import { microTimeText } from '../../kube/time.ts';
 import { isSuspended } from '../child-jobs/suspend.ts';
+import {
+  culpritEvent,
+  culpritInWords,
+  isOpen,
+  podsToRead,
+  withSuspects,
+} from '../culprits/records.ts';
 import { type Decision, inOrder, LAST, type PlannedEvent, type Step } from '../decision.ts';
 import { type Facts, type GroupFacts, isOfGroup } from '../facts.ts';
-import { FIRST_GENERATION, generationOf, type RestartCause } from '../jobset.ts';
+import {
+  FIRST_GENERATION,
+  generationOf,
+  type RestartCause,
+  type RestartRecord,
+} from '../jobset.ts';
 import { reportStartup } from '../policies/startup-policy.ts';
 import { isSuccessNear } from '../policies/success-policy.ts';
 import { dealWithWorkerFailure, type WorkerFailure } from '../policies/worker-failure.ts';
@@ -171,6 +183,12 @@ function releaseIfSure(
   return release(facts, decision.stages);
 }
 
+/** The record that the next release closes, if there is one. */
+function openRecord({ status }: GroupFacts): RestartRecord | undefined {
+  const newest = status.restartHistory?.[0];
+  return newest !== undefined && isOpen(newest) ? newest : undefined;
+}
+
 /**
  * Whether the spec was changed since the last release, the earliest time at which members could
  * announce this epoch. A suspend or a smaller size may have removed members without a failure, so
@@ -187,6 +205,9 @@ function release(facts: GroupFacts, names: readonly string[]): readonly Decision
   // All members are at the barrier, but a crash loop holds the group back.
   const delayMs = heldBackForMs(facts);
   if (delayMs > 0) return [{ requeueAfterMs: delayMs }];
+  const open = openRecord(facts);
+  const pods = open === undefined ? [] : podsToRead(open, facts);
+  if (pods.length > 0) return ask({ kind: 'Suspects', pods });
 
   const isFirst = group.stages.every(({ released }) => released < group.epoch);
   const stages = group.stages.map((stage) =>
@@ -196,9 +217,13 @@ function release(facts: GroupFacts, names: readonly string[]): readonly Decision
   const stored = new Map(status.replicatedJobsStatus?.map((each) => [each.name, each]));
   const memberCount = slotCount(stages.filter((stage) => stage.released === group.epoch));
   const isRestart = (status.deprecatedEpoch ?? 0) > 0;
-  const history = isRestart
-    ? recordRelease(status.restartHistory, members.lastAnnouncementMs, nowMs)
-    : status.restartHistory;
+  const closed = open && withSuspects(open, facts);
+  const told =
+    closed === undefined
+      ? status.restartHistory
+      : [closed, ...(status.restartHistory ?? []).slice(1)];
+  const history = isRestart ? recordRelease(told, members.lastAnnouncementMs, nowMs) : told;
+  const culprit = closed && culpritInWords(closed);
   const change = {
     replicatedJobsStatus: counters.map((counted) => {
       const syncedEpoch = released.get(counted.name) ?? 0;
@@ -209,7 +234,7 @@ function release(facts: GroupFacts, names: readonly string[]): readonly Decision
     ...(isFirst && { releasedGeneration: generationOf(jobSet) }),
     ...(history && { restartHistory: history }),
   };
-  const message = `epoch ${group.epoch} was released to ${memberCount} members`;
+  const message = `epoch ${group.epoch} was released to ${memberCount} members${culprit === undefined ? '' : `; ${culprit}`}`;
   // A ReplicatedJob that joins an existing epoch adds no phases to its restart.
   const isTimed = isRestart && history !== status.restartHistory;
   const { announceMs, releaseMs } = (isTimed ? history?.[0]?.phases : undefined) ?? {};
@@ -217,6 +242,7 @@ function release(facts: GroupFacts, names: readonly string[]): readonly Decision
     {
       status: change,
       conditions: [{ type: 'RestartingInPlace', status: 'False', reason: 'Released', message }],
+      ...(culprit === undefined ? {} : { events: [culpritEvent(culprit)] }),
       outcomes: [{ kind: 'EpochReleased', announceMs, releaseMs }],
       keepsCounters: isRestart,
       isLast: true,

@@ -15,7 +15,13 @@ export function recordEnd(
   history: readonly RestartRecord[] | undefined,
   record: RestartRecord,
 ): readonly RestartRecord[] {
-  return [record, ...(history ?? [])].slice(0, RESTART_HISTORY_LIMIT);
+  return [record, ...(history ?? []).map(withoutWords)].slice(0, RESTART_HISTORY_LIMIT);
+}
+
+/** Only the newest record has last words: every status is sent to every agent. */
+function withoutWords(record: RestartRecord): RestartRecord {
+  const { lastWords: _, ...rest } = record;
+  return rest;
 }
 
 /** An epoch that lasts longer than this after its release was no crash at the start. */

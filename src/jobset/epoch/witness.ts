@@ -14,6 +14,8 @@ import type { WorkerEnd } from './worker-end.ts';
  */
 export interface Witness {
   readonly record: RestartWitness;
+  /** Completion index of its Pod. */
+  readonly slot?: string | undefined;
   /** When the container ended, by the node's clock, to the second. */
   readonly finishedMs: number | undefined;
   /** Whether the Pod itself shows a failure that is under way, and not its own end. */
@@ -45,6 +47,7 @@ export function witnessOf(
         ? { exitCode: null, reason: reasonOf(pod, predecessor) }
         : failureOf(end, reported)),
     },
+    slot: facts.slot,
     finishedMs: end === undefined ? undefined : finishMs(end.terminated),
     showsFailure: showsFailure(pod, sinceMs, hidden),
   };
@@ -76,17 +79,21 @@ export function onLostNode(witness: Witness): Witness {
   return { ...witness, record: { ...witness.record, reason: 'NodeLost' } };
 }
 
-/** The witness in one phrase: `container worker of Pod a-0-1 on node n exited with code 1`. */
+/** The witness in one phrase: `container worker of Pod a-0-1 on node n exited with code 1 (Error),
+ * worker 1 of a (a-0, index 1)`. */
 export function describeWitness(witness: RestartWitness): string {
   const container = witness.container === undefined ? '' : `container ${witness.container} of `;
   const node = witness.node === undefined ? '' : ` on node ${witness.node}`;
+  const worker = witness.worker === undefined ? '' : `, ${witness.worker}`;
   const end =
-    witness.signal !== undefined
-      ? `was killed by ${witness.signal}`
-      : witness.exitCode !== null
-        ? `exited with code ${witness.exitCode}`
-        : (WITHOUT_CODE.get(witness.reason) ?? 'failed');
-  return `${container}Pod ${witness.pod}${node} ${end} (${witness.reason})`;
+    witness.message !== undefined
+      ? witness.message
+      : witness.signal !== undefined
+        ? `was killed by ${witness.signal}`
+        : witness.exitCode !== null
+          ? `exited with code ${witness.exitCode}`
+          : (WITHOUT_CODE.get(witness.reason) ?? 'failed');
+  return `${container}Pod ${witness.pod}${node} ${end} (${witness.reason})${worker}`;
 }
 
 /** For some Pods it is only known that something is gone, not that they failed. */

@@ -4,8 +4,9 @@
  * are recreated, unless the rule asks for that of the worker's own Job.
  */
 import { applicable } from '../child-jobs/job-restart.ts';
+import { culpritEvent, culpritInWords, identified, podsToRead } from '../culprits/records.ts';
 import type { Decision } from '../decision.ts';
-import { endEpoch } from '../epoch/epoch-end.ts';
+import { endEpoch, recordFailure } from '../epoch/epoch-end.ts';
 import type { Group } from '../epoch/in-place-restart.ts';
 import { describeWitness, type Witness } from '../epoch/witness.ts';
 import type { GroupFacts } from '../facts.ts';
@@ -31,9 +32,10 @@ export interface WorkerFailure {
 /** Ends the epoch or fails the JobSet, unless it has to ask something first. */
 export function dealWithWorkerFailure(
   facts: GroupFacts,
-  failure: WorkerFailure,
+  { witness, ...seen }: WorkerFailure,
 ): readonly Decision[] {
   const { group, status, spec, answers } = facts;
+  const failure = { ...seen, witness: identified(witness, jobOf(group, seen.jobUid), facts) };
   const who = describeWitness(failure.witness.record);
   const judged = judgeWorker(spec.failurePolicy?.rules ?? [], {
     replicatedJob: stageOf(group, failure.jobUid)?.name,
@@ -44,9 +46,20 @@ export function dealWithWorkerFailure(
   if (!isOver && judged.action !== 'FailJobSet') return restart(facts, failure, judged);
   // Failing is final, and the watch of succeeded Pods may be behind that of failures.
   if (answers.isSuccessFresh !== true) return [{ question: { kind: 'SucceededPods' } }];
-  if (!isOver) return [failed(eventReasonOf(judged), `${messageOf(judged)} (${who})`)];
-  const message = `jobset failed due to reaching max number of restarts (${who})`;
-  return [failed('ReachedMaxRestarts', message)];
+  const { record, restartHistory } = recordFailure(facts, failure);
+  const pods = podsToRead(record, facts);
+  if (pods.length > 0) return [{ question: { kind: 'Suspects', pods } }];
+  const culprit = culpritInWords(record);
+  const by = culprit === undefined ? who : `${who}; ${culprit}`;
+  return [
+    {
+      status: { restartHistory },
+      ...(culprit === undefined ? {} : { events: [culpritEvent(culprit)] }),
+    },
+    isOver
+      ? failed('ReachedMaxRestarts', `jobset failed due to reaching max number of restarts (${by})`)
+      : failed(eventReasonOf(judged), `${messageOf(judged)} (${by})`),
+  ];
 }
 
 function restart(
@@ -55,7 +68,7 @@ function restart(
   judged: Verdict,
 ): readonly Decision[] {
   const { group, status } = facts;
-  const job = stageOf(group, jobUid)?.jobs.find(({ metadata }) => metadata.uid === jobUid);
+  const job = jobOf(group, jobUid);
   const { verdict, place, events } = applicable(facts, judged, job);
   const counted = isCharged(verdict.action);
   const because = ` (${describeWitness(witness.record)})`;
@@ -69,6 +82,10 @@ function restart(
   const told = verdict.rule === undefined ? [] : [{ type: 'Warning', reason, note } as const];
   const end = endEpoch(facts, { cause, counted, verdict, witness }, status);
   return [{ events: [...events, ...told] }, end];
+}
+
+function jobOf(group: Group, jobUid: string): Group['stages'][number]['jobs'][number] | undefined {
+  return stageOf(group, jobUid)?.jobs.find(({ metadata }) => metadata.uid === jobUid);
 }
 
 function stageOf({ stages }: Group, jobUid: string): Group['stages'][number] | undefined {

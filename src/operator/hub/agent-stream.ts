@@ -73,6 +73,11 @@ export class AgentStream implements StreamListener {
     this.#countedMs = this.#heardMs;
   }
 
+  /** When the agent sent its last message (monotonic). */
+  get heardMs(): number {
+    return this.#heardMs;
+  }
+
   /**
    * `bytes` may be shared by many streams. An agent that does not read is dropped, never waited
    * for.

@@ -23,6 +23,7 @@ import type { Random } from '../../runtime/ports/random.ts';
 import type { PageAnswer, StreamAcceptor, StreamRequest } from '../../runtime/ports/stream.ts';
 import { type Rate, TokenBucket } from '../../runtime/token-bucket.ts';
 import type { GroupTracker } from '../tracking/group-tracker.ts';
+import type { MemberFates } from '../tracking/member-fates.ts';
 import { LIVING, podsOf } from '../tracking/pod-reads.ts';
 import { spokenFacts } from '../tracking/spoken-facts.ts';
 import type { HubMember } from './agent-stream.ts';
@@ -68,6 +69,7 @@ interface Caches {
   readonly jobSets: Informer<JobSet>;
   readonly jobWithUid: (uid: string) => Stored<Job> | undefined;
   readonly livingPods: Informer<PartialObjectMetadata>;
+  readonly fates: MemberFates;
 }
 
 export function connectHub(
@@ -85,7 +87,12 @@ export function connectHub(
     logger,
     readJobSet: (key, signal) => readJobSet(client, key, signal),
     listPods: (namespace, uid, signal) => unendingPods(client, { namespace, uid }, signal),
-    announced: (podUid, announcement) => tracker.podSpoke(podUid, spokenFacts(announcement)),
+    announced: (podUid, announcement) => {
+      const pod = tracker.livePod(podUid)?.pod;
+      if (pod !== undefined) caches.fates.announced(pod, announcement);
+      return tracker.podSpoke(podUid, spokenFacts(announcement));
+    },
+    left: (podUid, seenMs) => caches.fates.left(podUid, seenMs, tracker.livePod(podUid)?.pod),
     noticed: (podUid, epoch) => {
       tracker.podSpoke(podUid, { notice: { epoch } });
     },
@@ -177,7 +184,7 @@ function hasLeftHub(
 ): boolean {
   return (
     metadata.annotations?.[EPOCH] !== old.metadata.annotations?.[EPOCH] &&
-    tracker.hasSpoken(metadata.uid) &&
+    tracker.livePod(metadata.uid)?.spoken !== undefined &&
     !hub.hasStream(metadata.uid)
   );
 }

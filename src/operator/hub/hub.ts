@@ -39,6 +39,8 @@ export interface HubOptions {
   /** False if the Pod has announced a newer epoch before. */
   readonly announced: (podUid: string, announcement: HubAnnouncement) => boolean;
   readonly noticed: (podUid: string, epoch: number) => void;
+  /** A stream is over; `seenMs` (monotonic) is when the agent was last known to live. */
+  readonly left?: (podUid: string, seenMs: number) => void;
 }
 
 /** The share of all streams that one JobSet may have, so that it leaves room for others. */
@@ -259,6 +261,8 @@ export class Hub {
       const pod = `${namespace}/${podName}`;
       this.#options.logger.warn('ended the stream of an agent', { reason, pod, jobset: jobSet });
     }
+    const seenMs = reason === 'Silent' ? stream.heardMs : this.#options.clock.monotonic();
+    this.#options.left?.(podUid, seenMs);
     const group = this.#groups.get(jobSetUid);
     group?.remove(stream);
     if (group?.size === 0 && !this.#end.signal.aborted) this.reachChanged(group.key);

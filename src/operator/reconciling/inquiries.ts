@@ -22,6 +22,8 @@ import type {
   FailedJobAnswer,
   FailedPodsAnswer,
   Question,
+  SuspectAnswer,
+  SuspectPod,
 } from '../../jobset/snapshot.ts';
 import { defined } from '../../kube/json/defined.ts';
 import type { Stored } from '../../kube/meta.ts';
@@ -38,9 +40,11 @@ import { ApiStatusError, isReason } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { allPages } from '../../runtime/client/pages.ts';
 import { forEachConcurrently } from '../../runtime/concurrency.ts';
+import { withDeadline } from '../../runtime/deadline.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import { containerMinimums } from '../tracking/container-minimums.ts';
 import type { GroupTracker } from '../tracking/group-tracker.ts';
+import type { MemberFates } from '../tracking/member-fates.ts';
 import { isNodeLost } from '../tracking/node-answers.ts';
 import { LIVING, podsOf, SUCCEEDED } from '../tracking/pod-reads.ts';
 import type { PodVersions } from '../tracking/pod-versions.ts';
@@ -50,7 +54,7 @@ import type { JobSetMemory } from './jobset-memory.ts';
 export async function inquire(
   question: Question,
   jobSet: Stored<JobSet>,
-  { client, clock, versions, imageVolumes, tracker, memory }: Sources,
+  { client, clock, versions, imageVolumes, tracker, fates, memory }: Sources,
   signal: AbortSignal,
 ): Promise<Inquiry> {
   const sinceMs = startOfEpoch(jobSet);
@@ -80,14 +84,21 @@ export async function inquire(
     }
     case 'FailedPods':
       return { answers: { failedPods: await failedStarts(question.job, jobSet, client, signal) } };
-    case 'OverduePods':
-      return { answers: { overduePods: await findOverdue(question.pods, client, signal) } };
+    case 'OverduePods': {
+      const overduePods = await findOverdue(question.pods, client, signal);
+      for (const [uid, { node }] of overduePods) fates.sawNode(uid, node);
+      return { answers: { overduePods } };
+    }
     case 'ContainerMinimums': {
       const { namespace = '' } = jobSet.metadata;
       return { answers: { minimums: await containerMinimums(client, namespace, signal) } };
     }
     case 'ImageVolumes':
       return { answers: { hasImageVolumes: await imageVolumes.suit(jobSet.spec, signal) } };
+    case 'Suspects': {
+      const read = readSuspects(question.pods, jobSet, client, clock, signal);
+      return { answers: { suspects: await read } };
+    }
     case 'FreshJobSet': {
       const { name, namespace = '' } = jobSet.metadata;
       const fresh = await client.get(JOBSETS, { namespace, name }, { signal });
@@ -103,6 +114,7 @@ export interface Sources {
   readonly versions: PodVersions;
   readonly imageVolumes: ImageVolumes;
   readonly tracker: GroupTracker;
+  readonly fates: MemberFates;
   readonly memory: JobSetMemory;
 }
 
@@ -229,8 +241,44 @@ async function findOverdue(
   return found;
 }
 
+/** A release waits for this, and only the names of nodes depend on it. */
+const SUSPECTS_TIMEOUT_MS = 1000;
+
+async function readSuspects(
+  pods: readonly SuspectPod[],
+  { metadata, status }: Stored<JobSet>,
+  client: Client,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<NonNullable<Answers['suspects']>> {
+  const namespace = namespaceOf(metadata);
+  const sinceMs = timeMs(status?.syncedTime);
+  const found = new Map<string, SuspectAnswer>();
+  try {
+    await withDeadline(clock, SUSPECTS_TIMEOUT_MS, signal, (within) =>
+      forEachConcurrently(pods, MAX_PARALLEL_READS, async ({ name, uid }) => {
+        const pod = await readPod({ namespace, name, uid }, client, within);
+        const facts = pod && podFacts(pod);
+        if (pod === undefined || facts === undefined) return;
+        const { record } = witnessOf(facts, pod, undefined, sinceMs);
+        const { node } = record;
+        const isLost = mayBeLost(pod) && (await isNodeLost(node, client, within));
+        found.set(uid, {
+          ...defined({ node }),
+          witness: record,
+          ...(isLost ? { isNodeLost: true } : {}),
+        });
+      }),
+    );
+  } catch (error) {
+    if (signal.aborted) throw error;
+  }
+  // What was read in time.
+  return new Map(found);
+}
+
 async function readPod(
-  { namespace, name, uid }: PodFacts,
+  { namespace, name, uid }: Pick<PodFacts, 'namespace' | 'name' | 'uid'>,
   client: Client,
   signal: AbortSignal,
 ): Promise<Stored<Pod> | undefined> {

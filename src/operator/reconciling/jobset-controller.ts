@@ -15,6 +15,7 @@ import type { Random } from '../../runtime/ports/random.ts';
 import { operatorMetrics } from '../process/operator-metrics.ts';
 import type { Informers } from '../tracking/caches.ts';
 import type { GroupTracker } from '../tracking/group-tracker.ts';
+import type { MemberFates } from '../tracking/member-fates.ts';
 import { JobSetReconciler, type ReconcilerOptions } from './jobset-reconciler.ts';
 
 export interface JobSetControllerOptions extends Omit<ReconcilerOptions, 'metrics'> {
@@ -34,7 +35,7 @@ const JOB_COUNTERS_BATCH_MS = 50;
 const HUB_REACH_BATCH_MS = 1000;
 
 export function startJobSetController(options: JobSetControllerOptions): Controller {
-  const { informers, tracker, hub } = options;
+  const { informers, tracker, fates, hub } = options;
   const reconciler = new JobSetReconciler({
     ...options,
     metrics: operatorMetrics(options.metrics),
@@ -52,7 +53,7 @@ export function startJobSetController(options: JobSetControllerOptions): Control
   if (hub !== undefined) {
     hub.reachChanged = (key) => controller.enqueueAfter(key, HUB_REACH_BATCH_MS);
   }
-  followPods(informers, tracker);
+  followPods(informers, tracker, fates);
   followJobs(informers, tracker, reconciler, controller);
   informers.services.subscribe({ deleted: (service) => enqueueOwner(controller, service) });
   informers.claims.subscribe({
@@ -73,18 +74,33 @@ export function startJobSetController(options: JobSetControllerOptions): Control
   return controller;
 }
 
-function followPods({ livingPods, succeededPods }: Informers, tracker: GroupTracker): void {
+/** The tracker forgets a Pod that is gone, so the fates of members come first. */
+function followPods(
+  { livingPods, succeededPods }: Informers,
+  tracker: GroupTracker,
+  fates: MemberFates,
+): void {
   livingPods.subscribe({
     added: (pod) => tracker.podLives(pod),
     updated: (pod, old) => {
       // Another Pod took the name while the watch was interrupted.
-      if (pod.metadata.uid !== old.metadata.uid) tracker.podEnded(old.metadata.uid);
+      if (pod.metadata.uid === old.metadata.uid) fates.podChanged(pod, old);
+      else {
+        fates.podGone(old);
+        tracker.podEnded(old.metadata.uid);
+      }
       tracker.podLives(pod);
     },
-    deleted: ({ metadata }) => tracker.podEnded(metadata.uid),
+    deleted: (pod) => {
+      fates.podGone(pod);
+      tracker.podEnded(pod.metadata.uid);
+    },
   });
   succeededPods.subscribe({
-    added: (pod) => tracker.podSucceeded(pod),
+    added: (pod) => {
+      fates.podSucceeded(pod);
+      tracker.podSucceeded(pod);
+    },
     updated: (pod) => tracker.podSucceeded(pod),
     deleted: (pod) => tracker.succeededPodGone(pod),
   });

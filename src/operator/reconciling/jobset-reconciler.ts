@@ -5,6 +5,7 @@
  * from what is written.
  */
 
+import { oldestUnsettledEpoch } from '../../jobset/culprits/records.ts';
 import { withDefaults } from '../../jobset/defaults.ts';
 import type { Sha1 } from '../../jobset/derived-names.ts';
 import { subdomainOf } from '../../jobset/derived-names.ts';
@@ -34,6 +35,7 @@ import type { OperatorMetrics } from '../process/operator-metrics.ts';
 import { type Informers, JOBS_BY_OWNER } from '../tracking/caches.ts';
 import { ChildJobMemory } from '../tracking/child-job-memory.ts';
 import type { GroupTracker, StrayPod } from '../tracking/group-tracker.ts';
+import type { MemberFates } from '../tracking/member-fates.ts';
 import { NODE_ANSWER_LIFETIME_MS } from '../tracking/node-answers.ts';
 import type { NodeFeatures } from '../tracking/node-features.ts';
 import type { PodVersions } from '../tracking/pod-versions.ts';
@@ -60,12 +62,13 @@ export interface ReconcilerOptions {
   readonly limits: SizeLimits;
   readonly informers: Informers;
   readonly tracker: GroupTracker;
+  readonly fates: MemberFates;
   readonly versions: PodVersions;
   readonly hub?: Hub | undefined;
 }
 
 /** A plan asks at most one question of each kind, and looks at a few Pods with notices. */
-const MAX_QUESTIONS = 10 + MAX_NOTICES_PER_EPOCH;
+const MAX_QUESTIONS = 11 + MAX_NOTICES_PER_EPOCH;
 
 export class JobSetReconciler {
   readonly #options: ReconcilerOptions;
@@ -111,6 +114,7 @@ export class JobSetReconciler {
     const decided = await this.#decide(jobSet, memory, restartAllProblem, signal);
     const { made, snapshot } = decided;
     await this.#writeStatus(snapshot.jobSet, made, signal);
+    this.#settle(snapshot.jobSet, made);
     memory.jobs.recorded(snapshot.vanished);
     memory.countersPutOff = made.countersPutOff;
     this.#reports.plan(snapshot.jobSet, memory, made);
@@ -140,6 +144,7 @@ export class JobSetReconciler {
     this.#memories.delete(metadata.uid);
     this.#ownJobSets.forget(metadata.uid);
     this.#options.tracker.watch(identityOf(jobSet), undefined);
+    this.#options.fates.forget(identityOf(jobSet));
     this.#options.metrics.forget({ namespace: namespaceOf(metadata), name: metadata.name });
   }
 
@@ -204,7 +209,8 @@ export class JobSetReconciler {
     memory: JobSetMemory,
     { restartAllProblem, ...found }: Pick<Snapshot, 'answers' | 'knowledge'> & RestartAllProblem,
   ): Snapshot {
-    const { clock, informers, tracker, agentDefaults, gates, limits, sha1, hub } = this.#options;
+    const { clock, informers, tracker, fates, agentDefaults, gates, limits, sha1, hub } =
+      this.#options;
     const agent = this.#options.agentProgram();
     const identity = identityOf(jobSet);
     const cached = informers.jobs.store.byIndex(JOBS_BY_OWNER, ownerKey(identity));
@@ -216,6 +222,7 @@ export class JobSetReconciler {
       jobs,
       vanished: memory.jobs.vanished,
       members: tracker.members(identity),
+      fates: (epoch) => fates.of(identity, epoch),
       surroundings: this.#surroundings(jobSet, memory),
       agent: restartAllProblem === undefined ? agent : { ...agent, restartAllProblem },
       gates,
@@ -263,6 +270,13 @@ export class JobSetReconciler {
     } catch (error) {
       this.#options.logger.debug('reading again after a conflict failed', { err: error });
     }
+  }
+
+  /** Fates of members that are in the status now need not be remembered. */
+  #settle(jobSet: Stored<JobSet>, { status = jobSet.status ?? {} }: Plan): void {
+    const { fates } = this.#options;
+    if (isFinished(status.conditions)) fates.forget(identityOf(jobSet));
+    else fates.settle(identityOf(jobSet), oldestUnsettledEpoch(status));
   }
 
   async #act(

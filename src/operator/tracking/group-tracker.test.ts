@@ -329,7 +329,7 @@ describe('what agents say over the hub', () => {
     tracker.podEnded('pod-0');
     tracker.podLives(podIn('0', undefined));
     expect(epochs()).toEqual([undefined]);
-    expect(tracker.hasSpoken('pod-0')).toBe(false);
+    expect(tracker.livePod('pod-0')?.spoken).toBeUndefined();
   });
 
   test('of a failure is looked at at once, and carries how the worker ended', () => {

@@ -164,9 +164,9 @@ export class GroupTracker {
     return true;
   }
 
-  /** Whether the Pod's agent has said anything over the hub, while this process runs. */
-  hasSpoken(podUid: string): boolean {
-    return this.#live.get(podUid)?.spoken !== undefined;
+  /** A living Pod, and what its agent has said over the hub while this process runs. */
+  livePod(podUid: string): Readonly<Pick<LivePod, 'pod' | 'spoken'>> | undefined {
+    return this.#live.get(podUid);
   }
 
   /** The living members of the JobSet with that `ownerKey`, with the newest facts of each. */

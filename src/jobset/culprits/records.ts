@@ -1,0 +1,166 @@
+/**
+ * What the record of a restart says of those who failed first: suspects, the rank in words, and
+ * last words. It goes with the write that releases the next epoch, ends it, or fails the JobSet,
+ * whichever comes first (`docs/design/culprits.md#where-it-stands`).
+ */
+import { defined } from '../../kube/json/defined.ts';
+import type { Job } from '../../kube/objects/job.ts';
+import type { PlannedEvent } from '../decision.ts';
+import { currentEpoch, slotCount } from '../epoch/in-place-restart.ts';
+import type { Witness } from '../epoch/witness.ts';
+import type { GroupFacts } from '../facts.ts';
+import {
+  type JobSetStatus,
+  type LastWords,
+  MAX_SUSPECTS,
+  type RestartRecord,
+  type RestartWitness,
+  type Suspect,
+} from '../jobset.ts';
+import type { SuspectAnswer, SuspectPod } from '../snapshot.ts';
+import type { Fate, GroupEvidence, MemberEvidence } from './group-evidence.ts';
+import { silenceInWords, suspectsOf } from './suspects.ts';
+import { lastLines, MAX_LAST_WORDS_BYTES } from './worker-evidence.ts';
+import { placeIn, workerInWords } from './worker-name.ts';
+
+/** Whether suspects may still be added to the record. */
+export function isOpen({ phases }: RestartRecord): boolean {
+  return phases?.announceMs === undefined;
+}
+
+/** Fates of members in epochs before this one are in the status, or count for nothing any more. */
+export function oldestUnsettledEpoch(status: JobSetStatus): number {
+  const epoch = currentEpoch(status);
+  const isReleased = status.replicatedJobsStatus?.some(({ syncedEpoch }) => syncedEpoch === epoch);
+  return isReleased === true ? epoch : epoch - 1;
+}
+
+/** Suspects whose nodes are unknown, and a Pod that may tell what its agent cannot. */
+export function podsToRead(record: RestartRecord, facts: GroupFacts): readonly SuspectPod[] {
+  if (facts.answers.suspects !== undefined) return [];
+  const { members, ...group } = evidenceOf(record, facts);
+  const suspects = suspectsOf({ ...group, members });
+  const nameless = suspects.filter(({ member }) => member.node === undefined);
+  const [first, ...others] = members.flatMap(({ member, fate }) =>
+    fate.kind === 'Returned' ? [{ member, atMs: fate.atMs }] : [],
+  );
+  const returned = first && others.reduce((a, b) => (b.atMs < a.atMs ? b : a), first);
+  return [...(returned === undefined ? [] : [returned]), ...nameless]
+    .slice(0, MAX_SUSPECTS)
+    .map(({ member }) => ({ name: member.pod, uid: member.podUid }));
+}
+
+/** The record with its suspects, and the last words of the first, or else of the witness. */
+export function withSuspects(record: RestartRecord, facts: GroupFacts): RestartRecord {
+  const evidence = evidenceOf(record, facts);
+  const suspects = suspectsOf(evidence).map(({ member, why, confidence }): Suspect => {
+    const { replicatedJob, jobIndex, completionIndex, pod, node } = member;
+    const worker = workerInWords(member);
+    const place = { replicatedJob, jobIndex, ...defined({ completionIndex }) };
+    return { worker, ...place, pod, ...defined({ node }), why, confidence };
+  });
+  const lastWords =
+    lastWordsOf(suspects[0]?.pod, evidence) ?? lastWordsOf(record.witness?.pod, evidence);
+  return {
+    ...record,
+    ...(suspects.length === 0 ? {} : { suspects }),
+    ...(lastWords === undefined ? {} : { lastWords }),
+  };
+}
+
+/** `epoch 3 ended because of worker 5 ...`; undefined without a certain suspect. */
+export function culpritInWords({ epoch, suspects = [] }: RestartRecord): string | undefined {
+  const [first] = suspects;
+  if (first?.confidence !== 'Certain') return undefined;
+  const node = first.node === undefined ? '' : ` on node ${first.node}`;
+  return `epoch ${epoch} ended because of ${first.worker}, Pod ${first.pod}${node}: ${first.why}`;
+}
+
+export function culpritEvent(note: string): PlannedEvent {
+  return { type: 'Warning', reason: 'CulpritFound', note };
+}
+
+/** The witness with its rank in words, and how it hung. */
+export function identified(
+  witness: Witness,
+  job: Job | undefined,
+  { group, fates }: Pick<GroupFacts, 'group' | 'fates'>,
+): Witness {
+  const place = job && witness.slot !== undefined ? placeIn(job, witness.slot) : undefined;
+  const worker = place && workerInWords(place);
+  const named = { ...witness.record, ...defined({ worker }) };
+  const told = fates?.(group.epoch).find(({ member }) => member.pod === named.pod)?.fate;
+  if (told?.kind !== 'Ended' || told.evidence.how !== 'Hung') return { ...witness, record: named };
+  const { signal: _, ...rest } = named;
+  const message = silenceInWords(told.evidence);
+  return { ...witness, record: { ...rest, exitCode: null, reason: 'WorkerHung', message } };
+}
+
+/** Text of a worker without what may deceive a terminal or a reader; line feeds and tabs stay. */
+export function readable(text: string): string {
+  const shown = text.replaceAll('\r\n', '\n').replaceAll(DECEIVING, '\uFFFD');
+  return lastLines(shown, MAX_LAST_WORDS_BYTES);
+}
+
+/** Control characters, halves of surrogate pairs, and those that turn the direction of a line. */
+const DECEIVING = /(?![\n\t])[\p{Cc}\p{Cs}\p{Bidi_Control}\u2028\u2029]/gu;
+
+function evidenceOf({ epoch, cause, witness }: RestartRecord, facts: GroupFacts): GroupEvidence {
+  if (cause === 'Resumed' || cause === 'Scaled') return { size: 0, members: [] };
+  const { group, fates, answers } = facts;
+  const ran = group.stages.filter(({ released, isComplete }) => released >= epoch && !isComplete);
+  const names = new Set(ran.map(({ name }) => name));
+  const members = (fates?.(epoch) ?? []).filter(({ member }) => names.has(member.replicatedJob));
+  return {
+    size: slotCount(ran),
+    members: members.map((each) => {
+      const seen = each.member.pod === witness?.pod ? seenIn(witness) : undefined;
+      return withAnswer(each, seen, answers.suspects?.get(each.member.podUid));
+    }),
+  };
+}
+
+function seenIn(witness: RestartWitness): SuspectAnswer {
+  const { node, reason } = witness;
+  return { ...defined({ node }), ...(reason === 'NodeLost' ? { isNodeLost: true } : {}) };
+}
+
+function withAnswer(
+  { member, fate }: MemberEvidence,
+  seen: SuspectAnswer | undefined,
+  answer: SuspectAnswer | undefined,
+): MemberEvidence {
+  const node = member.node ?? answer?.node ?? seen?.node;
+  const isNodeLost = (answer?.isNodeLost ?? seen?.isNodeLost) === true;
+  return {
+    member: { ...member, ...defined({ node }) },
+    fate:
+      fate.kind === 'Returned'
+        ? endedContainer(fate, answer?.witness)
+        : fate.kind === 'Lost' && isNodeLost
+          ? { ...fate, isNodeLost }
+          : fate,
+  };
+}
+
+/** The agent died with its worker, and the Pod shows how. */
+function endedContainer(
+  returned: Extract<Fate, { readonly kind: 'Returned' }>,
+  witness: RestartWitness | undefined,
+): Fate {
+  if (witness === undefined || witness.exitCode === null || witness.exitCode === 0) return returned;
+  const { exitCode, signal, reason } = witness;
+  const end =
+    signal === undefined
+      ? { how: 'Exited' as const, exitCode }
+      : { how: 'Signaled' as const, signal };
+  const oom = reason === 'OOMKilled' ? { oom: true as const } : {};
+  const { atMs } = returned;
+  return { kind: 'Ended', atMs, evidence: { ...end, ...oom, byItself: true, agoMs: 0 } };
+}
+
+function lastWordsOf(pod: string | undefined, { members }: GroupEvidence): LastWords | undefined {
+  const fate = members.find(({ member }) => member.pod === pod)?.fate;
+  const words = fate?.kind === 'Ended' ? readable(fate.evidence.lastWords ?? '') : '';
+  return pod === undefined || words.trim() === '' ? undefined : { pod, text: words };
+}

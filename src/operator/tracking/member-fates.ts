@@ -1,0 +1,214 @@
+/**
+ * What became of the members of each group: soft state, kept until the record of the restart is
+ * written, and lost with this process. Agents repeat what they told; no decision about an epoch
+ * depends on it (`docs/design/culprits.md#what-is-known`).
+ */
+import type { Fate, MemberEvidence } from '../../jobset/culprits/group-evidence.ts';
+import { type Place, placeIn } from '../../jobset/culprits/worker-name.ts';
+import { type PodFacts, podFacts } from '../../jobset/epoch/pod-facts.ts';
+import type { HubAnnouncement } from '../../jobset/hub/message.ts';
+import { membershipOf, type Owner, ownerKey } from '../../jobset/membership.ts';
+import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
+import type { Job } from '../../kube/objects/job.ts';
+
+export interface MemberFatesOptions {
+  readonly jobWithUid: (uid: string) => Stored<Job> | undefined;
+  /** Whether that JobSet exists, restarts in place, and is not over. */
+  readonly isGroup: (jobSet: Owner) => boolean;
+  /** The newest epoch that the agent of that Pod has announced over the hub. */
+  readonly spokenEpoch: (podUid: string) => number | undefined;
+  /** Monotonic. */
+  readonly nowMs: () => number;
+}
+
+/** Pods of a group that are remembered: new Pods in place of failed ones may be without end. */
+const MAX_PODS = 20_000;
+/** Members of a group whose last words are remembered, half a kilobyte each. */
+const MAX_WORDS = 256;
+
+type Pod = Stored<PartialObjectMetadata>;
+
+interface Known {
+  /** The epoch in which the worker ran. */
+  readonly epoch: number;
+  readonly pod: Pod;
+  readonly place: Place;
+  fate: Fate;
+}
+
+interface Group {
+  /** No epoch before this one is of interest. */
+  floor: number;
+  /** By UID of the Pod. */
+  readonly pods: Map<string, Known>;
+  /** How many of them have last words. */
+  words: number;
+}
+
+export class MemberFates {
+  readonly #options: MemberFatesOptions;
+  /** By `ownerKey` of the JobSet. */
+  readonly #groups = new Map<string, Group>();
+  /** When agents without a stream were last known to live, by UID of the Pod. */
+  readonly #left = new Map<string, number>();
+  /** Nodes of Pods that were read while they were overdue, by UID of the Pod. */
+  readonly #nodes = new Map<string, string>();
+
+  constructor(options: MemberFatesOptions) {
+    this.#options = options;
+  }
+
+  /** Members whose worker ran in that epoch, and of whose end something is known. */
+  of(jobSet: Owner, epoch: number): readonly MemberEvidence[] {
+    const found: MemberEvidence[] = [];
+    for (const known of this.#groups.get(ownerKey(jobSet))?.pods.values() ?? []) {
+      if (known.epoch !== epoch) continue;
+      const { name, uid } = known.pod.metadata;
+      const node = this.#nodes.get(uid);
+      const member = { ...known.place, pod: name, podUid: uid };
+      found.push({ member: node === undefined ? member : { ...member, node }, fate: known.fate });
+    }
+    return found;
+  }
+
+  /** What is known of the ends in epochs before that one is in the status now. */
+  settle(jobSet: Owner, epoch: number): void {
+    const group = this.#groups.get(ownerKey(jobSet));
+    if (group === undefined || group.floor >= epoch) return;
+    group.floor = epoch;
+    for (const [uid, known] of group.pods) if (known.epoch < epoch) this.#drop(group, uid, known);
+  }
+
+  forget(jobSet: Owner): void {
+    const group = this.#groups.get(ownerKey(jobSet));
+    for (const uid of group?.pods.keys() ?? []) this.#nodes.delete(uid);
+    this.#groups.delete(ownerKey(jobSet));
+  }
+
+  /** The agent of a Pod announces an epoch over the hub, before it counts as announced. */
+  announced(pod: Pod, { epoch, ended }: Pick<HubAnnouncement, 'epoch' | 'ended'>): void {
+    const { uid } = pod.metadata;
+    const leftMs = this.#left.get(uid);
+    this.#left.delete(uid);
+    if (ended !== undefined) {
+      const atMs = this.#options.nowMs() - ended.agoMs;
+      this.#note(pod, epoch - 1, { kind: 'Ended', atMs, evidence: ended });
+    } else if (leftMs !== undefined && this.#epochOf(pod, podFacts(pod)) === epoch - 1) {
+      this.#note(pod, epoch - 1, { kind: 'Returned', atMs: leftMs });
+    }
+  }
+
+  /** The stream of a Pod's agent is over, and `seenMs` is when the agent was last known to live. */
+  left(podUid: string, seenMs: number, pod: Pod | undefined): void {
+    if (pod === undefined || this.#left.size >= MAX_PODS) return;
+    this.#left.set(podUid, seenMs);
+    const known = this.#member(pod)?.group.pods.get(podUid);
+    if (known?.fate.kind === 'Lost') known.fate = { ...known.fate, seenMs };
+  }
+
+  podChanged(pod: Pod, old: Pod): void {
+    const isDeleted = pod.metadata.deletionTimestamp !== undefined;
+    if (isDeleted && old.metadata.deletionTimestamp === undefined) this.#lose(pod, true);
+    const facts = podFacts(pod);
+    const ended = facts?.notice?.ended;
+    const isNews = facts?.notice?.epoch !== podFacts(old)?.notice?.epoch;
+    if (facts?.notice === undefined || ended === undefined || !isNews) return;
+    const atMs = this.#options.nowMs() - ended.agoMs;
+    this.#note(pod, facts.notice.epoch, { kind: 'Ended', atMs, evidence: ended, isOverApi: true });
+  }
+
+  /** A Pod does not live any more. */
+  podGone(pod: Pod): void {
+    this.#lose(pod, pod.metadata.deletionTimestamp !== undefined);
+    this.#left.delete(pod.metadata.uid);
+  }
+
+  podSucceeded(pod: Pod): void {
+    const facts = podFacts(pod);
+    const epoch = this.#epochOf(pod, facts);
+    if (epoch === undefined || facts?.isDiscarded === true) return;
+    this.#note(pod, epoch, { kind: 'Succeeded', atMs: this.#options.nowMs() });
+  }
+
+  /** The node of a Pod that should have ended. */
+  sawNode(podUid: string, node: string | undefined): void {
+    if (node === undefined || this.#nodes.size >= MAX_PODS) return;
+    this.#nodes.set(podUid, node);
+  }
+
+  /** What we delete ourselves, with its Job or because the Job is suspended, is not lost. */
+  #lose(pod: Pod, isDeleted: boolean): void {
+    const facts = podFacts(pod);
+    const epoch = this.#epochOf(pod, facts);
+    if (facts === undefined || epoch === undefined || facts.isDiscarded === true) return;
+    const job = this.#options.jobWithUid(facts.jobUid);
+    const isOurs = job?.metadata.deletionTimestamp !== undefined || job?.spec.suspend === true;
+    if (job === undefined || isOurs) return;
+    const nowMs = this.#options.nowMs();
+    const seenMs = this.#left.get(facts.uid) ?? nowMs;
+    this.#note(pod, epoch, { kind: 'Lost', seenMs, ...(isDeleted ? { deletedMs: nowMs } : {}) });
+  }
+
+  #epochOf({ metadata }: Pod, facts: PodFacts | undefined): number | undefined {
+    const spoken = this.#options.spokenEpoch(metadata.uid) ?? 0;
+    const epoch = Math.max(spoken, facts?.epoch ?? 0);
+    return epoch === 0 ? undefined : epoch;
+  }
+
+  #note(pod: Pod, epoch: number, told: Fate): void {
+    const { group, job } = this.#member(pod) ?? {};
+    if (group === undefined || job === undefined || epoch < Math.max(1, group.floor)) return;
+    const { uid } = pod.metadata;
+    const before = group.pods.get(uid);
+    if (before === undefined && group.pods.size >= MAX_PODS) return;
+    const isKnown = before?.epoch === epoch && weight(before.fate) >= weight(told);
+    if (isKnown || (before !== undefined && before.epoch > epoch)) return;
+    const place = placeIn(job, podFacts(pod)?.slot);
+    if (place === undefined) return;
+    if (before !== undefined) this.#drop(group, uid, before);
+    const fate = group.words < MAX_WORDS ? told : withoutWords(told);
+    if (hasWords(fate)) group.words++;
+    group.pods.set(uid, { epoch, pod, place, fate });
+  }
+
+  #drop(group: Group, uid: string, known: Known): void {
+    if (hasWords(known.fate)) group.words--;
+    group.pods.delete(uid);
+    this.#nodes.delete(uid);
+  }
+
+  #member(pod: Pod): { readonly group: Group; readonly job: Stored<Job> } | undefined {
+    const found = membershipOf(pod, this.#options.jobWithUid);
+    if (found.kind !== 'Member' || !this.#options.isGroup(found.jobSet)) return undefined;
+    const key = ownerKey(found.jobSet);
+    let group = this.#groups.get(key);
+    if (group === undefined) {
+      group = { floor: 0, pods: new Map(), words: 0 };
+      this.#groups.set(key, group);
+    }
+    return { group, job: found.job };
+  }
+}
+
+/** What an agent tells is more than what the operator sees, and the hub's times are surer. */
+function weight(fate: Fate): number {
+  switch (fate.kind) {
+    case 'Ended':
+      return fate.isOverApi === true ? 3 : 4;
+    case 'Succeeded':
+      return 2;
+    case 'Returned':
+    case 'Lost':
+      return 1;
+  }
+}
+
+function hasWords(fate: Fate): boolean {
+  return fate.kind === 'Ended' && fate.evidence.lastWords !== undefined;
+}
+
+function withoutWords(fate: Fate): Fate {
+  if (fate.kind !== 'Ended') return fate;
+  const { lastWords: _, ...evidence } = fate.evidence;
+  return { ...fate, evidence };
+}
