@@ -73,6 +73,22 @@ describe('a container', () => {
     expect([name, line, rest]).toEqual(['p', 'ip=127.77.0.2 ab$(A)', []]);
   });
 
+  it('writes its progress where another container of the Pod reads it', async () => {
+    const volumeMounts = [{ name: 'd', mountPath: '/var/run/lockstep-progress' }];
+    const file = '/var/run/lockstep-progress/progress';
+    const env = [{ name: 'LOCKSTEP_PROGRESS_FILE', value: file }];
+    const read = `until grep 330 "$LOCKSTEP_ROOT${file}" 2>/dev/null; do sleep 0.05; done`;
+    await api.run({
+      volumes: [{ name: 'd', emptyDir: {} }],
+      containers: [
+        sh('worker', 'echo 330 > "$LOCKSTEP_PROGRESS_FILE"', { volumeMounts, env }),
+        sh('agent', read, { volumeMounts }),
+      ],
+    });
+    await node.untilPhase('Succeeded');
+    expect((await node.logs('agent')).toString()).toBe('330\n');
+  });
+
   it('is told to stop with SIGTERM, and leaves with its own code', async () => {
     await api.run({
       containers: [sh('c', 'trap "echo stopping; exit 5" TERM; echo ready; sleep 100 & wait')],
