@@ -1,0 +1,190 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { storedJob } from '../../../test/fixtures/jobset-objects.ts';
+import type { WorkerEvidence } from '../../jobset/culprits/worker-evidence.ts';
+import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
+import type { Job } from '../../kube/objects/job.ts';
+import { MemberFates } from './member-fates.ts';
+
+const TRAIN = { namespace: 'default', name: 'train', uid: 'the-jobset' };
+const KILLED: WorkerEvidence = { how: 'Signaled', signal: 'SIGKILL', byItself: true, agoMs: 40 };
+const DELETED = {
+  deletionTimestamp: '2026-01-01T00:00:00Z',
+  finalizers: ['batch.kubernetes.io/job-tracking'],
+};
+
+function job(more: Partial<Job['spec']> = {}): Stored<Job> {
+  const owner = { apiVersion: 'jobset.x-k8s.io/v1alpha2', kind: 'JobSet', name: 'train' };
+  const ownerReferences = [{ ...owner, uid: TRAIN.uid, controller: true }];
+  const made = storedJob('train-w-0', 'w', { pods: 3, metadata: { ownerReferences } });
+  return { ...made, spec: { ...made.spec, ...more } };
+}
+
+function podIn(
+  slot: number,
+  annotations: Readonly<Record<string, string>> = {},
+  more: Partial<Stored<PartialObjectMetadata>['metadata']> = {},
+): Stored<PartialObjectMetadata> {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: `train-w-0-${slot}`,
+      namespace: 'default',
+      uid: `pod-${slot}`,
+      resourceVersion: '1',
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      annotations: { 'batch.kubernetes.io/job-completion-index': String(slot), ...annotations },
+      ownerReferences: [
+        {
+          apiVersion: 'batch/v1',
+          kind: 'Job',
+          name: 'train-w-0',
+          uid: 'uid-of-train-w-0',
+          controller: true,
+        },
+      ],
+      ...more,
+    },
+  };
+}
+
+let nowMs: number;
+let jobs: Map<string, Stored<Job>>;
+let groups: Set<string>;
+let spoken: Map<string, number>;
+let fates: MemberFates;
+
+beforeEach(() => {
+  nowMs = 100_000;
+  jobs = new Map([['uid-of-train-w-0', job()]]);
+  groups = new Set([TRAIN.uid]);
+  spoken = new Map([0, 1, 2].map((slot) => [`pod-${slot}`, 3]));
+  fates = new MemberFates({
+    jobWithUid: (uid) => jobs.get(uid),
+    isGroup: ({ uid }) => groups.has(uid),
+    spokenEpoch: (uid) => spoken.get(uid),
+    nowMs: () => nowMs,
+  });
+});
+
+describe('what agents tell', () => {
+  test('is dated by its age, belongs to the epoch before the announced one, and has a place', () => {
+    fates.announced(podIn(1), { epoch: 4, ended: KILLED });
+    expect(fates.of(TRAIN, 4)).toEqual([]);
+    expect(fates.of(TRAIN, 3)).toEqual([
+      {
+        member: {
+          replicatedJob: 'w',
+          jobIndex: 0,
+          completions: 3,
+          completionIndex: 1,
+          pod: 'train-w-0-1',
+          podUid: 'pod-1',
+        },
+        fate: { kind: 'Ended', atMs: 99_960, evidence: KILLED },
+      },
+    ]);
+  });
+
+  test('keeps its first date when it is repeated', () => {
+    fates.announced(podIn(1), { epoch: 4, ended: KILLED });
+    nowMs += 9000;
+    fates.announced(podIn(1), { epoch: 4, ended: { ...KILLED, agoMs: 9200 } });
+    expect(fates.of(TRAIN, 3)[0]?.fate).toMatchObject({ atMs: 99_960 });
+  });
+
+  test('counts over the API server once it changes, and not when it is listed', () => {
+    const notice = JSON.stringify({ epoch: 3, signal: 'SIGKILL', ended: KILLED });
+    const pod = podIn(1, { 'lockstep/notice': notice });
+    fates.podChanged(pod, pod);
+    expect(fates.of(TRAIN, 3)).toEqual([]);
+    fates.podChanged(pod, podIn(1));
+    expect(fates.of(TRAIN, 3)[0]?.fate).toMatchObject({ atMs: 99_960, isOverApi: true });
+  });
+
+  test('is forgotten when its record is written', () => {
+    fates.announced(podIn(1), { epoch: 4, ended: KILLED });
+    fates.settle(TRAIN, 3);
+    expect(fates.of(TRAIN, 3)).toHaveLength(1);
+    fates.settle(TRAIN, 4);
+    expect(fates.of(TRAIN, 3)).toEqual([]);
+    fates.announced(podIn(1), { epoch: 4, ended: KILLED });
+    expect(fates.of(TRAIN, 3), 'repeated after that').toEqual([]);
+    fates.announced(podIn(1), { epoch: 5, ended: KILLED });
+    fates.forget(TRAIN);
+    expect(fates.of(TRAIN, 4)).toEqual([]);
+  });
+
+  test('is nothing if the JobSet is over, or restarts otherwise', () => {
+    groups.clear();
+    fates.announced(podIn(1), { epoch: 4, ended: KILLED });
+    groups.add(TRAIN.uid);
+    expect(fates.of(TRAIN, 3)).toEqual([]);
+  });
+
+  test('is bounded: the last words of some members are enough', () => {
+    jobs.set('uid-of-train-w-0', job({ completions: 300, parallelism: 300 }));
+    for (let slot = 0; slot < 300; slot++) {
+      const lastWords = 'x'.repeat(500);
+      fates.announced(podIn(slot), { epoch: 4, ended: { ...KILLED, lastWords } });
+    }
+    const known = fates.of(TRAIN, 3);
+    const speaking = known.filter(
+      ({ fate }) => fate.kind === 'Ended' && fate.evidence.lastWords !== undefined,
+    );
+    expect([known.length, speaking.length]).toEqual([300, 256]);
+  });
+});
+
+describe('a member whose agent cannot tell', () => {
+  test('came back as a new process: its stream had ended before', () => {
+    fates.left('pod-1', nowMs, podIn(1));
+    nowMs += 700;
+    fates.announced(podIn(1), { epoch: 4 });
+    expect(fates.of(TRAIN, 3)[0]?.fate).toEqual({ kind: 'Returned', atMs: 100_000 });
+  });
+
+  test('only lost its connection for a while', () => {
+    fates.left('pod-1', nowMs, podIn(1));
+    fates.announced(podIn(1), { epoch: 3 });
+    fates.announced(podIn(1), { epoch: 4 });
+    expect(fates.of(TRAIN, 3)).toEqual([]);
+  });
+
+  test('was deleted, and is last known to live when its stream ended', () => {
+    fates.podChanged(podIn(1, {}, DELETED), podIn(1));
+    nowMs += 300;
+    fates.left('pod-1', nowMs, podIn(1, {}, DELETED));
+    fates.sawNode('pod-1', 'n4');
+    fates.podGone(podIn(1, {}, DELETED));
+    expect(fates.of(TRAIN, 3)).toMatchObject([
+      { member: { node: 'n4' }, fate: { kind: 'Lost', seenMs: 100_300, deletedMs: 100_000 } },
+    ]);
+  });
+
+  test('was silent long before its Pod was deleted', () => {
+    fates.left('pod-1', 60_000, podIn(1));
+    fates.podGone(podIn(1));
+    expect(fates.of(TRAIN, 3)[0]?.fate).toEqual({ kind: 'Lost', seenMs: 60_000 });
+  });
+
+  test('succeeded, whichever watch reports it first', () => {
+    fates.podGone(podIn(1));
+    fates.podSucceeded(podIn(1, { 'jobset.sigs.k8s.io/epoch': '3' }));
+    fates.podSucceeded(podIn(2, { 'jobset.sigs.k8s.io/epoch': '3' }));
+    fates.podGone(podIn(2));
+    const kinds = fates.of(TRAIN, 3).map(({ fate }) => fate.kind);
+    expect(kinds).toEqual(['Succeeded', 'Succeeded']);
+  });
+
+  test.each([
+    ['its Job is suspended', () => jobs.set('uid-of-train-w-0', job({ suspend: true }))],
+    ['its Job is gone', () => jobs.clear()],
+  ])('was taken away on purpose: %s', (_, takeAway) => {
+    takeAway();
+    fates.podChanged(podIn(1, {}, DELETED), podIn(1));
+    fates.podGone(podIn(1));
+    jobs.set('uid-of-train-w-0', job());
+    expect(fates.of(TRAIN, 3)).toEqual([]);
+  });
+});
