@@ -48,7 +48,7 @@ class PromptChannel implements Channel {
 
 function snapshot(deprecated: number, released: number): GroupSnapshot {
   const version = String(1 + deprecated + released);
-  const rest = { isBypassed: false, isFresh: false, timeouts: {} };
+  const rest = { isBypassed: false, isFresh: false, timeouts: {}, members: 2 };
   return { uid: 'uid-1', version, deprecated, released, ...rest };
 }
 

@@ -3,12 +3,16 @@
  * out to the channel, the marker and the body. One step at a time, in order.
  */
 import { ENV_LOST_NODE_DEADLINE } from '../jobset/names.ts';
-import type { Clock } from '../runtime/ports/clock.ts';
+import { isSameTimeouts, type ProgressTimeouts } from '../jobset/progress/progress-timeouts.ts';
+import { defined } from '../kube/json/defined.ts';
+import type { Clock, Timer } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
-import { type Barrier, type BarrierEvent, type Effect, type LeaveReason, step } from './barrier.ts';
-import type { Channel } from './channel.ts';
-import type { Marker, MarkerStore } from './marker.ts';
+import { mayHang, step } from './barrier.ts';
+import type { Barrier, BarrierEvent, Effect, LeaveReason } from './barrier-state.ts';
+import type { Channel, EndedWorker } from './channel.ts';
+import type { HungWorker, Marker, MarkerStore } from './marker.ts';
 import { PodLease, type PodLeaseOptions, UNCONFIRMED_AFTER_MS } from './pod-lease.ts';
+import { HangWatch } from './progress/hang-watch.ts';
 import type { ProgressWatch } from './progress/progress-watch.ts';
 import type { WorkerExit } from './worker-exit.ts';
 
@@ -62,6 +66,11 @@ export interface Agent {
 const NO_CONFIRMATION = `a confirmation that the Pod exists, which ${ENV_LOST_NODE_DEADLINE} requires: from the hub, unless the operator is of an older version, or from the API server, if the agent may patch its Pod`;
 const NO_CONTACT = 'any answer from the hub or the API server';
 
+/** As often as the body looks at the worker's reports. */
+const LOOK_INTERVAL_MS = 250;
+/** How many questions have to be without an answer before the log has that. */
+const ASKS_TOLD = 5;
+
 export function startAgent(options: AgentOptions): Agent {
   const { channel, logger } = options;
   const running = new RunningAgent(options);
@@ -75,6 +84,7 @@ export function startAgent(options: AgentOptions): Agent {
           lapsed: () => {
             logger.warn('cut off for too long: the Pod may count as dead, so nothing runs in it');
             running.dispatch({ type: 'cutOff' });
+            options.body.hurry();
           },
           unconfirmed: () => {
             logger.warn('no worker may run: no answer confirms that the Pod is still there', {
@@ -91,16 +101,20 @@ export function startAgent(options: AgentOptions): Agent {
       lease?.renew(askedMs);
       if (lease?.isHeld() === true) running.dispatch({ type: 'podLives' });
     },
-    answered: () => undefined,
+    answered: (askedMs) => running.answered(askedMs),
     progress: () => options.body.progress.progress,
   });
   lease?.start();
   return {
     left: running.left.finally(() => {
       lease?.stop();
+      running.close();
       channel.close();
     }),
-    stop: (signal) => running.dispatch({ type: 'stop', signal }),
+    stop: (signal) => {
+      running.dispatch({ type: 'stop', signal });
+      options.body.hurry();
+    },
   };
 }
 
@@ -109,6 +123,9 @@ class RunningAgent {
   readonly #options: AgentOptions;
   readonly #events: BarrierEvent[] = [];
   #state: Barrier;
+  readonly #hangs: HangWatch;
+  #lookTimer: Timer | undefined;
+  #writes: Promise<void> = Promise.resolve();
   #isStepping = false;
   #notice: Promise<void> = Promise.resolve();
   #leave: (reason: LeaveReason) => void = () => undefined;
@@ -124,7 +141,9 @@ class RunningAgent {
       isPodEnding: false,
       isCutOff: options.lease !== undefined,
       stage: { name: 'Unsynced' },
+      ended: endOf(options.marker.hung, options.clock),
     };
+    this.#hangs = new HangWatch(options.body.progress, options.marker.learnt);
     this.left = new Promise((resolve, reject) => {
       this.#leave = resolve;
       this.#fail = reject;
@@ -147,6 +166,71 @@ class RunningAgent {
       for (const effect of effects) this.#carryOut(effect);
     }
     this.#isStepping = false;
+    this.#scheduleLook();
+  }
+
+  /** The hub or the API server answered a ping. */
+  answered(askedMs: number): void {
+    this.#hangs.answered(askedMs);
+    this.#look();
+  }
+
+  close(): void {
+    this.#lookTimer?.cancel();
+  }
+
+  /** None while the worker may not be ended as hung. */
+  get #timeouts(): ProgressTimeouts {
+    return mayHang(this.#state) ? (this.#state.known?.timeouts ?? {}) : {};
+  }
+
+  /** An agent whose workers have no time-out looks at nothing. */
+  #scheduleLook(): void {
+    if (this.#lookTimer !== undefined || isSameTimeouts(this.#timeouts, {})) return;
+    this.#lookTimer = this.#options.clock.setTimer(LOOK_INTERVAL_MS, () => {
+      this.#lookTimer = undefined;
+      this.#look();
+      this.#scheduleLook();
+    });
+  }
+
+  #look(): void {
+    const { channel, clock, logger } = this.#options;
+    const { progressTimeout } = this.#timeouts;
+    const verdict = this.#hangs.look(clock.monotonic(), this.#timeouts);
+    if (verdict === 'Ask') {
+      channel.ping();
+      if (this.#hangs.asks === ASKS_TOLD) {
+        const why = 'neither the hub nor the API server answers';
+        logger.warn('the worker makes no progress and runs on', { why, ...this.#silence() });
+      }
+    } else if (verdict === 'Hung') this.#foundHung();
+    if (progressTimeout === 'Auto' && this.#hangs.isNews) this.#keepLearnt();
+  }
+
+  /** A sidecar writes no other marker while its worker runs, and the next one is a new process. */
+  #keepLearnt(): void {
+    this.#write(this.#state.marker).catch((error: unknown) => {
+      this.#options.logger.info('the marker could not be written', { err: String(error) });
+    });
+  }
+
+  #foundHung(): void {
+    const { clock, logger } = this.#options;
+    const { stage } = this.#state;
+    if (stage.name !== 'Running') return;
+    const { epoch } = stage;
+    const silence = this.#silence();
+    logger.warn('the worker made no progress', { epoch, ...silence });
+    this.#hangs.noteHang();
+    this.dispatch({ type: 'hung', worker: { epoch, ...silence, endedMs: clock.now() } });
+  }
+
+  #silence(): Pick<HungWorker, 'silentMs' | 'step' | 'longestMs'> {
+    const { progress, silentMs, longestMs } = this.#options.body.progress;
+    const longest = longestMs === undefined ? undefined : Math.round(longestMs);
+    const known = defined({ step: progress?.step, longestMs: longest });
+    return { silentMs: Math.round(silentMs), ...known };
   }
 
   #carryOut(effect: Effect): void {
@@ -161,6 +245,8 @@ class RunningAgent {
         break;
       case 'lift':
         logger.info('an epoch begins', { epoch: effect.epoch });
+        this.#hangs.resized(this.#state.known?.members ?? 0);
+        this.#hangs.begin();
         body.lift(effect.epoch, (exit, restartsGroup) => {
           logger.info('the worker ended', { ...exit.end, epoch: effect.epoch });
           this.dispatch({ type: 'workerEnded', exit, restartsGroup });
@@ -168,7 +254,10 @@ class RunningAgent {
         break;
       case 'stopWorker':
         logger.info('stops the worker');
-        body.stopWorker({ isSilent: false });
+        body.stopWorker({ isSilent: this.#isSilent() });
+        break;
+      case 'killHung':
+        body.killHung();
         break;
       case 'giveNotice':
         this.#notice = channel.giveNotice(effect.epoch);
@@ -182,11 +271,36 @@ class RunningAgent {
   }
 
   #writeMarker(marker: Marker): void {
-    this.#options.markers.write(marker).then(
+    this.#write(marker).then(
       () => this.dispatch({ type: 'markerWritten' }),
       (cause: unknown) => {
         this.#fail(new Error(`the marker could not be written: ${String(cause)}`, { cause }));
       },
     );
   }
+
+  #isSilent(): boolean {
+    const { known } = this.#state;
+    return known?.isBypassed === false && this.#hangs.isSilent(known.timeouts);
+  }
+
+  /** One write at a time. */
+  #write(marker: Marker): Promise<void> {
+    const learnt = this.#hangs.keep();
+    const whole = learnt.steps === 0 ? marker : { ...marker, learnt };
+    const write = this.#writes.then(() => this.#options.markers.write(whole));
+    this.#writes = write.catch(() => undefined);
+    return write;
+  }
+}
+
+/** What the agent before this one left its container for. */
+function endOf(hung: HungWorker | undefined, clock: Clock): Barrier['ended'] {
+  if (hung === undefined) return undefined;
+  const { epoch, endedMs, ...silence } = hung;
+  const worker: EndedWorker = {
+    evidence: { how: 'Hung', signal: 'SIGKILL', ...silence },
+    atMs: clock.monotonic() - Math.max(0, clock.now() - endedMs),
+  };
+  return { epoch, worker };
 }

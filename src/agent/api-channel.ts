@@ -45,13 +45,15 @@ export function createApiChannel(options: ApiChannelOptions): Channel {
   const { client, clock, random, logger, namespace } = options;
   const end = new AbortController();
   let listener: ChannelListener | undefined;
-  let known: { readonly snapshot: GroupSnapshot; readonly size: number } | undefined;
+  let known: GroupSnapshot | undefined;
 
   const spreadMs = (epoch: number): number => {
     // An announcement beyond the current epoch reports a failure, and only one agent makes it, so
     // it need not wait.
-    if (known === undefined || epoch > known.snapshot.deprecated + 1) return 0;
-    return random.next() * SPREAD_PER_MEMBER_MS * Math.max(0, known.size - SPREAD_FREE_GROUP_SIZE);
+    if (known === undefined || epoch > known.deprecated + 1) return 0;
+    return (
+      random.next() * SPREAD_PER_MEMBER_MS * Math.max(0, known.members - SPREAD_FREE_GROUP_SIZE)
+    );
   };
   const announcer = new Announcer({
     client,
@@ -77,9 +79,9 @@ export function createApiChannel(options: ApiChannelOptions): Channel {
     const seen = (jobSet: Stored<JobSet>, isFresh: boolean): void => {
       const { uid } = jobSet.metadata;
       if (identity.jobSetUid !== undefined && identity.jobSetUid !== uid) return;
-      const snapshot = { ...groupState(jobSet, identity.replicatedJobName), isFresh };
-      known = { snapshot, size: groupSize(jobSet) };
-      listener?.snapshot(snapshot);
+      const state = groupState(jobSet, identity.replicatedJobName);
+      known = { ...state, isFresh, members: groupSize(jobSet) };
+      listener?.snapshot(known);
     };
     const name = options.jobSetName;
     await followJobSet({ client, clock, random, logger, namespace, name, seen, signal });

@@ -1,11 +1,14 @@
 /**
  * Walks a transition system at random: agents, a hub of status versions and two controllers. It
- * checks the barrier against the properties of the protocol. Faults are worker exits, agent
- * crashes, replaced Pods, agents that are cut off and announcements that arrive late.
+ * checks the barrier against the properties of the protocol. Faults are worker exits, workers that
+ * hang, agent crashes, deleted and replaced Pods, agents that are cut off and announcements that
+ * arrive late.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Barrier, type Effect, step } from './barrier.ts';
+import { mayHang, step } from './barrier.ts';
+import type { Barrier, Effect } from './barrier-state.ts';
+import type { EndedWorker } from './channel.ts';
 import { type Marker, NO_MARKER } from './marker.ts';
 
 interface Status {
@@ -28,6 +31,10 @@ interface Pod {
   liftedFor: number;
   /** Sidecar: a container has ended and the kubelet has not yet restarted all of them. */
   isExiting: boolean;
+  /** The Pod is being deleted. */
+  isEnding: boolean;
+  /** Epochs in which its worker has hung, or never came up after the lift. */
+  readonly hung: Set<number>;
 }
 
 interface World {
@@ -59,6 +66,8 @@ function freshPod(lastStarted = 0): Pod {
     lastStarted,
     liftedFor: 0,
     isExiting: false,
+    isEnding: false,
+    hung: new Set(),
   };
 }
 
@@ -76,6 +85,7 @@ function world(mode: Barrier['mode'], size: number, faults: number): World {
 }
 
 const UID = 'uid-1';
+const HUNG: EndedWorker = { evidence: { how: 'Hung' }, atMs: 0 };
 
 function current(w: World): Status {
   return w.versions.at(-1) ?? { deprecated: 0, released: 0 };
@@ -126,13 +136,32 @@ function carryOut(w: World, pod: Pod, effect: Effect): void {
       pod.disk = effect.marker;
       tell(pod, { type: 'markerWritten' });
       return;
-    case 'announce':
-      pod.inFlight.push({ epoch: effect.announcement.epoch, isMine: true });
+    case 'announce': {
+      const { epoch, cause, ended } = effect.announcement;
+      if (cause !== undefined && cause.epoch >= epoch) throw new Error('a cause of a later epoch');
+      if (ended?.evidence.how === 'Hung' && !pod.hung.has(epoch - 1)) {
+        throw new Error(`no worker hung in ${epoch - 1}`);
+      }
+      pod.inFlight.push({ epoch, isMine: true });
       return;
+    }
     case 'lift':
       if (w.mode === 'Sidecar') pod.liftedFor = effect.epoch;
       else startWorker(w, pod, effect.epoch);
       return;
+    case 'killHung': {
+      if (pod.worker === 0) return;
+      pod.worker = 0;
+      const exit = {
+        end: { signal: 'SIGKILL' },
+        exitCode: 137,
+        ended: HUNG,
+        isHung: true,
+      } as const;
+      tell(pod, { type: 'workerEnded', exit, restartsGroup: false });
+      pod.todo = pod.todo.filter(({ type }) => type !== 'stopWorker');
+      return;
+    }
     case 'stopWorker':
       pod.worker = 0;
       tell(pod, {
@@ -142,7 +171,7 @@ function carryOut(w: World, pod: Pod, effect: Effect): void {
       });
       return;
     case 'leave':
-      if (effect.reason.type !== 'EpochOver' && effect.reason.type !== 'CutOff') {
+      if (!['EpochOver', 'CutOff', 'Hung'].includes(effect.reason.type)) {
         throw new Error(`left: ${effect.reason.type}`);
       }
       agentGone(w, pod);
@@ -174,9 +203,10 @@ function podTransitions(w: World, pod: Pod): Transition[] {
         jobSetUid: UID,
         marker: pod.disk,
         known: undefined,
-        isPodEnding: false,
+        isPodEnding: pod.isEnding,
         isCutOff: false,
         stage: { name: 'Unsynced' },
+        ended: pod.disk.hung && { epoch: pod.disk.hung.epoch, worker: HUNG },
       };
       pod.view = w.versions.length - 1;
       see(w, pod);
@@ -199,6 +229,11 @@ function podTransitions(w: World, pod: Pod): Transition[] {
         todo.shift();
         carryOut(w, pod, effect);
       });
+    }
+    const { stage } = agent;
+    if (stage.name === 'Running' && mayHang(agent) && pod.hung.has(stage.epoch)) {
+      const worker = { epoch: stage.epoch, silentMs: 10_000, endedMs: 0 };
+      add('the worker is found to hang', () => tell(pod, { type: 'hung', worker }));
     }
     if (agent.isCutOff) add('the Pod is there', () => tell(pod, { type: 'podLives' }));
     else add('agent is cut off', () => cutOff(w, pod), true);
@@ -233,15 +268,29 @@ function podTransitions(w: World, pod: Pod): Transition[] {
   if (pod.worker > 0) {
     add('worker fails', () => failWorker(w, pod), true);
   }
-  add(
-    'Pod is replaced',
-    () => {
-      lose(w, pod);
-      w.pods[w.pods.indexOf(pod)] = freshPod(pod.lastStarted);
-    },
-    true,
-  );
+  const lifted = Math.max(pod.worker, pod.liftedFor);
+  if (lifted > 0) add('worker hangs', () => hang(w, pod, lifted), true);
+  const replace = (): void => {
+    lose(w, pod);
+    w.pods[w.pods.indexOf(pod)] = freshPod(pod.lastStarted);
+  };
+  if (pod.isEnding) add('Pod ends', replace);
+  else {
+    const endPod = (): void => {
+      pod.isEnding = true;
+      tell(pod, { type: 'podEnding' });
+    };
+    add('Pod is deleted', endPod, true);
+  }
+  add('Pod is replaced', replace, true);
   return found;
+}
+
+/** The worker makes no more progress. It may still fail, or be stopped, before it is found. */
+function hang(w: World, pod: Pod, epoch: number): void {
+  pod.hung.add(epoch);
+  w.mayEnd.add(epoch);
+  if (pod.worker > current(w).deprecated) w.mustEnd.add(pod.worker);
 }
 
 /** Cuts the agent off: a worker that runs, or whose barrier was lifted, is lost. */
@@ -266,7 +315,7 @@ function failWorker(w: World, pod: Pod): void {
   const exit = { end: { exitCode: 1 }, exitCode: 1 } as const;
   tell(pod, { type: 'workerEnded', exit, restartsGroup: true });
   // A stop that was ordered for this worker finds nothing to stop any more.
-  pod.todo = pod.todo.filter((effect) => effect.type !== 'stopWorker');
+  pod.todo = pod.todo.filter(({ type }) => type !== 'stopWorker' && type !== 'killHung');
 }
 
 function see(w: World, pod: Pod): void {
@@ -279,6 +328,7 @@ function see(w: World, pod: Pod): void {
     isBypassed: false,
     isFresh: false,
     timeouts: {},
+    members: w.pods.length,
   };
   tell(pod, { type: 'snapshot', snapshot });
 }

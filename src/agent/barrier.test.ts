@@ -1,14 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type Barrier,
-  type BarrierEvent,
-  type Effect,
-  epochToAnnounce,
-  type Stage,
-  step,
-} from './barrier.ts';
+import { epochToAnnounce, step } from './barrier.ts';
+import type { Barrier, BarrierEvent, Effect, Stage } from './barrier-state.ts';
 import type { GroupSnapshot } from './channel.ts';
 import { NO_MARKER } from './marker.ts';
+import type { WorkerExit } from './worker-exit.ts';
 
 const EXIT = { end: { exitCode: 1 }, exitCode: 1 } as const;
 
@@ -31,7 +26,7 @@ function status(
   rest: Partial<GroupSnapshot> = {},
 ): GroupSnapshot {
   const version = String(1 + deprecated + released);
-  const flags = { isBypassed: false, isFresh: false, timeouts: {} };
+  const flags = { isBypassed: false, isFresh: false, timeouts: {}, members: 2 };
   return { uid: 'uid-1', version, deprecated, released, ...flags, ...rest };
 }
 
@@ -397,5 +392,134 @@ describe('an agent that is cut off', () => {
     const waiting = barrier({ name: 'Waiting', epoch: 1 });
     expect(play(waiting, CUT).effects).toEqual([]);
     expect(play(waiting, CUT, LIVES).effects).toEqual([]);
+  });
+});
+
+describe('an agent whose worker hangs', () => {
+  const HUNG: BarrierEvent = {
+    type: 'hung',
+    worker: { epoch: 2, silentMs: 61_000, step: 330, endedMs: 1_700_000_000_000 },
+  };
+  const RAN = { announced: 2, started: 2, starts: 1 };
+  const ENDED = {
+    evidence: { how: 'Hung', signal: 'SIGKILL', silentMs: 61_000 },
+    atMs: 5,
+  } as const;
+  const KILLED = { end: { signal: 'SIGKILL' }, exitCode: 137, ended: ENDED, isHung: true } as const;
+  const end = (exit: WorkerExit, restartsGroup = false): BarrierEvent => ({
+    type: 'workerEnded',
+    exit,
+    restartsGroup,
+  });
+  const running = (mode: Barrier['mode'], rest: Partial<Barrier> = {}): Barrier =>
+    barrier(
+      { name: 'Running', epoch: 2, isAnnounced: true },
+      { mode, marker: RAN, known: status(1, 2), ...rest },
+    );
+  const cause = { epoch: 2, end: { signal: 'SIGKILL' } };
+
+  it('kills it once as a supervisor, and then announces whatever its rules say', () => {
+    const { effects } = play(running('Supervisor'), HUNG, HUNG, end(KILLED), WRITTEN);
+    expect(effects).toEqual([
+      { type: 'killHung' },
+      { type: 'writeMarker', marker: { announced: 3, started: 2, starts: 1 } },
+      { type: 'announce', announcement: { epoch: 3, starts: 1, cause, ended: ENDED } },
+    ]);
+  });
+
+  it.each<[string, WorkerExit, boolean, Effect['type']]>([
+    ['with success', { end: { exitCode: 0 }, exitCode: 0 }, false, 'leave'],
+    ['with a failure', EXIT, true, 'writeMarker'],
+  ])('judges an end %s before the kill as ever', (_, exit, restartsGroup, last) => {
+    const { effects } = play(running('Supervisor'), HUNG, end(exit, restartsGroup));
+    expect(effects.map(({ type }) => type)).toEqual(['killHung', last]);
+  });
+
+  it('stops it when its epoch ends first, and announces without being the cause', () => {
+    const { effects } = play(running('Supervisor'), HUNG, seen(status(2, 2)), end(KILLED), WRITTEN);
+    expect(effects.map(({ type }) => type)).toEqual([
+      'killHung',
+      'stopWorker',
+      'writeMarker',
+      'announce',
+    ]);
+    expect(effects.at(-1)).toEqual({
+      type: 'announce',
+      announcement: { epoch: 3, starts: 1, cause: undefined, ended: ENDED },
+    });
+  });
+
+  it('does not pass on its own kill when it was told to end meanwhile', () => {
+    const stop: BarrierEvent = { type: 'stop', signal: 'SIGTERM' };
+    expect(play(running('Supervisor'), HUNG, stop, end(KILLED)).effects.at(-1)).toEqual({
+      type: 'leave',
+      reason: { type: 'Signal', signal: 'SIGTERM' },
+    });
+  });
+
+  it.each<[string, Barrier]>([
+    ['is bypassed', running('Supervisor', { known: status(1, 2, { isBypassed: true }) })],
+    ['has a Pod that is being deleted', running('Supervisor', { isPodEnding: true })],
+    ['waits', barrier({ name: 'Waiting', epoch: 3 }, { mode: 'Supervisor', marker: RAN })],
+    ['is told to end', barrier({ name: 'Ending', signal: 'SIGTERM', isStopped: false })],
+    [
+      'runs in another epoch by now',
+      running('Supervisor', { stage: { name: 'Running', epoch: 3, isAnnounced: true } }),
+    ],
+  ])('ends nothing when it %s', (_, at) => {
+    expect(step(at, HUNG)).toEqual({ state: at, effects: [] });
+  });
+
+  it('tells its successor as a sidecar, which announces why, and forgets it with that', () => {
+    const left = play(running('Sidecar'), HUNG, HUNG, WRITTEN);
+    const marker = { ...RAN, hung: HUNG.worker };
+    expect(left.effects).toEqual([
+      { type: 'writeMarker', marker },
+      { type: 'leave', reason: { type: 'Hung' } },
+    ]);
+    const next = { ...UNSYNCED, marker, ended: { epoch: 2, worker: ENDED } };
+    expect(play(next, seen(status(1, 2)), WRITTEN).effects).toEqual([
+      { type: 'writeMarker', marker: { announced: 3, started: 2, starts: 1 } },
+      { type: 'announce', announcement: { epoch: 3, starts: 1, cause, ended: ENDED } },
+    ]);
+  });
+
+  it('tells nothing of it for another epoch', () => {
+    const marker = { announced: 5, started: 5, starts: 1, hung: HUNG.worker };
+    const next = { ...UNSYNCED, marker, ended: { epoch: 2, worker: ENDED } };
+    expect(play(next, seen(status(4, 5)), WRITTEN).effects.at(-1)).toEqual({
+      type: 'announce',
+      announcement: { epoch: 6, starts: 1, cause: undefined, ended: undefined },
+    });
+  });
+
+  it.each<[string, BarrierEvent, Effect]>([
+    ['its epoch ends', seen(status(2, 2)), { type: 'leave', reason: { type: 'EpochOver' } }],
+    ['it is cut off', { type: 'cutOff' }, { type: 'leave', reason: { type: 'CutOff' } }],
+  ])('waits for no marker as a sidecar when %s', (_, event, left) => {
+    expect(play(running('Sidecar'), HUNG, event).effects.at(-1)).toEqual(left);
+  });
+
+  it.each<[string, BarrierEvent]>([
+    ['bypassed', seen(status(1, 2, { isBypassed: true, version: '50' }))],
+    ['deleted', { type: 'podEnding' }],
+  ])('takes it back as a sidecar that is %s before the marker is written', (_, event) => {
+    const { effects, stage } = play(running('Sidecar'), HUNG, event, WRITTEN, WRITTEN);
+    expect(effects.at(-1)).toEqual({ type: 'writeMarker', marker: RAN });
+    expect(stage).toEqual({ name: 'Running', epoch: 2, isAnnounced: true });
+  });
+});
+
+it('a supervisor tells how the worker ended that it stopped', () => {
+  const ended = { evidence: { how: 'Stopped', signal: 'SIGTERM' }, atMs: 7 } as const;
+  const stopping = barrier(
+    { name: 'Stopping', epoch: 1 },
+    { mode: 'Supervisor', known: status(1, 1), marker: { announced: 1, started: 1, starts: 1 } },
+  );
+  const exit = { end: { signal: 'SIGTERM' }, exitCode: 143, ended };
+  const { effects } = play(stopping, { type: 'workerEnded', exit, restartsGroup: true }, WRITTEN);
+  expect(effects.at(-1)).toEqual({
+    type: 'announce',
+    announcement: { epoch: 2, starts: 1, cause: undefined, ended },
   });
 });

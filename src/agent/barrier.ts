@@ -8,94 +8,10 @@
  * is announced only when the worker of the old one has ended; after `Left` nothing happens any more.
  */
 import { mayBeNewer } from '../kube/resource-version.ts';
+import type { Barrier, BarrierEvent, Effect, LeaveReason, Stage, Step } from './barrier-state.ts';
 import type { Announcement, GroupSnapshot } from './channel.ts';
-import type { Marker } from './marker.ts';
+import type { HungWorker, Marker } from './marker.ts';
 import type { WorkerExit } from './worker-exit.ts';
-
-export interface Barrier {
-  readonly mode: 'Sidecar' | 'Supervisor';
-  /** Undefined if the template did not tell its own agent: then the first snapshot decides. */
-  readonly jobSetUid: string | undefined;
-  /** The marker as it is on disk, or will be after the write under way. */
-  readonly marker: Marker;
-  /** The newest version of the JobSet that was seen. */
-  readonly known: GroupSnapshot | undefined;
-  /** The Pod is being deleted, so the barrier does not lift any more. */
-  readonly isPodEnding: boolean;
-  /**
-   * The Pod was not confirmed for so long that the operator may take it for dead
-   * (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`).
-   */
-  readonly isCutOff: boolean;
-  readonly stage: Stage;
-}
-
-export type Stage =
-  /** There is no consistent snapshot yet, or the agent only waits to be told to end. */
-  | { readonly name: 'Unsynced' }
-  /**
-   * Supervisor only: the worker was stopped because the Pod was not confirmed; waits for an answer.
-   */
-  | { readonly name: 'CutOff' }
-  /** `marker.announced` is being written. */
-  | { readonly name: 'Marking'; readonly announcement: Announcement }
-  /** The announcement is on its way. */
-  | { readonly name: 'Announcing'; readonly epoch: number }
-  /** At the barrier. */
-  | { readonly name: 'Waiting'; readonly epoch: number }
-  /** `marker.started` is being written. */
-  | { readonly name: 'Starting'; readonly epoch: number; readonly isAnnounced: boolean }
-  /** The barrier is lifted. */
-  | { readonly name: 'Running'; readonly epoch: number; readonly isAnnounced: boolean }
-  /** Supervisor only: the worker was told to stop, because its epoch is over. */
-  | { readonly name: 'Stopping'; readonly epoch: number }
-  /** Supervisor only: the agent was told to end and waits for its worker. */
-  | {
-      readonly name: 'Ending';
-      readonly signal: string;
-      /** The agent stopped the worker itself, so the worker's exit says nothing about its work. */
-      readonly isStopped: boolean;
-    }
-  /** The agent leaves its container. */
-  | { readonly name: 'Left' };
-
-export type BarrierEvent =
-  | { readonly type: 'snapshot'; readonly snapshot: GroupSnapshot }
-  | { readonly type: 'markerWritten' }
-  | { readonly type: 'announced'; readonly epoch: number }
-  | { readonly type: 'podEnding' }
-  /** The hub or the API server confirmed that the Pod exists. */
-  | { readonly type: 'podLives' }
-  /** The last confirmation of the Pod is too old. */
-  | { readonly type: 'cutOff' }
-  /** A signal told the agent to end. */
-  | { readonly type: 'stop'; readonly signal: string }
-  /** Supervisor: the worker and all its descendants have ended. */
-  | { readonly type: 'workerEnded'; readonly exit: WorkerExit; readonly restartsGroup: boolean };
-
-export type Effect =
-  | { readonly type: 'writeMarker'; readonly marker: Marker }
-  | { readonly type: 'announce'; readonly announcement: Announcement }
-  /** Sidecar: let the worker start. Supervisor: start it. */
-  | { readonly type: 'lift'; readonly epoch: number }
-  /** Answered by `workerEnded`. */
-  | { readonly type: 'stopWorker' }
-  /** Hint that this Pod's worker is being stopped by someone else. */
-  | { readonly type: 'giveNotice'; readonly epoch: number }
-  | { readonly type: 'leave'; readonly reason: LeaveReason };
-
-export type LeaveReason =
-  /** The epoch is over: the Pod has to restart in place. */
-  | { readonly type: 'EpochOver' }
-  /** The worker must not run on. The Pod restarts in place, and runs again when it is confirmed. */
-  | { readonly type: 'CutOff' }
-  | { readonly type: 'Signal'; readonly signal: string }
-  | { readonly type: 'WorkerExit'; readonly exit: WorkerExit };
-
-export interface Step {
-  readonly state: Barrier;
-  readonly effects: readonly Effect[];
-}
 
 export function step(state: Barrier, event: BarrierEvent): Step {
   if (state.stage.name === 'Left') return stay(state);
@@ -116,6 +32,8 @@ export function step(state: Barrier, event: BarrierEvent): Step {
       return state.isCutOff ? onKnowledge({ ...state, isCutOff: false }) : stay(state);
     case 'cutOff':
       return onCutOff({ ...state, isCutOff: true });
+    case 'hung':
+      return onHung(state, event.worker);
     case 'stop':
       return onStop(state, event.signal);
     case 'workerEnded':
@@ -179,6 +97,14 @@ function onKnowledge(state: Barrier): Step {
   }
 }
 
+/** Whether a worker that makes no progress may be ended for that now. */
+export function mayHang({ stage, known, isPodEnding }: Barrier): boolean {
+  const isRunning = stage.name === 'Running' && stage.isHung !== true;
+  return isRunning && !isPodEnding && known?.isBypassed === false;
+}
+
+const KILLED = { signal: 'SIGKILL' } as const;
+
 function mayRun({ isPodEnding, isCutOff }: Barrier): boolean {
   return !isPodEnding && !isCutOff;
 }
@@ -198,8 +124,15 @@ function approach(state: Barrier, known: GroupSnapshot, cause?: Announcement['ca
   }
   const epoch = epochToAnnounce(known, state.marker);
   const starts = startsAt(state, epoch);
-  const marker: Marker = { ...state.marker, announced: epoch, starts };
-  const announcement: Announcement = { epoch, starts, cause };
+  const { started, hung } = state.marker;
+  const marker: Marker = { announced: epoch, started, starts };
+  const ended = state.ended?.epoch === epoch - 1 ? state.ended.worker : undefined;
+  const announcement: Announcement = {
+    epoch,
+    starts,
+    cause: cause ?? (hung?.epoch === epoch - 1 ? { epoch: hung.epoch, end: KILLED } : undefined),
+    ended,
+  };
   return {
     state: { ...state, marker, stage: { name: 'Marking', announcement } },
     effects: [{ type: 'writeMarker', marker }],
@@ -239,6 +172,7 @@ function onMarkerWritten(state: Barrier): Step {
       effects: [{ type: 'announce', announcement }],
     };
   }
+  if (stage.name === 'Running') return onHungMarked(state, stage, known);
   if (stage.name !== 'Starting') return stay(state);
   // Nothing runs yet. What was learnt during the write still counts.
   if (!known.isBypassed && known.deprecated >= stage.epoch) return approach(state, known);
@@ -276,6 +210,32 @@ function onRunning(
       };
 }
 
+/** A supervisor kills the worker itself. A sidecar leaves, so its successor has to know why. */
+function onHung(state: Barrier, worker: HungWorker): Step {
+  const { stage } = state;
+  if (!mayHang(state) || stage.name !== 'Running' || stage.epoch !== worker.epoch) {
+    return stay(state);
+  }
+  const hung: Stage = { ...stage, isHung: true };
+  if (state.mode === 'Supervisor') {
+    return { state: { ...state, stage: hung }, effects: [{ type: 'killHung' }] };
+  }
+  const marker: Marker = { ...state.marker, hung: worker };
+  return { state: { ...state, marker, stage: hung }, effects: [{ type: 'writeMarker', marker }] };
+}
+
+function onHungMarked(
+  state: Barrier,
+  { isHung, ...stage }: Extract<Stage, { readonly name: 'Running' }>,
+  { isBypassed }: GroupSnapshot,
+): Step {
+  if (isHung !== true) return stay(state);
+  if (!isBypassed && !state.isPodEnding) return leave(state, { type: 'Hung' });
+  // It may not end as hung any more, so a later end must not look like that.
+  const { hung: _, ...marker } = state.marker;
+  return { state: { ...state, marker, stage }, effects: [{ type: 'writeMarker', marker }] };
+}
+
 /**
  * Stops even a worker that its node has told to end, because that node may be the one that is lost.
  */
@@ -309,16 +269,18 @@ function onWorkerEnded(state: Barrier, exit: WorkerExit, restartsGroup: boolean)
   if (known === undefined) return stay(state);
   switch (stage.name) {
     case 'Running': {
-      if (!restartsGroup || known.isBypassed || state.isPodEnding) {
+      const { epoch } = stage;
+      const restarts = restartsGroup || exit.isHung === true;
+      if (!restarts || known.isBypassed || state.isPodEnding) {
         return leave(state, { type: 'WorkerExit', exit });
       }
-      return approach(state, known, { epoch: stage.epoch, end: exit.end });
+      return approach(afterEnd(state, epoch, exit), known, { epoch, end: exit.end });
     }
     case 'Stopping':
-      return onKnowledge({ ...state, stage: { name: 'CutOff' } });
+      return onKnowledge({ ...afterEnd(state, stage.epoch, exit), stage: { name: 'CutOff' } });
     case 'Ending':
       // An exit with 0 would count as the success of an index that has to start over.
-      return stage.isStopped
+      return stage.isStopped || exit.isHung === true
         ? leave(state, { type: 'Signal', signal: stage.signal })
         : leave(state, { type: 'WorkerExit', exit });
     case 'Unsynced':
@@ -330,6 +292,10 @@ function onWorkerEnded(state: Barrier, exit: WorkerExit, restartsGroup: boolean)
     case 'Left':
       return stay(state);
   }
+}
+
+function afterEnd(state: Barrier, epoch: number, { ended }: WorkerExit): Barrier {
+  return { ...state, ended: ended && { epoch, worker: ended } };
 }
 
 function leave(state: Barrier, reason: LeaveReason): Step {

@@ -15,6 +15,8 @@ export interface GroupSnapshot extends GroupState {
    * are. Its version may still be lower: an API restored from a copy counts from there again.
    */
   readonly isFresh: boolean;
+  /** Pods of the whole group. */
+  readonly members: number;
 }
 
 export interface Announcement {

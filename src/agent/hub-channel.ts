@@ -158,7 +158,8 @@ class HubChannel implements Channel {
       this.#listener?.podEnding();
       return;
     }
-    this.#members = message.members;
-    this.#listener?.snapshot({ ...message.state, isFresh: message.isFresh });
+    const { state, isFresh, members } = message;
+    this.#members = members;
+    this.#listener?.snapshot({ ...state, isFresh, members });
   }
 }

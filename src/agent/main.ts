@@ -30,7 +30,7 @@ import { createSessionFile, type SessionPeer } from './adapters/session-file.ts'
 import { showMembers } from './adapters/shown-members.ts';
 import { type Agent, type Body, startAgent } from './agent.ts';
 import { createApiChannel } from './api-channel.ts';
-import type { LeaveReason } from './barrier.ts';
+import type { LeaveReason } from './barrier-state.ts';
 import type { Channel } from './channel.ts';
 import { type Configuration, readConfiguration, USAGE } from './configuration.ts';
 import { createFallbackChannel } from './fallback-channel.ts';
@@ -138,6 +138,7 @@ function exitCodeOf(reason: LeaveReason, configuration: Configuration, signals: 
   switch (reason.type) {
     case 'EpochOver':
     case 'CutOff':
+    case 'Hung':
       return configuration.restartExitCode;
     case 'Signal':
       return exitCodeOfSignal(reason.signal);

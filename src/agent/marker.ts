@@ -3,6 +3,10 @@
  * the epoch in which its worker started last. It lives in an emptyDir, so it goes with the Pod. It
  * is written before the act that it records, so it may claim too much but never too little.
  */
+import { isMilliseconds, isStep } from '../jobset/progress/progress.ts';
+import { defined } from '../kube/json/defined.ts';
+import { isJsonObject } from '../kube/json/json-value.ts';
+
 export interface Marker {
   readonly announced: number;
   readonly started: number;
@@ -11,6 +15,38 @@ export interface Marker {
    * (`docs/design/member-hazards.md#containers-crash-before-the-barrier`).
    */
   readonly starts: number;
+  /**
+   * The worker of this Pod that an agent left its container for, because it made no progress. It
+   * goes with the next announcement, and says nothing of any other epoch.
+   */
+  readonly hung?: HungWorker;
+  /** What agents of this Pod know of their workers' steps. */
+  readonly learnt?: Learnt;
+}
+
+export interface HungWorker {
+  readonly epoch: number;
+  /** Since its last report, or since its start if it never reported. */
+  readonly silentMs: number;
+  readonly step?: number;
+  /** The longest silence between two of its steps. */
+  readonly longestMs?: number;
+  /** Wall time. */
+  readonly endedMs: number;
+}
+
+/** What the time-out `Auto` is derived from. */
+export interface Learnt {
+  /** Pods of the group: another size takes another time for a step. */
+  readonly members: number;
+  /** How many steps were seen, as far as that matters. */
+  readonly steps: number;
+  /** The longest silence between two steps. */
+  readonly longestMs?: number;
+  /** The step at which a worker last hung. */
+  readonly hungStep?: number;
+  /** A worker hung twice without a step between. */
+  readonly isPatient?: true;
 }
 
 /** The marker of a Pod whose agent has never announced anything. */
@@ -28,7 +64,10 @@ export function formatMarker(marker: Marker): string {
   return `${JSON.stringify(marker)}\n`;
 }
 
-/** Undefined for anything that `formatMarker` did not write, such as a torn file. */
+/**
+ * Undefined for anything that `formatMarker` did not write, such as a torn file. What is not about
+ * epochs is left out if it is malformed.
+ */
 export function parseMarker(text: string): Marker | undefined {
   let parsed: unknown;
   try {
@@ -36,12 +75,39 @@ export function parseMarker(text: string): Marker | undefined {
   } catch {
     return undefined;
   }
-  if (typeof parsed !== 'object' || parsed === null) return undefined;
-  const announced = 'announced' in parsed ? parsed.announced : undefined;
-  const started = 'started' in parsed ? parsed.started : undefined;
-  const starts = 'starts' in parsed ? parsed.starts : undefined;
-  return isCount(announced) && isCount(started) && isCount(starts)
-    ? { announced, started, starts }
+  if (!isJsonObject(parsed)) return undefined;
+  const { announced, started, starts } = parsed;
+  if (!isCount(announced) || !isCount(started) || !isCount(starts)) return undefined;
+  const hung = parseHung(parsed['hung']);
+  const learnt = parseLearnt(parsed['learnt']);
+  return { announced, started, starts, ...defined({ hung, learnt }) };
+}
+
+function parseHung(value: unknown): HungWorker | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { epoch, silentMs, step, longestMs, endedMs } = value;
+  return isCount(epoch) &&
+    isMilliseconds(silentMs) &&
+    isMilliseconds(endedMs) &&
+    (step === undefined || isStep(step)) &&
+    (longestMs === undefined || isMilliseconds(longestMs))
+    ? { epoch, silentMs, endedMs, ...defined({ step, longestMs }) }
+    : undefined;
+}
+
+function parseLearnt(value: unknown): Learnt | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { members, steps, longestMs, hungStep, isPatient } = value;
+  return isCount(members) &&
+    isCount(steps) &&
+    (longestMs === undefined || isMilliseconds(longestMs)) &&
+    (hungStep === undefined || isStep(hungStep))
+    ? {
+        members,
+        steps,
+        ...defined({ longestMs, hungStep }),
+        ...(isPatient === true ? { isPatient } : {}),
+      }
     : undefined;
 }
 

@@ -22,8 +22,8 @@ import { waitFor } from '../runtime/informer/wait-for.ts';
 
 const TIMEOUT_MS = 180_000;
 const NAMESPACE = 'default';
-/** More than any test or benchmark needs. */
-const MAX_RESTARTS = 1000;
+/** More than any test or benchmark needs that does not want a failure. */
+const DEFAULT_MAX_RESTARTS = 1000;
 
 export type Mode = 'Sidecar' | 'Supervisor';
 
@@ -36,6 +36,7 @@ export interface WorkerGroupOptions {
   readonly mode: Mode;
   /** `InPlaceRestart` by default. */
   readonly strategy?: RestartStrategy;
+  readonly maxRestarts?: number;
   /** Tolerations of the Pods, besides those that every Pod gets. */
   readonly tolerations?: readonly Toleration[];
   /** What a worker's shell does last when it is told to stop; by default `exit 143`. */
@@ -193,14 +194,14 @@ export class WorkerGroup {
 
   #manifest(): JobSet {
     const { mode, strategy = 'InPlaceRestart', tolerations, annotations } = this.#options;
-    const { onStop = 'exit 143' } = this.#options;
+    const { onStop = 'exit 143', maxRestarts = DEFAULT_MAX_RESTARTS } = this.#options;
     const marks = this.#marksPath;
     // Kubernetes turns `$$` into `$`. In a pid namespace a process has another number than on the
     // machine; only the machine's process table has the latter.
     const script =
       `{ read -r pid rest <${HOST_ROOT}/proc/self/stat; } 2>/dev/null || pid=$$$$; ` +
       `trap 'echo "end $RANK $pid" >> ${marks}; kill $!; ${onStop}' TERM; ` +
-      `echo "start $RANK $pid" >> ${marks}; sleep 3600 & wait`;
+      `echo "rank $RANK runs"; echo "start $RANK $pid" >> ${marks}; sleep 3600 & wait`;
     return {
       apiVersion: 'jobset.x-k8s.io/v1alpha2',
       kind: 'JobSet',
@@ -210,7 +211,7 @@ export class WorkerGroup {
         annotations: { ...annotations, [RESTART_MODE]: mode, [RESTART_BACKOFF]: 'Disabled' },
       },
       spec: {
-        failurePolicy: { maxRestarts: MAX_RESTARTS, restartStrategy: strategy },
+        failurePolicy: { maxRestarts, restartStrategy: strategy },
         replicatedJobs: [
           {
             name: 'w',

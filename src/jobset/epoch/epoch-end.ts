@@ -30,10 +30,7 @@ import { describeWitness, type Witness } from './witness.ts';
 
 export interface EpochEnd {
   readonly cause: RestartCause;
-  /**
-   * The user asked for it. Its cause is `Resumed`, because a definition of an earlier version would
-   * refuse a status with a new one.
-   */
+  /** The user asked for it, see `causeForUser`. */
   readonly isRequested?: boolean;
   readonly counted: boolean;
   /** The failure policy's verdict on a worker's failure. */

@@ -7,6 +7,7 @@ import { invalidValue } from '../../kube/field-error.ts';
 import type { StringMap } from '../../kube/meta.ts';
 import type { FieldError } from '../../kube/status.ts';
 import type { GroupFacts } from '../facts.ts';
+import type { JobSet, RestartRecord } from '../jobset.ts';
 import { RESTART_EPOCH } from '../names.ts';
 import { isReleased } from './in-place-restart.ts';
 
@@ -14,6 +15,15 @@ import { isReleased } from './in-place-restart.ts';
 export function isRestartRequested({ jobSet, group }: GroupFacts): boolean {
   const requested = jobSet.metadata.annotations?.[RESTART_EPOCH];
   return requested === String(group.epoch) && isReleased(group);
+}
+
+/**
+ * The cause of a restart in words. A request is recorded as `Resumed`, because a definition of an
+ * earlier version would refuse a status with a new cause.
+ */
+export function causeForUser({ metadata }: JobSet, { cause, epoch }: RestartRecord): string {
+  const isRequested = metadata.annotations?.[RESTART_EPOCH] === String(epoch);
+  return cause === 'Resumed' && isRequested ? 'Requested' : cause;
 }
 
 export function restartEpochErrors(annotations: StringMap | undefined): readonly FieldError[] {

@@ -238,7 +238,8 @@ function parseAnnouncement(object: JsonObject): HubAnnouncement | undefined {
 }
 
 function progressOf(object: JsonObject): { readonly progress?: Progress } {
-  return defined({ progress: parseProgress(object) });
+  const progress = parseProgress(object);
+  return progress === undefined ? {} : { progress };
 }
 
 function parseState(object: JsonObject): HubMessage | undefined {

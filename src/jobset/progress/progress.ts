@@ -1,6 +1,5 @@
 /** How far a worker is: the line that it writes, and what its agent reports of it to the hub. */
 import { parseDuration } from '../../kube/duration.ts';
-import { defined } from '../../kube/json/defined.ts';
 import type { JsonObject } from '../../kube/json/json-value.ts';
 
 /** What a worker has reported since it started. */
@@ -81,7 +80,13 @@ export function parseProgress(fields: JsonObject): Progress | undefined {
     (step === undefined || isStep(step)) &&
     (checkpoint === undefined || isStep(checkpoint)) &&
     (phase === undefined || isPhase(phase));
-  return isValid ? { ...defined({ step, checkpoint, phase }), silentMs } : undefined;
+  if (!isValid) return undefined;
+  // Thousands of pings a second bring one.
+  const progress: { -readonly [K in keyof Progress]: Progress[K] } = { silentMs };
+  if (step !== undefined) progress.step = step;
+  if (checkpoint !== undefined) progress.checkpoint = checkpoint;
+  if (phase !== undefined) progress.phase = phase;
+  return progress;
 }
 
 export function isStep(value: unknown): value is number {

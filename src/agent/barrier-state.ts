@@ -1,0 +1,103 @@
+/** The states, events and effects of the barrier. */
+import type { Announcement, EndedWorker, GroupSnapshot } from './channel.ts';
+import type { HungWorker, Marker } from './marker.ts';
+import type { WorkerExit } from './worker-exit.ts';
+
+export interface Barrier {
+  readonly mode: 'Sidecar' | 'Supervisor';
+  /** Undefined if the template did not tell its own agent: then the first snapshot decides. */
+  readonly jobSetUid: string | undefined;
+  /** The marker as it is on disk, or will be after the write under way. */
+  readonly marker: Marker;
+  /** The newest version of the JobSet that was seen. */
+  readonly known: GroupSnapshot | undefined;
+  /** The Pod is being deleted, so the barrier does not lift any more. */
+  readonly isPodEnding: boolean;
+  /**
+   * The Pod was not confirmed for so long that the operator may take it for dead
+   * (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`).
+   */
+  readonly isCutOff: boolean;
+  readonly stage: Stage;
+  /** The last worker that is known to have ended, and its epoch. */
+  readonly ended?: { readonly epoch: number; readonly worker: EndedWorker } | undefined;
+}
+
+export type Stage =
+  /** There is no consistent snapshot yet, or the agent only waits to be told to end. */
+  | { readonly name: 'Unsynced' }
+  /**
+   * Supervisor only: the worker was stopped because the Pod was not confirmed; waits for an answer.
+   */
+  | { readonly name: 'CutOff' }
+  /** `marker.announced` is being written. */
+  | { readonly name: 'Marking'; readonly announcement: Announcement }
+  /** The announcement is on its way. */
+  | { readonly name: 'Announcing'; readonly epoch: number }
+  /** At the barrier. */
+  | { readonly name: 'Waiting'; readonly epoch: number }
+  /** `marker.started` is being written. */
+  | { readonly name: 'Starting'; readonly epoch: number; readonly isAnnounced: boolean }
+  /** The barrier is lifted. */
+  | {
+      readonly name: 'Running';
+      readonly epoch: number;
+      readonly isAnnounced: boolean;
+      /** The worker is being ended because it made no progress. */
+      readonly isHung?: true;
+    }
+  /** Supervisor only: the worker was told to stop, because its epoch is over. */
+  | { readonly name: 'Stopping'; readonly epoch: number }
+  /** Supervisor only: the agent was told to end and waits for its worker. */
+  | {
+      readonly name: 'Ending';
+      readonly signal: string;
+      /** The agent stopped the worker itself, so the worker's exit says nothing about its work. */
+      readonly isStopped: boolean;
+    }
+  /** The agent leaves its container. */
+  | { readonly name: 'Left' };
+
+export type BarrierEvent =
+  | { readonly type: 'snapshot'; readonly snapshot: GroupSnapshot }
+  | { readonly type: 'markerWritten' }
+  | { readonly type: 'announced'; readonly epoch: number }
+  | { readonly type: 'podEnding' }
+  /** The hub or the API server confirmed that the Pod exists. */
+  | { readonly type: 'podLives' }
+  /** The last confirmation of the Pod is too old. */
+  | { readonly type: 'cutOff' }
+  /** The worker made no progress for too long, and the hub or the API server answers. */
+  | { readonly type: 'hung'; readonly worker: HungWorker }
+  /** A signal told the agent to end. */
+  | { readonly type: 'stop'; readonly signal: string }
+  /** Supervisor: the worker and all its descendants have ended. */
+  | { readonly type: 'workerEnded'; readonly exit: WorkerExit; readonly restartsGroup: boolean };
+
+export type Effect =
+  | { readonly type: 'writeMarker'; readonly marker: Marker }
+  | { readonly type: 'announce'; readonly announcement: Announcement }
+  /** Sidecar: let the worker start. Supervisor: start it. */
+  | { readonly type: 'lift'; readonly epoch: number }
+  /** Answered by `workerEnded`. */
+  | { readonly type: 'stopWorker' }
+  /** Supervisor: look into the worker and kill it. Answered by `workerEnded`. */
+  | { readonly type: 'killHung' }
+  /** Hint that this Pod's worker is being stopped by someone else. */
+  | { readonly type: 'giveNotice'; readonly epoch: number }
+  | { readonly type: 'leave'; readonly reason: LeaveReason };
+
+export type LeaveReason =
+  /** The epoch is over: the Pod has to restart in place. */
+  | { readonly type: 'EpochOver' }
+  /** The worker must not run on. The Pod restarts in place, and runs again when it is confirmed. */
+  | { readonly type: 'CutOff' }
+  /** Sidecar: the worker made no progress. The Pod restarts in place. */
+  | { readonly type: 'Hung' }
+  | { readonly type: 'Signal'; readonly signal: string }
+  | { readonly type: 'WorkerExit'; readonly exit: WorkerExit };
+
+export interface Step {
+  readonly state: Barrier;
+  readonly effects: readonly Effect[];
+}

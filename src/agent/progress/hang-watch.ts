@@ -1,0 +1,145 @@
+/**
+ * When a worker counts as hung. It is timed only after its first report, or by the time-out for
+ * that. Past the time-out, the hub or the API server has to answer before anything is ended,
+ * because a network that is down stops the whole group without any fault of a worker
+ * (`docs/design/member-hazards.md#a-worker-hangs-while-nothing-answers`). Holds no timer and no
+ * clock.
+ */
+import type { ProgressTimeouts } from '../../jobset/progress/progress-timeouts.ts';
+import { defined } from '../../kube/json/defined.ts';
+import type { Learnt } from '../marker.ts';
+import type { ProgressWatch } from './progress-watch.ts';
+
+/** How often to ask for an answer while one is due. */
+export const ASK_INTERVAL_MS = 1000;
+
+const MINUTE_MS = 60_000;
+/** `Auto` is this many times the longest silence between two steps, within these bounds. */
+const AUTO_FACTOR = 5;
+const MIN_AUTO_MS = 5 * MINUTE_MS;
+const MAX_AUTO_MS = 60 * MINUTE_MS;
+/** `Auto` is no time-out before so many steps. */
+const MIN_STEPS = 10;
+/** A worker that hangs again without a step between may only be slow there. */
+const PATIENCE_FACTOR = 4;
+
+/** What the agent has to do about its worker. */
+export type Verdict = 'Ask' | 'Hung';
+
+export class HangWatch {
+  readonly #progress: ProgressWatch;
+  /** From workers before this one. */
+  #before: Learnt;
+  /** `Auto` as it was when the marker was written last. */
+  #keptMs: number;
+  /** Since when the worker has been silent for too long; monotonic. */
+  #dueSinceMs: number | undefined;
+  #askedMs: number | undefined;
+  #isAnswered = false;
+  #asks = 0;
+
+  constructor(progress: ProgressWatch, kept: Learnt | undefined) {
+    this.#progress = progress;
+    this.#before = kept ?? { members: 0, steps: 0 };
+    this.#keptMs = autoMs(this.#before) ?? 0;
+  }
+
+  /** Another worker is about to start. */
+  begin(): void {
+    this.#before = this.learnt;
+    this.#clear();
+  }
+
+  /** The group has this many Pods. What was learnt in a group of another size does not count. */
+  resized(members: number): void {
+    if (members === this.#before.members) return;
+    this.#before = { members, steps: 0 };
+    this.#keptMs = 0;
+  }
+
+  /** Called several times a second. `timeouts` are none while the worker may not be ended. */
+  look(nowMs: number, timeouts: ProgressTimeouts): Verdict | undefined {
+    const timeoutMs = this.#timeoutMs(timeouts);
+    if (timeoutMs === undefined || this.#progress.silentMs < timeoutMs) {
+      this.#clear();
+      return undefined;
+    }
+    this.#dueSinceMs ??= nowMs;
+    if (this.#isAnswered) return 'Hung';
+    if (nowMs < (this.#askedMs ?? Number.NEGATIVE_INFINITY) + ASK_INTERVAL_MS) return undefined;
+    this.#askedMs = nowMs;
+    this.#asks++;
+    return 'Ask';
+  }
+
+  /** The hub or the API server answered what was asked at `askedMs`, monotonic. */
+  answered(askedMs: number): void {
+    if (this.#dueSinceMs !== undefined && askedMs >= this.#dueSinceMs) this.#isAnswered = true;
+  }
+
+  /** How often it has asked in vain since the worker has been silent for too long. */
+  get asks(): number {
+    return this.#asks;
+  }
+
+  /** Whether a worker that is told to stop was silent for half of its time-out. */
+  isSilent(timeouts: ProgressTimeouts): boolean {
+    const timeoutMs = this.#timeoutMs(timeouts);
+    return timeoutMs !== undefined && this.#progress.silentMs * 2 >= timeoutMs;
+  }
+
+  /** The worker is ended as hung. */
+  noteHang(): void {
+    const step = this.#progress.progress?.step;
+    const isAgain = step !== undefined && step <= (this.#before.hungStep ?? -1);
+    this.#before = {
+      ...this.#before,
+      ...defined({ hungStep: step }),
+      ...(isAgain ? { isPatient: true } : {}),
+    };
+    this.#clear();
+  }
+
+  get learnt(): Learnt {
+    const { longestMs, steps } = this.#progress;
+    const before = this.#before.longestMs;
+    const longest = Math.max(before ?? 0, Math.round(longestMs ?? 0));
+    return {
+      ...this.#before,
+      steps: Math.min(MIN_STEPS, this.#before.steps + steps),
+      ...(before === undefined && longestMs === undefined ? {} : { longestMs: longest }),
+    };
+  }
+
+  /** Whether `Auto` has grown by a minute since the marker was written. */
+  get isNews(): boolean {
+    return (autoMs(this.learnt) ?? 0) >= this.#keptMs + MINUTE_MS;
+  }
+
+  /** For the marker, which is written now. */
+  keep(): Learnt {
+    this.#keptMs = autoMs(this.learnt) ?? 0;
+    return this.learnt;
+  }
+
+  #timeoutMs({ progressTimeout, firstProgressTimeout }: ProgressTimeouts): number | undefined {
+    const { progress, allowedSilence } = this.#progress;
+    if (progress === undefined) return firstProgressTimeout;
+    if (progressTimeout === undefined || allowedSilence === 'Unlimited') return undefined;
+    if (allowedSilence !== undefined) return allowedSilence;
+    return progressTimeout === 'Auto' ? autoMs(this.learnt) : progressTimeout;
+  }
+
+  #clear(): void {
+    this.#dueSinceMs = undefined;
+    this.#askedMs = undefined;
+    this.#isAnswered = false;
+    this.#asks = 0;
+  }
+}
+
+function autoMs({ steps, longestMs, isPatient }: Learnt): number | undefined {
+  if (steps < MIN_STEPS || longestMs === undefined) return undefined;
+  const usualMs = Math.min(MAX_AUTO_MS, Math.max(MIN_AUTO_MS, AUTO_FACTOR * longestMs));
+  return isPatient === true ? usualMs * PATIENCE_FACTOR : usualMs;
+}
