@@ -48,6 +48,8 @@ export class SlotModel {
   /** Index of the status version that the agent knows. */
   #view = 0;
   #workerExited = false;
+  /** The last epoch in which the worker made no more progress. */
+  #hungIn = 0;
   /** Whether the end of this Pod must not be charged. */
   #isEndForgiven = false;
   readonly #hub = new HubChannelModel();
@@ -151,13 +153,14 @@ export class SlotModel {
         this.lastStart = this.#own;
       });
     }
-    return [...steps, ...this.#agentSteps(), ...this.#hubSteps()];
+    return [...steps, ...this.#agentSteps(), ...this.#hubSteps(), ...this.#hangSteps()];
   }
 
   faults(): Step[] {
     const faults: Step[] = [];
     if (this.phase === 'live') faults.push(() => this.terminate(false));
     if (this.worker > 0) faults.push(() => this.#exitWorker());
+    if (this.worker > this.#hungIn) faults.push(() => this.#hang());
     if (this.#agent !== 'down' && this.#agent !== 'exiting') faults.push(() => this.#crash());
     return [...faults, ...this.#hubFaults()];
   }
@@ -228,6 +231,20 @@ export class SlotModel {
       });
     }
     return faults;
+  }
+
+  /** Past the time-out, the hub or the API server has to answer before the worker is ended. */
+  #hangSteps(): Step[] {
+    const isHung = this.worker > 0 && this.worker === this.#hungIn && this.#agent === 'lifted';
+    if (!isHung) return [];
+    if (this.#readsApi() || this.#hub.isPonged) return [() => this.#leave()];
+    return this.#hub.canPing ? [() => this.#hub.ping()] : [];
+  }
+
+  #hang(): void {
+    this.#fail([this.worker]);
+    this.#hungIn = this.worker;
+    this.#hub.forgetPings();
   }
 
   #agentSteps(): Step[] {

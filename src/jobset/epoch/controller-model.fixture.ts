@@ -122,10 +122,15 @@ export class ControllerModel {
     return steps;
   }
 
-  /** Receives messages of agents, one at a time. */
+  /** Receives messages of agents, one at a time, and answers pings. */
   hubSteps(): Step[] {
     const steps: Step[] = [];
     for (const stream of this.#streams) {
+      if (stream.hasPing) {
+        steps.push(() => {
+          stream.isPonged = true;
+        });
+      }
       const facts = this.#written.get(stream.podUid);
       if (stream.sent.length === 0 || facts === undefined) continue;
       steps.push(() => {

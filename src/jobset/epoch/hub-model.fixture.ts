@@ -9,6 +9,8 @@ export class StreamModel {
   isAnswered = false;
   /** The hub has closed it, or the network has: either end knows. */
   isClosed = false;
+  isPinged = false;
+  isPonged = false;
   /** Nothing gets through any more, and the agent does not know yet. */
   isDead = false;
 
@@ -18,6 +20,11 @@ export class StreamModel {
 
   say(epoch: number): void {
     if (!this.isDead && !this.isClosed) this.sent.push(epoch);
+  }
+
+  /** Whether the hub has a ping to answer. */
+  get hasPing(): boolean {
+    return this.isPinged && !this.isPonged && !this.isDead && !this.isClosed;
   }
 
   /** Loses everything that is on its way. */
@@ -58,6 +65,25 @@ export class HubChannelModel {
 
   get isWaitingForAnswer(): boolean {
     return this.hasStream && this.#stream?.isAnswered === false && !this.isDead;
+  }
+
+  /** The agent may ask for a sign of life: over a stream, and once until it is answered. */
+  get canPing(): boolean {
+    return !this.isViaApi && this.isConnected && this.#stream?.isPinged === false;
+  }
+
+  get isPonged(): boolean {
+    return this.#stream?.isPonged === true;
+  }
+
+  ping(): void {
+    if (this.#stream !== undefined) this.#stream.isPinged = true;
+  }
+
+  /** An answer to a question from before now counts for nothing. */
+  forgetPings(): void {
+    if (this.#stream !== undefined)
+      Object.assign(this.#stream, { isPinged: false, isPonged: false });
   }
 
   answered(): void {

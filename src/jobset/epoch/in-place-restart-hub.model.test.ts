@@ -1,8 +1,8 @@
 /**
  * Tests the protocol over the hub under any interleaving: streams that drop or are open at one end
  * only, hubs that crash and forget, a lease that moves, a deposed leader that does not know it, one
- * that steps down and leads again, agents that fall back to the API server and return. `GroupModel`
- * checks the properties (`docs/design/hub.md`).
+ * that steps down and leads again, agents that fall back to the API server and return, workers that
+ * hang during all that. `GroupModel` checks the properties (`docs/design/hub.md`).
  */
 import { test } from 'vitest';
 import type { Shape } from './group-model.fixture.ts';
