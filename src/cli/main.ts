@@ -11,6 +11,7 @@ import type { ConnectionFlags } from './cluster-connection.ts';
 import type { DemoFlags } from './demo/options.ts';
 import { parseDemoFlags } from './demo/options.ts';
 import { type InstallFlags, type InstallOptions, parseInstallFlags } from './install/options.ts';
+import type { LogsFlags } from './jobset-logs/options.ts';
 import type { ReportFlags } from './jobset-report/command.ts';
 import type { RestartFlags } from './jobset-restart/command.ts';
 import { DEFAULT_STATE_DIRECTORY } from './state-directory.ts';
@@ -205,6 +206,24 @@ installationCommand('uninstall', 'remove the operator from a cluster; JobSets an
     const { installCommand } = await import('./install/command.ts');
     const options = installOptions({ ...flags, monitoring: true, networkPolicy: true });
     process.exitCode = await installCommand('uninstall', options, flags.deleteJobsets === true);
+  });
+
+jobSetCommand('logs', 'show the logs of all members of a JobSet, in the order of time')
+  .option('--rank <rank>', 'only this member: 5, or workers/5')
+  .option('--epoch <n>', 'only lines of this epoch')
+  .option('--failed', 'only members that failed: the suspects, or the first that was seen to fail')
+  .option('-f, --follow', 'go on through restarts until the JobSet has finished')
+  .option('--since <duration>', 'only lines newer than this, such as 5m')
+  .option('--tail <n>', 'only the last lines of each run of a container')
+  .option('-c, --container <name>', "container; the worker's by default")
+  .option('--timestamps', 'put its time before each line')
+  .option('--agent', "show the agent's own lines too")
+  .action(async (jobSet: string, flags: LogsFlags & ConnectionFlags) => {
+    const { parseLogs } = await import('./jobset-logs/options.ts');
+    const parsed = parseLogs(jobSet, flags);
+    if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
+    const { jobSetLogs } = await import('./jobset-logs/command.ts');
+    process.exitCode = await jobSetLogs(parsed.options, flags);
   });
 
 jobSetCommand('restart', 'end the current epoch of a JobSet, so that all its workers start again')

@@ -6,8 +6,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import { readLines } from '../../src/cli/demo/lines.ts';
 import { createJobSetInformers, type JobSetInformers } from '../../src/cli/jobset-informers.ts';
+import { readLines } from '../../src/cli/log-lines.ts';
 import { JOBSETS, type JobSet, type RestartRecord } from '../../src/jobset/jobset.ts';
 import { ENV_WORKER, RESTART_BACKOFF } from '../../src/jobset/names.ts';
 import type { Stored } from '../../src/kube/meta.ts';
@@ -204,7 +204,9 @@ export class FrameworkRun {
     const options = { container: WORKER, follow: true, signal: this.#stop.signal };
     try {
       const key = { namespace: NAMESPACE, name: pod };
-      for await (const line of readLines(this.#client.logs(key, options))) this.#sawLine(line);
+      for await (const { bytes } of readLines(this.#client.logs(key, options))) {
+        this.#sawLine(bytes.toString());
+      }
     } catch (error) {
       if (!this.#stop.signal.aborted) this.#output.push(`the log of ${pod} ended: ${error}`);
     }

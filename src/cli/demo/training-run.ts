@@ -13,8 +13,8 @@ import type { Informer } from '../../runtime/informer/informer.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import { createJobSetInformers } from '../jobset-informers.ts';
+import { readLines } from '../log-lines.ts';
 import { removeJobSet } from './jobset-removal.ts';
-import { readLines } from './lines.ts';
 import { measureRestarts, type RunEvent } from './measurement.ts';
 import type { DemoMode, DemoStrategy } from './options.ts';
 import type { MeasuredRestart } from './report.ts';
@@ -188,8 +188,8 @@ class RunObserver {
     const key = { ...this.key, name: pod };
     const options = { container: WORKER, follow: true, signal: this.stop.signal };
     try {
-      for await (const text of readLines(client.logs(key, options))) {
-        const line = parseTrainingLine(text);
+      for await (const { bytes } of readLines(client.logs(key, options))) {
+        const line = parseTrainingLine(bytes.toString());
         if (line !== undefined) this.sawLine(line);
       }
     } catch (error) {

@@ -78,6 +78,10 @@ export interface LogOptions extends CallOptions {
   readonly previous?: boolean;
   readonly timestamps?: boolean;
   readonly tailLines?: number;
+  /** RFC 3339: no older line. API servers drop the fraction of a second. */
+  readonly sinceTime?: string;
+  /** Not together with `sinceTime`. */
+  readonly sinceSeconds?: number;
 }
 
 export interface ObjectKey {

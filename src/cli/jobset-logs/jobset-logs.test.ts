@@ -1,0 +1,257 @@
+import { describe, expect, it } from 'vitest';
+import { replicatedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
+import type { JobSetStatus, RestartRecord } from '../../jobset/jobset.ts';
+import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
+import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
+import { agentLineOf, EpochFilter, epochWindow } from './epoch-lines.ts';
+import { printed } from './line-printer.ts';
+import { failedPods, rankProblem } from './log-members.ts';
+import { HOLD_MS, LiveMerge, mergeByTime, type Timed } from './merge.ts';
+import { parseLogs } from './options.ts';
+import { LineCursor, stampAt, stampOf, timedLines } from './timed-lines.ts';
+
+async function* chunksOf(text: string | Buffer, size: number): AsyncGenerator<Uint8Array> {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+async function allOf<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+describe('lines with times', () => {
+  it.each<[string, string | undefined]>([
+    ['2026-01-01T00:00:00.5Z', '2026-01-01T00:00:00.500000000Z'],
+    ['2026-01-01T02:00:00.123456789+02:00', '2026-01-01T00:00:00.123456789Z'],
+    ['2026-01-01T00:00:00Z', '2026-01-01T00:00:00.000000000Z'],
+    ['2026-13-01T00:00:00Z', undefined],
+    ['unable', undefined],
+    ['', undefined],
+  ])('read %j as %j', (text, stamp) => {
+    expect(stampOf(text)).toBe(stamp);
+  });
+
+  it.each([1, 7, 100_000])('are the same in chunks of %d bytes', async (size) => {
+    const log = `${stampAt(1)} a b\n${stampAt(2)} \nnode says\n${stampAt(1)} \u001b[1mc\0`;
+    const lines = await allOf(timedLines(chunksOf(log, size)));
+    expect(lines.map(({ stamp, time, text }) => [stamp, time, text.toString()])).toEqual([
+      [stampAt(1), stampAt(1), 'a b'],
+      [stampAt(2), stampAt(2), ''],
+      [stampAt(2), stampAt(2), 'node says'],
+      [stampAt(1), stampAt(2), '\u001b[1mc\0'],
+    ]);
+  });
+
+  it('are cut where they are too long, and say so', async () => {
+    const log = `${stampAt(1)} ${'x'.repeat(1024 * 1024)}\n${stampAt(2)} next\n`;
+    const [long, next] = await allOf(timedLines(chunksOf(log, 1000)));
+    if (long === undefined || next === undefined) throw new Error('two lines were expected');
+    const text = printed({ ...long, label: '5' }, false).toString();
+    expect(text).toMatch(/^\[5\] x+ \[cut: longer than 64 KiB\]\n$/);
+    expect(text.length).toBeLessThan(66_000);
+    expect(printed({ ...next, label: 'w/5' }, true).toString()).toBe(`[w/5] ${stampAt(2)} next\n`);
+  });
+});
+
+describe('a log that is read again and again', () => {
+  it.each(Array.from({ length: 50 }, (_, seed) => seed))(
+    'loses no line and shows none twice (seed %d)',
+    (seed) => {
+      const random = new SeededRandom(seed);
+      const under = (limit: number): number => Math.floor(random.next() * limit);
+      // Many lines share a stamp, and two writers swap some.
+      let atMs = 1_000_000;
+      const log = Array.from({ length: 500 }, (_, i) => {
+        atMs += under(4) === 0 ? under(700) : 0;
+        return { stamp: stampAt(atMs - under(3)), text: `line ${i}` };
+      });
+      const cursor = new LineCursor();
+      const shown: string[] = [];
+      let written = 0;
+      while (written < log.length) {
+        written = Math.min(log.length, written + under(40));
+        cursor.reopen();
+        const since = stampOf(cursor.since ?? '') ?? '';
+        const answer = log.slice(0, written).filter(({ stamp }) => stamp >= since);
+        // The connection may break before all of it has come.
+        const isWhole = written === log.length || under(2) === 0;
+        const received = isWhole ? answer : answer.slice(0, under(answer.length + 1));
+        for (const { stamp, text } of received) if (cursor.isNew(stamp)) shown.push(text);
+      }
+      expect(shown).toEqual(log.map(({ text }) => text));
+    },
+  );
+
+  it('forgets old lines of a log that never ends', () => {
+    const cursor = new LineCursor();
+    let news = 0;
+    for (let i = 0; i < 200_000; i++) news += cursor.isNew(stampAt(i)) ? 1 : 0;
+    expect(news).toBe(200_000);
+    cursor.reopen();
+    expect([cursor.isNew(stampAt(0)), cursor.isNew(stampAt(199_999))]).toEqual([false, false]);
+    expect(cursor.isNew(stampAt(200_000))).toBe(true);
+  });
+});
+
+describe('a merge', () => {
+  async function* from(lines: readonly Timed[]): AsyncGenerator<Timed> {
+    yield* lines;
+  }
+
+  it.each([1, 2, 5, 48])('puts the lines of %d logs in the order of time', async (count) => {
+    const random = new SeededRandom(count);
+    const logs = Array.from({ length: count }, (_, of) => {
+      const times = Array.from({ length: 100 }, () => stampAt(Math.floor(random.next() * 300)));
+      return times.toSorted().map((time, i) => ({ time, of, i }));
+    });
+    const merged = (await allOf(mergeByTime(logs.map(from)))) as (typeof logs)[number];
+    expect(merged.map(({ time }) => time)).toEqual(
+      logs
+        .flat()
+        .map(({ time }) => time)
+        .toSorted(),
+    );
+    for (const [of, log] of logs.entries()) {
+      expect(merged.filter((line) => line.of === of)).toEqual(log);
+    }
+  });
+
+  it('holds a new line until earlier ones of others had time to come', async () => {
+    const clock = new VirtualClock();
+    const written: string[] = [];
+    const merge = new LiveMerge<Timed>({
+      clock,
+      write: async (lines) => void written.push(...lines.map(({ time }) => time)),
+      sizeOf: () => 1,
+    });
+    await merge.add({ time: '2' });
+    await clock.advance(HOLD_MS / 2);
+    await merge.add({ time: '1' });
+    await merge.add({ time: '3' });
+    expect(written).toEqual([]);
+    await clock.advance(HOLD_MS / 2);
+    expect(written).toEqual(['1', '2']);
+    await merge.flush();
+    expect(written).toEqual(['1', '2', '3']);
+  });
+
+  it('waits for the output where lines come faster than they are written', async () => {
+    const written: string[] = [];
+    const merge = new LiveMerge<Timed>({
+      clock: new VirtualClock(),
+      write: async (lines) => void written.push(...lines.map(({ time }) => time)),
+      sizeOf: () => 9 * 1024 * 1024,
+    });
+    await merge.add({ time: '2' });
+    await merge.add({ time: '1' });
+    expect(written).toEqual(['1', '2']);
+  });
+});
+
+const RECORD: RestartRecord = {
+  epoch: 2,
+  time: '2026-01-01T00:10:00.000000Z',
+  cause: 'WorkerFailed',
+  counted: true,
+  ranMs: 60_000,
+};
+const JOBSET = storedJobSet({
+  replicatedJobs: [replicatedJob('w'), { ...replicatedJob('driver'), replicas: 1 }],
+});
+
+describe('the lines of an epoch', () => {
+  const status: JobSetStatus = {
+    deprecatedEpoch: 3,
+    syncedEpoch: 4,
+    syncedTime: '2026-01-01T00:10:30.000000Z',
+    restartHistory: [{ ...RECORD, epoch: 3, ranMs: 1000, time: '2026-01-01T00:10:20Z' }, RECORD],
+  };
+  const at = (time: string): number => Date.parse(`2026-01-01T${time}Z`);
+
+  it.each<[number, object]>([
+    [2, { epoch: 2, fromMs: at('00:09:00'), untilMs: at('00:10:19') }],
+    [3, { epoch: 3, fromMs: at('00:10:19'), untilMs: at('00:10:30') }],
+    [4, { epoch: 4, fromMs: at('00:10:30'), untilMs: undefined }],
+  ])('%d are those from its release to the next one', (epoch, window) => {
+    expect(epochWindow({ ...JOBSET, status }, epoch)).toEqual({ window });
+  });
+
+  it.each<[number, JobSetStatus, string]>([
+    [1, status, 'epoch 1 is not recorded any more: the oldest is 2'],
+    [5, status, 'epoch 5 has not begun: the current one is 4'],
+    [4, { ...status, syncedEpoch: 3 }, 'epoch 4 was not released, so no worker ran in it'],
+    [1, {}, 'epoch 1 was not released, so no worker ran in it'],
+  ])('%d cannot be told in this state', (epoch, state, problem) => {
+    expect(epochWindow({ ...JOBSET, status: state }, epoch)).toEqual({ problem });
+  });
+
+  it("follow the agent's own lines where there are any", () => {
+    const begins = (epoch: number): ReturnType<typeof agentLineOf> =>
+      agentLineOf(
+        Buffer.from(`{"level":"info","logger":"agent","epoch":${epoch},"msg":"an epoch begins"}`),
+      );
+    const filter = new EpochFilter({ epoch: 2, fromMs: 1000, untilMs: 2000 });
+    expect(filter.wants(stampAt(999), undefined)).toBe(false);
+    expect(filter.wants(stampAt(1000), undefined)).toBe(true);
+    expect(filter.wants(stampAt(2000), undefined)).toBe(false);
+    expect(filter.wants(stampAt(500), begins(2))).toBe(true);
+    expect(filter.wants(stampAt(5000), undefined)).toBe(true);
+    expect(filter.wants(stampAt(1500), begins(3))).toBe(false);
+    expect(filter.wants(stampAt(1600), undefined)).toBe(false);
+  });
+
+  it.each([
+    '{"level":"info","logger":"trainer","msg":"an epoch begins","epoch":1}',
+    '{"level":"info","logger":"agent"',
+    'an epoch begins',
+    '',
+  ])('are not told by %j, which the worker wrote', (text) => {
+    expect(agentLineOf(Buffer.from(text))).toBeUndefined();
+  });
+});
+
+describe('whose lines are shown', () => {
+  it('are those of the suspects, or else of the first that was seen to fail', () => {
+    const witness = { pod: 'w-0-9', exitCode: 1, reason: 'WorkerExited' };
+    const suspect = {
+      worker: 'worker 5 of w (w-0, index 5)',
+      replicatedJob: 'w',
+      jobIndex: 0,
+      pod: 'w-0-5',
+      why: 'killed by SIGSEGV',
+      confidence: 'Certain',
+    } as const;
+    const history = [
+      { ...RECORD, epoch: 3, witness, suspects: [suspect] },
+      { ...RECORD, witness },
+    ];
+    expect(failedPods(history, undefined)).toEqual(['w-0-5']);
+    expect(failedPods(history, 2)).toEqual(['w-0-9']);
+    expect(failedPods(history, 1)).toEqual([]);
+    expect(failedPods([{ ...RECORD, cause: 'Scaled' }, ...history], undefined)).toEqual(['w-0-5']);
+  });
+
+  it.each<[string | undefined, number, string | undefined]>([
+    [undefined, 0, undefined],
+    ['driver', 0, undefined],
+    ['driver', 1, '--rank: there is no rank 1: those of driver are 0 to 0'],
+    ['workers', 1, '--rank: there is no ReplicatedJob workers; there are w, driver'],
+  ])('may be of rank %s/%d', (name, rank, problem) => {
+    expect(rankProblem(JOBSET, { replicatedJob: name, rank })).toBe(problem);
+  });
+});
+
+it.each<[object, string]>([
+  [{ rank: '-1' }, '--rank is "-1", allowed is a number such as 5, or workers/5'],
+  [{ rank: 'a/b' }, '--rank is "a/b", allowed is a number such as 5, or workers/5'],
+  [{ epoch: '0' }, '--epoch is "0", allowed are whole numbers from 1'],
+  [{ tail: 'x' }, '--tail is "x", allowed are whole numbers from 0'],
+  [{ since: '5' }, '--since is "5", allowed is a duration such as 30s, 5m or 1h'],
+  [{ since: '-5m' }, '--since is "-5m", allowed is a duration such as 30s, 5m or 1h'],
+  [{ epoch: '1', follow: true }, '--epoch and --follow cannot be used together'],
+  [{ namespace: 'A' }, '--namespace is "A"'],
+])('refuses the arguments %j', (flags, error) => {
+  expect(parseLogs('train', flags)).toEqual({ errors: [expect.stringContaining(error)] });
+});

@@ -1,0 +1,110 @@
+/** Whose logs are shown: the members of a JobSet, their ranks and containers. */
+import { templateAgent } from '../../jobset/injection/template-agent.ts';
+import type { JobSet, ReplicatedJob, RestartRecord } from '../../jobset/jobset.ts';
+import { identityOf, isSame, membershipOf } from '../../jobset/membership.ts';
+import { JOB_INDEX, REPLICATED_JOB_NAME } from '../../jobset/names.ts';
+import type { Stored } from '../../kube/meta.ts';
+import { COMPLETION_INDEX, type Job } from '../../kube/objects/job.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
+
+export interface LogMember {
+  readonly pod: Stored<Pod>;
+  readonly replicatedJob: string;
+  /** Number within the ReplicatedJob; undefined in a Job without indexes. */
+  readonly rank: number | undefined;
+  /** What stands before each line. */
+  readonly label: string;
+}
+
+/** Members by the chain of owners; objects that only have the labels are strangers. */
+export function logMembers(
+  jobSet: Stored<JobSet>,
+  jobs: Iterable<Stored<Job>>,
+  pods: Iterable<Stored<Pod>>,
+): readonly LogMember[] {
+  const byUid = new Map([...jobs].map((job) => [job.metadata.uid, job]));
+  return [...pods].flatMap((pod) => {
+    const membership = membershipOf(pod, (uid) => byUid.get(uid));
+    const isMember = membership.kind === 'Member' && isSame(membership.jobSet, identityOf(jobSet));
+    return isMember ? [memberOf(jobSet, pod)] : [];
+  });
+}
+
+function memberOf({ spec }: JobSet, pod: Stored<Pod>): LogMember {
+  const { labels = {}, annotations = {}, name } = pod.metadata;
+  const replicatedJobs = spec.replicatedJobs ?? [];
+  const replicatedJob = labels[REPLICATED_JOB_NAME] ?? '';
+  const index = annotations[COMPLETION_INDEX];
+  const jobSize = sizeOf(replicatedJobs.find((one) => one.name === replicatedJob));
+  const rank =
+    index === undefined ? undefined : Number(labels[JOB_INDEX] ?? 0) * jobSize + Number(index);
+  const short = rank === undefined ? name : String(rank);
+  const label = replicatedJobs.length > 1 ? `${replicatedJob}/${short}` : short;
+  return { pod, replicatedJob, rank, label };
+}
+
+/** Members of one Job. */
+function sizeOf(replicatedJob: ReplicatedJob | undefined): number {
+  const { completions, parallelism } = replicatedJob?.template.spec ?? {};
+  return completions ?? parallelism ?? 1;
+}
+
+export interface WantedRank {
+  /** Undefined: of every ReplicatedJob. */
+  readonly replicatedJob: string | undefined;
+  readonly rank: number;
+}
+
+export function hasRank(member: LogMember, { replicatedJob, rank }: WantedRank): boolean {
+  return member.rank === rank && (replicatedJob ?? member.replicatedJob) === member.replicatedJob;
+}
+
+/** Why no member can have this rank, or undefined. */
+export function rankProblem({ spec }: JobSet, wanted: WantedRank): string | undefined {
+  const all = spec.replicatedJobs ?? [];
+  const meant = all.filter(({ name }) => (wanted.replicatedJob ?? name) === name);
+  if (meant.length === 0) {
+    const names = all.map(({ name }) => name).join(', ');
+    return `--rank: there is no ReplicatedJob ${wanted.replicatedJob}; there are ${names}`;
+  }
+  const ranges = meant.map((one) => {
+    const isIndexed = one.template.spec.completionMode !== 'NonIndexed';
+    return { name: one.name, count: isIndexed ? (one.replicas ?? 1) * sizeOf(one) : 0 };
+  });
+  if (ranges.some(({ count }) => wanted.rank < count)) return undefined;
+  const known = ranges.map(({ name, count }) =>
+    count === 0 ? `${name} has none` : `those of ${name} are 0 to ${count - 1}`,
+  );
+  return `--rank: there is no rank ${wanted.rank}: ${known.join(', ')}`;
+}
+
+/** Names of the Pods that failed: the suspects, or else the first that was seen to fail. */
+export function failedPods(
+  history: readonly RestartRecord[] | undefined,
+  epoch: number | undefined,
+): readonly string[] {
+  const records = (history ?? []).filter((one) => epoch === undefined || one.epoch === epoch);
+  const failure = records.find(({ suspects, witness }) => suspects?.length || witness);
+  const suspects = failure?.suspects ?? [];
+  if (suspects.length > 0) return suspects.map(({ pod }) => pod);
+  return failure?.witness === undefined ? [] : [failure.witness.pod];
+}
+
+/** The name of the container to read. Throws if the Pod has no such container. */
+export function containerOf({ metadata, spec }: Stored<Pod>, wanted: string | undefined): string {
+  const containers = [...spec.containers, ...(spec.initContainers ?? [])];
+  const names = containers.map(({ name }) => name);
+  if (wanted !== undefined) {
+    if (names.includes(wanted)) return wanted;
+    const has = `Pod ${metadata.name} has ${names.join(', ')}`;
+    throw new Error(`--container is "${wanted}": ${has}`);
+  }
+  const preferred = metadata.annotations?.[DEFAULT_CONTAINER] ?? '';
+  if (names.includes(preferred)) return preferred;
+  // A supervising agent is in the container of its worker.
+  const sidecar = templateAgent({ metadata, spec: { ...spec, containers: [] } })?.name;
+  return spec.containers.find(({ name }) => name !== sidecar)?.name ?? names[0] ?? '';
+}
+
+/** Annotation by which a Pod tells kubectl whose log to show. */
+const DEFAULT_CONTAINER = 'kubectl.kubernetes.io/default-container';

@@ -1,0 +1,77 @@
+/** The arguments of `lockstep logs JOBSET`. */
+
+import { parseDuration } from '../../kube/duration.ts';
+import { defined } from '../../kube/json/defined.ts';
+import { type JobSetName, jobSetNameErrors } from '../named-jobset.ts';
+import type { WantedRank } from './log-members.ts';
+
+export interface LogsOptions extends JobSetName {
+  readonly rank?: WantedRank;
+  readonly epoch?: number;
+  readonly onlyFailed: boolean;
+  readonly isFollowed: boolean;
+  readonly sinceSeconds?: number;
+  readonly container?: string;
+  readonly tailLines?: number;
+  readonly withTimestamps: boolean;
+  readonly withAgent: boolean;
+}
+
+export interface LogsFlags {
+  readonly namespace?: string;
+  readonly rank?: string;
+  readonly epoch?: string;
+  readonly failed?: boolean;
+  readonly follow?: boolean;
+  readonly since?: string;
+  readonly container?: string;
+  readonly tail?: string;
+  readonly timestamps?: boolean;
+  readonly agent?: boolean;
+}
+
+/** The options, or one line for each wrong argument: its name, its value and what is allowed. */
+export function parseLogs(
+  name: string,
+  flags: LogsFlags,
+): { readonly options: LogsOptions } | { readonly errors: readonly string[] } {
+  const { namespace, container } = flags;
+  const errors = [...jobSetNameErrors({ name, namespace })];
+  const count = (flag: 'epoch' | 'tail', least: number): number | undefined => {
+    const text = flags[flag];
+    if (text === undefined) return undefined;
+    if (/^\d{1,10}$/.test(text) && Number(text) >= least) return Number(text);
+    errors.push(`--${flag} is "${text}", allowed are whole numbers from ${least}`);
+    return undefined;
+  };
+  const epoch = count('epoch', 1);
+  const tailLines = count('tail', 0);
+  const [, replicatedJob, rankText] =
+    /^(?:([a-z0-9-]{1,63})\/)?(\d{1,9})$/.exec(flags.rank ?? '') ?? [];
+  const rank = rankText === undefined ? undefined : { replicatedJob, rank: Number(rankText) };
+  if (flags.rank !== undefined && rank === undefined) {
+    errors.push(`--rank is "${flags.rank}", allowed is a number such as 5, or workers/5`);
+  }
+  const sinceMs = parseDuration(flags.since ?? '') ?? 0;
+  if (flags.since !== undefined && sinceMs <= 0) {
+    errors.push(`--since is "${flags.since}", allowed is a duration such as 30s, 5m or 1h`);
+  }
+  for (const other of ['follow', 'since', 'tail'] as const) {
+    if (flags.epoch === undefined || flags[other] === undefined) continue;
+    errors.push(`--epoch and --${other} cannot be used together`);
+  }
+  if (errors.length > 0) return { errors };
+  return {
+    options: {
+      name,
+      namespace,
+      onlyFailed: flags.failed === true,
+      isFollowed: flags.follow === true,
+      withTimestamps: flags.timestamps === true,
+      withAgent: flags.agent === true,
+      ...defined({ rank, epoch, tailLines, container }),
+      // API servers count in whole seconds.
+      ...(flags.since === undefined ? {} : { sinceSeconds: Math.ceil(sinceMs / 1000) }),
+    },
+  };
+}

@@ -1,0 +1,172 @@
+/** `lockstep logs`, `report` and `restart` as a user runs them, on a group that fails, in both modes. */
+import { execFile, spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { JOBSETS, type JobSet, RESTART_MODES, type RestartMode } from '../../src/jobset/jobset.ts';
+import { RESTART_MODE } from '../../src/jobset/names.ts';
+import { COMPLETION_INDEX } from '../../src/kube/objects/job.ts';
+import { type ClusterUnderTest, LOCKSTEP, startCluster } from './local-cluster.fixture.ts';
+
+const SIZE = 3;
+
+let cluster: ClusterUnderTest;
+beforeAll(async () => {
+  cluster = await startCluster();
+});
+afterAll(async () => {
+  await cluster.stop();
+});
+
+/** Each worker counts aloud. Rank 1 fails once when there is a file. */
+function countingGroup(name: string, mode: RestartMode): JobSet {
+  const fail = join(cluster.shared, `${name}.fail`);
+  const script =
+    `n=0; echo begins; while sleep 0.05; do n=$((n + 1)); echo "count $n"; ` +
+    `if [ $RANK = 1 ] && mv ${fail} ${fail}ed 2>/dev/null; then echo dies; exit 3; fi; done`;
+  const rank = { fieldRef: { fieldPath: `metadata.annotations['${COMPLETION_INDEX}']` } };
+  return {
+    apiVersion: 'jobset.x-k8s.io/v1alpha2',
+    kind: 'JobSet',
+    metadata: { name, namespace: 'default', annotations: { [RESTART_MODE]: mode } },
+    spec: {
+      failurePolicy: { maxRestarts: 10, restartStrategy: 'InPlaceRestart' },
+      replicatedJobs: [
+        {
+          name: 'w',
+          template: {
+            spec: {
+              parallelism: SIZE,
+              completions: SIZE,
+              template: {
+                spec: {
+                  restartPolicy: 'Never',
+                  terminationGracePeriodSeconds: 1,
+                  containers: [
+                    {
+                      name: 'worker',
+                      image: 'sh',
+                      command: ['sh', '-c', script],
+                      env: [{ name: 'RANK', valueFrom: rank }],
+                    },
+                  ],
+                },
+              },
+            },
+          },
+        },
+      ],
+    },
+  };
+}
+
+interface Result {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function lockstep(...args: readonly string[]): Promise<Result> {
+  const argv = [LOCKSTEP, ...args, '--kubeconfig', cluster.kubeconfig];
+  return new Promise((resolve) => {
+    execFile(process.execPath, argv, (error, stdout, stderr) => {
+      resolve({ exitCode: error === null ? 0 : Number(error.code ?? 1), stdout, stderr });
+    });
+  });
+}
+
+/** The texts of one rank, in their order. */
+function linesOf(output: string, rank: number): readonly string[] {
+  const prefix = `[${rank}] `;
+  return output
+    .split('\n')
+    .filter((line) => line.startsWith(prefix))
+    .map((line) => line.slice(prefix.length));
+}
+
+/** A line that each run of a worker prints once. */
+function isLate(line: string): boolean {
+  return line === 'count 8';
+}
+
+/** Splits the lines of a worker at each of its starts, and expects that none is missing or double. */
+function runsOf(lines: readonly string[]): readonly (readonly string[])[] {
+  const starts = lines.flatMap((line, i) => (line === 'begins' ? [i] : []));
+  const runs = starts.map((start, i) => lines.slice(start, starts[i + 1]));
+  for (const run of runs) {
+    const counts = run.filter((line) => line.startsWith('count'));
+    expect(counts).toEqual(counts.map((_, i) => `count ${i + 1}`));
+  }
+  return runs;
+}
+
+describe.each(RESTART_MODES)('a group in mode %s', (mode) => {
+  const name = `counting-${mode.toLowerCase()}`;
+
+  it('is followed through a restart, without losing a line or showing one twice', async () => {
+    const args = [LOCKSTEP, 'logs', name, '-f', '--kubeconfig', cluster.kubeconfig];
+    await cluster.client.create(JOBSETS, countingGroup(name, mode));
+    const command = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const ended = new Promise((resolve) => command.once('exit', resolve));
+    let output = '';
+    const until = (isThere: () => boolean): Promise<void> =>
+      new Promise((resolve) => {
+        command.stdout.on('data', () => {
+          if (isThere()) resolve();
+        });
+      });
+    command.stdout.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+    });
+    await until(() => linesOf(output, 1).includes('count 10'));
+    writeFileSync(join(cluster.shared, `${name}.fail`), '');
+    await until(() => [0, 1, 2].every((rank) => linesOf(output, rank).filter(isLate).length === 2));
+    command.kill('SIGINT');
+    expect(await ended).toBe(0);
+    for (let rank = 0; rank < SIZE; rank++) expect(runsOf(linesOf(output, rank))).toHaveLength(2);
+    expect(linesOf(output, 1)).toContain('dies');
+    expect(output).not.toContain('"logger":"agent"');
+  });
+
+  it('shows the lines of one epoch, of one rank, and of those that failed', async () => {
+    const { stdout: first } = await lockstep('logs', name, '--epoch', '1');
+    for (let rank = 0; rank < SIZE; rank++) expect(runsOf(linesOf(first, rank))).toHaveLength(1);
+    expect(linesOf(first, 1).at(-1)).toBe('dies');
+    const { stdout: second } = await lockstep('logs', name, '--epoch', '2', '--rank', '1');
+    expect(second).toMatch(/^(\[1\] .*\n)+$/);
+    expect(second).not.toContain('dies');
+    const { stdout: failed } = await lockstep('logs', name, '--failed', '--timestamps');
+    expect(failed).toMatch(/^(\[1\] \d{4}-\S+Z .*\n)+$/);
+    expect(failed).toMatch(/ dies\n/);
+  });
+
+  it('has a report that says who failed', async () => {
+    const { stdout, exitCode } = await lockstep('report', name);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain(`JobSet default/${name}: 1 restart in place (1 counted)`);
+    expect(stdout).toMatch(/epoch 1 ended: WorkerFailed, counted; had run for /);
+    expect(stdout).toMatch(/\n {2}released +\d+\.\d\d s/);
+    const json = JSON.parse((await lockstep('report', name, '-o', 'json')).stdout) as object;
+    expect(json).toMatchObject({ name, inPlaceRestarts: 1, restartHistory: [{ epoch: 1 }] });
+  });
+
+  it('refuses ranks and epochs that do not exist', async () => {
+    const expected: readonly (readonly [readonly string[], number, RegExp])[] = [
+      [['--rank', '3'], 1, /there is no rank 3: those of w are 0 to 2/],
+      [['--epoch', '9'], 1, /--epoch: epoch 9 has not begun: the current one is 2/],
+      [['-c', 'nothing'], 1, /--container is "nothing": Pod \S+ has worker/],
+      [['--since', 'soon'], 2, /--since is "soon", allowed is a duration/],
+    ];
+    for (const [args, code, text] of expected) {
+      const { exitCode, stdout, stderr } = await lockstep('logs', name, ...args);
+      expect(stderr).toMatch(text);
+      expect([exitCode, stdout]).toEqual([code, '']);
+    }
+  });
+});
+
+it.each(['logs', 'report', 'restart'])('lockstep %s says which JobSets there are', async (verb) => {
+  const { exitCode, stderr } = await lockstep(verb, 'counted');
+  expect(exitCode).toBe(1);
+  expect(stderr).toMatch(/there is no JobSet default\/counted; in namespace default there are /);
+});
