@@ -150,10 +150,21 @@ describe.each(RESTART_MODES)('a group in mode %s', (mode) => {
     expect(json).toMatchObject({ name, inPlaceRestarts: 1, restartHistory: [{ epoch: 1 }] });
   });
 
+  it('is restarted by request, without a charge', async () => {
+    const { stdout, stderr, exitCode } = await lockstep('restart', name);
+    expect([exitCode, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(
+      /^epoch 2 ended \(Requested, not counted\); 3 members run again in epoch 3 after \d+\.\d s\n$/,
+    );
+    const { stdout: report } = await lockstep('report', name);
+    expect(report).toContain('restart in place (1 counted)');
+    expect(report).toMatch(/epoch 2 ended: Requested, not counted; had run for /);
+  });
+
   it('refuses ranks and epochs that do not exist', async () => {
     const expected: readonly (readonly [readonly string[], number, RegExp])[] = [
       [['--rank', '3'], 1, /there is no rank 3: those of w are 0 to 2/],
-      [['--epoch', '9'], 1, /--epoch: epoch 9 has not begun: the current one is 2/],
+      [['--epoch', '9'], 1, /--epoch: epoch 9 has not begun: the current one is 3/],
       [['-c', 'nothing'], 1, /--container is "nothing": Pod \S+ has worker/],
       [['--since', 'soon'], 2, /--since is "soon", allowed is a duration/],
     ];

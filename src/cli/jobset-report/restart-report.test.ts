@@ -11,7 +11,11 @@ const FIRST: RestartRecord = {
   cause: 'WorkerFailed',
   counted: true,
   ranMs: 600_000,
-  witness: { ...WITNESS, worker: 'worker 2 of w (w-0, index 2)', message: 'made no progress' },
+  witness: {
+    ...WITNESS,
+    worker: 'worker 2 of w (w-0, index 2)',
+    message: 'made no progress for 61 s',
+  },
   phases: { detectMs: 100, announceMs: 300, releaseMs: 100 },
 };
 const SECOND: RestartRecord = {
@@ -58,8 +62,7 @@ describe('the report about a JobSet', () => {
     const second = lines.findIndex((line) => line.includes('epoch 2'));
     expect(lines.slice(3, second - 1)).toEqual([
       '2026-01-01T00:10:00.000000Z epoch 1 ended: WorkerFailed, counted; had run for 10m0s',
-      '    first seen to fail: worker 2 of w (w-0, index 2): container worker of Pod train-w-0-2 exited with code 1 (WorkerExited)',
-      '    it made no progress',
+      '    first seen to fail: container worker of Pod train-w-0-2 made no progress for 61 s (WorkerExited), worker 2 of w (w-0, index 2)',
       '  failure             0.00 s',
       '  announced           0.10 s   +0.10 s  ###',
       '  all at barrier      0.40 s   +0.30 s     ########',

@@ -1,4 +1,5 @@
 /** The data of `lockstep report JOBSET`: its recorded restarts, and what they cost. */
+import { causeForUser } from '../../jobset/epoch/restart-request.ts';
 import { describeWitness } from '../../jobset/epoch/witness.ts';
 import type { JobSet, RestartRecord } from '../../jobset/jobset.ts';
 import { formatDuration } from '../../kube/duration.ts';
@@ -6,6 +7,9 @@ import { namespaceOf, type Stored } from '../../kube/meta.ts';
 import { printable } from '../../kube/quote.ts';
 import { culpritLines } from '../jobset-status/restart-lines.ts';
 import { seconds, timelineRows } from '../restart-timeline.ts';
+
+/** A record of the status; `cause` is also `Requested`. */
+export type ReportedRestart = Omit<RestartRecord, 'cause'> & { readonly cause: string };
 
 /** `-o json` prints it as it is. */
 export interface RestartReport {
@@ -17,7 +21,7 @@ export interface RestartReport {
   readonly restarts: number;
   readonly maxRestarts: number;
   /** The recorded restarts, the oldest first; the status keeps the newest. */
-  readonly restartHistory: readonly RestartRecord[];
+  readonly restartHistory: readonly ReportedRestart[];
   /** How long the group was down in these, as far as their phases are known. */
   readonly downMs: number;
   /** Why the JobSet failed in the end; null: it has not. */
@@ -28,8 +32,11 @@ export interface RestartReport {
   } | null;
 }
 
-export function restartReport({ metadata, spec, status = {} }: Stored<JobSet>): RestartReport {
-  const restartHistory = [...(status.restartHistory ?? [])].reverse();
+export function restartReport(jobSet: Stored<JobSet>): RestartReport {
+  const { metadata, spec, status = {} } = jobSet;
+  const restartHistory = (status.restartHistory ?? [])
+    .map((record) => ({ ...record, cause: causeForUser(jobSet, record) }))
+    .reverse();
   const failed = status.conditions?.find(
     ({ type, status: is }) => type === 'Failed' && is === 'True',
   );
@@ -80,16 +87,14 @@ function restartsText(count: number): string {
 }
 
 function restartLines(
-  record: RestartRecord,
+  record: ReportedRestart,
   scale: { readonly longestMs: number; readonly width: number },
 ): readonly string[] {
   const { epoch, time, cause, counted, ranMs, witness } = record;
   const ran = ranMs === undefined ? 'never released' : `had run for ${formatDuration(ranMs)}`;
   const lines = [`${time} epoch ${epoch} ended: ${cause}, ${counted ? '' : 'not '}counted; ${ran}`];
   if (witness !== undefined) {
-    const worker = witness.worker === undefined ? '' : `${witness.worker}: `;
-    lines.push(`    first seen to fail: ${worker}${describeWitness(witness)}`);
-    if (witness.message !== undefined) lines.push(`    it ${witness.message}`);
+    lines.push(`    first seen to fail: ${describeWitness(witness)}`);
   }
   return [
     ...lines.map(printable),
@@ -99,7 +104,7 @@ function restartLines(
 }
 
 function phaseRows(
-  { phases }: RestartRecord,
+  { phases }: ReportedRestart,
   scale: { readonly longestMs: number; readonly width: number },
 ): readonly string[] {
   const { detectMs, announceMs, releaseMs } = phases ?? {};
@@ -113,6 +118,6 @@ function phaseRows(
   return timelineRows(start, Object.fromEntries(durations), scale);
 }
 
-function downMs({ phases }: RestartRecord): number {
+function downMs({ phases }: ReportedRestart): number {
   return (phases?.detectMs ?? 0) + (phases?.announceMs ?? 0) + (phases?.releaseMs ?? 0);
 }

@@ -23,7 +23,7 @@ export function restartLine(record: RestartRecord): string {
 
 /** Why each suspect is one, and the end of the last words. */
 export function culpritLines(
-  { suspects = [], lastWords }: RestartRecord,
+  { suspects = [], lastWords }: Pick<RestartRecord, 'suspects' | 'lastWords'>,
   shownWords = SHOWN_WORDS,
 ): readonly string[] {
   const lines = suspects.map((suspect) => {
