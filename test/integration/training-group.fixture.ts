@@ -423,7 +423,7 @@ export class HubNetwork {
   }
 }
 
-function apiChannelOf(
+export function apiChannelOf(
   { metadata }: Stored<Pod>,
   dialect: Dialect,
   runtime: AgentRuntime,

@@ -1,0 +1,257 @@
+/**
+ * Who failed first, with the real operator, hub, channels and API server under a virtual clock, and
+ * agents that tell of their workers what each test says (`docs/design/culprits.md`).
+ */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Channel } from '../../src/agent/channel.ts';
+import { createHubChannel } from '../../src/agent/hub-channel.ts';
+import type { WorkerEvidence } from '../../src/jobset/culprits/worker-evidence.ts';
+import type { WorkerEnd } from '../../src/jobset/epoch/worker-end.ts';
+import type { RestartRecord } from '../../src/jobset/jobset.ts';
+import type { Stored } from '../../src/kube/meta.ts';
+import type { Pod } from '../../src/kube/objects/pod.ts';
+import type { Clock } from '../../src/runtime/ports/clock.ts';
+import { replicatedJob } from '../fixtures/jobset-objects.ts';
+import {
+  type AgentRuntime,
+  apiChannelOf,
+  HubNetwork,
+  type Member,
+  TrainingGroup,
+} from './training-group.fixture.ts';
+
+const SIZE = 4;
+type Evidence = Omit<WorkerEvidence, 'agoMs'>;
+
+const STEPPING = { step: 330, silentMs: 400, longestMs: 900, cpuMs: 4000 } as const;
+const EXITED: Evidence = { ...STEPPING, how: 'Exited', exitCode: 1, byItself: true };
+const KILLED: Evidence = { ...STEPPING, how: 'Signaled', signal: 'SIGKILL', byItself: true };
+const HUNG: Evidence = { how: 'Hung', silentMs: 61_000, longestMs: 900, step: 330, cpuMs: 20 };
+const STATUS = 'update jobsets/status';
+
+/** An agent that follows the protocol, and a worker that is nothing but its end. */
+class Teller implements Member {
+  readonly slot: string;
+  readonly podName: string;
+  epoch: number | undefined;
+  /** How the worker ends when it is told to stop; undefined: not yet. */
+  whenStopped: Evidence | undefined = { ...STEPPING, how: 'Stopped' };
+  readonly #clock: Clock;
+  readonly #channel: Channel;
+  #announced = 1;
+
+  constructor(
+    pod: Stored<Pod>,
+    slot: string,
+    channel: Channel,
+    clock: Clock,
+    started: (epoch: number) => void,
+  ) {
+    this.slot = slot;
+    this.podName = pod.metadata.name;
+    this.#clock = clock;
+    this.#channel = channel;
+    channel.open({
+      snapshot: ({ deprecated, released }) => {
+        const { whenStopped } = this;
+        if (deprecated >= this.#announced && whenStopped !== undefined) {
+          this.#end(deprecated + 1, whenStopped, undefined);
+        }
+        if (released !== this.#announced || this.epoch === released) return;
+        this.epoch = released;
+        started(released);
+      },
+      announced: () => undefined,
+      podEnding: () => undefined,
+      podLives: () => undefined,
+      answered: () => undefined,
+      progress: () => undefined,
+    });
+    channel.announce({ epoch: 1, starts: 1 });
+  }
+
+  /** The worker ends by itself, or is ended by this agent. */
+  die(evidence: Evidence, agoMs = 0): void {
+    const { signal, exitCode = 1 } = evidence;
+    const end: WorkerEnd = signal === undefined ? { exitCode } : { signal };
+    this.#end(this.#announced + 1, evidence, end, agoMs);
+  }
+
+  exit(): void {
+    this.die(EXITED);
+  }
+
+  crash(): void {
+    throw new Error('not part of these tests');
+  }
+
+  end(): void {
+    this.#channel.close();
+  }
+
+  #end(epoch: number, evidence: Evidence, end: WorkerEnd | undefined, agoMs = 0): void {
+    const cause = end === undefined ? undefined : { epoch: this.#announced, end };
+    const hasRun = this.epoch !== undefined;
+    this.#announced = epoch;
+    this.epoch = undefined;
+    const ended = { evidence, atMs: this.#clock.monotonic() - agoMs };
+    this.#channel.announce({ epoch, starts: 1, cause, ...(hasRun ? { ended } : {}) });
+  }
+}
+
+let hub: HubNetwork;
+let group: TrainingGroup;
+let members: Map<string, Teller>;
+/** Slots whose agents use the API server. */
+let overApi: Set<string>;
+
+beforeEach(() => {
+  hub = new HubNetwork();
+  members = new Map();
+  overApi = new Set();
+  group = new TrainingGroup(startTeller, hub);
+});
+
+afterEach(() => group.stop());
+
+function startTeller(
+  pod: Stored<Pod>,
+  slot: string,
+  runtime: AgentRuntime,
+  started: (epoch: number) => void,
+): Member {
+  const { clock } = runtime;
+  hub.pods.set(pod.metadata.uid, pod);
+  const connector = hub.networkOf(slot, clock).connector(() => pod.metadata.uid);
+  const jobSetUid = pod.metadata.labels?.['jobset.sigs.k8s.io/jobset-uid'];
+  const channel = overApi.has(slot)
+    ? apiChannelOf(pod, 'Canonical', runtime, 0)
+    : createHubChannel({ ...runtime, connector, jobSetUid });
+  const teller = new Teller(pod, slot, channel, clock, started);
+  members.set(slot, teller);
+  return teller;
+}
+
+async function start(maxRestarts = 5): Promise<void> {
+  await group.start();
+  const failurePolicy = { restartStrategy: 'InPlaceRestart', maxRestarts } as const;
+  const spec = { replicatedJobs: [replicatedJob('w', SIZE)], failurePolicy };
+  await group.create(spec, { 'lockstep/restart-mode': 'Supervisor' });
+  await group.allIn(1, SIZE);
+}
+
+function member(index: number): Teller {
+  const found = members.get(`w/${index}`);
+  if (found === undefined) throw new Error(`no member has index ${index}`);
+  return found;
+}
+
+async function newest(): Promise<RestartRecord | undefined> {
+  return (await group.jobSet()).status?.restartHistory?.[0];
+}
+
+describe('a group over the hub', () => {
+  it('names the worker that died first, though another was heard of first', async () => {
+    await start();
+    const before = group.operatorClient.writes.length;
+    member(0).die(EXITED);
+    member(2).die({ ...KILLED, lastWords: 'out of \u001b[31mmemory' }, 300);
+    await group.allIn(2, SIZE);
+    const record = await newest();
+    expect(record?.witness).toMatchObject({
+      pod: member(0).podName,
+      worker: 'worker 0 of w (w-0, index 0)',
+    });
+    expect(record?.suspects).toEqual([
+      {
+        worker: 'worker 2 of w (w-0, index 2)',
+        replicatedJob: 'w',
+        jobIndex: 0,
+        completionIndex: 2,
+        pod: member(2).podName,
+        node: expect.any(String),
+        why: 'was killed by SIGKILL',
+        confidence: 'Certain',
+      },
+    ]);
+    expect(record?.lastWords).toEqual({
+      pod: member(2).podName,
+      text: 'out of \uFFFD[31mmemory',
+    });
+    const writes = group.operatorClient.writes.slice(before).map(({ what }) => what);
+    expect(writes, 'suspects cost no write').toEqual([STATUS, STATUS]);
+  });
+
+  it('names the stopped one of a group that hangs', async () => {
+    await start();
+    member(2).whenStopped = { ...HUNG, how: 'Killed', states: 'T', cpuMs: 0 };
+    for (const index of [1, 3]) member(index).whenStopped = { ...HUNG, how: 'Killed' };
+    member(0).die(HUNG);
+    await group.allIn(2, SIZE);
+    const record = await newest();
+    expect(record?.witness).toMatchObject({
+      reason: 'WorkerHung',
+      message: 'made no progress for 61 s at step 330',
+    });
+    expect(record?.suspects).toMatchObject([{ completionIndex: 2, confidence: 'Certain' }]);
+  });
+
+  it('keeps suspects of older restarts, and last words of the newest alone', async () => {
+    await start();
+    member(1).die({ ...KILLED, lastWords: 'first' });
+    await group.allIn(2, SIZE);
+    member(3).die({ ...KILLED, lastWords: 'second' });
+    await group.allIn(3, SIZE);
+    const { restartHistory = [] } = (await group.jobSet()).status ?? {};
+    expect(restartHistory.map(({ suspects }) => suspects?.[0]?.completionIndex)).toEqual([3, 1]);
+    expect(restartHistory.map(({ lastWords }) => lastWords?.text)).toEqual(['second', undefined]);
+  });
+
+  it('records the failure beyond the budget', async () => {
+    await start(0);
+    member(2).die({ ...KILLED, lastWords: 'the end' });
+    await group.until(({ terminalState }) => terminalState === 'Failed');
+    expect((await group.jobSet()).status?.deprecatedEpoch ?? 0).toBe(0);
+    expect(await newest()).toMatchObject({
+      epoch: 1,
+      counted: false,
+      suspects: [{ completionIndex: 2, confidence: 'Likely' }],
+      lastWords: { pod: expect.any(String), text: 'the end' },
+    });
+  });
+
+  it('names the same one after a change of the leader, to whom agents repeat their words', async () => {
+    await start();
+    member(1).whenStopped = undefined;
+    member(2).die(KILLED);
+    await group.until(({ deprecatedEpoch }) => deprecatedEpoch === 1);
+    member(1).whenStopped = { ...STEPPING, how: 'Stopped' };
+    await group.startOperator();
+    await group.allIn(2, SIZE);
+    expect((await newest())?.suspects).toMatchObject([
+      { completionIndex: 2, confidence: 'Certain' },
+    ]);
+  });
+});
+
+describe('a group with mixed channels', () => {
+  it('makes its suspects likely only', async () => {
+    overApi.add('w/1');
+    await start();
+    member(2).die(KILLED);
+    await group.allIn(2, SIZE);
+    expect((await newest())?.suspects).toMatchObject([
+      { completionIndex: 2, confidence: 'Likely' },
+    ]);
+  });
+
+  it('names a worker whose agent tells over the API server', async () => {
+    overApi.add('w/2');
+    await start();
+    member(2).die(KILLED);
+    await group.allIn(2, SIZE);
+    expect((await newest())?.suspects).toMatchObject([
+      { completionIndex: 2, why: 'was killed by SIGKILL', confidence: 'Likely' },
+    ]);
+  });
+});
