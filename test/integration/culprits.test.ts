@@ -9,7 +9,9 @@ import type { WorkerEvidence } from '../../src/jobset/culprits/worker-evidence.t
 import type { WorkerEnd } from '../../src/jobset/epoch/worker-end.ts';
 import type { RestartRecord } from '../../src/jobset/jobset.ts';
 import type { Stored } from '../../src/kube/meta.ts';
-import type { Pod } from '../../src/kube/objects/pod.ts';
+import { PODS, type Pod } from '../../src/kube/objects/pod.ts';
+import { aborted } from '../../src/operator/process/term.ts';
+import type { Client } from '../../src/runtime/client/client.ts';
 import type { Clock } from '../../src/runtime/ports/clock.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import {
@@ -218,6 +220,35 @@ describe('a group over the hub', () => {
       suspects: [{ completionIndex: 2, confidence: 'Likely' }],
       lastWords: { pod: expect.any(String), text: 'the end' },
     });
+  });
+
+  it.each([
+    ['fails', () => Promise.reject(new Error('no Pods today'))],
+    ['hangs', (signal: AbortSignal) => aborted(signal).then(() => signal.throwIfAborted())],
+  ])('is released without the name of a node where reading the Pod %s', async (_, read) => {
+    let isBroken = false;
+    group.asOperator = (client) =>
+      new Proxy(client, {
+        get(target, name: keyof Client) {
+          if (name !== 'get' || !isBroken) return target[name].bind(target);
+          return (...[resource, at, options = {}]: Parameters<Client['get']>) =>
+            (resource as unknown) === PODS
+              ? read(options.signal ?? new AbortController().signal)
+              : target.get(resource, at, options);
+        },
+      });
+    await start();
+    member(2).whenStopped = undefined;
+    member(0).die(EXITED);
+    await group.until(({ deprecatedEpoch }) => deprecatedEpoch === 1);
+    isBroken = true;
+    member(2).die(KILLED, 9000);
+    const beforeMs = group.cluster.clock.monotonic();
+    await group.allIn(2, SIZE);
+    expect(group.cluster.clock.monotonic() - beforeMs).toBeLessThan(1500);
+    const [suspect] = (await newest())?.suspects ?? [];
+    expect(suspect).toMatchObject({ completionIndex: 2, confidence: 'Certain' });
+    expect(suspect).not.toHaveProperty('node');
   });
 
   it('names the same one after a change of the leader, to whom agents repeat their words', async () => {
