@@ -86,10 +86,18 @@ export class AgentFleet {
   }
 
   /** Ends the worker of one agent; resolves with the time of that. */
-  async fail(): Promise<number> {
+  fail(): Promise<number> {
+    return this.#fail(this.#children.slice(0, 1), { type: 'fail' });
+  }
+
+  /** Stops the progress of all workers; resolves with the time of their last step. */
+  hang(): Promise<number> {
+    return this.#fail(this.#children, { type: 'hang' });
+  }
+
+  async #fail(children: readonly ChildProcess[], order: FleetOrder): Promise<number> {
     const before = this.#reports.length;
-    const order: FleetOrder = { type: 'fail' };
-    this.#children[0]?.send(order);
+    for (const child of children) child.send(order);
     const failed = await this.#until('a failure', () =>
       this.#reports.slice(before).find((report) => report.type === 'failed'),
     );

@@ -41,6 +41,8 @@ export type FleetOrder =
     }
   /** The worker of the first agent dies. */
   | { readonly type: 'fail' }
+  /** All workers report a step, their last one. */
+  | { readonly type: 'hang' }
   | { readonly type: 'count' }
   /** From now on, workers report progress or do not. By default they do not. */
   | { readonly type: 'progress'; readonly isReported: boolean };
@@ -82,10 +84,13 @@ const REQUEST_TIMEOUT_MS = 60_000;
 /** For writes; the watch has its own. */
 const CONNECTIONS_PER_AGENT = 1;
 const TOO_MANY_REQUESTS = 429;
+/** How often the bodies of agents look at the progress of their workers. */
+const LOOK_MS = 250;
 
 const counts = { requests: 0, tooMany: 0 };
 let isProgressReported = false;
 let failFirst: () => void = () => undefined;
+const members: Member[] = [];
 
 process.on('message', (order: FleetOrder) => {
   switch (order.type) {
@@ -94,6 +99,10 @@ process.on('message', (order: FleetOrder) => {
     case 'fail':
       report({ type: 'failed', atMs: nowMs() });
       return failFirst();
+    case 'hang':
+      report({ type: 'failed', atMs: nowMs() });
+      for (const member of members) member.progress.took('1');
+      return;
     case 'count':
       return report({ type: 'counted', ...counts });
     case 'progress':
@@ -120,8 +129,12 @@ function start(order: Start): void {
       index === 0,
     );
     if (index === 0) failFirst = () => member.fail();
+    members.push(member);
     member.start();
   }
+  setInterval(() => {
+    for (const { progress } of members) progress.look(performance.now());
+  }, LOOK_MS);
 }
 
 /** The agents of one Pod, one after the other, and its worker. */
@@ -178,6 +191,7 @@ class Member implements Body {
     this.#epoch = epoch;
     this.#isRunning = true;
     this.#ended = ended;
+    this.progress.begin(performance.now());
     this.#tallies.started.add(epoch);
   }
 

@@ -7,6 +7,8 @@
  */
 
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
+import { PROGRESS_TIMEOUT } from '../jobset/names.ts';
+import { formatDuration } from '../kube/duration.ts';
 import { defined } from '../kube/json/defined.ts';
 import type { Stored } from '../kube/meta.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
@@ -36,6 +38,8 @@ const IDLE_MS = 30_000;
 /** Pairs of windows without and with progress, each long enough for two pings of each agent. */
 const PROGRESS_PAIRS = 5;
 const PROGRESS_WINDOW_MS = 10_000;
+/** How long workers may be silent where they hang; times count from its end. */
+const HANG_TIMEOUT_MS = 10_000;
 const MIB = 1024 * 1024;
 
 export interface HubBenchOptions {
@@ -57,6 +61,8 @@ interface Phase {
   readonly hasPriority: boolean;
   /** Whether workers report their progress. */
   readonly hasProgress?: boolean;
+  /** Whether groups fail because no worker makes progress, instead of one that dies. */
+  readonly isHang?: boolean;
 }
 
 const HUB = { channel: 'Hub', hasPriority: false } as const;
@@ -66,6 +72,7 @@ const API = { channel: 'API', mode: 'Supervisor' } as const;
 const PHASES: readonly Phase[] = [
   { ...HUB, name: 'hub', mode: 'Supervisor' },
   { ...HUB, name: 'progress', mode: 'Supervisor', hasProgress: true },
+  { ...HUB, name: 'hang', mode: 'Supervisor', isHang: true },
   { ...HUB, name: 'reconnecting', mode: 'Sidecar' },
   { ...API, name: 'api', hasPriority: false },
   { ...API, name: 'priority', hasPriority: true },
@@ -161,12 +168,14 @@ class Measurement {
     try {
       const { lastMs } = await fleet.all('started', first + 1);
       this.#row(label, 'first start of all', [lastMs - beganMs]);
+      if (phase.isHang === true) await this.#setTimeout(group);
       const epoch = await this.#withOperator(label, phase, group, operator, fleet, first + 1);
       await operator.stop();
       if (phase.channel === 'Hub') return;
       const floor = new Floor(client, fleet, await this.#jobSet(group));
       const before = await fleet.requests();
-      const times = await this.#rounds(fleet, epoch, (ended) => floor.restart(ended));
+      const fail = (): Promise<number> => fleet.fail();
+      const times = await this.#rounds(fleet, epoch, fail, (ended) => floor.restart(ended));
       this.#phaseRows(`${label}, floor`, times);
       this.#requestRows(`${label}, floor`, times, before, await fleet.requests());
     } finally {
@@ -178,7 +187,7 @@ class Measurement {
   /** Returns the epoch that runs in the end. */
   async #withOperator(
     label: string,
-    { channel, hasProgress = false }: Phase,
+    { channel, hasProgress = false, isHang = false }: Phase,
     group: SimulatedGroup,
     operator: OperatorProcess,
     fleet: AgentFleet,
@@ -188,7 +197,9 @@ class Measurement {
     const before = { cost: processCost(operator.pid), counts: await operator.counts() };
     const requests = await fleet.requests();
     const probe = operator.probe();
-    const times = await this.#rounds(fleet, epoch, () => Promise.resolve());
+    const fail = async (): Promise<number> =>
+      isHang ? (await fleet.hang()) + HANG_TIMEOUT_MS : fleet.fail();
+    const times = await this.#rounds(fleet, epoch, fail, () => Promise.resolve());
     const stallMs = await probe.stop();
     const after = { cost: processCost(operator.pid), counts: await operator.counts() };
     const rounds = times.length;
@@ -207,6 +218,13 @@ class Measurement {
       row('operator CPU while nothing happens', '% of a core', await this.#idleCpu(operator));
     if (hasProgress) await this.#costOfProgress(label, operator, fleet);
     return epoch + rounds;
+  }
+
+  /** A change of the annotation reaches agents that run. */
+  async #setTimeout({ jobSet: { metadata } }: SimulatedGroup): Promise<void> {
+    const annotations = { [PROGRESS_TIMEOUT]: formatDuration(HANG_TIMEOUT_MS) };
+    const patch = { type: 'merge', patch: { metadata: { annotations } } } as const;
+    await this.#cluster.client.patch(JOBSETS, metadata, patch, { signal: this.#signal });
   }
 
   /** Compares the agents without and with progress, by turns, so that both see one machine. */
@@ -242,13 +260,14 @@ class Measurement {
   async #rounds(
     fleet: AgentFleet,
     firstEpoch: number,
+    fail: () => Promise<number>,
     besides: (epoch: number) => Promise<void>,
   ): Promise<readonly RestartTimes[]> {
     const times: RestartTimes[] = [];
     const untilMs = performance.now() + ROUNDS_BUDGET_MS;
     for (let epoch = firstEpoch; epoch < firstEpoch + ROUNDS; epoch++) {
       const [failedMs, stopped, started] = await Promise.all([
-        fleet.fail(),
+        fail(),
         fleet.all('stopped', epoch),
         fleet.all('started', epoch + 1),
         besides(epoch),

@@ -12,6 +12,7 @@ import { benchAdmission } from './admission.ts';
 import { benchApiServer } from './api-server.ts';
 import { benchFailOver, FAIL_OVER_PHASES } from './fail-over.ts';
 import { benchGroupRestart, VARIANT_NAMES } from './group-restart.ts';
+import { benchHang } from './hang.ts';
 import { benchHostile } from './hostile/hostile.ts';
 import { benchHub, PHASE_NAMES } from './hub.ts';
 import { benchJobController } from './job-controller.ts';
@@ -26,6 +27,7 @@ const BENCHMARKS = {
   'api-server': { run: benchApiServer, joins: false },
   'fail-over': { run: benchFailOver, joins: true },
   'group-restart': { run: benchGroupRestart, joins: true },
+  hang: { run: benchHang, joins: false },
   hostile: { run: benchHostile, joins: false },
   hub: { run: benchHub, joins: true },
   'job-controller': { run: benchJobController, joins: false },

@@ -43,6 +43,12 @@ export interface WorkerGroupOptions {
   readonly onStop?: string;
   /** Annotations of the JobSet, besides its own. */
   readonly annotations?: StringMap;
+  /**
+   * If present, workers train: each reports a step to its agent once all of them have done it, and
+   * takes this long for the next. So when one stops, all do, as in a collective operation. After a
+   * restart they go on where they were.
+   */
+  readonly stepMs?: number | undefined;
 }
 
 /** One line of the file: `start RANK PID` or `end RANK PID`. */
@@ -59,6 +65,8 @@ export class WorkerGroup {
   readonly jobSets: Informer<JobSet>;
   readonly #options: WorkerGroupOptions;
   readonly #changed = new Set<() => void>();
+  /** The newest step that was seen of each rank. */
+  readonly #steps = new Map<number, number>();
 
   private constructor(options: WorkerGroupOptions) {
     const { client, name, size } = options;
@@ -156,7 +164,34 @@ export class WorkerGroup {
   }
 
   kill(...ranks: readonly number[]): void {
-    for (const pid of ranks.map((rank) => this.pid(rank))) process.kill(pid, 'SIGKILL');
+    this.signal('SIGKILL', ...ranks);
+  }
+
+  signal(signal: NodeJS.Signals, ...ranks: readonly number[]): void {
+    for (const pid of ranks.map((rank) => this.pid(rank))) process.kill(pid, signal);
+  }
+
+  /** Every worker does so many more steps. */
+  stepped(more: number): Promise<void> {
+    const wanted = this.#step() + more;
+    return this.until(`all have done step ${wanted}`, () => this.#step() >= wanted);
+  }
+
+  /** The newest step that all have done. */
+  #step(): number {
+    return Math.min(...Array.from({ length: this.size }, (_, rank) => this.#stepOf(rank)));
+  }
+
+  #stepOf(rank: number): number {
+    const known = this.#steps.get(rank) ?? 0;
+    try {
+      // The worker may be about to write it, so the file may be empty.
+      const step = Number(readFileSync(join(this.#stepsPath, String(rank)), 'utf8'));
+      this.#steps.set(rank, Math.max(known, step));
+    } catch {
+      // It has not begun.
+    }
+    return this.#steps.get(rank) ?? 0;
   }
 
   async remove(): Promise<void> {
@@ -192,6 +227,27 @@ export class WorkerGroup {
     return join(this.#options.directory, `${this.name}.marks`);
   }
 
+  get #stepsPath(): string {
+    return join(this.#options.directory, `${this.name}.steps`);
+  }
+
+  /** What a worker does until it is told to stop. */
+  #work(): string {
+    const { stepMs } = this.#options;
+    if (stepMs === undefined) return 'sleep 3600 & wait';
+    const steps = this.#stepsPath;
+    // A read that times out sleeps without another process, which 64 workers could not afford.
+    const pause = (seconds: number): string => `read -r -t ${seconds} -u 9 _`;
+    return (
+      `exec 9<> <(:); mkdir -p ${steps}; step=0; { read -r step < ${steps}/$RANK; } 2>/dev/null; while :; do ` +
+      `${pause(stepMs / 1000)}; step=$((step + 1)); echo $step > ${steps}/$RANK; ` +
+      `for ((r = 0; r < ${this.size}; r++)); do ` +
+      `until { read -r done < ${steps}/$r; } 2>/dev/null && [ "\${done:-0}" -ge $step ]; do ` +
+      `${pause(0.05)}; done; done; ` +
+      `echo $step > "\${LOCKSTEP_PROGRESS_FILE:-/dev/null}"; done`
+    );
+  }
+
   #manifest(): JobSet {
     const { mode, strategy = 'InPlaceRestart', tolerations, annotations } = this.#options;
     const { onStop = 'exit 143', maxRestarts = DEFAULT_MAX_RESTARTS } = this.#options;
@@ -200,8 +256,8 @@ export class WorkerGroup {
     // machine; only the machine's process table has the latter.
     const script =
       `{ read -r pid rest <${HOST_ROOT}/proc/self/stat; } 2>/dev/null || pid=$$$$; ` +
-      `trap 'echo "end $RANK $pid" >> ${marks}; kill $!; ${onStop}' TERM; ` +
-      `echo "rank $RANK runs"; echo "start $RANK $pid" >> ${marks}; sleep 3600 & wait`;
+      `trap 'echo "end $RANK $pid" >> ${marks}; kill $! 2>/dev/null; ${onStop}' TERM; ` +
+      `echo "rank $RANK runs"; echo "start $RANK $pid" >> ${marks}; ${this.#work()}`;
     return {
       apiVersion: 'jobset.x-k8s.io/v1alpha2',
       kind: 'JobSet',
@@ -229,8 +285,8 @@ export class WorkerGroup {
                     containers: [
                       {
                         name: 'worker',
-                        image: 'sh',
-                        command: ['sh', '-c', script],
+                        image: 'bash',
+                        command: ['bash', '-c', script],
                         env: [
                           {
                             name: 'RANK',
