@@ -1,6 +1,6 @@
 /**
- * Real frameworks as users run them. After a fault in one process the group restarts in place, and
- * goes on from the newest checkpoint. `npm run test:frameworks` installs the frameworks.
+ * Real frameworks as users run them. After a fault in one process the group restarts in place, goes
+ * on from the newest checkpoint, and its status names the process of the fault. `npm run test:frameworks` installs the frameworks.
  */
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -61,7 +61,11 @@ const FAULTS: readonly (readonly [string, Fault])[] = [
   ['SIGKILL of rank 0', { rank: 0, signal: 'SIGKILL' }],
   // `fault/sitecustomize.py` makes an exception of it.
   ['an exception in rank 1', { rank: 1, signal: 'SIGUSR1' }],
+  // The others wait for it, and the manifest says for how long.
+  ['SIGSTOP of rank 1', { rank: 1, signal: 'SIGSTOP' }],
 ];
+/** `fault/sitecustomize.py` has it too. */
+const EXCEPTION = 'RuntimeError: a test made this process fail';
 const ROUNDS = Array.from({ length: REPEATS }, (_, index) => index + 1);
 const RANKS = Array.from({ length: WORLD_SIZE }, (_, rank) => rank);
 
@@ -75,53 +79,63 @@ afterAll(async () => {
   process.stdout.write(`${figures.join('\n')}\n`);
 });
 
-describe.each(FRAMEWORKS)('$name restarts in place from its newest checkpoint', (framework) => {
-  let run: FrameworkRun;
-  beforeAll(async () => {
-    run = await FrameworkRun.start(framework, cluster.client);
-  });
-  afterAll(() => run.remove());
-
-  describe.each(ROUNDS)('(round %i)', () => {
-    it.each(FAULTS)('after %s', async (name, { rank, signal }) => {
-      const epoch = (run.status.deprecatedEpoch ?? 0) + 1;
-      const isBeyondCheckpoint = (): boolean => {
-        const lives = run.lives(epoch);
-        return (
-          lives.length === WORLD_SIZE &&
-          lives.every(({ from, lastStep = 0 }) => lastStep > from + CHECKPOINT_STEPS + 2)
-        );
-      };
-      await run.until(`a checkpoint in epoch ${epoch}`, isBeyondCheckpoint);
-      const { inPlaceRestarts = 0, inPlaceRestartsCountTowardsMax = 0 } = run.status;
-      const identities = run.identities();
-      const processes = RANKS.map((each) => run.process(each));
-
-      const faultAt = performance.now();
-      process.kill(processes[rank] ?? Number.NaN, signal);
-      const seconds = (): string => ((performance.now() - faultAt) / 1000).toFixed(1);
-      await run.until('the epoch ends', () => run.status.deprecatedEpoch === epoch);
-      const ended = seconds();
-      await run.until('the next is released', () => run.status.syncedEpoch === epoch + 1);
-      const released = seconds();
-      await run.until('all ranks do a step', () => run.stepping(epoch + 1));
-      figures.push(
-        `${framework.name}, ${name}: ended after ${ended} s, released ${released} s, ` +
-          `stepping ${seconds()} s; ${namedIn(run.record(epoch), run.podOf(rank))}`,
-      );
-
-      expect(run.status).toMatchObject({
-        deprecatedEpoch: epoch,
-        inPlaceRestarts: inPlaceRestarts + 1,
-        inPlaceRestartsCountTowardsMax: inPlaceRestartsCountTowardsMax + 1,
-      });
-      expect(run.status.restarts ?? 0).toBe(0);
-      expect(run.identities()).toEqual(identities);
-      expect(processes.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
-      expectResumed(run, epoch);
+describe.each(FRAMEWORKS)(
+  '$name restarts in place, goes on from its newest checkpoint, and names the process',
+  (framework) => {
+    let run: FrameworkRun;
+    beforeAll(async () => {
+      run = await FrameworkRun.start(framework, cluster.client);
     });
-  });
-});
+    afterAll(() => run.remove());
+
+    describe.each(ROUNDS)('(round %i)', () => {
+      it.each(FAULTS)('after %s', async (name, { rank, signal }) => {
+        const epoch = (run.status.deprecatedEpoch ?? 0) + 1;
+        const isBeyondCheckpoint = (): boolean => {
+          const lives = run.lives(epoch);
+          return (
+            lives.length === WORLD_SIZE &&
+            lives.every(({ from, lastStep = 0 }) => lastStep > from + CHECKPOINT_STEPS + 2)
+          );
+        };
+        await run.until(`a checkpoint in epoch ${epoch}`, isBeyondCheckpoint);
+        const { inPlaceRestarts = 0, inPlaceRestartsCountTowardsMax = 0 } = run.status;
+        const identities = run.identities();
+        const processes = RANKS.map((each) => run.process(each));
+
+        const faultAt = performance.now();
+        process.kill(processes[rank] ?? Number.NaN, signal);
+        const seconds = (): string => ((performance.now() - faultAt) / 1000).toFixed(1);
+        await run.until('the epoch ends', () => run.status.deprecatedEpoch === epoch);
+        const ended = seconds();
+        await run.until('the next is released', () => run.status.syncedEpoch === epoch + 1);
+        const released = seconds();
+        await run.until('all ranks do a step', () => run.stepping(epoch + 1));
+        const record = run.record(epoch);
+        const named = namedIn(record, run.podOf(rank));
+        figures.push(
+          `${framework.name}, ${name}: ended after ${ended} s, released ${released} s, ` +
+            `stepping ${seconds()} s; ${named}`,
+        );
+
+        expect(run.status).toMatchObject({
+          deprecatedEpoch: epoch,
+          inPlaceRestarts: inPlaceRestarts + 1,
+          inPlaceRestartsCountTowardsMax: inPlaceRestartsCountTowardsMax + 1,
+        });
+        expect(run.status.restarts ?? 0).toBe(0);
+        expect(run.identities()).toEqual(identities);
+        expect(processes.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
+        expectResumed(run, epoch);
+        expect(named).not.toMatch(/^wrong, Certain/);
+        // Launchers of several processes wait for each other before they end, and then end as one.
+        if (framework.ranksPerPod > 1 && signal !== 'SIGSTOP') return;
+        expect(named).toMatch(/^right/);
+        if (signal === 'SIGUSR1') expect(record?.lastWords?.text).toContain(EXCEPTION);
+      });
+    });
+  },
+);
 
 /** All go on from one checkpoint, the newest that can have been complete. */
 function expectResumed(run: FrameworkRun, epoch: number): void {
