@@ -122,6 +122,16 @@ export const SCENARIOS: readonly Scenario[] = [
     '2 Certain',
     one(ended(0, exited(1))),
   ),
+  row(
+    'a launcher fails, and the others are stopped while they fail too',
+    '2 Likely',
+    one(ended(0, exited(1)), () => stopped({ exitCode: 1 })),
+  ),
+  row(
+    'a Python exception in one, and the others exit in their own way when they are stopped',
+    '2 Certain',
+    one(ended(0, exited(1)), () => stopped({ exitCode: 143 })),
+  ),
   ...[100, 2000].map((laterMs) => {
     const name = `a Python exception in one, and the others follow ${laterMs} ms later`;
     return row(

@@ -126,10 +126,15 @@ function killed({ deaths }: Known): readonly Suspicion[] {
   });
 }
 
-function firstToFail({ deaths, others, pace, isTold }: Known): readonly Suspicion[] {
+function firstToFail({ ends, deaths, others, pace, isTold }: Known): readonly Suspicion[] {
   const [first, ...later] = deaths;
   if (first === undefined || pace !== 'Stepping' || first.evidence.how === 'Hung') return [];
-  const isAlone = !later.some(({ atMs }) => atMs - first.atMs <= TOGETHER_MS);
+  // One that was told to stop and exits like the first was perhaps failing already.
+  const alike = ends.filter(
+    ({ member, evidence: { how, exitCode } }) =>
+      member !== first.member && how === 'Stopped' && isFailure(exitCode, first.evidence.exitCode),
+  );
+  const isAlone = ![...later, ...alike].some(({ atMs }) => atMs - first.atMs <= TOGETHER_MS);
   // Those of whom nothing is known may have been earlier than all these.
   if (!isAlone && !isTold) return [];
   const isAfterAll = others.some(({ fate }) => fate.kind === 'Succeeded');
@@ -262,6 +267,10 @@ function compare(a: Member, b: Member): number {
 
 function order(a: string, b: string): number {
   return a === b ? 0 : a < b ? -1 : 1;
+}
+
+function isFailure(exitCode: number | undefined, ofFirst: number | undefined): boolean {
+  return exitCode !== undefined && exitCode !== 0 && exitCode === ofFirst;
 }
 
 function isDeath(evidence: WorkerEvidence): boolean {
