@@ -116,7 +116,7 @@ export class SupervisedWorker {
   killSilent(how: 'Killed' | 'Hung'): void {
     if (this.#isLooking) return;
     this.#isLooking = true;
-    this.#tree?.look();
+    this.#freeze();
     void this.#lookInto().then(() => this.#kill(how));
   }
 
@@ -135,13 +135,19 @@ export class SupervisedWorker {
 
   /** A worker that was told to stop before stays `Stopped` until it has to be killed. */
   #tell(how: WorkerEnding['told']): void {
-    if (this.#hasExited || this.#tree?.look() === false) return;
-    this.#told = how;
+    if (!this.#hasExited && this.#freeze()) this.#told = how;
   }
 
   #kill(how: 'Killed' | 'Hung'): void {
-    if (!this.#hasExited) this.#told = how;
+    this.#tell(how);
     this.#signal('SIGKILL');
+  }
+
+  /** Remembers the processes as they are now. False if the worker has ended already. */
+  #freeze(): boolean {
+    const isAlive = this.#tree?.look() !== false;
+    if (isAlive) this.#tree?.freeze();
+    return isAlive;
   }
 
   #signal(signal: ProcessSignal): void {
@@ -151,7 +157,7 @@ export class SupervisedWorker {
 
   #release(): void {
     this.#killTimer?.cancel();
-    this.#tree?.stop();
+    this.#tree?.freeze();
     this.#hurry.abort();
   }
 

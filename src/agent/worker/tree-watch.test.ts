@@ -62,6 +62,20 @@ describe('the processes of a worker', () => {
     expect(scene.watch.seen).toEqual({ cpuMs: 2000 });
   });
 
+  test('are known as they were before something was done to them', async () => {
+    const scene = new Scene();
+    scene.set('1', 'S', 100);
+    await scene.clock.advance(5000);
+    scene.watch.look();
+    scene.watch.freeze();
+    scene.set('1', 't', 9000);
+    expect(scene.watch.look()).toBe(true);
+    await scene.clock.advance(5000);
+    expect(scene.watch.seen).toEqual({ cpuMs: 0 });
+    scene.isAlive = false;
+    expect(scene.watch.look()).toBe(false);
+  });
+
   test('are known as they were before the first one ended', async () => {
     const scene = new Scene();
     scene.set('1', 'T');
@@ -70,7 +84,7 @@ describe('the processes of a worker', () => {
     scene.processes.clear();
     expect(scene.watch.look()).toBe(false);
     expect(scene.watch.seen).toEqual({ states: 'T' });
-    scene.watch.stop();
+    scene.watch.freeze();
     expect(scene.clock.pendingTimers).toBe(0);
   });
 });

@@ -19,22 +19,28 @@ export class TreeWatch {
   readonly #options: TreeWatchOptions;
   readonly #looks: TreeLook[] = [];
   #timer: Timer | undefined;
+  #isFrozen = false;
 
   constructor(options: TreeWatchOptions) {
     this.#options = options;
     this.#arm();
   }
 
-  /** Looks now. False if the first process has ended already. */
+  /** Looks now. False if the first process has ended already. Remembers nothing after `freeze`. */
   look(): boolean {
     const look = this.#options.looks.tree(this.#options.pid);
     if (look === undefined) return true;
-    if (look.isAlive) this.#looks.push(look);
+    if (look.isAlive && !this.#isFrozen) this.#looks.push(look);
     if (this.#looks.length > KEPT_LOOKS) this.#looks.shift();
     return look.isAlive;
   }
 
-  stop(): void {
+  /**
+   * What is seen from now on does not count: the worker is being ended, or a debugger holds its
+   * processes, which look stopped then.
+   */
+  freeze(): void {
+    this.#isFrozen = true;
     this.#timer?.cancel();
   }
 
