@@ -245,8 +245,7 @@ class RunningAgent {
         break;
       case 'lift':
         logger.info('an epoch begins', { epoch: effect.epoch });
-        this.#hangs.resized(this.#state.known?.members ?? 0);
-        this.#hangs.begin();
+        this.#hangs.begin(this.#state.known?.members ?? 0);
         body.lift(effect.epoch, (exit, restartsGroup) => {
           logger.info('the worker ended', { ...exit.end, epoch: effect.epoch });
           this.dispatch({ type: 'workerEnded', exit, restartsGroup });

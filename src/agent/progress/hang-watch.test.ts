@@ -22,9 +22,8 @@ class Scene {
     this.begin();
   }
 
-  begin(): void {
-    this.hangs.resized(4);
-    this.hangs.begin();
+  begin(members = 4): void {
+    this.hangs.begin(members);
     this.progress.begin(this.nowMs);
   }
 
@@ -190,6 +189,9 @@ describe('Auto', () => {
     const larger = new Scene({ progressTimeout: 'Auto' }, { ...kept, members: 5 });
     larger.say('9');
     expect(larger.due(HOUR_MS)).toBeUndefined();
+    first.begin(5);
+    first.say('9');
+    expect(first.due(HOUR_MS)).toBeUndefined();
   });
 
   it('is worth a write of the marker only when it has grown by a minute', () => {

@@ -44,17 +44,15 @@ export class HangWatch {
     this.#keptMs = autoMs(this.#before) ?? 0;
   }
 
-  /** Another worker is about to start. */
-  begin(): void {
-    this.#before = this.learnt;
+  /**
+   * Another worker is about to start, in a group of this many Pods. What was learnt in a group of
+   * another size does not count.
+   */
+  begin(members: number): void {
     this.#clear();
-  }
-
-  /** The group has this many Pods. What was learnt in a group of another size does not count. */
-  resized(members: number): void {
-    if (members === this.#before.members) return;
-    this.#before = { members, steps: 0 };
-    this.#keptMs = 0;
+    const { learnt } = this;
+    this.#before = members === learnt.members ? learnt : { members, steps: 0 };
+    if (this.#before !== learnt) this.#keptMs = 0;
   }
 
   /** Called several times a second. `timeouts` are none while the worker may not be ended. */
