@@ -177,12 +177,12 @@ export interface RestartRecord {
   readonly time: string;
   readonly cause: RestartCause;
   readonly counted: boolean;
-  /** How long the ended epoch had run since its release; absent if it was never released. */
   /**
    * The spec's generation when this epoch was first released, or if it never was, the last one
    * before it.
    */
   readonly generation?: number;
+  /** How long the ended epoch had run since its release; absent if it was never released. */
   readonly ranMs?: number;
   readonly witness?: RestartWitness;
   /** Who failed first, the likeliest first, at most `MAX_SUSPECTS`; absent: unknown. */
