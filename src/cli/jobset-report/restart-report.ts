@@ -1,15 +1,12 @@
 /** The data of `lockstep report JOBSET`: its recorded restarts, and what they cost. */
-import { causeForUser } from '../../jobset/epoch/restart-request.ts';
+import { type ReportedRestart, reportedRestarts } from '../../jobset/epoch/restart-request.ts';
 import { describeWitness } from '../../jobset/epoch/witness.ts';
-import type { JobSet, RestartRecord } from '../../jobset/jobset.ts';
+import type { JobSet } from '../../jobset/jobset.ts';
 import { formatDuration } from '../../kube/duration.ts';
 import { namespaceOf, type Stored } from '../../kube/meta.ts';
 import { printable } from '../../kube/quote.ts';
 import { culpritLines } from '../jobset-status/restart-lines.ts';
 import { seconds, timelineRows } from '../restart-timeline.ts';
-
-/** A record of the status; `cause` is also `Requested`. */
-export type ReportedRestart = Omit<RestartRecord, 'cause'> & { readonly cause: string };
 
 /** `-o json` prints it as it is. */
 export interface RestartReport {
@@ -34,9 +31,7 @@ export interface RestartReport {
 
 export function restartReport(jobSet: Stored<JobSet>): RestartReport {
   const { metadata, spec, status = {} } = jobSet;
-  const restartHistory = (status.restartHistory ?? [])
-    .map((record) => ({ ...record, cause: causeForUser(jobSet, record) }))
-    .reverse();
+  const restartHistory = reportedRestarts(jobSet).toReversed();
   const failed = status.conditions?.find(
     ({ type, status: is }) => type === 'Failed' && is === 'True',
   );

@@ -1,7 +1,7 @@
 /** What the status of a JobSet says about a restart that a user asks for. */
 import { epochsOf } from '../../jobset/epoch/dialect.ts';
 import { groupSize } from '../../jobset/epoch/group-state.ts';
-import { causeForUser } from '../../jobset/epoch/restart-request.ts';
+import { reportedRestarts } from '../../jobset/epoch/restart-request.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { DISABLE_IN_PLACE_RESTART, MANAGED_BY_JOBSET } from '../../jobset/names.ts';
 import { isTrue } from '../../jobset/status/conditions.ts';
@@ -53,12 +53,12 @@ export type RestartState =
 export function restartState(jobSet: JobSet, epoch: number): RestartState {
   const { status } = jobSet;
   const { deprecated, synced } = epochsOf(status);
-  const record = status?.restartHistory?.find((one) => one.epoch === epoch);
+  const record = reportedRestarts(jobSet).find((one) => one.epoch === epoch);
   const over = whyNoneFollows(jobSet);
   if (over !== undefined) return { kind: 'Over', text: over };
   if (deprecated < epoch) return { kind: 'Waiting', text: `epoch ${epoch} has not ended` };
   const charge = record?.counted === true ? 'counted' : 'not counted';
-  const cause = record === undefined ? '' : ` (${causeForUser(jobSet, record)}, ${charge})`;
+  const cause = record === undefined ? '' : ` (${record.cause}, ${charge})`;
   const ended = `epoch ${epoch} ended${cause}`;
   if (synced <= deprecated) {
     return { kind: 'Waiting', text: `${ended}, and epoch ${deprecated + 1} is not released` };

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { jobSetWith } from '../../../test/fixtures/hub-jobset.ts';
 import type { RestartRecord, Suspect } from '../../jobset/jobset.ts';
+import { RESTART_EPOCH } from '../../jobset/names.ts';
 import { memberTable } from './member-table.ts';
 import { statusChanges } from './status-changes.ts';
 import { type StatusView, statusView } from './status-view.ts';
@@ -38,6 +39,16 @@ function told(...history: readonly RestartRecord[]): readonly string[] {
     .slice(1, -2)
     .filter((line) => line !== '' && !line.includes('Pods are not there'));
 }
+
+it('says that a user asked for a restart', () => {
+  const jobSet = jobSetWith(4, 5, 7);
+  const metadata = { ...jobSet.metadata, annotations: { [RESTART_EPOCH]: '4' } };
+  const { witness: _, ...record } = { ...RECORD, cause: 'Resumed' as const };
+  const status = { ...jobSet.status, restartHistory: [record, { ...record, epoch: 3 }] };
+  const table = memberTable(statusView({ ...jobSet, metadata, status }, [], undefined));
+  expect(table).toContain('epoch 4 ended: Requested');
+  expect(table).toContain('epoch 3 ended: Resumed');
+});
 
 it('names who certainly failed first, not the Pod that was seen to fail', () => {
   expect(told({ ...RECORD, suspects: [suspect(5, 'Certain')] })).toEqual([

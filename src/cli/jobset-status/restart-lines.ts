@@ -1,4 +1,5 @@
 /** Renders the restarts of a JobSet: what ended each epoch, who failed first, what it said last. */
+import type { ReportedRestart } from '../../jobset/epoch/restart-request.ts';
 import { describeWitness } from '../../jobset/epoch/witness.ts';
 import type { RestartRecord, Suspect } from '../../jobset/jobset.ts';
 import { printable } from '../../kube/quote.ts';
@@ -7,7 +8,7 @@ import { printable } from '../../kube/quote.ts';
  * Names who failed first: the suspect if that is certain, otherwise the Pod that was seen to fail.
  * If they are the same, the witness says more.
  */
-export function restartLine(record: RestartRecord): string {
+export function restartLine(record: ReportedRestart): string {
   const { epoch, time, cause, witness, phases } = record;
   const certain = record.suspects?.find(({ confidence }) => confidence === 'Certain');
   const who =

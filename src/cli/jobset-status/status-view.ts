@@ -3,6 +3,7 @@
 import { epochsOf } from '../../jobset/epoch/dialect.ts';
 import { groupSize } from '../../jobset/epoch/group-state.ts';
 import { type PodFacts, podFacts } from '../../jobset/epoch/pod-facts.ts';
+import { type ReportedRestart, reportedRestarts } from '../../jobset/epoch/restart-request.ts';
 import type { WorkerEnd } from '../../jobset/epoch/worker-end.ts';
 import type { MemberReport } from '../../jobset/hub/member-report.ts';
 import type { JobSet, RestartRecord } from '../../jobset/jobset.ts';
@@ -56,7 +57,7 @@ export interface JobSetView {
   /** Conditions that are True and may need a person's action. */
   readonly conditions: readonly ConditionView[];
   /** The newest first. */
-  readonly restartHistory: readonly RestartRecord[];
+  readonly restartHistory: readonly ReportedRestart[];
 }
 
 export interface ConditionView {
@@ -171,7 +172,7 @@ function jobSetView(
     restarts: status.restarts ?? 0,
     maxRestarts: spec.failurePolicy?.maxRestarts ?? 0,
     conditions: telling(status.conditions ?? [], announced >= size),
-    restartHistory: status.restartHistory ?? [],
+    restartHistory: reportedRestarts(jobSet),
   };
 }
 

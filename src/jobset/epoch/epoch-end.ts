@@ -30,7 +30,7 @@ import { describeWitness, type Witness } from './witness.ts';
 
 export interface EpochEnd {
   readonly cause: RestartCause;
-  /** The user asked for it, see `causeForUser`. */
+  /** The user asked for it, see `reportedRestarts`. */
   readonly isRequested?: boolean;
   readonly counted: boolean;
   /** The failure policy's verdict on a worker's failure. */

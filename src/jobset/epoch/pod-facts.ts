@@ -16,6 +16,7 @@ import {
 } from '../names.ts';
 import { parseLostNodeDeadline } from './lost-node-deadline.ts';
 import { type Notice, parseNotice } from './notice.ts';
+import { MAX_EPOCH } from './worker-end.ts';
 
 export interface PodFacts {
   readonly namespace: string;
@@ -83,9 +84,6 @@ export function podFacts(pod: PartialObjectMetadata): PodFacts | undefined {
     lostNodeDeadlineMs: parseLostNodeDeadline(annotations?.[LOST_NODE_DEADLINE] ?? ''),
   };
 }
-
-/** The highest epoch that fits the API's int32. */
-export const MAX_EPOCH = 2_147_483_647;
 
 /** An announced epoch: decimal digits, 1 to 2147483647. Undefined for any other text. */
 export function parseEpoch(text: string): number | undefined {

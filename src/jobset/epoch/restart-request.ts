@@ -10,6 +10,8 @@ import type { GroupFacts } from '../facts.ts';
 import type { JobSet, RestartRecord } from '../jobset.ts';
 import { RESTART_EPOCH } from '../names.ts';
 import { isReleased } from './in-place-restart.ts';
+import { parseEpoch } from './pod-facts.ts';
+import { MAX_EPOCH } from './worker-end.ts';
 
 /** Whether the user asks to end the current epoch, and it was released. */
 export function isRestartRequested({ jobSet, group }: GroupFacts): boolean {
@@ -17,25 +19,25 @@ export function isRestartRequested({ jobSet, group }: GroupFacts): boolean {
   return requested === String(group.epoch) && isReleased(group);
 }
 
+/** A record of the status as users see it; `cause` is also `Requested`. */
+export type ReportedRestart = Omit<RestartRecord, 'cause'> & { readonly cause: string };
+
 /**
- * The cause of a restart in words. A request is recorded as `Resumed`, because a definition of an
- * earlier version would refuse a status with a new cause.
+ * The records of the status, the newest first. A request is recorded as `Resumed`, because a
+ * definition of an earlier version would refuse a status with a new cause.
  */
-export function causeForUser({ metadata }: JobSet, { cause, epoch }: RestartRecord): string {
-  const isRequested = metadata.annotations?.[RESTART_EPOCH] === String(epoch);
-  return cause === 'Resumed' && isRequested ? 'Requested' : cause;
+export function reportedRestarts({ metadata, status }: JobSet): readonly ReportedRestart[] {
+  const requested = metadata.annotations?.[RESTART_EPOCH];
+  return (status?.restartHistory ?? []).map((record) => {
+    const isRequested = record.cause === 'Resumed' && requested === String(record.epoch);
+    return isRequested ? { ...record, cause: 'Requested' } : record;
+  });
 }
 
 export function restartEpochErrors(annotations: StringMap | undefined): readonly FieldError[] {
   const text = annotations?.[RESTART_EPOCH];
-  if (text === undefined || isEpoch(text)) return [];
+  // The request is compared as text, so leading zeros would never match.
+  if (text === undefined || text === String(parseEpoch(text))) return [];
   const detail = `expected the number of an epoch such as "7", from 1 to ${MAX_EPOCH}`;
   return [invalidValue(`metadata.annotations[${RESTART_EPOCH}]`, text, detail)];
-}
-
-/** Epochs are int32. */
-const MAX_EPOCH = 2_147_483_647;
-
-function isEpoch(text: string): boolean {
-  return /^[1-9]\d{0,9}$/.test(text) && Number(text) <= MAX_EPOCH;
 }

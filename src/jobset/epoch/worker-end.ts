@@ -3,8 +3,6 @@
 /** Exactly one of the two. `signal` is a name such as `SIGKILL`. */
 export type WorkerEnd = { readonly exitCode: number } | { readonly signal: string };
 
-const MAX_EPOCH = 2147483647;
-
 /** An end that a supervisor reports: `epoch`, and either `exitCode` or `signal`. */
 export function reportedEnd(
   report: Readonly<Record<string, unknown>>,
@@ -15,6 +13,9 @@ export function reportedEnd(
   if (isExitCode(exitCode) && signal === undefined) return { epoch, end: { exitCode } };
   return undefined;
 }
+
+/** The highest epoch that fits the API's int32. */
+export const MAX_EPOCH = 2_147_483_647;
 
 export function isEpoch(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= MAX_EPOCH;

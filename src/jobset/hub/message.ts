@@ -7,8 +7,7 @@ import { defined } from '../../kube/json/defined.ts';
 import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
 import { parseEvidence, type WorkerEvidence, withEvidence } from '../culprits/worker-evidence.ts';
 import type { GroupState } from '../epoch/group-state.ts';
-import { MAX_EPOCH } from '../epoch/pod-facts.ts';
-import { isEpoch, reportedEnd, type WorkerEnd } from '../epoch/worker-end.ts';
+import { isEpoch, MAX_EPOCH, reportedEnd, type WorkerEnd } from '../epoch/worker-end.ts';
 import { type Progress, parseProgress, progressFields } from '../progress/progress.ts';
 import { parseTimeouts } from '../progress/progress-timeouts.ts';
 
