@@ -3,7 +3,7 @@ import type { Job } from '../../kube/objects/job.ts';
 import { JOB_INDEX, REPLICATED_JOB_NAME } from '../names.ts';
 import type { Member } from './group-evidence.ts';
 
-export type Place = Pick<Member, 'replicatedJob' | 'jobIndex' | 'completions' | 'completionIndex'>;
+type Place = Pick<Member, 'replicatedJob' | 'jobIndex' | 'completions' | 'completionIndex'>;
 
 /** Undefined for a Job without the labels of a JobSet. `slot` is the completion index. */
 export function placeIn({ metadata, spec }: Job, slot: string | undefined): Place | undefined {

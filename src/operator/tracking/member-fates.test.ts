@@ -162,6 +162,17 @@ describe('a member whose agent cannot tell', () => {
     ]);
   });
 
+  test('may be on a node that is known after many others that count for nothing', () => {
+    for (let i = 0; i < 20_000; i++) {
+      const gone = podIn(2, {}, { uid: `silent-${i}` });
+      fates.sawNode(gone.metadata.uid, 'n3');
+      fates.podGone(gone);
+    }
+    fates.sawNode('pod-1', 'n4');
+    fates.podGone(podIn(1));
+    expect(fates.of(TRAIN, 3)).toMatchObject([{ member: { node: 'n4' } }]);
+  });
+
   test('was silent long before its Pod was deleted', () => {
     fates.left('pod-1', 60_000, podIn(1));
     fates.podGone(podIn(1));

@@ -3,11 +3,12 @@
  * written, and lost with this process. Agents repeat what they told; no decision about an epoch
  * depends on it (`docs/design/culprits.md#what-is-known`).
  */
-import type { Fate, MemberEvidence } from '../../jobset/culprits/group-evidence.ts';
-import { type Place, placeIn } from '../../jobset/culprits/worker-name.ts';
+import type { Fate, Member, MemberEvidence } from '../../jobset/culprits/group-evidence.ts';
+import { placeIn } from '../../jobset/culprits/worker-name.ts';
 import { type PodFacts, podFacts } from '../../jobset/epoch/pod-facts.ts';
 import type { HubAnnouncement } from '../../jobset/hub/message.ts';
 import { membershipOf, type Owner, ownerKey } from '../../jobset/membership.ts';
+import { defined } from '../../kube/json/defined.ts';
 import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 
@@ -31,8 +32,8 @@ type Pod = Stored<PartialObjectMetadata>;
 interface Known {
   /** The epoch in which the worker ran. */
   readonly epoch: number;
-  readonly pod: Pod;
-  readonly place: Place;
+  /** Without its node. */
+  readonly member: Member;
   fate: Fate;
 }
 
@@ -61,12 +62,10 @@ export class MemberFates {
   /** Members whose worker ran in that epoch, and of whose end something is known. */
   of(jobSet: Owner, epoch: number): readonly MemberEvidence[] {
     const found: MemberEvidence[] = [];
-    for (const known of this.#groups.get(ownerKey(jobSet))?.pods.values() ?? []) {
+    for (const [uid, known] of this.#groups.get(ownerKey(jobSet))?.pods ?? []) {
       if (known.epoch !== epoch) continue;
-      const { name, uid } = known.pod.metadata;
       const node = this.#nodes.get(uid);
-      const member = { ...known.place, pod: name, podUid: uid };
-      found.push({ member: node === undefined ? member : { ...member, node }, fate: known.fate });
+      found.push({ member: { ...known.member, ...defined({ node }) }, fate: known.fate });
     }
     return found;
   }
@@ -119,8 +118,10 @@ export class MemberFates {
 
   /** A Pod does not live any more. */
   podGone(pod: Pod): void {
-    this.#lose(pod, pod.metadata.deletionTimestamp !== undefined);
-    this.#left.delete(pod.metadata.uid);
+    const { uid, deletionTimestamp } = pod.metadata;
+    this.#lose(pod, deletionTimestamp !== undefined);
+    this.#left.delete(uid);
+    if (this.#member(pod)?.group.pods.has(uid) !== true) this.#nodes.delete(uid);
   }
 
   podSucceeded(pod: Pod): void {
@@ -168,7 +169,8 @@ export class MemberFates {
     if (before !== undefined) this.#drop(group, uid, before);
     const fate = group.words < MAX_WORDS ? told : withoutWords(told);
     if (hasWords(fate)) group.words++;
-    group.pods.set(uid, { epoch, pod, place, fate });
+    const member = { ...place, pod: pod.metadata.name, podUid: uid };
+    group.pods.set(uid, { epoch, member, fate });
   }
 
   #drop(group: Group, uid: string, known: Known): void {
