@@ -47,6 +47,13 @@ describe('the configuration of an agent', () => {
     expect(readConfiguration([], apiOnly)).toMatchObject({ configuration: { hub: undefined } });
   });
 
+  it('takes a prefix as long as the webhook allows, in any script', () => {
+    const prefix = '\u{1F680}'.repeat(64);
+    expect(
+      readConfiguration(['--', 'train'], { ...MINIMAL, LOCKSTEP_PROGRESS_PREFIX: prefix }),
+    ).toMatchObject({ configuration: { progressPrefix: prefix } });
+  });
+
   it('takes everything else from the environment and the worker from the command line', () => {
     const rules = [{ action: 'RestartPod', exitCodes: { operator: 'In', values: [7] } }];
     const result = readConfiguration(['--', 'train', '--fast', '--'], {

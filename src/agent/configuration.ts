@@ -207,7 +207,9 @@ export function readConfiguration(
 
 function prefixOf(read: EnvironmentReader): string | undefined {
   const prefix = read.optional(ENV_PROGRESS_PREFIX);
-  if (prefix !== undefined && (prefix.length > MAX_PREFIX_LENGTH || /[\r\n]/.test(prefix))) {
+  // Characters count, as in the webhook, and not their halves in UTF-16.
+  const length = Array.from(prefix ?? '').length;
+  if (prefix !== undefined && (length > MAX_PREFIX_LENGTH || /[\r\n]/.test(prefix))) {
     read.reject(ENV_PROGRESS_PREFIX, `one line of 1 to ${MAX_PREFIX_LENGTH} characters`);
   }
   return prefix;
