@@ -140,7 +140,6 @@ function injectSidecar(template: PodTemplateSpec, options: AgentOptions): AgentI
     env: [
       ...agentEnvironment(options.exitCode ?? DEFAULT_RESTART_EXIT_CODE, options.lostNodeDeadline),
       ...hubEnvironment(options.hub),
-      ...settingsEnvironment('Sidecar', options.annotations, worker),
     ],
     ...share?.agent,
     ...(worker === undefined ? {} : { securityContext: agentSecurity(worker) }),
@@ -196,7 +195,7 @@ function injectSupervisor(template: PodTemplateSpec, options: AgentOptions): Age
   const added = [
     ...agentEnvironment(options.exitCode ?? DEFAULT_RESTART_EXIT_CODE, options.lostNodeDeadline),
     ...hubEnvironment(options.hub),
-    ...settingsEnvironment('Supervisor', options.annotations, worker),
+    ...settingsEnvironment(options.annotations, worker),
     ...(rules.length === 0 ? [] : [{ name: ENV_RESTART_RULES, value: JSON.stringify(rules) }]),
   ];
   // An agent in the worker's image may be too old to give them back.

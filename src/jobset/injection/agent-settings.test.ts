@@ -135,6 +135,7 @@ describe('warnings', () => {
     jobSetWarnings(storedJobSet({ ...SPEC, ...spec }, { annotations }));
   const supervisors = {
     'lockstep/progress-prefix': 'step ',
+    'lockstep/hang-command': 'py-spy dump --pid $LOCKSTEP_WORKER_PID',
     'lockstep/last-words': 'Files',
     'lockstep/stop-grace': '1m',
   };
@@ -145,7 +146,7 @@ describe('warnings', () => {
         text.includes('Sidecar mode'),
       );
     expect(about('Sidecar')).toEqual(
-      ['progress-prefix', 'last-words', 'stop-grace'].map(
+      ['progress-prefix', 'hang-command', 'last-words', 'stop-grace'].map(
         (key) => `${at(key)} has no effect in Sidecar mode: only a supervising agent obeys it`,
       ),
     );

@@ -29,18 +29,18 @@ const LAST_WORDS_VALUES = ['All', 'Files'] as const;
 /** Kubernetes' default; agents know it. */
 const DEFAULT_TERMINATION_MESSAGE_PATH = '/dev/termination-log';
 
-/** A sidecar neither stops its worker nor sees what it prints. */
-const SUPERVISOR_ONLY: readonly string[] = [PROGRESS_PREFIX, LAST_WORDS, STOP_GRACE];
+/** A sidecar neither stops its worker, nor sees what it prints, nor runs in its container. */
+const SUPERVISOR_ONLY = [PROGRESS_PREFIX, HANG_COMMAND, LAST_WORDS, STOP_GRACE] as const;
 
-/** `worker` is the container that the agent supervises, or the first beside it. */
+/** For a supervising agent. `worker` is the container that it supervises. */
 export function settingsEnvironment(
-  mode: RestartMode,
   annotations: StringMap | undefined,
   worker: Container | undefined,
 ): readonly EnvVar[] {
   const stopGraceSeconds = parseStopGraceSeconds(annotations?.[STOP_GRACE] ?? '');
   const path = worker?.terminationMessagePath ?? DEFAULT_TERMINATION_MESSAGE_PATH;
-  const supervisors: readonly (readonly [string, string | undefined])[] = [
+  const settings: readonly (readonly [string, string | undefined])[] = [
+    [ENV_HANG_COMMAND, annotations?.[HANG_COMMAND]],
     [ENV_PROGRESS_PREFIX, annotations?.[PROGRESS_PREFIX]],
     [ENV_LAST_WORDS, annotations?.[LAST_WORDS]],
     [ENV_STOP_GRACE_SECONDS, stopGraceSeconds?.toFixed(0)],
@@ -49,10 +49,9 @@ export function settingsEnvironment(
       path === DEFAULT_TERMINATION_MESSAGE_PATH || path === '' ? undefined : path,
     ],
   ];
-  return [
-    [ENV_HANG_COMMAND, annotations?.[HANG_COMMAND]] as const,
-    ...(mode === 'Supervisor' ? supervisors : []),
-  ].flatMap(([name, value]) => (value === undefined ? [] : [{ name, value: literal(value) }]));
+  return settings.flatMap(([name, value]) =>
+    value === undefined ? [] : [{ name, value: literal(value) }],
+  );
 }
 
 /** Invalid values of these annotations. */
