@@ -1,14 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { replicatedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import type { JobSetStatus, RestartRecord } from '../../jobset/jobset.ts';
+import type { Stored } from '../../kube/meta.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
+import type { Client } from '../../runtime/client/client.ts';
 import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import { agentLineOf, EpochFilter, epochWindow } from './epoch-lines.ts';
 import { printed } from './line-printer.ts';
 import { failedPods, rankProblem } from './log-members.ts';
+import { MemberLog } from './member-log.ts';
 import { HOLD_MS, LiveMerge, mergeByTime, type Timed } from './merge.ts';
 import { parseLogs } from './options.ts';
-import { LineCursor, stampAt, stampOf, timedLines } from './timed-lines.ts';
+import { LineCursor, stampAt, stampOf, type TimedLine, timedLines } from './timed-lines.ts';
 
 async function* chunksOf(text: string | Buffer, size: number): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(text);
@@ -93,6 +97,51 @@ describe('a log that is read again and again', () => {
     expect([cursor.isNew(stampAt(0)), cursor.isNew(stampAt(199_999))]).toEqual([false, false]);
     expect(cursor.isNew(stampAt(200_000))).toBe(true);
   });
+});
+
+/** A node's log of a running container: `sinceTime` and `tailLines` choose lines of it. */
+function logClient(
+  log: readonly { readonly at: number; readonly text: string }[],
+): Pick<Client, 'logs'> {
+  return {
+    async *logs(_at, { sinceTime, tailLines = log.length } = {}) {
+      const from = sinceTime === undefined ? 0 : Date.parse(sinceTime);
+      const lines = log.filter(({ at }) => at >= from).slice(-tailLines);
+      yield Buffer.from(lines.map(({ at, text }) => `${stampAt(at)} ${text}\n`).join(''));
+    },
+  };
+}
+
+it('follows the newest lines of a log without those before them', async () => {
+  const log = Array.from({ length: 100 }, (_, i) => ({ at: 10_000 + 20 * i, text: `line ${i}` }));
+  const pod: Stored<Pod> = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: 'w-0',
+      namespace: 'default',
+      uid: 'pod',
+      resourceVersion: '1',
+      creationTimestamp: '2026-01-01T00:00:00Z',
+    },
+    spec: { containers: [] },
+    status: { phase: 'Running' },
+  };
+  const member = new MemberLog({
+    client: logClient(log),
+    clock: new VirtualClock(),
+    pod,
+    container: 'worker',
+    first: { tailLines: 2 },
+    onProblem: () => undefined,
+    signal: new AbortController().signal,
+  });
+  const textsOf = async (lines: AsyncIterable<TimedLine>): Promise<readonly string[]> =>
+    (await allOf(lines)).map(({ text }) => text.toString());
+  expect(await textsOf(member.soFar())).toEqual(['line 98', 'line 99']);
+  log.push({ at: 12_000, text: 'line 100' });
+  member.update({ ...pod, status: { phase: 'Succeeded' } });
+  expect(await textsOf(member.following())).toEqual(['line 100']);
 });
 
 describe('a merge', () => {

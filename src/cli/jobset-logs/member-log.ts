@@ -9,7 +9,7 @@ import { TransportError } from '../../runtime/ports/transport.ts';
 import { LineCursor, type TimedLine, timedLines } from './timed-lines.ts';
 
 export interface MemberLogOptions {
-  readonly client: Client;
+  readonly client: Pick<Client, 'logs'>;
   readonly clock: Clock;
   readonly pod: Stored<Pod>;
   readonly container: string;
@@ -112,8 +112,14 @@ export class MemberLog {
         signal,
       },
     );
-    for await (const line of timedLines(chunks)) {
-      if (this.#cursor.isNew(line.stamp)) yield line;
+    let begin: string | undefined;
+    try {
+      for await (const line of timedLines(chunks)) {
+        begin ??= line.stamp;
+        if (this.#cursor.isNew(line.stamp)) yield line;
+      }
+    } finally {
+      if (since === undefined) this.#cursor.beginsAt(begin ?? '');
     }
   }
 

@@ -64,6 +64,8 @@ export class LineCursor {
   #newest = '';
   /** All lines up to this stamp were seen. */
   #forgotten = '';
+  /** Earlier lines were never asked for. */
+  #first = '';
   #expected = new Map<string, number>();
 
   /** From when the log has to be read again; undefined: from its beginning. */
@@ -77,6 +79,11 @@ export class LineCursor {
     this.#expected = new Map(this.#seen);
   }
 
+  /** To be called after a read that left out what was earlier, with its first line. */
+  beginsAt(stamp: string): void {
+    if (stamp > this.#first) this.#first = stamp;
+  }
+
   /** Whether the next line of the log, with this stamp, was not read before. */
   isNew(stamp: string): boolean {
     const left = this.#expected.get(stamp) ?? 0;
@@ -84,7 +91,7 @@ export class LineCursor {
       this.#expected.set(stamp, left - 1);
       return false;
     }
-    if (stamp !== '' && stamp <= this.#forgotten) return false;
+    if (stamp !== '' && (stamp <= this.#forgotten || stamp < this.#first)) return false;
     this.#seen.set(stamp, (this.#seen.get(stamp) ?? 0) + 1);
     if (stamp > this.#newest) this.#newest = stamp;
     if (this.#seen.size > MAX_STAMPS) this.#forget();
