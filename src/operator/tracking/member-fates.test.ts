@@ -173,6 +173,14 @@ describe('a member whose agent cannot tell', () => {
     expect(fates.of(TRAIN, 3)).toMatchObject([{ member: { node: 'n4' } }]);
   });
 
+  test('was not silent since it left the hub if it announced on its Pod then', () => {
+    fates.left('pod-1', 60_000, podIn(1));
+    const announced = podIn(1, { 'jobset.sigs.k8s.io/epoch': '3' });
+    fates.podChanged(announced, podIn(1));
+    fates.podGone(announced);
+    expect(fates.of(TRAIN, 3)[0]?.fate).toEqual({ kind: 'Lost', seenMs: nowMs });
+  });
+
   test('was silent long before its Pod was deleted', () => {
     fates.left('pod-1', 60_000, podIn(1));
     fates.podGone(podIn(1));

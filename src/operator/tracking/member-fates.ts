@@ -109,6 +109,8 @@ export class MemberFates {
     const isDeleted = pod.metadata.deletionTimestamp !== undefined;
     if (isDeleted && old.metadata.deletionTimestamp === undefined) this.#lose(pod, true);
     const facts = podFacts(pod);
+    // An agent that left the hub and announces on its Pod lives, and may be lost only later.
+    if (facts?.epoch !== podFacts(old)?.epoch) this.#left.delete(pod.metadata.uid);
     const ended = facts?.notice?.ended;
     const isNews = facts?.notice?.epoch !== podFacts(old)?.notice?.epoch;
     if (facts?.notice === undefined || ended === undefined || !isNews) return;
