@@ -39,8 +39,8 @@ export type Fate =
   /** Its Pod succeeded. */
   | { readonly kind: 'Succeeded'; readonly atMs: number }
   /**
-   * Its Pod is gone, or being deleted, and nobody but the operator's users or a node did that.
-   * `seenMs`: its agent was last known to live.
+   * Its Pod is gone, or being deleted, and the operator did not do that. `seenMs`: its agent was
+   * last known to live.
    */
   | {
       readonly kind: 'Lost';

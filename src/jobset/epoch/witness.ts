@@ -79,8 +79,10 @@ export function onLostNode(witness: Witness): Witness {
   return { ...witness, record: { ...witness.record, reason: 'NodeLost' } };
 }
 
-/** The witness in one phrase: `container worker of Pod a-0-1 on node n exited with code 1 (Error),
- * worker 1 of a (a-0, index 1)`. */
+/**
+ * The witness in one phrase: `container worker of Pod a-0-1 on node n exited with code 1 (Error),
+ * worker 1 of a (a-0, index 1)`.
+ */
 export function describeWitness(witness: RestartWitness): string {
   const container = witness.container === undefined ? '' : `container ${witness.container} of `;
   const node = witness.node === undefined ? '' : ` on node ${witness.node}`;
