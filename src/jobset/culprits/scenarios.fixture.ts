@@ -112,6 +112,17 @@ export const SCENARIOS: readonly Scenario[] = [
     '2 Likely',
     one({ kind: 'Succeeded', atMs: T - 300 }, (rank) => ended(rank * 5, exited(1))),
   ),
+  row('exit 0 of one, and long after that a segfault in another', '1 Certain', (rank) => {
+    if (rank === C) return { kind: 'Succeeded', atMs: T - 60_000 };
+    return rank === 1 ? ended(0, diedBy('SIGSEGV')) : stopped();
+  }),
+  row(
+    'exit 0 of one, and the others exit after they have waited for it',
+    '2 Likely',
+    one({ kind: 'Succeeded', atMs: T - 60_000 }, (rank) =>
+      ended(rank * 5, exited(1, { silentMs: 60_000 })),
+    ),
+  ),
   row(
     'one fails when the others have finished',
     '2 Likely',

@@ -99,16 +99,20 @@ function lost({ others, firstMs }: Known): readonly Suspicion[] {
   });
 }
 
-/** Many that leave are the end of the work. */
+/** Many that leave are the end of the work, and nobody waits for one after which others step on. */
 function leftEarly({ ends, others, firstMs, size }: Known): readonly Suspicion[] {
   if (firstMs === undefined) return [];
   const left = [
-    ...others.filter(({ fate }) => fate.kind === 'Succeeded' && fate.atMs < firstMs),
+    ...others.flatMap(({ member, fate }) =>
+      fate.kind === 'Succeeded' && fate.atMs < firstMs ? [{ member, atMs: fate.atMs }] : [],
+    ),
     ...ends.filter((end) => isSuccess(end.evidence) && end.atMs < firstMs),
   ];
   if (left.length > few(size)) return [];
   const why = 'exited with code 0 before the others';
-  return left.map(({ member }) => ({ member, why, confidence: 'Likely' }));
+  const { newestMs, longestMs } = reportsOf(ends);
+  const missed = left.filter(({ atMs }) => newestMs - atMs <= longestMs + SILENCE_SLACK_MS);
+  return missed.map(({ member }) => ({ member, why, confidence: 'Likely' }));
 }
 
 function killed({ deaths }: Known): readonly Suspicion[] {
@@ -302,16 +306,24 @@ function endInWords(evidence: WorkerEvidence): string {
   return exitCode === undefined ? 'ended' : `exited with code ${exitCode}`;
 }
 
-/** What the group did when the first worker died. */
-function paceAt(firstMs: number | undefined, ends: readonly End[]): Pace {
+/** The newest report of the group, and the shortest of its members' longest silences. */
+function reportsOf(ends: readonly End[]): {
+  readonly newestMs: number;
+  readonly longestMs: number;
+} {
   let longestMs = Number.POSITIVE_INFINITY;
   let newestMs = Number.NEGATIVE_INFINITY;
-  let isInPhase = false;
   for (const { atMs, evidence } of ends) {
     longestMs = Math.min(longestMs, evidence.longestMs ?? longestMs);
     if (evidence.silentMs !== undefined) newestMs = Math.max(newestMs, atMs - evidence.silentMs);
-    isInPhase ||= evidence.inPhase === true;
   }
+  return { newestMs, longestMs };
+}
+
+/** What the group did when the first worker died. */
+function paceAt(firstMs: number | undefined, ends: readonly End[]): Pace {
+  const { newestMs, longestMs } = reportsOf(ends);
+  const isInPhase = ends.some(({ evidence }) => evidence.inPhase === true);
   if (firstMs === undefined || longestMs === Number.POSITIVE_INFINITY) return 'Unknown';
   const isSilent = firstMs - newestMs > longestMs + SILENCE_SLACK_MS;
   return isSilent && !isInPhase ? 'Silent' : 'Stepping';
