@@ -77,8 +77,13 @@ interface Known {
   readonly pace: Pace;
 }
 
-/** `Unknown`: no member has done two steps, so that no silence can be told from a slow start. */
-type Pace = 'Unknown' | 'Stepping' | 'Silent';
+/**
+ * `Unknown`: no member has done two steps, so that no silence can be told from a slow start.
+ * `Pausing`: the last step is older than the longest silence before, but not by much. The first
+ * that died may have needed that long to end, or another failed before it: launchers such as
+ * torchrun end seconds after the rank that they run.
+ */
+type Pace = 'Unknown' | 'Stepping' | 'Pausing' | 'Silent';
 
 type Rule = (known: Known) => readonly Suspicion[];
 
@@ -132,7 +137,8 @@ function killed({ deaths }: Known): readonly Suspicion[] {
 
 function firstToFail({ ends, deaths, others, pace, isTold }: Known): readonly Suspicion[] {
   const [first, ...later] = deaths;
-  if (first === undefined || pace !== 'Stepping' || first.evidence.how === 'Hung') return [];
+  if (first === undefined || pace === 'Unknown' || pace === 'Silent') return [];
+  if (first.evidence.how === 'Hung') return [];
   // One that was told to stop and exits like the first was perhaps failing already.
   const alike = ends.filter(
     ({ member, evidence: { how, exitCode } }) =>
@@ -144,13 +150,14 @@ function firstToFail({ ends, deaths, others, pace, isTold }: Known): readonly Su
   const isAfterAll = others.some(({ fate }) => fate.kind === 'Succeeded');
   const { member, evidence } = first;
   const why = `${endInWords(evidence)} before the others`;
-  return [{ member, why, confidence: isAlone && !isAfterAll ? 'Certain' : 'Likely' }];
+  const isSure = isAlone && !isAfterAll && pace === 'Stepping';
+  return [{ member, why, confidence: isSure ? 'Certain' : 'Likely' }];
 }
 
 /** When one hangs, all hang: only what it does, unlike the others, tells it from them. */
 function oddOneOut({ ends, deaths, pace, size }: Known): readonly Suspicion[] {
   const isHang = deaths[0]?.evidence.how === 'Hung';
-  if (pace === 'Stepping' && !isHang) return [];
+  if ((pace === 'Stepping' || pace === 'Pausing') && !isHang) return [];
   const stopped = ends.filter(({ evidence }) => /[Tt]/.test(evidence.states ?? ''));
   if (stopped.length > 0 && stopped.length <= few(size)) {
     const why = 'its processes were stopped while the others waited';
@@ -325,6 +332,7 @@ function paceAt(firstMs: number | undefined, ends: readonly End[]): Pace {
   const { newestMs, longestMs } = reportsOf(ends);
   const isInPhase = ends.some(({ evidence }) => evidence.inPhase === true);
   if (firstMs === undefined || longestMs === Number.POSITIVE_INFINITY) return 'Unknown';
-  const isSilent = firstMs - newestMs > longestMs + SILENCE_SLACK_MS;
-  return isSilent && !isInPhase ? 'Silent' : 'Stepping';
+  const silentMs = firstMs - newestMs;
+  if (isInPhase || silentMs <= longestMs) return 'Stepping';
+  return silentMs <= longestMs + SILENCE_SLACK_MS ? 'Pausing' : 'Silent';
 }
