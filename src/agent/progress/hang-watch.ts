@@ -10,8 +10,12 @@ import { defined } from '../../kube/json/defined.ts';
 import type { Learnt } from '../marker.ts';
 import type { ProgressWatch } from './progress-watch.ts';
 
-/** How often to ask for an answer while one is due. */
+/**
+ * How long to wait for an answer before asking again. Each wait is twice as long as the last: over
+ * the API, an ask is a request, and all members of a large group may ask at once.
+ */
 export const ASK_INTERVAL_MS = 1000;
+const MAX_ASK_INTERVAL_MS = 8000;
 
 const MINUTE_MS = 60_000;
 /** `Auto` is this many times the longest silence between two steps, within these bounds. */
@@ -64,7 +68,8 @@ export class HangWatch {
     }
     this.#dueSinceMs ??= nowMs;
     if (this.#isAnswered) return 'Hung';
-    if (nowMs < (this.#askedMs ?? Number.NEGATIVE_INFINITY) + ASK_INTERVAL_MS) return undefined;
+    const waitMs = Math.min(MAX_ASK_INTERVAL_MS, ASK_INTERVAL_MS * 2 ** (this.#asks - 1));
+    if (nowMs < (this.#askedMs ?? Number.NEGATIVE_INFINITY) + waitMs) return undefined;
     this.#askedMs = nowMs;
     this.#asks++;
     return 'Ask';

@@ -162,12 +162,11 @@ export class SupervisedWorker {
   }
 
   async #run(epoch: number): Promise<WorkerExit> {
-    const { command, processes, random, looks, clock, logger } = this.#options;
+    const { command, processes, random, clock, logger } = this.#options;
     const id = random.uuid();
     const own = { ...workerEnvironment(command.env), [ENV_EPOCH]: String(epoch), [ENV_WORKER]: id };
     const prepared = await this.#prepare(own);
     this.#env = prepared.env;
-    const oomKills = looks.oomKills();
     try {
       this.#child = await this.#start(prepared);
     } catch (error) {
@@ -184,7 +183,7 @@ export class SupervisedWorker {
     this.#hasExited = true;
     this.#release();
     this.#child.signalGroup('SIGKILL');
-    const hadOom = oomKills !== undefined && (looks.oomKills() ?? 0) > oomKills;
+    const { hadOom } = this.#tree;
     const texts: (string | undefined)[] = [];
     const read = this.#read(prepared.messages, texts);
     await processes.killByEnvironment(ENV_WORKER, id);

@@ -15,8 +15,9 @@ class Scene {
       processes: new Map(this.processes),
     }),
     threads: () => [],
-    oomKills: () => undefined,
+    oomKills: () => this.oomKills,
   };
+  oomKills: number | undefined = 3;
   readonly watch = new TreeWatch({ pid: 1, looks: this.looks, clock: this.clock });
 
   set(id: string, states: string, cpuMs = 0): void {
@@ -86,5 +87,18 @@ describe('the processes of a worker', () => {
     expect(scene.watch.seen).toEqual({ states: 'T' });
     scene.watch.freeze();
     expect(scene.clock.pendingTimers).toBe(0);
+  });
+
+  test('ran out of memory if one was killed for it a short while ago', async () => {
+    const scene = new Scene();
+    expect(scene.watch.hadOom).toBe(false);
+    scene.oomKills = 4;
+    expect(scene.watch.hadOom).toBe(true);
+    await scene.clock.advance(9_000);
+    expect(scene.watch.hadOom).toBe(true);
+    await scene.clock.advance(60_000);
+    expect(scene.watch.hadOom).toBe(false);
+    scene.oomKills = undefined;
+    expect(scene.watch.hadOom).toBe(false);
   });
 });

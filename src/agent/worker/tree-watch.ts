@@ -18,11 +18,14 @@ export interface TreeWatchOptions {
 export class TreeWatch {
   readonly #options: TreeWatchOptions;
   readonly #looks: TreeLook[] = [];
+  /** How often memory had run out at the start, and at the last looks. */
+  readonly #oomKills: (number | undefined)[];
   #timer: Timer | undefined;
   #isFrozen = false;
 
   constructor(options: TreeWatchOptions) {
     this.#options = options;
+    this.#oomKills = [options.looks.oomKills()];
     this.#arm();
   }
 
@@ -33,6 +36,12 @@ export class TreeWatch {
     if (look.isAlive && !this.#isFrozen) this.#looks.push(look);
     if (this.#looks.length > KEPT_LOOKS) this.#looks.shift();
     return look.isAlive;
+  }
+
+  /** Memory ran out a short while ago. A child that was killed for it hours ago says nothing. */
+  get hadOom(): boolean {
+    const [before] = this.#oomKills;
+    return before !== undefined && (this.#options.looks.oomKills() ?? 0) > before;
   }
 
   /**
@@ -70,6 +79,8 @@ export class TreeWatch {
     this.#timer = this.#options.clock.setTimer(LOOK_MS, () => {
       this.#arm();
       this.look();
+      this.#oomKills.push(this.#options.looks.oomKills());
+      if (this.#oomKills.length > KEPT_LOOKS) this.#oomKills.shift();
     });
   }
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import { membersAt, NOW_MS, podOf, snapshotOf } from '../../../test/fixtures/snapshots.ts';
 import type { Witness } from '../epoch/witness.ts';
-import type { JobSetStatus, RestartRecord } from '../jobset.ts';
+import type { JobSetStatus, RestartRecord, Suspect } from '../jobset.ts';
 import { type Plan, plan } from '../plan.ts';
 import type { Snapshot } from '../snapshot.ts';
 import type { MemberEvidence } from './group-evidence.ts';
@@ -164,14 +164,21 @@ function failureIn(epoch: number, fates: readonly MemberEvidence[]): Partial<Sna
 
 test('the end of an epoch that was never released writes the suspects of the one before', () => {
   const lastWords = { pod: 'p', text: 'old' };
-  const status = statusAt(4, 4, { restartHistory: [ENDED, { ...OLDER, lastWords }] });
+  const suspects = [suspectOf('a'), suspectOf('b')];
+  const status = statusAt(4, 4, { restartHistory: [ENDED, { ...OLDER, suspects, lastWords }] });
   const made = planAt(status, failureIn(5, fatesIn('one SIGKILL')));
   const [newest, ended, older] = made.status?.restartHistory ?? [];
   expect(newest).toMatchObject({ epoch: 5 });
   expect(newest).not.toHaveProperty('suspects');
   expect(ended).toMatchObject({ epoch: 4, suspects: [{ pod: RANK_2.pod, node: 'n2' }] });
-  expect(older).toEqual(OLDER);
+  // Every status is sent to every agent, so older records are brief.
+  expect(older).toEqual({ ...OLDER, suspects: [suspectOf('a')] });
 });
+
+function suspectOf(pod: string): Suspect {
+  const place = { worker: pod, replicatedJob: 'r', jobIndex: 0, pod };
+  return { ...place, why: 'exited with code 1', confidence: 'Likely' };
+}
 
 describe('the failure beyond the budget', () => {
   const failing = (fates: readonly MemberEvidence[]): Plan =>

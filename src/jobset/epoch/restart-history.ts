@@ -15,13 +15,16 @@ export function recordEnd(
   history: readonly RestartRecord[] | undefined,
   record: RestartRecord,
 ): readonly RestartRecord[] {
-  return [record, ...(history ?? []).map(withoutWords)].slice(0, RESTART_HISTORY_LIMIT);
+  return [record, ...(history ?? []).map(inBrief)].slice(0, RESTART_HISTORY_LIMIT);
 }
 
-/** Only the newest record has last words: every status is sent to every agent. */
-function withoutWords(record: RestartRecord): RestartRecord {
-  const { lastWords: _, ...rest } = record;
-  return rest;
+/**
+ * Only the newest record has last words, and more than one suspect: every status is sent to every
+ * agent.
+ */
+function inBrief(record: RestartRecord): RestartRecord {
+  const { lastWords: _, suspects, ...rest } = record;
+  return suspects === undefined ? rest : { ...rest, suspects: suspects.slice(0, 1) };
 }
 
 /** An epoch that lasts longer than this after its release was no crash at the start. */

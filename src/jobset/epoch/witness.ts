@@ -84,9 +84,13 @@ export function onLostNode(witness: Witness): Witness {
  * worker 1 of a (a-0, index 1)`.
  */
 export function describeWitness(witness: RestartWitness): string {
+  return `${describeEnd(witness)}${witness.worker === undefined ? '' : `, ${witness.worker}`}`;
+}
+
+/** What failure policies match: users' patterns may end where it ends. */
+export function describeEnd(witness: RestartWitness): string {
   const container = witness.container === undefined ? '' : `container ${witness.container} of `;
   const node = witness.node === undefined ? '' : ` on node ${witness.node}`;
-  const worker = witness.worker === undefined ? '' : `, ${witness.worker}`;
   const end =
     witness.message !== undefined
       ? witness.message
@@ -95,7 +99,7 @@ export function describeWitness(witness: RestartWitness): string {
         : witness.exitCode !== null
           ? `exited with code ${witness.exitCode}`
           : (WITHOUT_CODE.get(witness.reason) ?? 'failed');
-  return `${container}Pod ${witness.pod}${node} ${end} (${witness.reason})${worker}`;
+  return `${container}Pod ${witness.pod}${node} ${end} (${witness.reason})`;
 }
 
 /** For some Pods it is only known that something is gone, not that they failed. */

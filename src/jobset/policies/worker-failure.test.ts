@@ -127,6 +127,16 @@ describe('a rule for a worker that fails', () => {
     },
   );
 
+  test('a pattern may end where the words on the end of the worker do, before its rank', () => {
+    const witness = { ...WITNESS, slot: '0' };
+    const rules = [rule('FailJobSet', { onJobFailureMessagePatterns: ['\\(Error\\)$'] })];
+    const made = planOf(rules, RUNNING, failure({ answers: { witness, isSuccessFresh: true } }));
+    expect(made.status?.conditions?.[0]).toMatchObject({
+      reason: 'FailJobSetFailurePolicyAction',
+      message: expect.stringContaining('worker 0 of a'),
+    });
+  });
+
   test('FailJobSet fails the JobSet, after a look at what has succeeded', () => {
     const asked = planOf([rule('FailJobSet')], RUNNING, failure({ answers: { witness: WITNESS } }));
     expect(asked.question).toEqual({ kind: 'SucceededPods' });

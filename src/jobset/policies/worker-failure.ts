@@ -8,7 +8,7 @@ import { culpritEvent, culpritInWords, identified, podsToRead } from '../culprit
 import type { Decision } from '../decision.ts';
 import { endEpoch, recordFailure } from '../epoch/epoch-end.ts';
 import type { Group } from '../epoch/in-place-restart.ts';
-import { describeWitness, type Witness } from '../epoch/witness.ts';
+import { describeEnd, describeWitness, type Witness } from '../epoch/witness.ts';
 import type { GroupFacts } from '../facts.ts';
 import { failed } from '../status/terminal-state.ts';
 import {
@@ -39,7 +39,7 @@ export function dealWithWorkerFailure(
   const who = describeWitness(failure.witness.record);
   const judged = judgeWorker(spec.failurePolicy?.rules ?? [], {
     replicatedJob: stageOf(group, failure.jobUid)?.name,
-    message: who,
+    message: describeEnd(failure.witness.record),
   });
   const maxRestarts = spec.failurePolicy?.maxRestarts ?? 0;
   const isOver = isCharged(judged.action) && isBudgetSpent(status, maxRestarts);
