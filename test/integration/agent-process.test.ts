@@ -18,6 +18,7 @@ import {
   it,
   onTestFinished,
 } from 'vitest';
+import { parseNotice } from '../../src/jobset/epoch/notice.ts';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
 import { EPOCH, IN_PLACE_RESTART_ATTEMPT, NOTICE } from '../../src/jobset/names.ts';
 import { JOBS } from '../../src/kube/objects/job.ts';
@@ -321,7 +322,9 @@ describe('the agent as a supervisor process', () => {
     const pid = Number(await scene.file('pid-1'));
     process.kill(pid, 'SIGKILL');
     await scene.untilAnnounced('2');
-    expect(await scene.annotation(NOTICE)).toBe('{"epoch":1,"signal":"SIGKILL"}');
+    const notice = parseNotice((await scene.annotation(NOTICE)) ?? '');
+    expect(notice).toMatchObject({ epoch: 1, end: { signal: 'SIGKILL' } });
+    expect(notice?.ended).toMatchObject({ how: 'Signaled', byItself: true });
     await scene.setStatus(1, 2);
     expect(Number(await scene.file('pid-2'))).not.toBe(pid);
 

@@ -11,6 +11,7 @@ import { createSupervisor } from '../../src/agent/supervisor.ts';
 import { UNSEEN_WORKER } from '../../src/agent/worker/unseen-worker.fixture.ts';
 import { createApiServer } from '../../src/cluster/apiserver/api-server.ts';
 import { MemoryStorage } from '../../src/cluster/memory/memory-storage.ts';
+import { parseNotice } from '../../src/jobset/epoch/notice.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { EPOCH, NOTICE } from '../../src/jobset/names.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
@@ -239,7 +240,8 @@ describe('supervisors over the API', () => {
     group.members[1]?.worker?.exit(7);
     await group.untilAnnounced('1', '2', '1');
     const { annotations } = (await group.pod('b')).metadata;
-    expect(annotations?.[NOTICE]).toBe('{"epoch":1,"exitCode":7}');
+    const notice = parseNotice(annotations?.[NOTICE] ?? '');
+    expect(notice).toMatchObject({ epoch: 1, end: { exitCode: 7 }, ended: { how: 'Exited' } });
     await group.setStatus(1, 1);
     await group.untilAnnounced('2', '2', '2');
     expect(group.members.map(({ epoch }) => epoch)).toEqual([0, 0, 0]);
