@@ -250,6 +250,8 @@ export class WorkerGroup {
 
   #manifest(): JobSet {
     const { mode, strategy = 'InPlaceRestart', tolerations, annotations } = this.#options;
+    // What trains needs more of its shell than what only waits, which shall start fast.
+    const shell = this.#options.stepMs === undefined ? 'sh' : 'bash';
     const { onStop = 'exit 143', maxRestarts = DEFAULT_MAX_RESTARTS } = this.#options;
     const marks = this.#marksPath;
     // Kubernetes turns `$$` into `$`. In a pid namespace a process has another number than on the
@@ -285,8 +287,8 @@ export class WorkerGroup {
                     containers: [
                       {
                         name: 'worker',
-                        image: 'bash',
-                        command: ['bash', '-c', script],
+                        image: shell,
+                        command: [shell, '-c', script],
                         env: [
                           {
                             name: 'RANK',
