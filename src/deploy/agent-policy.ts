@@ -37,7 +37,7 @@ const FORMS = {
   [IN_PLACE_RESTART_ATTEMPT]: '^[0-9]{1,10}$',
   [AGENT_STARTS]: '^[0-9]{1,10}:[0-9]{1,10}$',
   [NOTICE]:
-    '^([0-9]{1,10}|[{]"epoch":[0-9]{1,10},("exitCode":[0-9]{1,3}|"signal":"[A-Z0-9+]{1,20}")[}])$',
+    '^([0-9]{1,10}|[{]"epoch":[0-9]{1,10},("exitCode":[0-9]{1,3}|"signal":"[A-Z0-9+]{1,20}")(,"ended":[{].{1,980}[}])?[}])$',
 } as const;
 
 const KEYS = `[${Object.keys(FORMS).map(quoted).join(', ')}]`;
