@@ -142,7 +142,77 @@ export interface JobSetStatus {
   readonly startTime?: string;
   /** The last restarts of the group, newest first, at most `RESTART_HISTORY_LIMIT`. */
   readonly restartHistory?: readonly RestartRecord[];
+  /** Nodes that replaced members have left, newest first, at most `MAX_AVOIDED_NODES`. */
+  readonly avoidedNodes?: readonly AvoidedNode[];
+  /** How far the group had come when its epochs ended. */
+  readonly progress?: EndedProgress;
+  /** What became of the time since the JobSet was created. */
+  readonly goodput?: Goodput;
 }
+
+export const MAX_AVOIDED_NODES = 16;
+
+/** A node that a member left because its worker failed there. New Pods go elsewhere if they can. */
+export interface AvoidedNode {
+  readonly node: string;
+  /** `metav1.MicroTime` of the status write that decided it. */
+  readonly time: string;
+  /** In words. */
+  readonly reason: string;
+  /** The Pod that is deleted for it. */
+  readonly pod: string;
+  /** The rank of the member in words: `worker 5 of workers (workers-0, index 5)`. */
+  readonly worker: string;
+}
+
+/** What members had reported when epochs ended for a failure. */
+export interface EndedProgress {
+  /** The highest checkpoint; absent: none was ever reported. */
+  readonly checkpoint?: number;
+  /** The highest step; absent: none was ever reported. */
+  readonly step?: number;
+  /** Charged ends in a row without a higher checkpoint, or where there is none, step. */
+  readonly restartsWithoutProgress: number;
+}
+
+/**
+ * Each millisecond since the creation is in one sum, up to `time`; an absent sum is 0. Since then
+ * the JobSet has been doing what `phase` says. A running epoch is classified when it ends or its
+ * members report a checkpoint.
+ */
+export interface Goodput {
+  /** `metav1.MicroTime`. */
+  readonly time: string;
+  readonly phase: GoodputPhase;
+  /** The highest checkpoint that has been accounted for. */
+  readonly checkpoint?: number;
+  /** Before the first release, and from a resume to the next. */
+  readonly waitingMs?: number;
+  readonly suspendedMs?: number;
+  /** From a release to the first step. */
+  readonly startingMs?: number;
+  /** Work that is in a checkpoint, or in a success. */
+  readonly productiveMs?: number;
+  /** Work since the newest checkpoint, when an epoch ended. */
+  readonly lostMs?: number;
+  /** Silence that ended a hung worker. */
+  readonly hungMs?: number;
+  /** From the end of an epoch to the next release, and while Jobs are recreated. */
+  readonly restartingMs?: number;
+  /** Workers ran, and reported no checkpoint by which to judge. */
+  readonly runningMs?: number;
+  /** An ended epoch, until all its members have told; absent after the next release. */
+  readonly pendingMs?: number;
+}
+
+export type GoodputPhase = (typeof GOODPUT_PHASES)[number];
+export const GOODPUT_PHASES = [
+  'Waiting',
+  'Suspended',
+  'Running',
+  'Restarting',
+  'Finished',
+] as const;
 
 export interface ReplicatedJobStatus {
   readonly name: string;

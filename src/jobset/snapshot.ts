@@ -15,6 +15,7 @@ import type { FeatureGates } from './feature-gates.ts';
 import type { AgentProgram } from './injection/agent-mode.ts';
 import type { ContainerMinimums } from './injection/agent-resources.ts';
 import type { JobSet, RestartWitness } from './jobset.ts';
+import type { GroupProgress } from './progress/group-progress.ts';
 import type { SizeLimits } from './size-limits.ts';
 import type { CountersPutOff } from './status/counters.ts';
 
@@ -30,6 +31,10 @@ export interface Snapshot {
   readonly members: Members;
   /** What became of the members that ran in an epoch; absent: nobody remembers. */
   readonly fates?: (epoch: number) => readonly MemberEvidence[];
+  /** What its members have reported of their work so far; absent: this operator has no hub. */
+  readonly reported?: (() => GroupProgress) | undefined;
+  /** Fields of the status that the stored definition does not have, so that writes would lose them. */
+  readonly lacks?: ReadonlySet<string>;
   readonly surroundings: Surroundings;
   readonly answers: Answers;
   readonly knowledge: Knowledge;

@@ -1,5 +1,6 @@
 /** How far a worker is: the line that it writes, and what its agent reports of it to the hub. */
 import { parseDuration } from '../../kube/duration.ts';
+import { defined } from '../../kube/json/defined.ts';
 import type { JsonObject } from '../../kube/json/json-value.ts';
 
 /** What a worker has reported since it started. */
@@ -12,10 +13,23 @@ export interface Progress {
   readonly phase?: string;
   /** Milliseconds since its last report. */
   readonly silentMs: number;
+  /** Milliseconds from the start of the worker to its first step; absent: it has not stepped. */
+  readonly startMs?: number;
+  /** Milliseconds since it first reported its newest checkpoint. */
+  readonly checkpointMs?: number;
+  /** The warm standby beside it; absent: there is none, or it is not ready. */
+  readonly standby?: StandbyState;
 }
 
+/**
+ * `Ready`: it waits for the next epoch. The others: this Pod gets none any more, because one
+ * reported work, exited with 0, or memory ran out beside one.
+ */
+export type StandbyState = (typeof STANDBY_STATES)[number];
+const STANDBY_STATES = ['Ready', 'Reported', 'Exited', 'OutOfMemory'] as const;
+
 /** One line of the file, such as `330 checkpoint=300 phase=evaluate timeout=20m`. */
-export interface ProgressLine extends Omit<Progress, 'silentMs'> {
+export interface ProgressLine extends Pick<Progress, 'step' | 'checkpoint' | 'phase'> {
   /** How long the worker may be silent after this line; absent: as long as usual. */
   readonly silence?: number | 'Unlimited';
 }
@@ -69,23 +83,39 @@ function parseStep(text: string): number | undefined {
 
 /** The members of a hub message that carry it. */
 export function progressFields(progress: Progress | undefined): object {
-  return progress === undefined ? {} : { ...progress, silentMs: Math.round(progress.silentMs) };
+  if (progress === undefined) return {};
+  const { silentMs, startMs, checkpointMs } = progress;
+  return {
+    ...progress,
+    silentMs: Math.round(silentMs),
+    ...defined({ startMs: whole(startMs), checkpointMs: whole(checkpointMs) }),
+  };
+}
+
+function whole(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : Math.round(ms);
 }
 
 /** Undefined if the message has none, or any part is out of bounds: it is only a report. */
 export function parseProgress(fields: JsonObject): Progress | undefined {
-  const { step, checkpoint, phase, silentMs } = fields;
+  const { step, checkpoint, phase, silentMs, startMs, checkpointMs } = fields;
   const isValid =
     isMilliseconds(silentMs) &&
     (step === undefined || isStep(step)) &&
     (checkpoint === undefined || isStep(checkpoint)) &&
-    (phase === undefined || isPhase(phase));
+    (phase === undefined || isPhase(phase)) &&
+    (startMs === undefined || isMilliseconds(startMs)) &&
+    (checkpointMs === undefined || isMilliseconds(checkpointMs));
   if (!isValid) return undefined;
   // Thousands of pings a second bring one.
   const progress: { -readonly [K in keyof Progress]: Progress[K] } = { silentMs };
   if (step !== undefined) progress.step = step;
   if (checkpoint !== undefined) progress.checkpoint = checkpoint;
   if (phase !== undefined) progress.phase = phase;
+  if (startMs !== undefined) progress.startMs = startMs;
+  if (checkpointMs !== undefined) progress.checkpointMs = checkpointMs;
+  const standby = STANDBY_STATES.find((known) => known === fields['standby']);
+  if (standby !== undefined) progress.standby = standby;
   return progress;
 }
 

@@ -182,6 +182,30 @@ const STATUS: Whole<JobSetStatus> = {
       phases: { detectMs: 1, announceMs: 2, releaseMs: 3 },
     },
   ],
+  avoidedNodes: [
+    {
+      node: 'n',
+      time: TIME,
+      reason: 'failed 3 times in 1h',
+      pod: 'p',
+      worker: 'worker 5 of workers (workers-0, index 5)',
+    },
+  ],
+  progress: { checkpoint: 300, step: 330, restartsWithoutProgress: 1 },
+  goodput: {
+    time: TIME,
+    phase: 'Running',
+    checkpoint: 300,
+    waitingMs: 1,
+    suspendedMs: 2,
+    startingMs: 3,
+    productiveMs: 4,
+    lostMs: 5,
+    hungMs: 6,
+    restartingMs: 7,
+    runningMs: 8,
+    pendingMs: 9,
+  },
 };
 
 const JOBSET = {

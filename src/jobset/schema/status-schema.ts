@@ -19,7 +19,7 @@ import {
   time,
 } from '../../kube/schema/builders.ts';
 import type { JsonSchema } from '../../kube/schema/json-schema.ts';
-import { MAX_SUSPECTS, RESTART_MODES } from '../jobset.ts';
+import { GOODPUT_PHASES, MAX_AVOIDED_NODES, MAX_SUSPECTS, RESTART_MODES } from '../jobset.ts';
 
 /** As `meta/v1 Condition` is written in the schemas of all custom resources. */
 const JOBSET_CONDITION: JsonSchema = {
@@ -134,6 +134,49 @@ const RESTART_RECORD = object(
   { required: ['epoch', 'time', 'cause', 'counted'] },
 );
 
+const AVOIDED_NODE = object(
+  {
+    node: string('The node.'),
+    time: time('When that was decided.'),
+    reason: string('Why.'),
+    pod: string('The Pod that is deleted for it.'),
+    worker: string('Its rank in words.'),
+  },
+  { required: ['node', 'time', 'reason', 'pod', 'worker'] },
+);
+
+const ENDED_PROGRESS = object(
+  {
+    checkpoint: atLeastZero(int64('The highest checkpoint that was reported.')),
+    step: atLeastZero(int64('The highest step that was reported.')),
+    restartsWithoutProgress: atLeastZero(
+      int32('Charged restarts in a row without a higher checkpoint, or else step.'),
+    ),
+  },
+  {
+    required: ['restartsWithoutProgress'],
+    description: 'How far the group had come when its epochs ended.',
+  },
+);
+
+const GOODPUT = object(
+  {
+    time: time('Up to here, each millisecond since the creation is in one of the sums.'),
+    phase: oneOf(GOODPUT_PHASES, 'What the JobSet has been doing since then.'),
+    checkpoint: atLeastZero(int64('The highest checkpoint that has been accounted for.')),
+    waitingMs: atLeastZero(int64('Before the first release, and from a resume to the next.')),
+    suspendedMs: atLeastZero(int64('Suspended.')),
+    startingMs: atLeastZero(int64('From a release to the first step.')),
+    productiveMs: atLeastZero(int64('Work that is in a checkpoint, or in a success.')),
+    lostMs: atLeastZero(int64('Work since the newest checkpoint, when an epoch ended.')),
+    hungMs: atLeastZero(int64('Silence that ended a hung worker.')),
+    restartingMs: atLeastZero(int64('From the end of an epoch to the next release.')),
+    runningMs: atLeastZero(int64('Workers ran, and reported no checkpoint by which to judge.')),
+    pendingMs: atLeastZero(int64('An ended epoch, until all its members have told.')),
+  },
+  { required: ['time', 'phase'], description: 'What became of the time, in milliseconds.' },
+);
+
 export const STATUS: JsonSchema = object({
   conditions: listMap(
     ['type'],
@@ -179,6 +222,12 @@ export const STATUS: JsonSchema = object({
     'The last restarts of the group, newest first.',
     atomicList(RESTART_RECORD),
   ),
+  avoidedNodes: described(
+    'Nodes that replaced members have left, newest first.',
+    limited({ maxItems: MAX_AVOIDED_NODES }, atomicList(AVOIDED_NODE)),
+  ),
+  progress: ENDED_PROGRESS,
+  goodput: GOODPUT,
 });
 
 function atLeastZero(schema: JsonSchema): JsonSchema {

@@ -7,6 +7,7 @@
 import type { AgentMessage, ByeReason, HubAnnouncement } from '../../jobset/hub/message.ts';
 import { encodeHubMessage } from '../../jobset/hub/message.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
+import { type GroupProgress, groupProgress } from '../../jobset/progress/group-progress.ts';
 import type { Progress } from '../../jobset/progress/progress.ts';
 import type { Stored } from '../../kube/meta.ts';
 import { Backoff } from '../../runtime/backoff.ts';
@@ -24,7 +25,7 @@ import { AgentStream, type CloseReason, type HubMember } from './agent-stream.ts
 import { HubGroup } from './hub-group.ts';
 import { type HubMetrics, hubMetrics } from './hub-metrics.ts';
 import { PodInquiry, type PodInquiryOptions } from './pod-inquiry.ts';
-import { measureProgress, NO_PROGRESS } from './progress-measures.ts';
+import { measureProgress, membersOf, NO_PROGRESS } from './progress-measures.ts';
 
 export interface HubOptions {
   readonly clock: Clock;
@@ -94,6 +95,13 @@ export class Hub {
 
   streamsOf(jobSetUid: string): number {
     return this.#groups.get(jobSetUid)?.size ?? 0;
+  }
+
+  /** What the members of that JobSet have reported, those with a stream. */
+  reportedBy(jobSetUid: string): GroupProgress {
+    const group = this.#groups.get(jobSetUid);
+    if (group === undefined) return {};
+    return groupProgress(membersOf(group, this.progress, this.#options.clock.monotonic()));
   }
 
   hasStream(podUid: string): boolean {

@@ -1,5 +1,9 @@
 /** How all groups together make progress, for the metrics. */
-import { groupProgress, isStraggler } from '../../jobset/progress/group-progress.ts';
+import {
+  groupProgress,
+  isStraggler,
+  type MemberSteps,
+} from '../../jobset/progress/group-progress.ts';
 import type { ProgressReports } from '../tracking/member-progress.ts';
 import type { HubGroup } from './hub-group.ts';
 
@@ -13,6 +17,18 @@ export interface ProgressMeasures {
 
 export const NO_PROGRESS: ProgressMeasures = { reporting: 0, stragglers: 0, longestSilenceMs: 0 };
 
+/** What the members with a stream have reported. */
+export function membersOf(
+  group: HubGroup,
+  reports: ProgressReports,
+  nowMs: number,
+): readonly MemberSteps[] {
+  return group
+    .streams()
+    .flatMap((streams) => [...streams])
+    .flatMap(({ member }) => reports.at(member.podUid, nowMs) ?? []);
+}
+
 export function measureProgress(
   groups: Iterable<HubGroup>,
   reports: ProgressReports,
@@ -20,10 +36,7 @@ export function measureProgress(
 ): ProgressMeasures {
   let { reporting, stragglers, longestSilenceMs } = NO_PROGRESS;
   for (const group of groups) {
-    const members = group
-      .streams()
-      .flatMap((streams) => [...streams])
-      .flatMap(({ member }) => reports.at(member.podUid, nowMs) ?? []);
+    const members = membersOf(group, reports, nowMs);
     const progress = groupProgress(members);
     for (const member of members) {
       reporting++;

@@ -223,6 +223,7 @@ export class JobSetReconciler {
       vanished: memory.jobs.vanished,
       members: tracker.members(identity),
       fates: (epoch) => fates.of(identity, epoch),
+      reported: hub && (() => hub.reportedBy(identity.uid)),
       surroundings: this.#surroundings(jobSet, memory),
       agent: restartAllProblem === undefined ? agent : { ...agent, restartAllProblem },
       gates,
