@@ -11,7 +11,7 @@ export interface WorkerEnding {
   readonly hadOom: boolean;
   /** As it was at the end. */
   readonly watch: ProgressWatch;
-  readonly seen: Pick<WorkerEvidence, 'states' | 'cpuMs'>;
+  readonly seen: Pick<WorkerEvidence, 'states' | 'cpuMs' | 'launcher'>;
   readonly lastWords: string | undefined;
 }
 
@@ -34,6 +34,7 @@ export function evidenceOf(ending: WorkerEnding): Omit<WorkerEvidence, 'agoMs'> 
       // What was seen while it ran says nothing of how it was when it ended by itself.
       states: told === undefined ? undefined : seen.states,
       cpuMs: seen.cpuMs,
+      launcher: seen.launcher,
       lastWords,
     }),
   };

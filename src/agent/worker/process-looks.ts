@@ -6,7 +6,7 @@ export interface TreeLook {
   readonly atMs: number;
   /** The first process runs: it neither is gone nor has it ended. */
   readonly isAlive: boolean;
-  /** By process, which is a number and the time of its start. */
+  /** By process, which is a number and the time of its start; those above come first. */
   readonly processes: ReadonlyMap<string, ProcessLook>;
 }
 

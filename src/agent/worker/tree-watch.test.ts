@@ -63,6 +63,21 @@ describe('the processes of a worker', () => {
     expect(scene.watch.seen).toEqual({ cpuMs: 2000 });
   });
 
+  test.each([
+    ['waits for the others', 30, true],
+    ['does a part of the work', 300, undefined],
+  ])('have a launcher if the first %s', async (_, firstMs, launcher) => {
+    const scene = new Scene();
+    scene.set('1', 'S', 9000);
+    scene.set('2', 'R', 500);
+    await scene.clock.advance(2500);
+    scene.set('1', 'S', 9000 + firstMs);
+    scene.set('2', 'R', 900);
+    scene.set('3', 'R', 600);
+    await scene.clock.advance(5000);
+    expect(scene.watch.seen.launcher).toBe(launcher);
+  });
+
   test('are known as they were before something was done to them', async () => {
     const scene = new Scene();
     scene.set('1', 'S', 100);

@@ -1,4 +1,5 @@
 /** Looks at a worker's processes now and then, so that its end can be compared with before. */
+import type { WorkerEvidence } from '../../jobset/culprits/worker-evidence.ts';
 import { defined } from '../../kube/json/defined.ts';
 import type { Clock, Timer } from '../../runtime/ports/clock.ts';
 import type { ProcessLooks, TreeLook } from './process-looks.ts';
@@ -8,6 +9,8 @@ const LOOK_MS = 2500;
 const SPAN_MS = 5000;
 /** How many looks are kept: one from each end of the span, and those between. */
 const KEPT_LOOKS = 4;
+/** A first process that uses less of the CPU time than this only waits for the others. */
+const LAUNCHER_SHARE = 0.1;
 
 export interface TreeWatchOptions {
   readonly pid: number;
@@ -54,7 +57,7 @@ export class TreeWatch {
   }
 
   /** What the newest look shows, and the one about 5 s before it. */
-  get seen(): { readonly states?: string; readonly cpuMs?: number } {
+  get seen(): Pick<WorkerEvidence, 'states' | 'cpuMs' | 'launcher'> {
     const newest = this.#looks.at(-1);
     const before = newest === undefined ? undefined : this.#before(newest);
     if (newest === undefined) return {};
@@ -64,8 +67,12 @@ export class TreeWatch {
       ([id, { states }]) => states.has('D') && before?.processes.get(id)?.states.has('D') === true,
     );
     const states = `${has('T') ? 'T' : ''}${has('t') ? 't' : ''}${waited ? 'D' : ''}`;
-    const cpuMs = before === undefined ? undefined : cpuMsBetween(before, newest);
-    return defined({ states: states === '' ? undefined : states, cpuMs });
+    const used = before === undefined ? undefined : cpuMsBetween(before, newest);
+    return defined({
+      states: states === '' ? undefined : states,
+      cpuMs: used && Math.round(used.all),
+      launcher: (used !== undefined && used.first < LAUNCHER_SHARE * used.all) || undefined,
+    });
   }
 
   /** The look that is nearest to 5 s before, if one is near enough. */
@@ -86,10 +93,13 @@ export class TreeWatch {
 }
 
 /** For 5 s, by what was used between two looks. A process that is new counts with all its time. */
-function cpuMsBetween(before: TreeLook, newest: TreeLook): number {
-  let usedMs = 0;
-  for (const [id, { cpuMs }] of newest.processes) {
-    usedMs += Math.max(0, cpuMs - (before.processes.get(id)?.cpuMs ?? 0));
-  }
-  return Math.round((usedMs * SPAN_MS) / (newest.atMs - before.atMs));
+function cpuMsBetween(
+  before: TreeLook,
+  newest: TreeLook,
+): { readonly first: number; readonly all: number } {
+  const share = SPAN_MS / (newest.atMs - before.atMs);
+  const used = [...newest.processes].map(
+    ([id, { cpuMs }]) => share * Math.max(0, cpuMs - (before.processes.get(id)?.cpuMs ?? 0)),
+  );
+  return { first: used[0] ?? 0, all: used.reduce((sum, ms) => sum + ms, 0) };
 }

@@ -139,6 +139,16 @@ export const SCENARIOS: readonly Scenario[] = [
     one(ended(0, exited(1)), () => stopped({ exitCode: 1 })),
   ),
   row(
+    'a launcher ends, and the others are stopped',
+    '2 Likely',
+    one(ended(0, exited(1, { launcher: true })), () => stopped({ launcher: true })),
+  ),
+  row(
+    'a launcher is killed, and the others are stopped',
+    '2 Certain',
+    one(ended(0, diedBy('SIGKILL', { launcher: true })), () => stopped({ launcher: true })),
+  ),
+  row(
     'a Python exception in one, and the others exit in their own way when they are stopped',
     '2 Certain',
     one(ended(0, exited(1)), () => stopped({ exitCode: 143 })),

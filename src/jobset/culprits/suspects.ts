@@ -150,7 +150,9 @@ function firstToFail({ ends, deaths, others, pace, isTold }: Known): readonly Su
   const isAfterAll = others.some(({ fate }) => fate.kind === 'Succeeded');
   const { member, evidence } = first;
   const why = `${endInWords(evidence)} before the others`;
-  const isSure = isAlone && !isAfterAll && pace === 'Stepping';
+  // Launchers may wait for each other, so which of them ends first is chance.
+  const isLaunched = ends.some((end) => end.evidence.launcher === true);
+  const isSure = isAlone && !isAfterAll && !isLaunched && pace === 'Stepping';
   return [{ member, why, confidence: isSure ? 'Certain' : 'Likely' }];
 }
 

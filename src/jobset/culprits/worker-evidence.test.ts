@@ -11,6 +11,7 @@ const HUNG = {
   step: 330,
   states: 'T',
   cpuMs: 0,
+  launcher: true,
   lastWords: 'NCCL timeout\n',
 } as const;
 
@@ -32,6 +33,7 @@ describe('the evidence of a worker', () => {
     { how: 'Signaled', agoMs: 1, signal: 'kill' },
     { how: 'Killed', agoMs: 1, oom: 'yes' },
     { how: 'Killed', agoMs: 1, states: 'RRRRRRRR' },
+    { how: 'Killed', agoMs: 1, launcher: false },
     { how: 'Killed', agoMs: 1, lastWords: 'a'.repeat(513) },
   ])('%j counts as none', (report) => {
     expect(parseEvidence(report)).toBeUndefined();

@@ -40,6 +40,8 @@ export interface WorkerEvidence {
   readonly states?: string;
   /** CPU time of its processes in the last 5 s, in milliseconds. */
   readonly cpuMs?: number;
+  /** Its first process only waited for others, which did the work. */
+  readonly launcher?: true;
   /** What it said last. */
   readonly lastWords?: string;
 }
@@ -51,7 +53,7 @@ export const MAX_LAST_WORDS_BYTES = 512;
 export function parseEvidence(report: unknown): WorkerEvidence | undefined {
   if (!isJsonObject(report)) return undefined;
   const { agoMs, silentMs, longestMs, cpuMs, step, exitCode, signal } = report;
-  const { states, lastWords, oom, byItself, inPhase } = report;
+  const { states, lastWords, oom, byItself, inPhase, launcher } = report;
   const how = HOW_ENDED.find((known) => known === report['how']);
   if (how === undefined || !isMilliseconds(agoMs)) return undefined;
   const isValid =
@@ -65,11 +67,12 @@ export function parseEvidence(report: unknown): WorkerEvidence | undefined {
     isOptional(lastWords, isLastWords) &&
     isOptional(oom, isTrue) &&
     isOptional(byItself, isTrue) &&
-    isOptional(inPhase, isTrue);
+    isOptional(inPhase, isTrue) &&
+    isOptional(launcher, isTrue);
   if (!isValid) return undefined;
   const ended = defined({ exitCode, signal, oom, byItself });
-  const before = defined({ silentMs, longestMs, step, inPhase, states, cpuMs, lastWords });
-  return { how, agoMs, ...ended, ...before };
+  const before = defined({ silentMs, longestMs, step, inPhase, states, cpuMs, launcher });
+  return { how, agoMs, ...ended, ...before, ...defined({ lastWords }) };
 }
 
 function isOptional<T>(value: unknown, is: (value: unknown) => value is T): value is T | undefined {
