@@ -54,6 +54,7 @@ type Old =
   | { readonly name: 'Unknown' };
 
 const BACKOFF = { baseMs: 50, maxMs: 30_000, jitterFactor: 1 } as const;
+const FORBIDDEN = 403;
 const NOT_FOUND = 404;
 /** An agent that is told to stop delays the end of its Pod, so it must be quick. */
 const NOTICE_TIMEOUT_MS = 300;
@@ -201,8 +202,16 @@ export class Announcer {
       return true;
     } catch (error) {
       await this.#afterFailure(error);
+      if (this.#isRefusal(error) && this.#wanted === announcement) {
+        this.#wanted = { ...announcement, ended: undefined };
+      }
       return false;
     }
+  }
+
+  /** The admission policy of an older version refuses evidence, and the epoch matters more. */
+  #isRefusal(error: unknown): boolean {
+    return error instanceof ApiStatusError && (error.code === FORBIDDEN || this.#conflicts > 1);
   }
 
   /** False if it is another Pod of the same name. */

@@ -374,6 +374,25 @@ describe('announcing an epoch', () => {
     expect(scene.api.annotations[NOTICE]).toBeUndefined();
   });
 
+  it.each([
+    ['Forbidden', 403],
+    ['Invalid', 422],
+  ] as const)('leaves out evidence that a policy refuses as %s', async (reason, code) => {
+    const refused: unknown[] = [];
+    scene.api.fault = ({ method, body }) => {
+      if (method !== 'PATCH' || !Buffer.from(body ?? []).includes('ended')) return undefined;
+      refused.push(body);
+      const why = failure(reason, "ValidatingAdmissionPolicy 'lockstep-agents' denied request");
+      return Promise.resolve(json(code, why.status));
+    };
+    const ended = { evidence: { how: 'Exited', exitCode: 1, byItself: true }, atMs: 0 } as const;
+    const cause = { epoch: 1, end: { exitCode: 1 } };
+    scene.open().announce({ epoch: 2, starts: 1, cause, ended });
+    await scene.until(() => scene.heard.includes('announced 2'), 1000);
+    expect(parseNotice(scene.api.annotations[NOTICE] ?? '')).toEqual(cause);
+    expect(refused.length).toBeLessThanOrEqual(2);
+  });
+
   it('never lets a late patch win over a newer one', async () => {
     let late: (() => Promise<HttpResponse>) | undefined;
     scene.api.fault = (request) => {

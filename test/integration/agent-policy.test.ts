@@ -10,7 +10,9 @@ import {
 } from '../../src/deploy/kinds.ts';
 import { manifest } from '../../src/deploy/manifest.ts';
 import { defaultSettings, type Installed } from '../../src/deploy/settings.ts';
+import type { WorkerEvidence } from '../../src/jobset/culprits/worker-evidence.ts';
 import { withDefaults } from '../../src/jobset/defaults.ts';
+import { formatNotice } from '../../src/jobset/epoch/notice.ts';
 import { agentRights } from '../../src/jobset/injection/agent-rights.ts';
 import type { KubeObject, Stored } from '../../src/kube/meta.ts';
 import {
@@ -45,6 +47,18 @@ const EPOCH = 'jobset.sigs.k8s.io/epoch';
 const ATTEMPT = 'jobset.sigs.k8s.io/in-place-restart-attempt';
 const STARTS = 'lockstep/agent-starts';
 const NOTICE = 'lockstep/notice';
+
+/** Its notice is as long as one may be. */
+const ENDED: WorkerEvidence = {
+  how: 'Exited',
+  exitCode: 1,
+  byItself: true,
+  agoMs: 61_000,
+  silentMs: 2,
+  step: 330,
+  unfit: 'GPU 3: "2 errors" {uncorrectable}',
+  lastWords: 'raise ValueError({})\n}, "ended": {\u2028\n'.repeat(20),
+};
 
 const DENIED = /denied request/;
 
@@ -218,6 +232,9 @@ describe.skipIf(KUBERNETES === undefined)('agents on a real Kubernetes', () => {
     await annotate(agent, { [EPOCH]: '10', [STARTS]: '10:1' });
     await annotate(agent, { [NOTICE]: '{"epoch":10,"exitCode":137}' });
     await annotate(agent, { [NOTICE]: '{"epoch":10,"signal":"SIGKILL"}' });
+    await annotate(agent, {
+      [NOTICE]: formatNotice({ epoch: 10, end: { exitCode: 1 }, ended: ENDED }),
+    });
     await annotate(agent, { [ATTEMPT]: '0' });
     await agent.patch(PODS, at(pod), { type: 'merge', patch: {} });
     for (const [key, value] of [
@@ -231,6 +248,7 @@ describe.skipIf(KUBERNETES === undefined)('agents on a real Kubernetes', () => {
       [STARTS, '11'],
       [NOTICE, '{"epoch":11}'],
       [NOTICE, '{"epoch":11,"exitCode":1,"x":1}'],
+      [NOTICE, `{"epoch":11,"exitCode":1,"ended":{${'x'.repeat(981)}}}`],
     ] as const) {
       await expect(annotate(agent, { [key]: value }), `${key}=${value}`).rejects.toThrow(DENIED);
     }
