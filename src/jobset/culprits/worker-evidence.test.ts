@@ -12,6 +12,7 @@ const HUNG = {
   states: 'T',
   cpuMs: 0,
   launcher: true,
+  unfit: 'GPU 3: 2 uncorrectable errors',
   lastWords: 'NCCL timeout\n',
 } as const;
 
@@ -35,6 +36,9 @@ describe('the evidence of a worker', () => {
     { how: 'Killed', agoMs: 1, states: 'RRRRRRRR' },
     { how: 'Killed', agoMs: 1, launcher: false },
     { how: 'Killed', agoMs: 1, lastWords: 'a'.repeat(513) },
+    { how: 'Exited', agoMs: 1, unfit: '' },
+    { how: 'Exited', agoMs: 1, unfit: 7 },
+    { how: 'Exited', agoMs: 1, unfit: '\u001b'.repeat(34) },
   ])('%j counts as none', (report) => {
     expect(parseEvidence(report)).toBeUndefined();
   });

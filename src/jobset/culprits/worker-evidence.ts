@@ -42,18 +42,22 @@ export interface WorkerEvidence {
   readonly cpuMs?: number;
   /** Its first process only waited for others, which did the work. */
   readonly launcher?: true;
+  /** The line that a preflight printed last, or why else it did not pass; 1 to 200 bytes in JSON. */
+  readonly unfit?: string;
   /** What it said last. */
   readonly lastWords?: string;
 }
 
 /** In UTF-8 and JSON. */
 export const MAX_LAST_WORDS_BYTES = 512;
+/** In UTF-8 and JSON. */
+export const MAX_UNFIT_BYTES = 200;
 
 /** Undefined for an invalid report, which counts as none: it is only evidence. */
 export function parseEvidence(report: unknown): WorkerEvidence | undefined {
   if (!isJsonObject(report)) return undefined;
   const { agoMs, silentMs, longestMs, cpuMs, step, exitCode, signal } = report;
-  const { states, lastWords, oom, byItself, inPhase, launcher } = report;
+  const { states, unfit, lastWords, oom, byItself, inPhase, launcher } = report;
   const how = HOW_ENDED.find((known) => known === report['how']);
   if (how === undefined || !isMilliseconds(agoMs)) return undefined;
   const isValid =
@@ -64,6 +68,7 @@ export function parseEvidence(report: unknown): WorkerEvidence | undefined {
     isOptional(exitCode, isExitCode) &&
     isOptional(signal, isSignal) &&
     isOptional(states, isStates) &&
+    isOptional(unfit, isUnfit) &&
     isOptional(lastWords, isLastWords) &&
     isOptional(oom, isTrue) &&
     isOptional(byItself, isTrue) &&
@@ -72,7 +77,7 @@ export function parseEvidence(report: unknown): WorkerEvidence | undefined {
   if (!isValid) return undefined;
   const ended = defined({ exitCode, signal, oom, byItself });
   const before = defined({ silentMs, longestMs, step, inPhase, states, cpuMs, launcher });
-  return { how, agoMs, ...ended, ...before, ...defined({ lastWords }) };
+  return { how, agoMs, ...ended, ...before, ...defined({ unfit, lastWords }) };
 }
 
 function isOptional<T>(value: unknown, is: (value: unknown) => value is T): value is T | undefined {
@@ -81,6 +86,10 @@ function isOptional<T>(value: unknown, is: (value: unknown) => value is T): valu
 
 function isStates(value: unknown): value is string {
   return typeof value === 'string' && /^[TtD]{1,3}$/.test(value);
+}
+
+function isUnfit(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && encodedBytes(value) <= MAX_UNFIT_BYTES;
 }
 
 function isLastWords(value: unknown): value is string {

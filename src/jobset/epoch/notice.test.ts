@@ -28,6 +28,13 @@ describe('a notice', () => {
       end,
       ended: { ...known, lastWords: 'out of data' },
     });
+    const unfit = 'no GPU';
+    const failed = formatNotice({
+      epoch: 3,
+      end,
+      ended: { ...known, unfit, lastWords: '{'.repeat(900) },
+    });
+    expect(parseNotice(failed)?.ended).toMatchObject({ unfit, lastWords: '{'.repeat(512) });
     const long = text('\n'.repeat(600));
     expect(long.length).toBeLessThanOrEqual(1000);
     expect(parseNotice(long)).toMatchObject({ epoch: 3, end, ended: known });
