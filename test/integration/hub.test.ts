@@ -392,6 +392,52 @@ describe('a group that the hub hears nothing of', () => {
   );
 });
 
+describe('a warm standby', () => {
+  it('that its Pod gives up is told once, and nothing is written before', async () => {
+    await start();
+    const before = group.operatorClient.writes.length;
+    const agent = await connectAs('w/1');
+    hub.network('w/1').isCut = true;
+    agent('{"type":"hello"}\n');
+    const told = async (): Promise<readonly (string | undefined)[]> =>
+      (await group.events())
+        .filter(({ reason }) => reason === 'StandbyOff')
+        .map(({ note }) => note);
+    const ping = async (standby: string): Promise<void> => {
+      agent(`{"type":"ping","silentMs":0,"standby":"${standby}"}\n`);
+      await group.cluster.clock.advance(500);
+    };
+    await ping('Ready');
+    expect((await group.memberReports('w/0')).map(({ progress }) => progress?.standby)).toContain(
+      'Ready',
+    );
+    expect(group.operatorClient.writes).toHaveLength(before);
+    for (let i = 0; i < 40; i++) await ping(['Ready', 'Reported', 'Exited'][i % 3] ?? '');
+    const pod = group.podNameIn('w/1');
+    const gaveUp = `Pod ${pod} gets no warm standby any more:`;
+    expect(await told()).toEqual([
+      `${gaveUp} a standby reported work before it was told to start`,
+      `${gaveUp} a standby exited with 0`,
+    ]);
+    expect(group.operatorClient.writes).toHaveLength(before + 2);
+    expect([...group.running().values()]).toEqual([1, 1, 1]);
+  });
+
+  it('is told for at most ten Pods of a group at once', async () => {
+    await startEmpty('Hub');
+    await group.create({ ...SPEC, replicatedJobs: [replicatedJob('w', 12)] }, SUPERVISOR);
+    await group.allIn(1, 12);
+    for (const slot of group.running().keys()) {
+      const agent = await connectAs(slot);
+      agent('{"type":"hello"}\n{"type":"ping","silentMs":0,"standby":"OutOfMemory"}\n');
+    }
+    await group.cluster.clock.advance(5000);
+    const events = (await group.events()).filter(({ reason }) => reason === 'StandbyOff');
+    expect(events).toHaveLength(10);
+    expect(events[0]).toMatchObject({ type: 'Warning', regarding: { name: 'train' } });
+  });
+});
+
 describe('bad input over a stream', () => {
   it('of a member: an epoch that is far ahead counts as missing, and blocks no other group', async () => {
     await start();

@@ -86,6 +86,22 @@ describe('a table of members that report progress', () => {
     expect(shown).toEqual(expected);
   });
 
+  it('counts warm standbys, and names the Pods that get none any more', () => {
+    const ready = { silentMs: 0, standby: 'Ready' } as const;
+    const lines = (...progress: readonly (MemberSteps | undefined)[]) =>
+      memberTable(group(...progress))
+        .split('\n')
+        .slice(1, 2);
+    expect(lines(ready, ready, undefined)).toEqual(['  standbys: 2 of 3 ready']);
+    expect(lines(ready, { silentMs: 0, standby: 'Exited' })).toEqual([
+      '  standbys: 1 of 2 ready, 1 off: w-0-1 (a standby exited with 0)',
+    ]);
+    const off = Array.from({ length: 6 }, () => ({ silentMs: 0, standby: 'OutOfMemory' as const }));
+    expect(lines(...off)[0]).toMatch(
+      /^ {2}standbys: 0 of 6 ready, 6 off: (w-0-[0-3] \(memory ran out beside a standby\)(, )?){4} and 2 more$/,
+    );
+  });
+
   it('names stragglers, the first of many, and shows them before the others', () => {
     const fast = Array.from({ length: 30 }, () => ({ step: 9, silentMs: 0, ...recent(10) }));
     const slow = Array.from({ length: 6 }, () => ({ step: 4, silentMs: 0, ...recent(0.5) }));

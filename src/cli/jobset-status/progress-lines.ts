@@ -1,10 +1,14 @@
 /** Renders how far a group and its members are. */
 import type { GroupProgress } from '../../jobset/progress/group-progress.ts';
+import { hasNoStandbys, WHY_NO_STANDBYS } from '../../jobset/progress/standby.ts';
 import { humanDuration } from '../../kube/duration.ts';
 import { printable } from '../../kube/quote.ts';
 import type { MemberView, ProgressView } from './status-view.ts';
 
-/** `steps 300 to 331, checkpoint of step 300, 12.3 steps/s`, and one line about stragglers. */
+/**
+ * `steps 300 to 331, checkpoint of step 300, 12.3 steps/s`, one line about stragglers, and one about
+ * warm standbys.
+ */
 export function groupLines(
   group: GroupProgress | null,
   members: readonly MemberView[],
@@ -24,7 +28,24 @@ export function groupLines(
   return [
     ...(told.length === 0 ? [] : [told.join(', ')]),
     ...(slow.length === 0 ? [] : [printable(`slower than the others: ${named}${more}`)]),
+    ...standbyLines(members),
   ];
+}
+
+/** `standbys: 63 of 64 ready, 1 off: p-3 (a standby exited with 0)`; none where none is told. */
+function standbyLines(members: readonly MemberView[]): readonly string[] {
+  const ready = members.filter(({ progress }) => progress?.standby === 'Ready').length;
+  const off = members.flatMap(({ pod, progress }) =>
+    progress !== null && hasNoStandbys(progress)
+      ? [`${pod} (${WHY_NO_STANDBYS[progress.standby]})`]
+      : [],
+  );
+  if (ready === 0 && off.length === 0) return [];
+  const told = `standbys: ${ready} of ${members.length} ready`;
+  if (off.length === 0) return [told];
+  const more = off.length > SHOWN_STANDBYS ? ` and ${off.length - SHOWN_STANDBYS} more` : '';
+  const named = off.slice(0, SHOWN_STANDBYS).join(', ');
+  return [printable(`${told}, ${off.length} off: ${named}${more}`)];
 }
 
 /**
@@ -39,6 +60,7 @@ export function progressColumns(members: readonly MemberView[]): (readonly strin
 
 const NOTHING = '-';
 const SHOWN_STRAGGLERS = 4;
+const SHOWN_STANDBYS = 4;
 
 /** The phase of a Pod has a column already. */
 const COLUMNS: readonly (readonly [string, (of: ProgressView) => string | undefined])[] = [

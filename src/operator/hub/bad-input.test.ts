@@ -434,6 +434,22 @@ describe('progress', () => {
     expect(await scene.shows('lockstep_stragglers 0')).toBe(true);
     expect(scene.hub.progress.progressOf('rogue')).toBeUndefined();
   });
+
+  it('with the state of a warm standby is measured: those that wait, and the Pods that get none any more', async () => {
+    const rogue = await scene.connect(scene.token('rogue'));
+    rogue.say(HELLO);
+    for (let i = 0; i < 6; i++) {
+      healthy.say(ping({ silentMs: 0, standby: 'Ready' }));
+      rogue.say(ping({ silentMs: 0, standby: 'OutOfMemory' }));
+      await scene.clock.advance(2000);
+    }
+    expect(await scene.shows('lockstep_standbys_ready 1')).toBe(true);
+    expect(await scene.shows('lockstep_standbys_off 1')).toBe(true);
+    scene.hub.podEnded('rogue');
+    await pass(15);
+    expect(await scene.shows('lockstep_standbys_ready 0')).toBe(true);
+    expect(await scene.shows('lockstep_standbys_off 0')).toBe(true);
+  });
 });
 
 function announce(epoch: number): string {

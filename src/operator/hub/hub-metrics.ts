@@ -68,6 +68,14 @@ export function hubMetrics(metrics: Metrics | undefined): HubMetrics {
     name: 'lockstep_longest_silence_seconds',
     help: 'Longest time since the last report of a worker that has reported progress',
   });
+  const standbysReady = metrics.gauge({
+    name: 'lockstep_standbys_ready',
+    help: 'Warm standbys that wait for the next epoch',
+  });
+  const standbysOff = metrics.gauge({
+    name: 'lockstep_standbys_off',
+    help: 'Members whose Pods get no warm standbys any more',
+  });
   const tallies = new Map<string, Tally>();
   return {
     streams: (count) => streams.set({}, count),
@@ -97,6 +105,8 @@ export function hubMetrics(metrics: Metrics | undefined): HubMetrics {
       reporting.set({}, measures.reporting);
       stragglers.set({}, measures.stragglers);
       silence.set({}, measures.longestSilenceMs / 1000);
+      standbysReady.set({}, measures.standbysReady);
+      standbysOff.set({}, measures.standbysOff);
     },
   };
 }

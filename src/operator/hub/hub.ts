@@ -9,6 +9,7 @@ import { encodeHubMessage } from '../../jobset/hub/message.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { type GroupProgress, groupProgress } from '../../jobset/progress/group-progress.ts';
 import type { Progress } from '../../jobset/progress/progress.ts';
+import { hasNoStandbys, WHY_NO_STANDBYS } from '../../jobset/progress/standby.ts';
 import type { Stored } from '../../kube/meta.ts';
 import { Backoff } from '../../runtime/backoff.ts';
 import { withDeadline } from '../../runtime/deadline.ts';
@@ -80,6 +81,8 @@ export class Hub {
   #sweeps = 0;
   /** Called with the key of a JobSet that has its first stream, or has lost its last. */
   reachChanged: (jobSet: string) => void = () => undefined;
+  /** Called when an agent reports that its Pod gets no standbys any more, perhaps repeatedly. */
+  standbyOff: (member: HubMember, why: string) => void = () => undefined;
 
   constructor(options: HubOptions) {
     this.#options = options;
@@ -172,20 +175,23 @@ export class Hub {
         break;
       case 'announce':
         this.#hear(stream, message.announcement);
-        this.#report(podUid, message.progress);
+        this.#report(stream.member, message.progress);
         break;
       case 'notice':
         this.#options.noticed(podUid, message.epoch);
         break;
       case 'ping':
         if (message.ask !== undefined) this.#pods.ask(stream, message.ask);
-        this.#report(podUid, message.progress);
+        this.#report(stream.member, message.progress);
         break;
     }
   }
 
-  #report(podUid: string, progress: Progress | undefined): void {
-    this.progress.take(podUid, progress, this.#options.clock.monotonic());
+  #report(member: HubMember, progress: Progress | undefined): void {
+    const isNews = this.progress.take(member.podUid, progress, this.#options.clock.monotonic());
+    if (isNews && progress !== undefined && hasNoStandbys(progress)) {
+      this.standbyOff(member, WHY_NO_STANDBYS[progress.standby]);
+    }
   }
 
   #hear(stream: AgentStream, announcement: HubAnnouncement): void {
@@ -204,13 +210,13 @@ export class Hub {
   }
 
   #greet(stream: AgentStream, hello: Extract<AgentMessage, { readonly type: 'hello' }>): void {
-    const { jobSetUid, podUid } = stream.member;
+    const { jobSetUid } = stream.member;
     if (hello.jobSetUid !== undefined && hello.jobSetUid !== jobSetUid) {
       stream.bye('OtherJobSet');
       return;
     }
     if (hello.announcement !== undefined) this.#hear(stream, hello.announcement);
-    this.#report(podUid, hello.progress);
+    this.#report(stream.member, hello.progress);
     const group = this.#groupOf(stream.member);
     group.waiting.add(stream);
     if (!group.isReading) void this.#answer(group);

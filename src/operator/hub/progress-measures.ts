@@ -4,6 +4,7 @@ import {
   isStraggler,
   type MemberSteps,
 } from '../../jobset/progress/group-progress.ts';
+import { hasNoStandbys } from '../../jobset/progress/standby.ts';
 import type { ProgressReports } from '../tracking/member-progress.ts';
 import type { HubGroup } from './hub-group.ts';
 
@@ -13,9 +14,19 @@ export interface ProgressMeasures {
   readonly stragglers: number;
   /** Since the last report of a worker; 0 if none has reported. */
   readonly longestSilenceMs: number;
+  /** Warm standbys that wait for the next epoch. */
+  readonly standbysReady: number;
+  /** Members whose Pods get no standbys any more. */
+  readonly standbysOff: number;
 }
 
-export const NO_PROGRESS: ProgressMeasures = { reporting: 0, stragglers: 0, longestSilenceMs: 0 };
+export const NO_PROGRESS: ProgressMeasures = {
+  reporting: 0,
+  stragglers: 0,
+  longestSilenceMs: 0,
+  standbysReady: 0,
+  standbysOff: 0,
+};
 
 /** What the members with a stream have reported. */
 export function membersOf(
@@ -34,7 +45,7 @@ export function measureProgress(
   reports: ProgressReports,
   nowMs: number,
 ): ProgressMeasures {
-  let { reporting, stragglers, longestSilenceMs } = NO_PROGRESS;
+  let { reporting, stragglers, longestSilenceMs, standbysReady, standbysOff } = NO_PROGRESS;
   for (const group of groups) {
     const members = membersOf(group, reports, nowMs);
     const progress = groupProgress(members);
@@ -42,7 +53,9 @@ export function measureProgress(
       reporting++;
       if (isStraggler(member, progress)) stragglers++;
       longestSilenceMs = Math.max(longestSilenceMs, member.silentMs);
+      if (member.standby === 'Ready') standbysReady++;
+      if (hasNoStandbys(member)) standbysOff++;
     }
   }
-  return { reporting, stragglers, longestSilenceMs };
+  return { reporting, stragglers, longestSilenceMs, standbysReady, standbysOff };
 }

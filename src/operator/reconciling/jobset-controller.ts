@@ -52,6 +52,7 @@ export function startJobSetController(options: JobSetControllerOptions): Control
   });
   if (hub !== undefined) {
     hub.reachChanged = (key) => controller.enqueueAfter(key, HUB_REACH_BATCH_MS);
+    hub.standbyOff = (member, why) => reconciler.reportStandbyOff(member, why);
   }
   followPods(informers, tracker, fates);
   followJobs(informers, tracker, reconciler, controller);

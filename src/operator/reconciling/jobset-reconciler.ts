@@ -30,6 +30,7 @@ import { keyOf } from '../../runtime/informer/informer.ts';
 import { OwnWrites } from '../../runtime/informer/own-writes.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
+import type { HubMember } from '../hub/agent-stream.ts';
 import type { Hub } from '../hub/hub.ts';
 import type { OperatorMetrics } from '../process/operator-metrics.ts';
 import { type Informers, JOBS_BY_OWNER } from '../tracking/caches.ts';
@@ -167,6 +168,12 @@ export class JobSetReconciler {
   reportStray(stray: StrayPod): void {
     const jobSet = this.#options.informers.jobSets.store.get(stray.jobSet);
     if (jobSet !== undefined) this.#reports.stray(jobSet, this.#memoryOf(jobSet), stray);
+  }
+
+  reportStandbyOff(member: HubMember, why: string): void {
+    const jobSet = this.#options.informers.jobSets.store.get(member.jobSet);
+    if (jobSet?.metadata.uid !== member.jobSetUid) return;
+    this.#reports.standbyOff(jobSet, this.#memoryOf(jobSet), member, why);
   }
 
   async #decide(

@@ -11,6 +11,7 @@ import { KeyedBudget } from '../../runtime/keyed-budget.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Rate } from '../../runtime/token-bucket.ts';
+import type { HubMember } from '../hub/agent-stream.ts';
 import type { OperatorMetrics } from '../process/operator-metrics.ts';
 import type { StrayPod } from '../tracking/group-tracker.ts';
 import type { FailedAction } from './carry-out.ts';
@@ -24,6 +25,14 @@ export interface ReportsOptions {
   readonly metrics: OperatorMetrics;
 }
 
+export type StandbyPod = Pick<HubMember, 'podUid' | 'podName'>;
+
+interface AboutPod {
+  readonly jobSet: Stored<JobSet>;
+  readonly memory: JobSetMemory;
+  readonly podUid: string;
+}
+
 /** `events.k8s.io` action of all our Events, as in upstream. */
 const ACTION = 'Reconciling';
 /**
@@ -33,16 +42,20 @@ const ACTION = 'Reconciling';
 const TOLD_CREATION_FAILURES = 3;
 /** Pods with the label of a JobSet may come by the thousand. */
 const STRAY_REPORTS: Rate = { perSecond: 1, burst: 50 };
+/** A command that does not wait turns the standbys of all Pods off; metrics count the rest. */
+const STANDBY_REPORTS: Rate = { perSecond: 1 / 60, burst: 10 };
 
 /** Reports each thing once while it does not change. */
 export class Reports {
   readonly #options: ReportsOptions;
   /** By key of the JobSet. */
   readonly #strays: KeyedBudget;
+  readonly #standbys: KeyedBudget;
 
   constructor(options: ReportsOptions) {
     this.#options = options;
     this.#strays = new KeyedBudget(STRAY_REPORTS, options.clock);
+    this.#standbys = new KeyedBudget(STANDBY_REPORTS, options.clock);
   }
 
   /** What a plan reports besides the status. */
@@ -57,11 +70,24 @@ export class Reports {
 
   /** A Pod with a label that it may not have. */
   stray(jobSet: Stored<JobSet>, memory: JobSetMemory, { podUid, problem }: StrayPod): void {
-    const budget = this.#strays.of(keyOf(jobSet));
+    this.#warnOnce(this.#strays, { jobSet, memory, podUid }, 'InvalidMember', problem);
+  }
+
+  /**
+   * A Pod gets no warm standbys any more. Its agent repeats that, so another leader tells it again.
+   */
+  standbyOff(jobSet: Stored<JobSet>, memory: JobSetMemory, pod: StandbyPod, why: string): void {
+    const { podUid, podName } = pod;
+    const note = `Pod ${podName} gets no warm standby any more: ${why}`;
+    this.#warnOnce(this.#standbys, { jobSet, memory, podUid }, 'StandbyOff', note);
+  }
+
+  #warnOnce(budgets: KeyedBudget, about: AboutPod, reason: string, note: string): void {
+    const { jobSet, memory, podUid } = about;
+    const budget = budgets.of(keyOf(jobSet));
     if (!budget.tryTake()) return;
-    if (memory.isNews(`${podUid}/${problem}`)) {
-      this.#record(jobSet, 'Warning', 'InvalidMember', problem);
-    } else budget.giveBack();
+    if (memory.isNews(`${podUid}/${note}`)) this.#record(jobSet, 'Warning', reason, note);
+    else budget.giveBack();
   }
 
   /** What failed in one pass. */

@@ -4,7 +4,8 @@
  * is computed before a reader asks.
  */
 import type { MemberSteps, RecentSteps } from '../../jobset/progress/group-progress.ts';
-import type { Progress } from '../../jobset/progress/progress.ts';
+import type { Progress, StandbyState } from '../../jobset/progress/progress.ts';
+import { hasNoStandbys } from '../../jobset/progress/standby.ts';
 
 /** What an agent reported last. Its `silentMs` counts to the arrival of the report. */
 export interface MemberProgress extends MemberSteps {
@@ -27,13 +28,20 @@ export class ProgressReports {
   /** By UID of the Pod. */
   readonly #reports = new Map<string, Report>();
 
-  /** What the Pod's agent reports now; undefined: its worker has said nothing since it started. */
-  take(podUid: string, progress: Progress | undefined, nowMs: number): void {
+  /**
+   * What the Pod's agent reports now; undefined: its worker has said nothing since it started.
+   * True if the report before did not say yet that the Pod gets no standbys any more.
+   */
+  take(podUid: string, progress: Progress | undefined, nowMs: number): boolean {
     const known = this.#reports.get(podUid);
     if (progress === undefined) {
       if (known !== undefined) this.#reports.delete(podUid);
-    } else if (known === undefined) this.#reports.set(podUid, new Report(progress, nowMs));
+      return false;
+    }
+    const isNews = progress.standby !== known?.standby && hasNoStandbys(progress);
+    if (known === undefined) this.#reports.set(podUid, new Report(progress, nowMs));
     else known.take(progress, nowMs);
+    return isNews;
   }
 
   progressOf(podUid: string): MemberProgress | undefined {
@@ -60,6 +68,7 @@ class Report {
   #step: number | undefined;
   #checkpoint: number | undefined;
   #phase: string | undefined;
+  standby: StandbyState | undefined;
   silentMs = 0;
   heardMs = 0;
   /** The two earlier reports. */
@@ -72,7 +81,7 @@ class Report {
     this.take(progress, nowMs);
   }
 
-  take({ step, checkpoint, phase, silentMs }: Progress, nowMs: number): void {
+  take({ step, checkpoint, phase, standby, silentMs }: Progress, nowMs: number): void {
     const heardMs = Math.round(nowMs);
     if (this.#step === undefined || (step ?? -1) < this.#step) {
       // The first step, or those of a worker that started anew.
@@ -92,6 +101,7 @@ class Report {
     this.#checkpoint = checkpoint;
     // Each message holds a text of its own: equal ones are kept once.
     if (phase !== this.#phase) this.#phase = phase;
+    this.standby = standby;
     this.silentMs = silentMs;
     this.heardMs = heardMs;
   }
@@ -103,6 +113,7 @@ class Report {
     if (this.#step !== undefined) said.step = this.#step;
     if (this.#checkpoint !== undefined) said.checkpoint = this.#checkpoint;
     if (this.#phase !== undefined) said.phase = this.#phase;
+    if (this.standby !== undefined) said.standby = this.standby;
     if (recent !== undefined) said.recent = recent;
     return said;
   }
