@@ -99,6 +99,20 @@ describe('a log that is read again and again', () => {
   });
 });
 
+const RUNNING: Stored<Pod> = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: {
+    name: 'w-0',
+    namespace: 'default',
+    uid: 'pod',
+    resourceVersion: '1',
+    creationTimestamp: '2026-01-01T00:00:00Z',
+  },
+  spec: { containers: [] },
+  status: { phase: 'Running' },
+};
+
 /** A node's log of a running container: `sinceTime` and `tailLines` choose lines of it. */
 function logClient(
   log: readonly { readonly at: number; readonly text: string }[],
@@ -114,25 +128,13 @@ function logClient(
 
 it('follows the newest lines of a log without those before them', async () => {
   const log = Array.from({ length: 100 }, (_, i) => ({ at: 10_000 + 20 * i, text: `line ${i}` }));
-  const pod: Stored<Pod> = {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: {
-      name: 'w-0',
-      namespace: 'default',
-      uid: 'pod',
-      resourceVersion: '1',
-      creationTimestamp: '2026-01-01T00:00:00Z',
-    },
-    spec: { containers: [] },
-    status: { phase: 'Running' },
-  };
   const member = new MemberLog({
     client: logClient(log),
     clock: new VirtualClock(),
-    pod,
+    pod: RUNNING,
     container: 'worker',
     first: { tailLines: 2 },
+    countsAgent: false,
     onProblem: () => undefined,
     signal: new AbortController().signal,
   });
@@ -140,8 +142,60 @@ it('follows the newest lines of a log without those before them', async () => {
     (await allOf(lines)).map(({ text }) => text.toString());
   expect(await textsOf(member.soFar())).toEqual(['line 98', 'line 99']);
   log.push({ at: 12_000, text: 'line 100' });
-  member.update({ ...pod, status: { phase: 'Succeeded' } });
+  member.update({ ...RUNNING, status: { phase: 'Succeeded' } });
   expect(await textsOf(member.following())).toEqual(['line 100']);
+});
+
+describe('the last lines', () => {
+  const AGENT = '{"level":"info","logger":"agent","msg":"says"}';
+
+  /** What is shown of a log of a running container with these lines. */
+  async function lastOf(
+    texts: readonly string[],
+    tailLines: number,
+    countsAgent = false,
+  ): Promise<readonly string[]> {
+    const log = texts.map((text, i) => ({ at: 1000 * i, text }));
+    const member = new MemberLog({
+      client: logClient(log),
+      clock: new VirtualClock(),
+      pod: RUNNING,
+      container: 'worker',
+      first: { tailLines },
+      countsAgent,
+      onProblem: () => undefined,
+      signal: new AbortController().signal,
+    });
+    return (await allOf(member.soFar())).map(({ text }) => text.toString());
+  }
+
+  function agentLines(count: number): readonly string[] {
+    return Array.from({ length: count }, () => AGENT);
+  }
+
+  it.each([0, 1, 63, 64, 65, 700, 5000])(
+    'are those of the worker, behind %d of its agent',
+    async (count) => {
+      const log = ['a', 'b', ...agentLines(3), 'c', 'd', ...agentLines(count)];
+      expect(await lastOf(log, 3)).toEqual(count === 5000 ? [] : ['b', 'c', 'd']);
+    },
+  );
+
+  it('are as many as there are', async () => {
+    expect(await lastOf(['a', ...agentLines(9)], 3)).toEqual(['a']);
+    expect(await lastOf(agentLines(100), 3)).toEqual([]);
+  });
+
+  it('are those of both, if both are shown', async () => {
+    expect(await lastOf(['a', AGENT, 'b'], 2, true)).toEqual([AGENT, 'b']);
+  });
+
+  it('that are too many to hold are counted by the server', async () => {
+    const long = 'x'.repeat(60_000);
+    const log = [...Array.from({ length: 400 }, () => long), AGENT, 'end'];
+    const shown = await lastOf(log, 400);
+    expect([shown.length, shown.at(-2), shown.at(-1)]).toEqual([400, AGENT, 'end']);
+  });
 });
 
 describe('a merge', () => {

@@ -6,6 +6,7 @@ import { ApiStatusError, isReason } from '../../kube/status.ts';
 import type { Client, LogOptions } from '../../runtime/client/client.ts';
 import { type Clock, sleep } from '../../runtime/ports/clock.ts';
 import { TransportError } from '../../runtime/ports/transport.ts';
+import { lastWorkerLines } from './last-lines.ts';
 import { LineCursor, type TimedLine, timedLines } from './timed-lines.ts';
 
 export interface MemberLogOptions {
@@ -15,6 +16,8 @@ export interface MemberLogOptions {
   readonly container: string;
   /** What is read at first: of each run of the container. */
   readonly first: Pick<LogOptions, 'tailLines' | 'sinceTime' | 'sinceSeconds'>;
+  /** Whether `tailLines` counts what an agent writes into the log of its worker. */
+  readonly countsAgent: boolean;
   /** Called when the log cannot be read, at most once until it can. */
   readonly onProblem: (message: string) => void;
   readonly signal: AbortSignal;
@@ -96,31 +99,34 @@ export class MemberLog {
   }
 
   async *#read(run: Pick<LogOptions, 'previous' | 'follow'>): AsyncGenerator<TimedLine> {
-    const { client, pod, container, first, signal } = this.#options;
-    const { namespace = '', name } = pod.metadata;
+    const { first, countsAgent } = this.#options;
     // What there is at first is limited in each run; later, only what was shown is left out.
     const since = this.#isBegun ? this.#cursor.since : undefined;
     // A container that waits for its restart shows its last run as this one, too.
     this.#cursor.reopen();
-    const chunks = client.logs(
-      { namespace, name },
-      {
-        container,
-        timestamps: true,
-        ...defined(run),
-        ...(since === undefined ? first : { sinceTime: since }),
-        signal,
-      },
-    );
+    const asked = { ...defined(run), ...(since === undefined ? first : { sinceTime: since }) };
+    const { tailLines = 0 } = asked;
+    // The last lines of a stream are those that have not come yet.
+    const lines =
+      tailLines === 0 || countsAgent || run.follow === true
+        ? this.#lines(asked)
+        : lastWorkerLines(tailLines, (last) => this.#lines({ ...asked, tailLines: last }));
     let begin: string | undefined;
     try {
-      for await (const line of timedLines(chunks)) {
+      for await (const line of lines) {
         begin ??= line.stamp;
         if (this.#cursor.isNew(line.stamp)) yield line;
       }
     } finally {
       if (since === undefined) this.#cursor.beginsAt(begin ?? '');
     }
+  }
+
+  #lines(asked: LogOptions): AsyncIterable<TimedLine> {
+    const { client, pod, container, signal } = this.#options;
+    const { namespace = '', name } = pod.metadata;
+    const options = { container, timestamps: true, ...asked, signal };
+    return timedLines(client.logs({ namespace, name }, options));
   }
 
   #tell(error: unknown): void {

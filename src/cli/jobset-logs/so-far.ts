@@ -47,6 +47,7 @@ export function memberLog(
       ...(sinceSeconds === undefined ? {} : { sinceSeconds }),
       ...(window === undefined ? {} : { sinceTime: wholeSecond(window.fromMs - CLOCK_SKEW_MS) }),
     },
+    countsAgent: shown.withAgent,
     onProblem: (message) => {
       process.stderr.write(`lockstep: [${label}] its log cannot be read now: ${message}\n`);
     },
