@@ -143,7 +143,8 @@ describe.each(RESTART_MODES)('a group in mode %s', (mode) => {
   it('has a report that says who failed', async () => {
     const { stdout, exitCode } = await lockstep('report', name);
     expect(exitCode).toBe(0);
-    expect(stdout).toContain(`JobSet default/${name}: 1 restart in place (1 counted)`);
+    expect(stdout).toContain(`JobSet default/${name}: 1 of 10 restarts used\n`);
+    expect(stdout).toContain('for failures: 1 restart in place, 0 of all Jobs\n');
     expect(stdout).toMatch(/epoch 1 ended: WorkerFailed, counted; had run for /);
     expect(stdout).toMatch(/\n {2}released +\d+\.\d\d s/);
     const json = JSON.parse((await lockstep('report', name, '-o', 'json')).stdout) as object;
@@ -157,7 +158,9 @@ describe.each(RESTART_MODES)('a group in mode %s', (mode) => {
       /^epoch 2 ended \(Requested, not counted\); 3 members run again in epoch 3 after \d+\.\d s\n$/,
     );
     const { stdout: report } = await lockstep('report', name);
-    expect(report).toContain('restart in place (1 counted)');
+    expect(report).toContain('1 of 10 restarts used\n');
+    expect(report).toContain('for failures: 1 restart in place, ');
+    expect(report).toContain('recorded: 2 restarts (1 WorkerFailed, 1 Requested), ');
     expect(report).toMatch(/epoch 2 ended: Requested, not counted; had run for /);
   });
 

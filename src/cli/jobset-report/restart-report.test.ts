@@ -50,17 +50,18 @@ const REPORT = reportOf({ restartHistory: [SECOND, FIRST] });
 
 describe('the report about a JobSet', () => {
   it('begins with the totals', () => {
-    expect(reportLines(REPORT, 100).slice(0, 2)).toEqual([
-      'JobSet default/train: 2 restarts in place (1 counted), 0 of all Jobs, at most 10 may count',
-      'recorded: 2 restarts, 2.00 s down, 1.00 s on average',
+    expect(reportLines(REPORT, 100).slice(0, 3)).toEqual([
+      'JobSet default/train: 1 of 10 restarts used',
+      'for failures: 2 restarts in place, 0 of all Jobs',
+      'recorded: 2 restarts (1 WorkerFailed, 1 Scaled), 2.00 s down, 1.00 s on average',
     ]);
-    expect(reportLines(reportOf({}), 100)[1]).toBe('no restart is recorded');
+    expect(reportLines(reportOf({}), 100)[2]).toBe('no restart is recorded');
   });
 
   it('tells each restart in the order of time: what ended it, who failed, and when', () => {
     const lines = reportLines(REPORT, 80);
     const second = lines.findIndex((line) => line.includes('epoch 2'));
-    expect(lines.slice(3, second - 1)).toEqual([
+    expect(lines.slice(4, second - 1)).toEqual([
       '2026-01-01T00:10:00.000000Z epoch 1 ended: WorkerFailed, counted; had run for 10m0s',
       '    first seen to fail: container worker of Pod train-w-0-2 made no progress for 61 s (WorkerExited), worker 2 of w (w-0, index 2)',
       '  failure             0.00 s',

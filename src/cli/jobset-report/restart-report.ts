@@ -2,6 +2,7 @@
 import { type ReportedRestart, reportedRestarts } from '../../jobset/epoch/restart-request.ts';
 import { describeWitness } from '../../jobset/epoch/witness.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
+import { countedRestarts } from '../../jobset/policies/restart-budget.ts';
 import { formatDuration } from '../../kube/duration.ts';
 import { namespaceOf, type Stored } from '../../kube/meta.ts';
 import { printable } from '../../kube/quote.ts';
@@ -12,8 +13,11 @@ import { seconds, timelineRows } from '../restart-timeline.ts';
 export interface RestartReport {
   readonly namespace: string;
   readonly name: string;
+  /** For failures: what a user or a change of the size ended is not one of them. */
   readonly inPlaceRestarts: number;
   readonly inPlaceRestartsCountTowardsMax: number;
+  /** All that count towards `maxRestarts`. */
+  readonly countedRestarts: number;
   /** How often all Jobs were recreated. */
   readonly restarts: number;
   readonly maxRestarts: number;
@@ -40,6 +44,7 @@ export function restartReport(jobSet: Stored<JobSet>): RestartReport {
     name: metadata.name,
     inPlaceRestarts: status.inPlaceRestarts ?? 0,
     inPlaceRestartsCountTowardsMax: status.inPlaceRestartsCountTowardsMax ?? 0,
+    countedRestarts: countedRestarts(status),
     restarts: status.restarts ?? 0,
     maxRestarts: spec.failurePolicy?.maxRestarts ?? 0,
     restartHistory,
@@ -69,12 +74,28 @@ export function reportLines(report: RestartReport, width: number): readonly stri
 
 function totals(report: RestartReport): readonly string[] {
   const { namespace, name, inPlaceRestarts, restarts, restartHistory } = report;
-  const { inPlaceRestartsCountTowardsMax: counted, maxRestarts, downMs: down } = report;
-  const head = `JobSet ${namespace}/${name}: ${restartsText(inPlaceRestarts)} in place (${counted} counted), ${restarts} of all Jobs, at most ${maxRestarts} may count`;
+  const { countedRestarts: counted, maxRestarts, downMs: down } = report;
+  const head = [
+    `JobSet ${namespace}/${name}: ${counted} of ${restartsText(maxRestarts)} used`,
+    `for failures: ${restartsText(inPlaceRestarts)} in place, ${restarts} of all Jobs`,
+  ];
   const recorded = restartHistory.length;
-  if (recorded === 0) return [head, 'no restart is recorded'];
+  if (recorded === 0) return [...head, 'no restart is recorded'];
   const mean = seconds(down / recorded);
-  return [head, `recorded: ${restartsText(recorded)}, ${seconds(down)} down, ${mean} on average`];
+  const causes = causesText(restartHistory);
+  return [
+    ...head,
+    printable(
+      `recorded: ${restartsText(recorded)} (${causes}), ${seconds(down)} down, ${mean} on average`,
+    ),
+  ];
+}
+
+/** `3 WorkerFailed, 1 Requested` */
+function causesText(history: readonly ReportedRestart[]): string {
+  const counts = new Map<string, number>();
+  for (const { cause } of history) counts.set(cause, (counts.get(cause) ?? 0) + 1);
+  return [...counts].map(([cause, count]) => `${count} ${cause}`).join(', ');
 }
 
 function restartsText(count: number): string {
