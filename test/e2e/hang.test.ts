@@ -2,15 +2,18 @@
  * Hangs and deaths of real processes in a group that trains in lockstep: who is named, and how it
  * goes on.
  */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { rankOf, WorkerGroup } from '../../src/bench/worker-group.ts';
 import type { RestartRecord } from '../../src/jobset/jobset.ts';
 import { PROGRESS_TIMEOUT } from '../../src/jobset/names.ts';
 import { AGENT_MODES } from '../kubernetes.ts';
-import { type ClusterUnderTest, startCluster } from './local-cluster.fixture.ts';
+import { type ClusterUnderTest, LOCKSTEP, startCluster } from './local-cluster.fixture.ts';
 
 const SIZE = 4;
 const STEP_MS = 200;
+const run = promisify(execFile);
 
 let cluster: ClusterUnderTest;
 let group: WorkerGroup | undefined;
@@ -65,6 +68,11 @@ describe('in Supervisor mode', () => {
       },
     ]);
     expect(of.status.inPlaceRestartsCountTowardsMax).toBe(1);
+
+    const args = ['status', 'stopped-supervisor', '--kubeconfig', cluster.kubeconfig];
+    const { stdout } = await run(process.execPath, [LOCKSTEP, ...args]);
+    expect(stdout).toMatch(/ hung in epoch 1: made no progress for 1\d s at step \d+\n/);
+    expect(stdout).not.toMatch(/SIGKILL in epoch 1/);
   });
 
   it('the worker that was killed is named at once', async () => {

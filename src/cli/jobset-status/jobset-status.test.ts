@@ -49,7 +49,7 @@ const RECORD = {
   counted: true,
 } as const;
 
-function after(restart: object): Stored<JobSet> {
+function withRestart(restart: object): Stored<JobSet> {
   const jobSet = jobSetWith(1, 1, 7);
   return { ...jobSet, status: { ...jobSet.status, restartHistory: [{ ...RECORD, ...restart }] } };
 }
@@ -110,11 +110,39 @@ describe('a table of members', () => {
     [{ exitCode: 3, reason: 'Error' }, 'exited with 3 in epoch 1'],
     [{ exitCode: 137, signal: 'SIGKILL', reason: 'Error' }, 'killed by SIGKILL in epoch 1'],
     [{ exitCode: null, reason: 'PodRestarted' }, 'failed in epoch 1'],
+    [
+      { exitCode: null, reason: 'WorkerHung', message: 'made no progress for 61 s' },
+      'hung in epoch 1: made no progress for 61 s',
+    ],
   ])('tells of a sidecar what the witness of the restart saw: %o', (end, text) => {
-    const jobSet = after({ witness: { pod: 'train-w-0-1', ...end } });
+    const jobSet = withRestart({ witness: { pod: 'train-w-0-1', ...end } });
     const { members } = statusView(jobSet, [pod(0), pod(1)], undefined);
     expect(members.map(({ lastCause }) => lastCause === null)).toEqual([true, false]);
     expect(memberTable(statusView(jobSet, [pod(1)], undefined))).toContain(text);
+  });
+
+  it('says how a worker hung, and not which signal ended it', () => {
+    const jobSet = withRestart({
+      witness: { pod: 'train-w-0-0', exitCode: null, reason: 'WorkerHung', message: 'was silent' },
+    });
+    const ended = { how: 'Hung', agoMs: 5, silentMs: 61_000, step: 330 };
+    const notice = JSON.stringify({ epoch: 1, signal: 'SIGKILL', ended });
+    const pods = [pod(0), pod(1), pod(2, { 'lockstep/notice': notice })];
+    const killed = { epoch: 1, end: { signal: 'SIGKILL' } };
+    const view = statusView(jobSet, pods, [
+      { pod: 'train-w-0-0', epoch: 2, channel: 'Hub', cause: killed },
+      { pod: 'train-w-0-1', epoch: 2, channel: 'Hub', cause: { ...killed, hung: 'slept \u001b' } },
+    ]);
+    const causes = memberTable(view).match(/hung in epoch .*/g);
+    expect(causes).toEqual([
+      'hung in epoch 1: was silent',
+      'hung in epoch 1: slept \\x1b',
+      'hung in epoch 1: made no progress for 61 s at step 330',
+    ]);
+    const [first] = statusView(jobSetWith(3, 3, 7), pods.slice(0, 1), [
+      { pod: 'train-w-0-0', epoch: 4, channel: 'Hub', cause: { ...killed, epoch: 3 } },
+    ]).members;
+    expect(first?.lastCause).toEqual({ epoch: 3, signal: 'SIGKILL' });
   });
 
   it.each<[string, object, string]>([
@@ -181,7 +209,7 @@ describe('a table of members', () => {
     const jobSet = jobSetWith(0, 0, 7);
     const recreated = { ...jobSet, spec: { ...jobSet.spec, failurePolicy: { maxRestarts: 2 } } };
     expect(memberTable(statusView(recreated, [], undefined)).split('\n')[0]).toBe(
-      `JobSet ${jobSet.metadata.namespace}/${jobSet.metadata.name}: running; 0 of all Jobs, at most 2 that count`,
+      `JobSet ${jobSet.metadata.namespace}/${jobSet.metadata.name}: running; 0 of all Jobs; 0 of 2 restarts used`,
     );
   });
 });
@@ -195,7 +223,7 @@ describe('a screen', () => {
     const screen = memberScreen({ ...view, members }, { rows: 10, columns: 60 });
     expect(screen.length).toBeLessThan(10);
     expect(Math.max(...screen.map(({ length }) => length))).toBeLessThanOrEqual(60);
-    expect(screen.join('')).toContain('at most 0 that count');
+    expect(screen.join('')).toContain('0 of 0 restarts used');
     const rows = screen.slice(1 + screen.findIndex((line) => line.startsWith('MEMBER')));
     expect(rows[0]).toContain('train-w-0/33');
     expect(rows[1]).toContain('train-w-0/0 ');
@@ -207,7 +235,7 @@ describe('changes', () => {
   it('are one line each: the JobSet, a restart, members that changed, came and went', () => {
     const before = inEpoch(1, 0, 1, 2);
     const next = statusView(
-      after({ witness: { pod: 'train-w-0-1', exitCode: 7, reason: 'WorkerExited' } }),
+      withRestart({ witness: { pod: 'train-w-0-1', exitCode: 7, reason: 'WorkerExited' } }),
       [pod(0), pod(1), pod(3)],
       [
         { pod: 'train-w-0-0', epoch: 1, channel: 'Hub' },

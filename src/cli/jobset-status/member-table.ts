@@ -86,13 +86,14 @@ export function conditionLine({ type, reason, message }: ConditionView): string 
 }
 
 export function jobSetLine(jobSet: JobSetView): string {
-  const { namespace, name, syncedEpoch, inPlaceRestarts, restarts, maxRestarts } = jobSet;
+  const { namespace, name, syncedEpoch, inPlaceRestarts, restarts } = jobSet;
+  const { countedRestarts, maxRestarts } = jobSet;
   const current = syncedEpoch === null ? '' : `epoch ${syncedEpoch}, `;
   const noun = inPlaceRestarts === 1 ? 'restart' : 'restarts';
-  const inPlace = syncedEpoch === null ? '' : `${inPlaceRestarts} ${noun} in place, `;
+  const inPlace = syncedEpoch === null ? '' : `${inPlaceRestarts} ${noun} in place for failures, `;
   return (
     `JobSet ${namespace}/${name}: ${current}${stateText(jobSet)}; ` +
-    `${inPlace}${restarts} of all Jobs, at most ${maxRestarts} that count`
+    `${inPlace}${restarts} of all Jobs; ${countedRestarts} of ${maxRestarts} restarts used`
   );
 }
 
@@ -154,7 +155,8 @@ function phaseText({ phase, heldBy }: MemberView): string {
   return heldBy === null ? phase : printable(`${phase} (${heldBy})`);
 }
 
-function causeText({ epoch, exitCode, signal }: LastCause): string {
+function causeText({ epoch, hung, exitCode, signal }: LastCause): string {
+  if (hung !== undefined) return `hung in epoch ${epoch}: ${hung}`;
   const how =
     signal !== undefined
       ? `killed by ${signal}`

@@ -1,13 +1,16 @@
 /** The data of `lockstep status JOBSET`: a JobSet and its members at one moment. */
 
+import { hangInWords } from '../../jobset/culprits/suspects.ts';
 import { epochsOf } from '../../jobset/epoch/dialect.ts';
 import { groupSize } from '../../jobset/epoch/group-state.ts';
+import type { Notice } from '../../jobset/epoch/notice.ts';
 import { type PodFacts, podFacts } from '../../jobset/epoch/pod-facts.ts';
 import { type ReportedRestart, reportedRestarts } from '../../jobset/epoch/restart-request.ts';
 import type { WorkerEnd } from '../../jobset/epoch/worker-end.ts';
 import type { MemberReport } from '../../jobset/hub/member-report.ts';
 import type { JobSet, RestartRecord } from '../../jobset/jobset.ts';
 import { REPLICATED_JOB_NAME } from '../../jobset/names.ts';
+import { countedRestarts } from '../../jobset/policies/restart-budget.ts';
 import {
   type GroupProgress,
   groupProgress,
@@ -17,6 +20,7 @@ import {
 } from '../../jobset/progress/group-progress.ts';
 import type { Progress } from '../../jobset/progress/progress.ts';
 import type { ConditionType } from '../../jobset/status/conditions.ts';
+import { defined } from '../../kube/json/defined.ts';
 import type { Condition, Stored } from '../../kube/meta.ts';
 import { namespaceOf } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
@@ -49,8 +53,11 @@ export interface JobSetView {
   /** How many of the expected members have announced the current epoch. */
   readonly announced: number;
   readonly size: number;
+  /** For failures: what a user or a change of the size ended is not one of them. */
   readonly inPlaceRestarts: number;
   readonly restarts: number;
+  /** All that count towards `maxRestarts`. */
+  readonly countedRestarts: number;
   readonly maxRestarts: number;
   /** Null if no member reports any. */
   readonly progress: GroupProgress | null;
@@ -99,10 +106,12 @@ export interface ProgressView extends Progress {
   readonly isStraggler: boolean;
 }
 
-/** At most one of `exitCode` and `signal`; neither if unknown. */
+/** At most one of `hung`, `exitCode` and `signal`; none if unknown. */
 export interface LastCause {
   /** In which the worker ran. */
   readonly epoch: number;
+  /** In words: it made no progress, and was killed for that. */
+  readonly hung?: string;
   readonly exitCode?: number;
   readonly signal?: string;
 }
@@ -170,6 +179,7 @@ function jobSetView(
     size,
     inPlaceRestarts: status.inPlaceRestarts ?? 0,
     restarts: status.restarts ?? 0,
+    countedRestarts: countedRestarts(status),
     maxRestarts: spec.failurePolicy?.maxRestarts ?? 0,
     conditions: telling(status.conditions ?? [], announced >= size),
     restartHistory: reportedRestarts(jobSet),
@@ -227,7 +237,7 @@ function memberView(
     channel: report === undefined ? written(facts) : report.channel,
     lastCause: newest([
       reported(report?.cause),
-      reported(facts?.notice),
+      noticed(facts?.notice),
       ...history.map((record) => witnessed(record, metadata.name)),
     ]),
   };
@@ -256,25 +266,37 @@ function written(facts: PodFacts | undefined): 'API' | null {
   return facts?.epoch === undefined ? null : 'API';
 }
 
-/** Among causes of one epoch the first wins: an agent knows better than a witness. */
+/**
+ * Among causes of one epoch the first wins: an agent knows better than a witness. That it hung says
+ * more than the signal that ended it.
+ */
 function newest(causes: readonly (LastCause | undefined)[]): LastCause | null {
   let last: LastCause | null = null;
   for (const cause of causes) {
-    if (cause !== undefined && (last === null || cause.epoch > last.epoch)) last = cause;
+    const isNews = cause !== undefined && (last === null || cause.epoch > last.epoch);
+    const saysMore = cause?.hung !== undefined && cause.epoch === last?.epoch;
+    if (isNews || (saysMore && last?.hung === undefined)) last = cause;
   }
   return last;
 }
 
 function reported(
-  notice: { readonly epoch: number; readonly end?: WorkerEnd } | undefined,
+  notice: { readonly epoch: number; readonly end?: WorkerEnd; readonly hung?: string } | undefined,
 ): LastCause | undefined {
-  return notice?.end === undefined ? undefined : { epoch: notice.epoch, ...notice.end };
+  if (notice?.end === undefined) return undefined;
+  const { epoch, end, hung } = notice;
+  return { epoch, ...(hung === undefined ? end : { hung }) };
+}
+
+function noticed(notice: Notice | undefined): LastCause | undefined {
+  return reported(notice && { ...notice, ...defined({ hung: hangInWords(notice.ended) }) });
 }
 
 /** Sidecars do not see how a worker ends, but the witness of a restart may say it. */
 function witnessed({ epoch, witness }: RestartRecord, pod: string): LastCause | undefined {
   if (witness?.pod !== pod) return undefined;
-  const { exitCode, signal } = witness;
+  const { exitCode, signal, message } = witness;
+  if (message !== undefined) return { epoch, hung: message };
   if (signal !== undefined) return { epoch, signal };
   return exitCode === null ? { epoch } : { epoch, exitCode };
 }

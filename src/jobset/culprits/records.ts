@@ -19,7 +19,7 @@ import {
 } from '../jobset.ts';
 import type { SuspectAnswer, SuspectPod } from '../snapshot.ts';
 import type { Fate, GroupEvidence, MemberEvidence } from './group-evidence.ts';
-import { silenceInWords, suspectsOf } from './suspects.ts';
+import { hangInWords, suspectsOf } from './suspects.ts';
 import { lastLines, MAX_LAST_WORDS_BYTES } from './worker-evidence.ts';
 import { placeIn, workerInWords } from './worker-name.ts';
 
@@ -90,9 +90,9 @@ export function identified(
   const worker = place && workerInWords(place);
   const named = { ...witness.record, ...defined({ worker }) };
   const told = fates?.(group.epoch).find(({ member }) => member.pod === named.pod)?.fate;
-  if (told?.kind !== 'Ended' || told.evidence.how !== 'Hung') return { ...witness, record: named };
+  const message = told?.kind === 'Ended' ? hangInWords(told.evidence) : undefined;
+  if (message === undefined) return { ...witness, record: named };
   const { signal: _, ...rest } = named;
-  const message = silenceInWords(told.evidence);
   return { ...witness, record: { ...rest, exitCode: null, reason: 'WorkerHung', message } };
 }
 

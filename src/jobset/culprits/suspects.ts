@@ -26,10 +26,15 @@ export function suspectsOf(evidence: GroupEvidence): readonly Suspicion[] {
 }
 
 /** How one worker made no progress: `made no progress for 61 s at step 330`. */
-export function silenceInWords({ silentMs, step }: WorkerEvidence): string {
+function silenceInWords({ silentMs, step }: WorkerEvidence): string {
   if (silentMs === undefined) return 'never reported progress';
   const where = step === undefined ? '' : ` at step ${step}`;
   return `made no progress for ${Math.round(silentMs / 1000)} s${where}`;
+}
+
+/** How a worker hung that was killed for it; undefined for another end. */
+export function hangInWords(evidence: WorkerEvidence | undefined): string | undefined {
+  return evidence?.how === 'Hung' ? silenceInWords(evidence) : undefined;
 }
 
 /** Ends this close to each other may have one cause, or follow each other in any order. */

@@ -11,8 +11,11 @@ export interface MemberReport {
   readonly epoch: number | null;
   /** `Hub` while it has a stream, `API` if its epoch is an annotation; null between two streams. */
   readonly channel: 'Hub' | 'API' | null;
-  /** How its worker of an earlier epoch ended, if its agent said so. */
-  readonly cause?: { readonly epoch: number; readonly end: WorkerEnd };
+  /**
+   * How its worker of an earlier epoch ended, if its agent said so; `hung`: in words, if it was
+   * killed because it hung.
+   */
+  readonly cause?: { readonly epoch: number; readonly end: WorkerEnd; readonly hung?: string };
   /**
    * What its worker reported, or the last one while none runs; absent: nothing. `silentMs` counts
    * to the time of this report.
@@ -47,7 +50,12 @@ function memberReport(report: JsonObject): MemberReport | undefined {
   if (typeof pod !== 'string' || (epoch !== null && !isEpoch(epoch))) return undefined;
   if (channel !== 'Hub' && channel !== 'API' && channel !== null) return undefined;
   if (cause === undefined) return { pod, epoch, channel, ...known };
-  const { epoch: ended, end } = isJsonObject(cause) ? cause : {};
+  const { epoch: ended, end, hung } = isJsonObject(cause) ? cause : {};
   const told = isJsonObject(end) ? reportedEnd({ ...end, epoch: ended }) : undefined;
-  return told === undefined ? undefined : { pod, epoch, channel, cause: told, ...known };
+  if (told === undefined) return undefined;
+  const how = typeof hung === 'string' ? { hung: hung.slice(0, MAX_HUNG_LENGTH) } : {};
+  return { pod, epoch, channel, cause: { ...told, ...how }, ...known };
 }
+
+/** A time and a step take less. */
+const MAX_HUNG_LENGTH = 100;

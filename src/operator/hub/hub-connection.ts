@@ -2,6 +2,8 @@
  * Connects the hub to the operator's caches. The caches decide membership, and the tracker receives
  * what agents say.
  */
+
+import { hangInWords } from '../../jobset/culprits/suspects.ts';
 import { type PodFacts, podFacts } from '../../jobset/epoch/pod-facts.ts';
 import type { MemberReport } from '../../jobset/hub/member-report.ts';
 import type { HubAccess } from '../../jobset/injection/agent-hub.ts';
@@ -170,7 +172,9 @@ function reportOf(
     pod: name,
     epoch: epoch ?? null,
     channel: hub.hasStream(uid) ? 'Hub' : isWritten ? 'API' : null,
-    ...(notice === undefined || end === undefined ? {} : { cause: { epoch: notice.epoch, end } }),
+    ...(notice === undefined || end === undefined
+      ? {}
+      : { cause: { epoch: notice.epoch, end, ...defined({ hung: hangInWords(notice.ended) }) } }),
     ...defined({ progress }),
   };
 }

@@ -2,6 +2,7 @@
  * What agents say over the hub, beside what the annotations of their Pods say: the newest of both
  * counts.
  */
+import type { WorkerEvidence } from '../../jobset/culprits/worker-evidence.ts';
 import type { Notice } from '../../jobset/epoch/notice.ts';
 import type { AgentStarts, PodFacts } from '../../jobset/epoch/pod-facts.ts';
 import type { HubAnnouncement } from '../../jobset/hub/message.ts';
@@ -14,8 +15,16 @@ export interface SpokenFacts {
   readonly notice?: Notice;
 }
 
-export function spokenFacts({ epoch, starts, cause }: HubAnnouncement): SpokenFacts {
-  return { epoch, starts: { epoch, starts }, ...defined({ notice: cause }) };
+export function spokenFacts({ epoch, starts, cause, ended }: HubAnnouncement): SpokenFacts {
+  const notice = cause === undefined ? undefined : { ...cause, ...hangIn(ended) };
+  return { epoch, starts: { epoch, starts }, ...defined({ notice }) };
+}
+
+/** People are shown how a worker hung: the signal that ended it does not tell. */
+function hangIn(ended: WorkerEvidence | undefined): Pick<Notice, 'ended'> {
+  if (ended?.how !== 'Hung') return {};
+  const { how, agoMs, silentMs, step } = ended;
+  return { ended: { how, agoMs, ...defined({ silentMs, step }) } };
 }
 
 /** A Pod's annotations, and its agent's words if those are no older. */
