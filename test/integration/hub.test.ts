@@ -393,7 +393,7 @@ describe('a group that the hub hears nothing of', () => {
 });
 
 describe('a warm standby', () => {
-  it('that its Pod gives up is told once, and nothing is written before', async () => {
+  it('that its Pod gives up is told once, and nothing else is written', async () => {
     await start();
     const before = group.operatorClient.writes.length;
     const agent = await connectAs('w/1');
@@ -411,7 +411,6 @@ describe('a warm standby', () => {
     expect((await group.memberReports('w/0')).map(({ progress }) => progress?.standby)).toContain(
       'Ready',
     );
-    expect(group.operatorClient.writes).toHaveLength(before);
     for (let i = 0; i < 40; i++) await ping(['Ready', 'Reported', 'Exited'][i % 3] ?? '');
     const pod = group.podNameIn('w/1');
     const gaveUp = `Pod ${pod} gets no warm standby any more:`;
@@ -419,7 +418,7 @@ describe('a warm standby', () => {
       `${gaveUp} a standby reported work before it was told to start`,
       `${gaveUp} a standby exited with 0`,
     ]);
-    expect(group.operatorClient.writes).toHaveLength(before + 2);
+    expect(group.operatorClient.writes).toHaveLength(before);
     expect([...group.running().values()]).toEqual([1, 1, 1]);
   });
 
