@@ -83,6 +83,13 @@ export const LAST_WORDS = 'lockstep/last-words';
 export const KEEP_FAILED = 'lockstep/keep-failed';
 /** JobSet annotation, a duration: from SIGTERM to SIGKILL for workers that others bring down. */
 export const STOP_GRACE = 'lockstep/stop-grace';
+/**
+ * JobSet annotation: `Off` (default), or such as `3/1h`, after which a failing member leaves its
+ * node. The label of that name, value `true`, is on Pods that may have to keep away from nodes.
+ */
+export const REPLACE_AFTER = 'lockstep/replace-after';
+/** JobSet annotation: a command that tests the node of a failed worker. */
+export const PREFLIGHT = 'lockstep/preflight';
 /** JobSet annotation: the epoch to end, if it is the current one and was released. */
 export const RESTART_EPOCH = 'lockstep/restart-epoch';
 

@@ -38,13 +38,13 @@ import { installCrd } from './process/crd-installation.ts';
 import { type OperatorProgress, readinessChecks } from './process/readiness.ts';
 import { untilJobSetsAreServed } from './process/served-api.ts';
 import { aborted, actInTerms, type Lease } from './process/term.ts';
-import { startCaches } from './tracking/caches.ts';
+import { type OperatorCaches, startCaches } from './tracking/caches.ts';
 import {
   createNodeFeatures,
   type NodeFeatures,
   type NodeFeaturesOptions,
 } from './tracking/node-features.ts';
-import { startWebhooks, type Webhooks } from './webhooks/webhooks.ts';
+import { startWebhooks, type Webhooks, type WebhooksOptions } from './webhooks/webhooks.ts';
 
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
@@ -174,7 +174,7 @@ async function operate(
   });
   try {
     const fail = (error: unknown): void => failing.abort(error);
-    const beside = { ...aside, nodeFeatures };
+    const beside = { ...aside, nodeFeatures, caches: () => status.caches };
     status.webhooks = webhooksOf(flags, access, beside, new BodyBudget(), fail);
     if (flags.installCrd) await installCrd(runtime);
     const { namespaces } = flags;
@@ -231,13 +231,14 @@ function nodeFeaturesOf(
 
 /** The parts that run so far, for readiness checks. */
 interface OperatorStatus extends OperatorProgress {
+  caches?: OperatorCaches | undefined;
   webhooks?: Webhooks | undefined;
 }
 
 function webhooksOf(
   flags: OperatorFlags,
   access: ClusterAccess,
-  runtime: Omit<OperatorOptions, 'config'>,
+  runtime: Omit<OperatorOptions, 'config'> & Pick<WebhooksOptions, 'caches'>,
   bodies: BodyBudget,
   onFailure: (error: unknown) => void,
 ): Webhooks | undefined {

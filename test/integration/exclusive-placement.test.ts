@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { MemoryCluster } from '../../src/cluster/memory-cluster.fixture.ts';
-import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
+import { type FailurePolicy, JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { EXCLUSIVE_TOPOLOGY, JOBSET_NAME } from '../../src/jobset/names.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
-import type { Stored } from '../../src/kube/meta.ts';
+import type { Stored, StringMap } from '../../src/kube/meta.ts';
 import type { AdmissionRequest } from '../../src/kube/objects/admission-webhooks.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/objects/custom-resource-definition.ts';
 import { EVENTS } from '../../src/kube/objects/event.ts';
@@ -11,9 +11,10 @@ import { COMPLETION_INDEX, JOB_NAME_LABEL } from '../../src/kube/objects/job.ts'
 import { NODES } from '../../src/kube/objects/node.ts';
 import { PODS, type Pod } from '../../src/kube/objects/pod.ts';
 import { failure } from '../../src/kube/status.ts';
-import { type Operator, startOperator } from '../../src/operator/operator.ts';
+import { actOn, type Operator } from '../../src/operator/operator.ts';
 import { startPodLookups } from '../../src/operator/pod-placement/pod-lookups.ts';
-import { podMutator, podValidator } from '../../src/operator/webhooks/pod-webhooks.ts';
+import { type OperatorCaches, startCaches } from '../../src/operator/tracking/caches.ts';
+import { nodeAvoider, podMutator, podValidator } from '../../src/operator/webhooks/pod-webhooks.ts';
 import { sha1 } from '../../src/runtime/adapters/sha1.ts';
 import { SeededRandom } from '../../src/runtime/memory/seeded-random.ts';
 import { SILENT } from '../../src/runtime/ports/logger.ts';
@@ -29,6 +30,7 @@ const EMPTY = 'rack-3';
 /** What happens to a Pod after the webhooks. */
 let tamper: (pod: Pod) => Pod;
 let cluster: MemoryCluster;
+let caches: OperatorCaches;
 let operator: Operator;
 let lookups: ReturnType<typeof startPodLookups>;
 
@@ -42,14 +44,17 @@ beforeEach(async () => {
   await cluster.client.create(CUSTOM_RESOURCE_DEFINITIONS, JOBSET_CRD);
   const { client, clock } = cluster;
   const options = { client, clock, random: new SeededRandom(3), logger: SILENT };
-  lookups = startPodLookups(options);
+  caches = startCaches(options);
+  lookups = startPodLookups({ ...options, caches: () => caches });
   admitPods();
-  operator = await reached(startOperator({ ...options, sha1, config: { agentImage: 'agent' } }));
+  await reached(caches.whenSynced());
+  operator = actOn(caches, { ...options, sha1, config: { agentImage: 'agent' } });
 });
 
 afterEach(async () => {
   await reached(operator.stop());
   await reached(lookups.stop());
+  await reached(caches.stop());
   await cluster.stop();
 });
 
@@ -64,7 +69,7 @@ async function reached<T>(work: Promise<T>): Promise<T> {
 
 /** Lets every Pod that the Job controller makes pass the webhooks, as an API server does. */
 function admitPods(): void {
-  const handlers = [podMutator(lookups), podValidator(lookups)];
+  const handlers = [podMutator(lookups), nodeAvoider(lookups), podValidator(lookups)];
   const { signal } = new AbortController();
   cluster.intercept = async (http, send) => {
     if (http.method !== 'POST' || !/\/namespaces\/[^/]+\/pods(\?|$)/.test(http.path)) return send();
@@ -101,13 +106,23 @@ function refusal(message: string): HttpResponse {
   };
 }
 
-async function createJobSet(jobs: number, pods: number, name = 'train'): Promise<void> {
+async function createJobSet(
+  jobs: number,
+  pods: number,
+  name = 'train',
+  more: { readonly annotations?: StringMap; readonly failurePolicy?: FailurePolicy } = {},
+): Promise<void> {
   const job = replicatedJob('w', pods, jobs);
+  const { annotations, failurePolicy } = more;
   const jobSet: JobSet = {
     apiVersion: `${JOBSETS.group}/${JOBSETS.version}`,
     kind: JOBSETS.kind,
-    metadata: { name, namespace: 'default', annotations: { [EXCLUSIVE_TOPOLOGY]: RACK } },
-    spec: { replicatedJobs: [job], failurePolicy: { maxRestarts: 3 } },
+    metadata: {
+      name,
+      namespace: 'default',
+      annotations: { [EXCLUSIVE_TOPOLOGY]: RACK, ...annotations },
+    },
+    spec: { replicatedJobs: [job], failurePolicy: { maxRestarts: 3, ...failurePolicy } },
   };
   await cluster.client.create(JOBSETS, jobSet);
 }
@@ -206,3 +221,33 @@ test('a follower in the wrong rack: only the followers of its Job are recreated'
   expect(repair?.regarding).toMatchObject({ kind: 'Job', name: misplaced });
   expect(repair?.note).toContain('deleting 2 follower pods');
 });
+
+test.each(['0', '1'])('member %s leaves its node for the other one of its rack', async (index) => {
+  await createJobSet(1, 2, 'train', {
+    annotations: { 'lockstep/replace-after': '3/1h' },
+    failurePolicy: { restartStrategy: 'InPlaceRestart' },
+  });
+  const before = await cluster.running(2);
+  const leaving = before.find(({ metadata }) => metadata.labels?.[COMPLETION_INDEX] === index);
+  const { name = '', uid } = leaving?.metadata ?? {};
+  const { nodeName: node = '' } = leaving?.spec ?? {};
+  const left = { node, pod: name, worker: `worker ${index}`, reason: 'broken', time: NOW };
+  await cluster.client.patch(
+    JOBSETS,
+    { namespace: 'default', name: 'train' },
+    { type: 'merge', patch: { status: { avoidedNodes: [left] } } },
+    { subresource: 'status' },
+  );
+  await cluster.clock.advance(100);
+  await cluster.client.delete(PODS, { namespace: 'default', name });
+  await cluster.until(async () => {
+    const pods = await cluster.pods();
+    const isNew = pods.every(({ metadata }) => metadata.uid !== uid);
+    return isNew && pods.filter(({ status }) => status?.phase === 'Running').length === 2;
+  });
+  const after = await cluster.pods();
+  await expectOneRackEach(after, 1);
+  expect(after.map(({ spec }) => spec.nodeName)).not.toContain(node);
+});
+
+const NOW = '2026-01-01T00:00:00Z';

@@ -3,6 +3,7 @@ import { TestServer } from '../../src/cluster/apiserver/test-server.fixture.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../../src/jobset/feature-gates.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/objects/custom-resource-definition.ts';
+import { type OperatorCaches, startCaches } from '../../src/operator/tracking/caches.ts';
 import { startWebhooks, type Webhooks } from '../../src/operator/webhooks/webhooks.ts';
 import {
   isSignedBy,
@@ -62,12 +63,16 @@ export class WebhookReplicas {
     const started = Array.from({ length: count }, () => new Replica(this, gates));
     this.replicas.push(...started);
     const isReady = (): boolean =>
-      started.every(({ webhooks }) => webhooks.problem() === undefined);
+      started.every(
+        ({ webhooks, caches }) => webhooks.problem() === undefined && caches.hasSynced(),
+      );
     await this.server.clock.runUntil(isReady, START_LIMIT_MS);
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.replicas.splice(0).map((replica) => replica.webhooks.stop()));
+    await Promise.all(
+      this.replicas.splice(0).flatMap(({ webhooks, caches }) => [webhooks.stop(), caches.stop()]),
+    );
     await this.server.api.close();
   }
 
@@ -87,15 +92,16 @@ export class WebhookReplicas {
 
 class Replica {
   readonly webhooks: Webhooks;
+  readonly caches: OperatorCaches;
   handler: HttpHandler | undefined;
   pair: KeyPair | undefined;
 
   constructor({ server, client, random }: WebhookReplicas, gates: FeatureGates) {
+    const runtime = { client, clock: server.clock, random, logger: SILENT };
+    this.caches = startCaches(runtime);
     this.webhooks = startWebhooks({
-      client,
-      clock: server.clock,
-      random,
-      logger: SILENT,
+      ...runtime,
+      caches: () => this.caches,
       gates,
       operatorNamespace: 'default',
       secretName: 'certificates',

@@ -1,5 +1,6 @@
 /** The operator's webhooks as an API server meets them. */
 import { afterEach, describe, expect, test } from 'vitest';
+import { ownerReferenceTo } from '../../src/jobset/child-jobs/job-template.ts';
 import { DEFAULT_FEATURE_GATES } from '../../src/jobset/feature-gates.ts';
 import { JOBSETS, type JobSet, type JobSetSpec } from '../../src/jobset/jobset.ts';
 import type { Stored } from '../../src/kube/meta.ts';
@@ -8,7 +9,8 @@ import {
   VALIDATING_WEBHOOK_CONFIGURATIONS,
   type ValidatingWebhookConfiguration,
 } from '../../src/kube/objects/admission-webhooks.ts';
-import { PERSISTENT_VOLUME_CLAIMS, SECRETS } from '../../src/kube/objects/core.ts';
+import { NAMESPACES, PERSISTENT_VOLUME_CLAIMS, SECRETS } from '../../src/kube/objects/core.ts';
+import { JOBS, type Job } from '../../src/kube/objects/job.ts';
 import { PODS } from '../../src/kube/objects/pod.ts';
 import type { ApiStatusError } from '../../src/kube/status.ts';
 import { certificatesIn, secretOf } from '../../src/operator/certificates/certificate-secret.ts';
@@ -248,6 +250,125 @@ describe('Pods', () => {
   });
 });
 
+describe('Pods of a group that has left a node', () => {
+  const LEFT = {
+    time: '2026-01-01T00:00:00Z',
+    reason: 'failed there 3 times in 1h',
+    pod: 'train-w-0-0-abcde',
+    worker: 'worker 0 of w',
+  };
+  const AWAY = {
+    nodeAffinity: {
+      preferredDuringSchedulingIgnoredDuringExecution: [
+        {
+          weight: 100,
+          preference: {
+            matchFields: [{ key: 'metadata.name', operator: 'NotIn', values: ['bad'] }],
+          },
+        },
+      ],
+    },
+  };
+
+  async function leaving(name: string, ...nodes: string[]): Promise<Stored<JobSet>> {
+    const created = await world.client.create(JOBSETS, jobSet(GOOD, { name }));
+    const avoidedNodes = nodes.map((node) => ({ ...LEFT, node }));
+    const next = { ...created, status: { avoidedNodes } };
+    return world.client.update(JOBSETS, next, { subresource: 'status' });
+  }
+
+  function jobOf(owner: Stored<JobSet>): Promise<Stored<Job>> {
+    return world.client.create(JOBS, {
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      metadata: {
+        name: `${owner.metadata.name}-w-0`,
+        namespace: 'default',
+        ownerReferences: [ownerReferenceTo({ ...owner.metadata, namespace: 'default' })],
+      },
+      spec: { template: { spec: { restartPolicy: 'Never', containers: CONTAINERS } } },
+    });
+  }
+
+  /** With the labels of one JobSet and the Job of another, or none. */
+  async function affinityOf(
+    labelled: Stored<JobSet>,
+    job?: Pick<Stored<Job>, 'metadata'>,
+    namespace = 'default',
+  ): Promise<unknown> {
+    const owner = { apiVersion: 'batch/v1', kind: 'Job', controller: true };
+    const { name = '', uid = '' } = job?.metadata ?? {};
+    const { spec } = await world.client.create(PODS, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {
+        name: `pod-${names++}`,
+        namespace,
+        labels: {
+          'lockstep/replace-after': 'true',
+          'jobset.sigs.k8s.io/jobset-name': labelled.metadata.name,
+          'jobset.sigs.k8s.io/jobset-uid': labelled.metadata.uid,
+        },
+        ...(job === undefined ? {} : { ownerReferences: [{ ...owner, name, uid }] }),
+      },
+      spec: { containers: CONTAINERS },
+    });
+    return spec.affinity;
+  }
+  const CONTAINERS = [{ name: 'c', image: 'i' }];
+  const arrival = () => world.server.clock.advance(1000);
+
+  test('prefer every other node, as long as the operator answers', async () => {
+    world = await WebhookReplicas.start();
+    await world.add();
+    const train = await leaving('train', 'bad');
+    const job = await jobOf(train);
+    await arrival();
+    expect(await affinityOf(train, job)).toEqual(AWAY);
+    for (const replica of world.replicas) replica.handler = undefined;
+    expect(await affinityOf(train, job)).toBeUndefined();
+  });
+
+  test('learn of it though their Job is newer than what a replica has seen', async () => {
+    world = await WebhookReplicas.start();
+    await world.add();
+    const [train, other] = [await leaving('train', 'bad'), await leaving('other')];
+    await arrival();
+    for (const { caches } of world.replicas) await caches.informers.jobs.stop();
+    const [job, strange] = [await jobOf(train), await jobOf(other)];
+    expect(await affinityOf(train, job)).toEqual(AWAY);
+    expect(await affinityOf(train, strange)).toBeUndefined();
+    const made = { metadata: { ...job.metadata, uid: 'another-uid' } };
+    expect(await affinityOf(train, made)).toBeUndefined();
+  });
+
+  test('are those of its own Jobs: no label and no owner of another tells a Pod more', async () => {
+    world = await WebhookReplicas.start();
+    await world.add();
+    await world.client.create(NAMESPACES, {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'tenant' },
+    });
+    const [train, other] = [await leaving('train', 'bad'), await leaving('other')];
+    const [job, others] = [await jobOf(train), await jobOf(other)];
+    await arrival();
+    expect(await affinityOf(train)).toBeUndefined();
+    expect(await affinityOf(train, others)).toBeUndefined();
+    expect(await affinityOf(train, job, 'tenant')).toBeUndefined();
+    expect(await affinityOf(other, job)).toEqual(AWAY);
+  });
+
+  test('are made although a node in the status has a name that no node can have', async () => {
+    world = await WebhookReplicas.start();
+    await world.add();
+    const train = await leaving('train', 'No such/node', '', 'bad');
+    const job = await jobOf(train);
+    await arrival();
+    expect(await affinityOf(train, job)).toEqual(AWAY);
+  });
+});
+
 describe('what is published', () => {
   test('is repaired when it was deleted or overwritten, and else left as people want it', async () => {
     world = await WebhookReplicas.start();
@@ -275,6 +396,7 @@ describe('what is published', () => {
       'mjobset.kb.io',
       'mpod.kb.io',
       'mpodpriority.kb.io',
+      'mpodnodes.kb.io',
     ]);
     expect(await isAdmitted()).toBe(true);
   });

@@ -150,4 +150,21 @@ describe('what only some Jobs have', () => {
     const plain = job(SPEC, 1, 2, { annotations: { [topology]: 'rack' } });
     expect(plain.spec.template.spec.nodeSelector).toBeUndefined();
   });
+
+  test.each([
+    [{ 'lockstep/replace-after': '3/1h' }, 'true'],
+    [{ 'lockstep/preflight': 'true' }, 'true'],
+    [{ 'lockstep/replace-after': 'Off', 'lockstep/preflight': 'true' }, 'true'],
+    [{ 'lockstep/replace-after': 'Off' }, undefined],
+    [{}, undefined],
+  ])(
+    'of a JobSet with %o says on its Pods alone whether they may avoid nodes',
+    (annotations, label) => {
+      const made = job(SPEC, 1, 2, { annotations });
+      const { labels } = made.spec.template.metadata ?? {};
+      expect(labels?.['lockstep/replace-after']).toBe(label);
+      expect(labels?.['jobset.sigs.k8s.io/job-index']).toBe('2');
+      expect(made.metadata.labels).not.toHaveProperty('lockstep/replace-after');
+    },
+  );
 });

@@ -10,6 +10,7 @@ import type { DefaultedReplicatedJob, DefaultedSpec } from '../defaults.ts';
 import { coordinatorEndpoint, jobKey, jobName, type Sha1, subdomainOf } from '../derived-names.ts';
 import { JOBSETS } from '../jobset.ts';
 import * as names from '../names.ts';
+import { AVOIDS_NODES, mayAvoidNodes } from '../node-avoidance.ts';
 import { placementRequest, withNodeSelectorStrategy } from '../placement-annotations.ts';
 import { translateRestartRules } from '../restart-rules/restart-rules.ts';
 import { withClaimVolumes } from '../volume-claims.ts';
@@ -126,7 +127,8 @@ function patternOf(
     ...placement?.annotations,
     ...executionAttempt(blueprint.executionAttempt),
   };
-  const template = podTemplate(blueprint, jobSpec.template, { labels, annotations: notes });
+  const ofPods = mayAvoidNodes(annotations) ? { ...labels, ...AVOIDS_NODES } : labels;
+  const template = podTemplate(blueprint, jobSpec.template, { labels: ofPods, annotations: notes });
   return {
     replicatedJob,
     position,

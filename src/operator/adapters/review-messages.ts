@@ -44,7 +44,12 @@ export type ClusterQuestion =
       readonly follower: PartialObjectMetadata;
       readonly namespace: string;
     }
-  | { readonly about: 'Node'; readonly name: string };
+  | { readonly about: 'Node'; readonly name: string }
+  | {
+      readonly about: 'AvoidedNodes';
+      readonly pod: PartialObjectMetadata;
+      readonly namespace: string;
+    };
 
 export type ClusterAnswer =
   | { readonly kind: 'Value'; readonly value: unknown }

@@ -23,6 +23,7 @@ const QUESTIONS: WebhookQuestions = {
   pods: {
     leaderOf: () => Promise.resolve({ kind: 'NoLeader', why: 'it is not there' }),
     node: () => Promise.resolve(undefined),
+    avoidedNodes: () => Promise.resolve([]),
   },
 };
 

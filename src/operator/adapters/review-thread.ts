@@ -199,6 +199,8 @@ function found(
       return pods.leaderOf(question.follower, question.namespace);
     case 'Node':
       return pods.node(question.name);
+    case 'AvoidedNodes':
+      return pods.avoidedNodes(question.pod, question.namespace);
   }
 }
 

@@ -1,5 +1,6 @@
 /**
- * Answers what the Pod webhooks ask about leaders and nodes, mostly from a watch of the leaders.
+ * Answers what the Pod webhooks ask about leaders and nodes, mostly from a watch of the leaders and
+ * from the caches of the operator.
  */
 
 import {
@@ -8,10 +9,12 @@ import {
   leaderAmong,
   nodeNameOf,
 } from '../../jobset/exclusive-placement.ts';
+import { isChildOf, isPodOf, jobOf, membershipOf } from '../../jobset/membership.ts';
 import { JOB_KEY, JOBSET_NAME } from '../../jobset/names.ts';
 import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
 import { namespaceOf } from '../../kube/meta.ts';
-import { COMPLETION_INDEX } from '../../kube/objects/job.ts';
+import { dns1123SubdomainErrors } from '../../kube/name-rules.ts';
+import { COMPLETION_INDEX, JOBS, type Job } from '../../kube/objects/job.ts';
 import { NODES, type Node } from '../../kube/objects/node.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';
 import { isReason } from '../../kube/status.ts';
@@ -22,6 +25,7 @@ import { type Informer, keyOf } from '../../runtime/informer/informer.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
+import { type OperatorCaches, withUid } from '../tracking/caches.ts';
 
 /** Rejects if the API cannot be asked. */
 export interface PodLookups {
@@ -29,6 +33,8 @@ export interface PodLookups {
   leaderOf(follower: PartialObjectMetadata, namespace: string): Promise<LeaderFinding>;
   /** Undefined if there is no such node. */
   node(name: string): Promise<Pick<Node, 'metadata'> | undefined>;
+  /** The nodes that a Pod which is being created in `namespace` should keep away from. */
+  avoidedNodes(pod: PartialObjectMetadata, namespace: string): Promise<readonly string[]>;
 }
 
 export interface PodLookupsOptions {
@@ -36,6 +42,8 @@ export interface PodLookupsOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  /** Those of the operator, once it has them. */
+  readonly caches?: (() => Pick<OperatorCaches, 'informers'> | undefined) | undefined;
   /** All namespaces when absent. */
   readonly namespaces?: readonly string[] | undefined;
 }
@@ -51,7 +59,7 @@ export function startPodLookups(
   return new WatchedLookups(options);
 }
 
-/** An admission webhook has ten seconds by default, and three questions may be needed. */
+/** A webhook that may refuse has ten seconds, and three questions may be needed. */
 const QUESTION_TIMEOUT_MS = 3_000;
 /** One leader of a Job is wanted; the others have failed or are being deleted. */
 const LEADERS_LIMIT = 500;
@@ -74,7 +82,7 @@ class WatchedLookups implements PodLookups {
       metadataOnly: true,
       indexes: {
         [BY_JOB]: ({ metadata }) => [
-          jobOf(namespaceOf(metadata), metadata.labels?.[JOB_KEY] ?? ''),
+          leadersKey(namespaceOf(metadata), metadata.labels?.[JOB_KEY] ?? ''),
         ],
       },
     });
@@ -92,7 +100,7 @@ class WatchedLookups implements PodLookups {
 
   async leaderOf(follower: PartialObjectMetadata, namespace: string): Promise<LeaderFinding> {
     const jobKey = follower.metadata.labels?.[JOB_KEY] ?? '';
-    const known = [...this.#leaders.store.byIndex(BY_JOB, jobOf(namespace, jobKey))];
+    const known = [...this.#leaders.store.byIndex(BY_JOB, leadersKey(namespace, jobKey))];
     const finding = leaderAmong(
       follower,
       known.map((leader) => this.#withNode(leader)),
@@ -113,6 +121,39 @@ class WatchedLookups implements PodLookups {
     );
   }
 
+  /**
+   * Any user may put any label and owner on a Pod, so a Pod learns of the nodes only if its Job, in
+   * its own namespace, belongs to the JobSet. The leader writes the status before it deletes the
+   * Pod that is to leave its node, and a Pod takes longer to end and to be made anew than a watch
+   * to bring that write. A replica whose watch has just died may miss it: then the new Pod may
+   * return to the node, as it may where no other node has room.
+   */
+  async avoidedNodes(pod: PartialObjectMetadata, namespace: string): Promise<readonly string[]> {
+    const informers = this.#options.caches?.()?.informers;
+    if (informers === undefined) return [];
+    const there = { ...pod, metadata: { ...pod.metadata, namespace } };
+    const jobWithUid = (uid: string) => withUid(informers.jobs, uid);
+    const found = membershipOf(there, jobWithUid);
+    if (found.kind === 'Stranger') return [];
+    const { name, uid } = found.jobSet;
+    const jobSet = informers.jobSets.store.get(`${namespace}/${name}`);
+    if (jobSet?.metadata.uid !== uid) return [];
+    const nodes = (jobSet.status?.avoidedNodes ?? [])
+      .map(({ node }) => node)
+      .filter((node) => dns1123SubdomainErrors(node).length === 0);
+    if (nodes.length === 0 || found.kind === 'Member') return nodes;
+    // The Job is newer than the cache.
+    const job = await this.#readJob(there);
+    return job !== undefined && isChildOf(job, jobSet) && isPodOf(there, job) ? nodes : [];
+  }
+
+  async #readJob(pod: PartialObjectMetadata): Promise<Stored<Job> | undefined> {
+    const { namespace = '', name = '' } = jobOf(pod) ?? {};
+    return this.#once(`job ${namespace}/${name}`, (signal) =>
+      unlessMissing(this.#options.client.get(JOBS, { namespace, name }, { signal })),
+    );
+  }
+
   #withNode(leader: Stored<PartialObjectMetadata>): LeaderCandidate {
     const nodeName = this.#nodeNames.get(leader.metadata.uid);
     return nodeName === undefined ? leader : { ...leader, spec: { nodeName } };
@@ -127,7 +168,7 @@ class WatchedLookups implements PodLookups {
   }
 
   async #listLeaders(namespace: string, jobKey: string): Promise<readonly Stored<Pod>[]> {
-    const { items } = await this.#once(`leaders ${jobOf(namespace, jobKey)}`, (signal) =>
+    const { items } = await this.#once(`leaders ${leadersKey(namespace, jobKey)}`, (signal) =>
       this.#options.client.list(PODS, {
         namespace,
         labelSelector: `${JOB_KEY}=${jobKey},${COMPLETION_INDEX}=0`,
@@ -160,7 +201,7 @@ class WatchedLookups implements PodLookups {
   }
 }
 
-function jobOf(namespace: string, jobKey: string): string {
+function leadersKey(namespace: string, jobKey: string): string {
   return `${namespace}/${jobKey}`;
 }
 

@@ -60,6 +60,10 @@ function serve(port: MessagePort, { rules, logLevel }: ReviewThreadStart): void 
           const follower = { apiVersion, kind, metadata };
           return (await ask({ about: 'Leader', follower, namespace })) as LeaderFinding;
         },
+        avoidedNodes: async ({ apiVersion, kind, metadata }, namespace) => {
+          const pod = { apiVersion, kind, metadata };
+          return (await ask({ about: 'AvoidedNodes', pod, namespace })) as readonly string[];
+        },
         node: async (name) => (await ask({ about: 'Node', name })) as Node | undefined,
       },
     }),

@@ -172,6 +172,7 @@ const endpoint = admissionEndpoint({
       pods: {
         leaderOf: () => Promise.resolve({ kind: 'NoLeader', why: 'there is none' }),
         node: () => Promise.resolve(undefined),
+        avoidedNodes: () => Promise.resolve([]),
       },
     },
   ),

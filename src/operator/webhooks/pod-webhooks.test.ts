@@ -7,7 +7,7 @@ import { COMPLETION_INDEX } from '../../kube/objects/job.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';
 import type { PodLookups } from '../pod-placement/pod-lookups.ts';
 import type { AdmissionAnswer } from './admission-handler.ts';
-import { podMutator, podValidator } from './pod-webhooks.ts';
+import { nodeAvoider, podMutator, podValidator } from './pod-webhooks.ts';
 
 const RACK = 'rack';
 const EXCLUSIVE = { [JOBSET_NAME]: 'train', [EXCLUSIVE_TOPOLOGY]: RACK };
@@ -53,16 +53,19 @@ function cluster(nodeName: string | undefined, nodes: Readonly<Record<string, St
       const labels = nodes[name];
       return labels === undefined ? undefined : { metadata: { name, labels } };
     },
+    avoidedNodes: async () => [],
   };
 }
 
 const noLeader: PodLookups = {
   leaderOf: async () => ({ kind: 'NoLeader', why: 'there is no leader' }),
   node: async () => undefined,
+  avoidedNodes: async () => [],
 };
 const never: PodLookups = {
   leaderOf: () => Promise.reject(new Error('asked for a leader')),
   node: () => Promise.reject(new Error('asked for a node')),
+  avoidedNodes: () => Promise.reject(new Error('asked for avoided nodes')),
 };
 const { signal } = new AbortController();
 
@@ -164,5 +167,81 @@ describe('6.3 the validating webhook', () => {
     ['an update', podOf(follower), { operation: 'UPDATE' } as const],
   ])('%s passes unasked', async (_, pod, more) => {
     expect(await validate(never, pod, more)).toEqual({ kind: 'Allowed' });
+  });
+});
+
+describe('the webhook that keeps Pods away from nodes', () => {
+  const lookups = (...nodes: string[]): PodLookups => ({
+    ...never,
+    avoidedNodes: async () => nodes,
+  });
+  const admit = async (pod: Pod, ...nodes: string[]) =>
+    changedPod(await nodeAvoider(lookups(...nodes))(request(pod), signal)) ?? pod;
+  const AWAY = {
+    weight: 100,
+    preference: {
+      matchFields: [
+        { key: 'metadata.name', operator: 'NotIn', values: ['n1'] },
+        { key: 'metadata.name', operator: 'NotIn', values: ['n2'] },
+      ],
+    },
+  };
+  const ZONE = { key: 'zone', operator: 'In', values: ['z'] } as const;
+  const OTHER = { weight: 5, preference: { matchExpressions: [ZONE] } };
+  const choosy: Pod = {
+    ...podOf({}, { gpu: 'a' }),
+    spec: {
+      containers: [],
+      nodeSelector: { gpu: 'a' },
+      affinity: {
+        podAntiAffinity: {},
+        nodeAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: {
+            nodeSelectorTerms: [{ matchExpressions: [ZONE] }],
+          },
+          preferredDuringSchedulingIgnoredDuringExecution: [OTHER],
+        },
+      },
+    },
+  };
+
+  test('adds one preference, and leaves everything else that the Pod says', async () => {
+    expect(await admit(choosy, 'n1', 'n2')).toEqual({
+      ...choosy,
+      spec: {
+        ...choosy.spec,
+        affinity: {
+          ...choosy.spec.affinity,
+          nodeAffinity: {
+            ...choosy.spec.affinity?.nodeAffinity,
+            preferredDuringSchedulingIgnoredDuringExecution: [OTHER, AWAY],
+          },
+        },
+      },
+    });
+    expect((await admit(podOf({}), 'n1', 'n2')).spec.affinity).toEqual({
+      nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [AWAY] },
+    });
+  });
+
+  test('adds it once, and none where no node is avoided', async () => {
+    const once = await admit(choosy, 'n1', 'n2');
+    expect(await admit(once, 'n1', 'n2')).toBe(once);
+    expect(await admit(choosy)).toBe(choosy);
+  });
+
+  test('names at most sixteen nodes, the newest', async () => {
+    const nodes = Array.from({ length: 20 }, (_, i) => `n${i}`);
+    const [term] =
+      (await admit(podOf({}), ...nodes)).spec.affinity?.nodeAffinity
+        ?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
+    expect(term?.preference.matchFields?.map(({ values }) => values?.[0])).toEqual(
+      nodes.slice(0, 16),
+    );
+  });
+
+  test('asks nothing about requests that create no Pod', async () => {
+    const answer = nodeAvoider(never)(request(podOf({}), { operation: 'UPDATE' }), signal);
+    expect(await answer).toEqual({ kind: 'Allowed' });
   });
 });

@@ -1,7 +1,8 @@
 /**
  * The two webhooks of Pods, for exclusive placement. The mutating one places what it can and lets
  * the rest pass; the validating one refuses a follower that could not be placed. The Job controller
- * tries a refused Pod again, so followers come once their leader has a node.
+ * tries a refused Pod again, so followers come once their leader has a node. A third one keeps Pods
+ * away from nodes, and has a path of its own, because not all of these Pods are exclusive.
  */
 
 import {
@@ -13,6 +14,7 @@ import {
   topologyOf,
   withPriorityLabel,
 } from '../../jobset/exclusive-placement.ts';
+import { avoiding } from '../../jobset/node-avoidance.ts';
 import { invalid } from '../../kube/field-error.ts';
 import { namespaceOf } from '../../kube/meta.ts';
 import type { AdmissionRequest } from '../../kube/objects/admission-webhooks.ts';
@@ -44,6 +46,18 @@ export function podMutator(lookups: PodLookups): AdmissionHandler {
           lookups,
         );
     }
+  };
+}
+
+/** Lets a Pod of a group prefer nodes that no replaced member has left. */
+export function nodeAvoider(lookups: PodLookups): AdmissionHandler {
+  return async (request) => {
+    const pod = createdPod(request);
+    if (pod === undefined) return ALLOWED;
+    return changed(
+      pod,
+      avoiding(pod, await lookups.avoidedNodes(pod, targetNamespace(request, pod))),
+    );
   };
 }
 

@@ -3,7 +3,12 @@
  * that what is stored can be compared. They decide which Pods depend on the operator:
  * `docs/decisions/0006-pods-that-depend-on-the-operator.md` gives the reasons.
  */
-import { EXCLUSIVE_TOPOLOGY, JOBSET_NAME, NODE_SELECTOR_STRATEGY } from '../../jobset/names.ts';
+import {
+  EXCLUSIVE_TOPOLOGY,
+  JOBSET_NAME,
+  NODE_SELECTOR_STRATEGY,
+  REPLACE_AFTER,
+} from '../../jobset/names.ts';
 import { deepEqual } from '../../kube/json/deep-equal.ts';
 import type { LabelSelector } from '../../kube/meta.ts';
 import {
@@ -32,12 +37,13 @@ export interface WebhookSettings {
   readonly namespaces?: readonly string[] | undefined;
 }
 
-/** The paths at which the operator answers, named as upstream's. */
+/** The paths at which the operator answers; all but the last are named as upstream's. */
 export const WEBHOOK_PATHS = {
   mutateJobSet: '/mutate-jobset-x-k8s-io-v1alpha2-jobset',
   validateJobSet: '/validate-jobset-x-k8s-io-v1alpha2-jobset',
   mutatePod: '/mutate--v1-pod',
   validatePod: '/validate--v1-pod',
+  avoidNodes: '/avoid-nodes--v1-pod',
 } as const;
 
 export const MUTATING_CONFIGURATION_NAME = 'lockstep-mutating-webhook-configuration';
@@ -59,6 +65,7 @@ export function mutatingConfiguration(settings: WebhookSettings): MutatingWebhoo
       }),
       webhook(WEBHOOK_PATHS.mutatePod, { name: 'mpod.kb.io', ...EXCLUSIVE_PODS }),
       webhook(WEBHOOK_PATHS.mutatePod, { name: 'mpodpriority.kb.io', ...PODS_WITH_PRIORITY }),
+      webhook(WEBHOOK_PATHS.avoidNodes, { name: 'mpodnodes.kb.io', ...PODS_THAT_AVOID_NODES }),
     ],
   };
 }
@@ -145,6 +152,19 @@ const NEW_PODS: WebhookRule = {
 const OF_JOBSETS: LabelSelector = {
   matchExpressions: [{ key: JOBSET_NAME, operator: 'Exists' }],
 };
+
+/** These Pods prefer other nodes than those that members of their group have left. */
+const PODS_THAT_AVOID_NODES = {
+  rule: NEW_PODS,
+  objectSelector: {
+    matchExpressions: [
+      { key: JOBSET_NAME, operator: 'Exists' },
+      { key: REPLACE_AFTER, operator: 'Exists' },
+    ],
+  },
+  failurePolicy: 'Ignore',
+  timeoutSeconds: IGNORED_TIMEOUT_SECONDS,
+} as const;
 
 const HAS_ANNOTATIONS = 'has(object.metadata.annotations)';
 const IS_PLACED_BY_SELECTOR = `(${HAS_ANNOTATIONS} && '${NODE_SELECTOR_STRATEGY}' in object.metadata.annotations)`;

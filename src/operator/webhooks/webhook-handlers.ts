@@ -8,7 +8,7 @@ import { defined } from '../../kube/json/defined.ts';
 import type { PodLookups } from '../pod-placement/pod-lookups.ts';
 import type { AdmissionHandler } from './admission-handler.ts';
 import { type JobSetQuestions, jobSetMutator, jobSetValidator } from './jobset-webhooks.ts';
-import { podMutator, podValidator } from './pod-webhooks.ts';
+import { nodeAvoider, podMutator, podValidator } from './pod-webhooks.ts';
 import { WEBHOOK_PATHS } from './webhook-configurations.ts';
 
 /** The settings of webhooks. Plain data, so that a thread can receive it. */
@@ -39,5 +39,6 @@ export function webhookHandlers(
     [WEBHOOK_PATHS.validateJobSet, jobSetValidator(jobSets, gates, agent, limits)],
     [WEBHOOK_PATHS.mutatePod, podMutator(pods)],
     [WEBHOOK_PATHS.validatePod, podValidator(pods)],
+    [WEBHOOK_PATHS.avoidNodes, nodeAvoider(pods)],
   ]);
 }

@@ -13,7 +13,11 @@ import type { Random } from '../../runtime/ports/random.ts';
 import type { HttpHandler } from '../../runtime/ports/transport.ts';
 import { CertificateKeeper } from '../certificates/certificate-keeper.ts';
 import { bundleOf } from '../certificates/certificate-secret.ts';
-import { type PodLookups, startPodLookups } from '../pod-placement/pod-lookups.ts';
+import {
+  type PodLookups,
+  type PodLookupsOptions,
+  startPodLookups,
+} from '../pod-placement/pod-lookups.ts';
 import type { NodeFeatures } from '../tracking/node-features.ts';
 import { admissionEndpoint, observedReviews } from './admission-endpoint.ts';
 import { ConfigurationPublisher } from './configuration-publisher.ts';
@@ -30,6 +34,8 @@ export interface WebhooksOptions extends WebhookRules {
   readonly metrics?: Metrics | undefined;
   /** Absent: nodes have every feature. */
   readonly nodeFeatures?: NodeFeatures | undefined;
+  /** The operator's, once it has them. */
+  readonly caches?: PodLookupsOptions['caches'];
   /** The namespaces in which the operator acts; absent: all. */
   readonly namespaces?: readonly string[] | undefined;
   /** The namespace of the Secret with the certificates. */
