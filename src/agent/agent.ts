@@ -36,7 +36,15 @@ export interface Body {
    * called in sidecar mode.
    */
   killHung(): void;
-  /** Ends a look into a hung worker at once, because the agent cannot wait. The worker is killed. */
+  /**
+   * Runs the command that checks the machine, for a limited time. `ended` tells why it did not
+   * pass, once all its processes are gone. Absent: none is set.
+   */
+  readonly preflight?: (ended: (unfit: string | undefined) => void) => void;
+  /**
+   * Ends a look into a hung worker, which is killed, or a preflight, which says nothing then: at
+   * once, because the agent cannot wait.
+   */
   hurry(): void;
 }
 
@@ -135,6 +143,7 @@ class RunningAgent {
     this.#options = options;
     this.#state = {
       mode: options.body.mode,
+      hasPreflight: options.body.preflight !== undefined,
       jobSetUid: options.jobSetUid,
       marker: options.marker,
       known: undefined,
@@ -257,6 +266,12 @@ class RunningAgent {
         break;
       case 'killHung':
         body.killHung();
+        break;
+      case 'preflight':
+        body.preflight?.((unfit) => this.dispatch({ type: 'preflightEnded', unfit }));
+        break;
+      case 'cutPreflight':
+        body.hurry();
         break;
       case 'giveNotice':
         this.#notice = channel.giveNotice(effect.epoch);

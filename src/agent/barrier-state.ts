@@ -1,10 +1,13 @@
 /** The states, events and effects of the barrier. */
+import type { WorkerEnd } from '../jobset/epoch/worker-end.ts';
 import type { Announcement, EndedWorker, GroupSnapshot } from './channel.ts';
 import type { HungWorker, Marker } from './marker.ts';
 import type { WorkerExit } from './worker-exit.ts';
 
 export interface Barrier {
   readonly mode: 'Sidecar' | 'Supervisor';
+  /** Supervisor: after a worker that failed, a command checks the machine. */
+  readonly hasPreflight?: boolean;
   /** Undefined if the template did not tell its own agent: then the first snapshot decides. */
   readonly jobSetUid: string | undefined;
   /** The marker as it is on disk, or will be after the write under way. */
@@ -46,9 +49,11 @@ export type Stage =
       /** The worker is being ended because it made no progress. */
       readonly isHung?: true;
     }
+  /** Supervisor only: the worker failed, which is announced once the preflight has ended. */
+  | { readonly name: 'Checking'; readonly epoch: number; readonly end: WorkerEnd }
   /** Supervisor only: the worker was told to stop, because its epoch is over. */
   | { readonly name: 'Stopping'; readonly epoch: number }
-  /** Supervisor only: the agent was told to end and waits for its worker. */
+  /** Supervisor only: the agent was told to end and waits for its worker, or for a preflight. */
   | {
       readonly name: 'Ending';
       readonly signal: string;
@@ -72,7 +77,9 @@ export type BarrierEvent =
   /** A signal told the agent to end. */
   | { readonly type: 'stop'; readonly signal: string }
   /** Supervisor: the worker and all its descendants have ended. */
-  | { readonly type: 'workerEnded'; readonly exit: WorkerExit; readonly restartsGroup: boolean };
+  | { readonly type: 'workerEnded'; readonly exit: WorkerExit; readonly restartsGroup: boolean }
+  /** Supervisor: the preflight and all its descendants have ended. It says why it did not pass. */
+  | { readonly type: 'preflightEnded'; readonly unfit: string | undefined };
 
 export type Effect =
   | { readonly type: 'writeMarker'; readonly marker: Marker }
@@ -83,6 +90,10 @@ export type Effect =
   | { readonly type: 'stopWorker' }
   /** Supervisor: look into the worker and kill it. Answered by `workerEnded`. */
   | { readonly type: 'killHung' }
+  /** Supervisor: nothing runs, so check the machine. Answered by `preflightEnded`. */
+  | { readonly type: 'preflight' }
+  /** Supervisor: end the preflight at once. It says nothing then. */
+  | { readonly type: 'cutPreflight' }
   /** Hint that this Pod's worker is being stopped by someone else. */
   | { readonly type: 'giveNotice'; readonly epoch: number }
   | { readonly type: 'leave'; readonly reason: LeaveReason };

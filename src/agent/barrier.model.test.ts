@@ -1,7 +1,7 @@
 /**
  * Walks a transition system at random: agents, a hub of status versions and two controllers. It
  * checks the barrier against the properties of the protocol. Faults are worker exits, workers that
- * hang, agent crashes, deleted and replaced Pods, agents that are cut off and announcements that
+ * hang, preflights, agent crashes, deleted and replaced Pods, agents that are cut off and announcements that
  * arrive late.
  */
 import fc from 'fast-check';
@@ -26,6 +26,8 @@ interface Pod {
   /** Index of the newest status version that the agent has seen. */
   view: number;
   worker: number;
+  /** A preflight runs, or is to be ended at once. */
+  preflight: 'No' | 'Runs' | 'Cut';
   lastStarted: number;
   /** Lifted, but not running: the kubelet of a sidecar starts the worker when it gets to it. */
   liftedFor: number;
@@ -63,6 +65,7 @@ function freshPod(lastStarted = 0): Pod {
     todo: [],
     view: -1,
     worker: 0,
+    preflight: 'No',
     lastStarted,
     liftedFor: 0,
     isExiting: false,
@@ -85,6 +88,7 @@ function world(mode: Barrier['mode'], size: number, faults: number): World {
 }
 
 const UID = 'uid-1';
+const FAILED: EndedWorker = { evidence: { how: 'Exited' }, atMs: 0 };
 const HUNG: EndedWorker = { evidence: { how: 'Hung' }, atMs: 0 };
 
 function current(w: World): Status {
@@ -113,10 +117,12 @@ function agentGone(w: World, pod: Pod): void {
   pod.todo = [];
   if (w.mode === 'Sidecar') pod.isExiting = true;
   else pod.worker = 0;
+  pod.preflight = 'No';
   pod.inFlight = pod.inFlight.map(({ epoch }) => ({ epoch, isMine: false }));
 }
 
 function startWorker(w: World, pod: Pod, epoch: number): void {
+  if (pod.preflight !== 'No') throw new Error('a worker starts beside a preflight');
   for (const other of w.pods) {
     if (other.worker !== 0 && other.worker !== epoch) {
       throw new Error(
@@ -142,6 +148,7 @@ function carryOut(w: World, pod: Pod, effect: Effect): void {
       if (ended?.evidence.how === 'Hung' && !pod.hung.has(epoch - 1)) {
         throw new Error(`no worker hung in ${epoch - 1}`);
       }
+      if (pod.preflight !== 'No') throw new Error('announced before the preflight ended');
       pod.inFlight.push({ epoch, isMine: true });
       return;
     }
@@ -170,7 +177,15 @@ function carryOut(w: World, pod: Pod, effect: Effect): void {
         restartsGroup: true,
       });
       return;
+    case 'preflight':
+      if (pod.worker !== 0) throw new Error('a preflight runs beside the worker');
+      pod.preflight = 'Runs';
+      return;
+    case 'cutPreflight':
+      if (pod.preflight === 'Runs') pod.preflight = 'Cut';
+      return;
     case 'leave':
+      if (pod.preflight !== 'No') throw new Error('left a preflight behind');
       // A Pod that is being deleted need not restart in place: its successor announces the failure.
       if (!pod.isEnding && effect.reason.type === 'WorkerExit') throw new Error('left its Pod');
       if (effect.reason.type === 'Signal') throw new Error('the agent was not told to end');
@@ -200,6 +215,7 @@ function podTransitions(w: World, pod: Pod): Transition[] {
     add('agent starts', () => {
       pod.agent = {
         mode: w.mode,
+        hasPreflight: w.mode === 'Supervisor',
         jobSetUid: UID,
         marker: pod.disk,
         known: undefined,
@@ -234,6 +250,13 @@ function podTransitions(w: World, pod: Pod): Transition[] {
     if (stage.name === 'Running' && mayHang(agent) && pod.hung.has(stage.epoch)) {
       const worker = { epoch: stage.epoch, silentMs: 10_000, endedMs: 0 };
       add('the worker is found to hang', () => tell(pod, { type: 'hung', worker }));
+    }
+    if (pod.preflight !== 'No') {
+      const unfit = pod.preflight === 'Cut' ? undefined : 'GPU lost';
+      add('the preflight ends', () => {
+        pod.preflight = 'No';
+        tell(pod, { type: 'preflightEnded', unfit });
+      });
     }
     if (agent.isCutOff) add('the Pod is there', () => tell(pod, { type: 'podLives' }));
     else add('agent is cut off', () => cutOff(w, pod), true);
@@ -312,7 +335,7 @@ function failWorker(w: World, pod: Pod): void {
     pod.isExiting = true;
     return;
   }
-  const exit = { end: { exitCode: 1 }, exitCode: 1 } as const;
+  const exit = { end: { exitCode: 1 }, exitCode: 1, ended: FAILED } as const;
   tell(pod, { type: 'workerEnded', exit, restartsGroup: true });
   // A stop that was ordered for this worker finds nothing to stop any more.
   pod.todo = pod.todo.filter(({ type }) => type !== 'stopWorker' && type !== 'killHung');

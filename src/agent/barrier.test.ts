@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { epochToAnnounce, step } from './barrier.ts';
+import { epochToAnnounce, mayHang, step } from './barrier.ts';
 import type { Barrier, BarrierEvent, Effect, Stage } from './barrier-state.ts';
 import type { GroupSnapshot } from './channel.ts';
 import { NO_MARKER } from './marker.ts';
@@ -507,6 +507,101 @@ describe('an agent whose worker hangs', () => {
     const { effects, stage } = play(running('Sidecar'), HUNG, event, WRITTEN, WRITTEN);
     expect(effects.at(-1)).toEqual({ type: 'writeMarker', marker: RAN });
     expect(stage).toEqual({ name: 'Running', epoch: 2, isAnnounced: true });
+  });
+});
+
+describe('an agent with a preflight', () => {
+  const ENDED = { evidence: { how: 'Exited', exitCode: 1, byItself: true }, atMs: 7 } as const;
+  const UNFIT = { evidence: { ...ENDED.evidence, unfit: 'GPU 3 lost' }, atMs: 7 };
+  const cause = { epoch: 2, end: { exitCode: 1 } };
+  const failed: BarrierEvent = {
+    type: 'workerEnded',
+    exit: { ...EXIT, ended: ENDED },
+    restartsGroup: true,
+  };
+  const checked = (unfit?: string): BarrierEvent => ({ type: 'preflightEnded', unfit });
+  const STOP: BarrierEvent = { type: 'stop', signal: 'SIGTERM' };
+  const running = (rest: Partial<Barrier> = {}): Barrier =>
+    barrier(
+      { name: 'Running', epoch: 2, isAnnounced: true },
+      {
+        mode: 'Supervisor',
+        hasPreflight: true,
+        marker: { announced: 2, started: 2, starts: 1 },
+        known: status(1, 2),
+        ...rest,
+      },
+    );
+
+  it.each([
+    ['passes', undefined, ENDED],
+    ['does not pass', 'GPU 3 lost', UNFIT],
+  ])('announces only after it, and how the worker ended, when it %s', (_, unfit, ended) => {
+    const checking = play(running(), failed);
+    expect(checking.effects).toEqual([{ type: 'preflight' }]);
+    expect(play(checking.state, checked(unfit), WRITTEN).effects).toEqual([
+      { type: 'writeMarker', marker: { announced: 3, started: 2, starts: 1 } },
+      { type: 'announce', announcement: { epoch: 3, starts: 1, cause, ended } },
+    ]);
+  });
+
+  it('runs it after a worker that hung', () => {
+    const exit = { end: { signal: 'SIGKILL' }, exitCode: 137, isHung: true } as const;
+    const ended: BarrierEvent = { type: 'workerEnded', exit, restartsGroup: false };
+    expect(play(running(), ended).effects).toEqual([{ type: 'preflight' }]);
+  });
+
+  it('ends it for nothing that another member does', () => {
+    const { effects } = play(running(), failed, seen(status(2, 2)), checked('GPU 3 lost'), WRITTEN);
+    expect(effects.map(({ type }) => type)).toEqual(['preflight', 'writeMarker', 'announce']);
+    expect(effects.at(-1)).toMatchObject({ announcement: { epoch: 3, ended: UNFIT } });
+  });
+
+  it.each<[string, Barrier, BarrierEvent]>([
+    ['the exit restarts no group', running(), { ...failed, restartsGroup: false }],
+    ['the group is bypassed', running({ known: status(1, 2, { isBypassed: true }) }), failed],
+    ['the Pod is being deleted', running({ isPodEnding: true }), failed],
+    ['others have stopped the worker', running({ stage: { name: 'Stopping', epoch: 2 } }), failed],
+    [
+      'the agent was told to end',
+      running({ stage: { name: 'Ending', signal: 'SIGTERM', isStopped: false } }),
+      failed,
+    ],
+  ])('runs none when %s', (_, at, event) => {
+    expect(play(at, event).effects.map(({ type }) => type)).not.toContain('preflight');
+  });
+
+  it.each<[string, BarrierEvent, Effect['type'], Stage['name']]>([
+    ['the Pod is deleted', { type: 'podEnding' }, 'writeMarker', 'Marking'],
+    ['the Pod may count as dead', { type: 'cutOff' }, 'writeMarker', 'Marking'],
+    [
+      'the group is bypassed',
+      seen(status(1, 2, { isBypassed: true, version: '50' })),
+      'writeMarker',
+      'Starting',
+    ],
+    ['the agent is told to end', STOP, 'leave', 'Left'],
+  ])('cuts it short when %s, and waits for its end', (_, event, next, stage) => {
+    const cut = play(running(), failed, event);
+    expect(cut.effects).toEqual([{ type: 'preflight' }, { type: 'cutPreflight' }]);
+    const { effects, stage: reached } = play(cut.state, checked());
+    expect(effects.map(({ type }) => type)).toEqual([next]);
+    expect(reached.name).toBe(stage);
+  });
+
+  it('does not start the worker again while its Pod is not confirmed', () => {
+    const cut = play(running(), failed, { type: 'cutOff' }, checked(), WRITTEN);
+    const announced = play(cut.state, { type: 'announced', epoch: 3 }, seen(status(2, 3)), WRITTEN);
+    expect(announced.effects).toEqual([]);
+    expect(play(announced.state, { type: 'podLives' }, WRITTEN).effects.at(-1)).toEqual({
+      type: 'lift',
+      epoch: 3,
+    });
+  });
+
+  it('calls no worker hung that has ended', () => {
+    const { state } = play(running(), failed);
+    expect(mayHang(state)).toBe(false);
   });
 });
 

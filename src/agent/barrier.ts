@@ -5,7 +5,8 @@
  * a time.
  *
  * Invariants: no announcement before its marker; no worker before `started` is written; a new epoch
- * is announced only when the worker of the old one has ended; after `Left` nothing happens any more.
+ * is announced only when the worker of the old one, and its preflight, have ended; after `Left`
+ * nothing happens any more.
  */
 import { mayBeNewer } from '../kube/resource-version.ts';
 import type { Barrier, BarrierEvent, Effect, LeaveReason, Stage, Step } from './barrier-state.ts';
@@ -27,7 +28,7 @@ export function step(state: Barrier, event: BarrierEvent): Step {
         ? onKnowledge({ ...state, stage: { name: 'Waiting', epoch: event.epoch } })
         : stay(state);
     case 'podEnding':
-      return stay({ ...state, isPodEnding: true });
+      return cutPreflight({ ...state, isPodEnding: true });
     case 'podLives':
       return state.isCutOff ? onKnowledge({ ...state, isCutOff: false }) : stay(state);
     case 'cutOff':
@@ -38,6 +39,8 @@ export function step(state: Barrier, event: BarrierEvent): Step {
       return onStop(state, event.signal);
     case 'workerEnded':
       return onWorkerEnded(state, event.exit, event.restartsGroup);
+    case 'preflightEnded':
+      return onPreflightEnded(state, event.unfit);
   }
 }
 
@@ -88,6 +91,8 @@ function onKnowledge(state: Barrier): Step {
         : stay(state);
     case 'Running':
       return known.isBypassed ? stay(state) : onRunning(state, stage, known);
+    case 'Checking':
+      return known.isBypassed ? cutPreflight(state) : stay(state);
     case 'Marking':
     case 'Starting':
     case 'Stopping':
@@ -245,7 +250,7 @@ function onCutOff(state: Barrier): Step {
   if (stage.name === 'Ending') {
     return { state: { ...state, stage: { ...stage, isStopped: true } }, effects: stopping };
   }
-  if (stage.name !== 'Running') return stay(state);
+  if (stage.name !== 'Running') return cutPreflight(state);
   if (state.mode === 'Sidecar') return leave(state, { type: 'CutOff' });
   const { epoch } = stage;
   return { state: { ...state, stage: { name: 'Stopping', epoch } }, effects: stopping };
@@ -257,6 +262,10 @@ function onStop(state: Barrier, signal: string): Step {
   const isStopped = stage.name === 'Stopping';
   if (state.mode === 'Supervisor' && (isStopped || stage.name === 'Running')) {
     return stay({ ...state, stage: { name: 'Ending', signal, isStopped } });
+  }
+  if (stage.name === 'Checking') {
+    const { effects } = cutPreflight(state);
+    return { state: { ...state, stage: { name: 'Ending', signal, isStopped: true } }, effects };
   }
   const left = leave(state, { type: 'Signal', signal });
   return stage.name === 'Running' && known?.isBypassed === false
@@ -274,7 +283,14 @@ function onWorkerEnded(state: Barrier, exit: WorkerExit, restartsGroup: boolean)
       if (!restarts || known.isBypassed || state.isPodEnding) {
         return leave(state, { type: 'WorkerExit', exit });
       }
-      return approach(afterEnd(state, epoch, exit), known, { epoch, end: exit.end });
+      const after = afterEnd(state, epoch, exit);
+      const { end } = exit;
+      return state.hasPreflight === true
+        ? {
+            state: { ...after, stage: { name: 'Checking', epoch, end } },
+            effects: [{ type: 'preflight' }],
+          }
+        : approach(after, known, { epoch, end });
     }
     case 'Stopping':
       return onKnowledge({ ...afterEnd(state, stage.epoch, exit), stage: { name: 'CutOff' } });
@@ -289,9 +305,26 @@ function onWorkerEnded(state: Barrier, exit: WorkerExit, restartsGroup: boolean)
     case 'Announcing':
     case 'Waiting':
     case 'Starting':
+    case 'Checking':
     case 'Left':
       return stay(state);
   }
+}
+
+/** The agent cannot wait for it, or its result would move no member. */
+function cutPreflight(state: Barrier): Step {
+  return { state, effects: state.stage.name === 'Checking' ? [{ type: 'cutPreflight' }] : [] };
+}
+
+function onPreflightEnded(state: Barrier, unfit: string | undefined): Step {
+  const { stage, known, ended } = state;
+  if (stage.name === 'Ending') return leave(state, { type: 'Signal', signal: stage.signal });
+  if (stage.name !== 'Checking' || known === undefined) return stay(state);
+  const { epoch, end } = stage;
+  if (ended === undefined || unfit === undefined) return approach(state, known, { epoch, end });
+  const { evidence, atMs } = ended.worker;
+  const worker = { evidence: { ...evidence, unfit }, atMs };
+  return approach({ ...state, ended: { epoch, worker } }, known, { epoch, end });
 }
 
 function afterEnd(state: Barrier, epoch: number, { ended }: WorkerExit): Barrier {

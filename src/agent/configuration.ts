@@ -32,6 +32,7 @@ import {
   ENV_POD_NAME,
   ENV_POD_UID,
   ENV_PORT_PREFIX,
+  ENV_PREFLIGHT,
   ENV_PROGRESS_FILE,
   ENV_PROGRESS_PREFIX,
   ENV_REPLICATED_JOB_NAME,
@@ -85,6 +86,8 @@ export interface Configuration {
   readonly progressPrefix: string | undefined;
   /** A supervisor's: a line of shell that looks into a hung worker. */
   readonly hangCommand: string | undefined;
+  /** For a supervisor: a line of shell that checks the machine after a worker that failed. */
+  readonly preflight: string | undefined;
   /** Whether a supervisor reads its worker's standard error for its last words. */
   readonly readsErrors: boolean;
   /** A path below `root`. */
@@ -135,6 +138,7 @@ Environment:
   ${ENV_STOP_GRACE_SECONDS}    supervisor: from SIGTERM to SIGKILL (default 5)
   ${ENV_PROGRESS_PREFIX}       supervisor: text before the step in the worker's output
   ${ENV_HANG_COMMAND}          supervisor: a line for sh that looks into a hung worker
+  ${ENV_PREFLIGHT}             supervisor: a line for sh that checks the machine after a failure
   ${ENV_LAST_WORDS}            supervisor: All, or Files to leave standard error alone
   ${ENV_TERMINATION_MESSAGE_PATH}  supervisor: the container's terminationMessagePath
   ${ENV_PROGRESS_FILE}         sidecar: where its workers report progress
@@ -193,6 +197,7 @@ export function readConfiguration(
     progressFile: read.optional(ENV_PROGRESS_FILE) ?? `${PROGRESS_DIRECTORY}/progress`,
     progressPrefix: prefixOf(read),
     hangCommand: read.optional(ENV_HANG_COMMAND),
+    preflight: read.optional(ENV_PREFLIGHT),
     readsErrors: readsErrors(read),
     terminationMessagePath:
       read.optional(ENV_TERMINATION_MESSAGE_PATH) ?? DEFAULT_TERMINATION_MESSAGE_PATH,

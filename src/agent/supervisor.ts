@@ -7,6 +7,7 @@ import type { ContainerRestartRule } from '../kube/objects/pod.ts';
 import type { ProcessSignal } from '../runtime/ports/process-runner.ts';
 import type { Body } from './agent.ts';
 import { ProgressWatch } from './progress/progress-watch.ts';
+import { runPreflight } from './worker/preflight.ts';
 import { SupervisedWorker, type SupervisedWorkerOptions } from './worker/supervised-worker.ts';
 import { restartsGroup } from './worker-exit.ts';
 
@@ -15,6 +16,8 @@ export interface SupervisorOptions extends SupervisedWorkerOptions {
    * The container's restart rules; undefined: not known, so no exit restarts the group from here.
    */
   readonly rules: readonly ContainerRestartRule[] | undefined;
+  /** A line of shell that checks the machine after a worker that failed. */
+  readonly preflight: string | undefined;
 }
 
 export interface Supervisor extends Body {
@@ -24,7 +27,9 @@ export interface Supervisor extends Body {
 
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const progress = new ProgressWatch();
+  const { preflight: line } = options;
   let worker: SupervisedWorker | undefined;
+  let check: AbortController | undefined;
   return {
     mode: 'Supervisor',
     progress,
@@ -38,7 +43,18 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     },
     stopWorker: ({ isSilent }) => (isSilent ? worker?.killSilent('Killed') : worker?.stop()),
     killHung: () => worker?.killSilent('Hung'),
-    hurry: () => worker?.hurry(),
+    ...(line === undefined
+      ? {}
+      : {
+          preflight: (ended) => {
+            check = new AbortController();
+            void runPreflight(line, options, check.signal).then(ended);
+          },
+        }),
+    hurry: () => {
+      worker?.hurry();
+      check?.abort();
+    },
     forward: (signal) => {
       worker?.forward(signal);
       return worker !== undefined;

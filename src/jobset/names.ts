@@ -77,6 +77,8 @@ export const FIRST_PROGRESS_TIMEOUT = 'lockstep/first-progress-timeout';
 export const PROGRESS_PREFIX = 'lockstep/progress-prefix';
 /** JobSet annotation: a command that looks into a hung worker before it is ended. */
 export const HANG_COMMAND = 'lockstep/hang-command';
+/** JobSet annotation: a command that checks the machine after a worker that failed (Supervisor). */
+export const PREFLIGHT = 'lockstep/preflight';
 /** JobSet annotation: `All` (default), or `Files`, which leaves standard error alone. */
 export const LAST_WORDS = 'lockstep/last-words';
 /** JobSet annotation, a duration: how long the Pods of a failed JobSet stay. */
@@ -88,8 +90,6 @@ export const STOP_GRACE = 'lockstep/stop-grace';
  * node. The label of that name, value `true`, is on Pods that may have to keep away from nodes.
  */
 export const REPLACE_AFTER = 'lockstep/replace-after';
-/** JobSet annotation: a command that tests the node of a failed worker. */
-export const PREFLIGHT = 'lockstep/preflight';
 /** JobSet annotation: the epoch to end, if it is the current one and was released. */
 export const RESTART_EPOCH = 'lockstep/restart-epoch';
 
@@ -108,6 +108,7 @@ export const JOBSET_ANNOTATIONS: readonly string[] = [
   FIRST_PROGRESS_TIMEOUT,
   PROGRESS_PREFIX,
   HANG_COMMAND,
+  PREFLIGHT,
   LAST_WORDS,
   KEEP_FAILED,
   STOP_GRACE,
@@ -137,6 +138,8 @@ export const ENV_PROGRESS_FILE = 'LOCKSTEP_PROGRESS_FILE';
 export const ENV_PROGRESS_PREFIX = 'LOCKSTEP_PROGRESS_PREFIX';
 /** A line of shell that looks into a hung worker. */
 export const ENV_HANG_COMMAND = 'LOCKSTEP_HANG_COMMAND';
+/** A line of shell that checks the machine after a worker that failed. */
+export const ENV_PREFLIGHT = 'LOCKSTEP_PREFLIGHT';
 /** `Files`: a supervising agent does not read its worker's standard error. */
 export const ENV_LAST_WORDS = 'LOCKSTEP_LAST_WORDS';
 /** The container's `terminationMessagePath`, if it is not the default. */

@@ -25,7 +25,8 @@ export interface OwnSupervisorOptions {
 export function createOwnSupervisor(options: OwnSupervisorOptions): Supervisor {
   const { configuration, worker, errors, logger } = options;
   const { root, restartRules: rules, stopGraceMs, markerDirectory } = configuration;
-  const { progressPrefix, hangCommand, readsErrors, terminationMessagePath } = configuration;
+  const { progressPrefix, hangCommand, preflight, readsErrors, terminationMessagePath } =
+    configuration;
   const [program, ...rest] = argumentsOf(worker);
   const directory = markerDirectory === undefined ? undefined : join(root, markerDirectory);
   const hasPrefix = progressPrefix !== undefined;
@@ -39,6 +40,7 @@ export function createOwnSupervisor(options: OwnSupervisorOptions): Supervisor {
     stopGraceMs,
     progressPrefix,
     hangCommand,
+    preflight,
     terminationMessagePath: join(root, terminationMessagePath),
     files: createWorkerFiles(directory, logger),
     messages: createWorkerMessages(logger),

@@ -40,6 +40,7 @@ class Scene {
       stopGraceMs: 10_000,
       progressPrefix: 'step ',
       hangCommand: undefined,
+      preflight: undefined,
       terminationMessagePath: join(directory, 'message'),
       files: createWorkerFiles(directory, logger),
       messages: createWorkerMessages(logger),

@@ -14,6 +14,7 @@ export const UNSEEN_WORKER = {
   looks: { tree: () => undefined, threads: () => [], oomKills: () => undefined },
   say: () => undefined,
   hangCommand: undefined,
+  preflight: undefined,
   progressPrefix: undefined,
   terminationMessagePath: '/dev/termination-log',
 } satisfies Partial<SupervisorOptions>;

@@ -27,7 +27,16 @@ export interface PodWorld {
   failed(epochs: readonly number[], worker: number): void;
 }
 
-type AgentStage = 'down' | 'read' | 'marked' | 'announced' | 'starting' | 'lifted' | 'exiting';
+type AgentStage =
+  | 'down'
+  | 'read'
+  | 'marked'
+  | 'announced'
+  | 'starting'
+  | 'lifted'
+  /** Supervisor: a preflight runs after the worker. */
+  | 'checking'
+  | 'exiting';
 export type Step = () => void;
 
 export class SlotModel {
@@ -68,6 +77,10 @@ export class SlotModel {
 
   get own(): number {
     return this.#own;
+  }
+
+  get isChecking(): boolean {
+    return this.#agent === 'checking';
   }
 
   /** The facts that the controller would read; every other slot uses upstream's dialect. */
@@ -237,7 +250,14 @@ export class SlotModel {
   #hangSteps(): Step[] {
     const isHung = this.worker > 0 && this.worker === this.#hungIn && this.#agent === 'lifted';
     if (!isHung) return [];
-    if (this.#readsApi() || this.#hub.isPonged) return [() => this.#leave()];
+    if (this.#readsApi() || this.#hub.isPonged) {
+      return [
+        () => {
+          this.#leave();
+          if (!this.#world.isSidecar) this.#agent = 'checking';
+        },
+      ];
+    }
     return this.#hub.canPing ? [() => this.#hub.ping()] : [];
   }
 
@@ -251,7 +271,11 @@ export class SlotModel {
     const { released, deprecated } = this.#world.seen(this.#view, this.stage);
     const steps: Step[] = [];
     const isRunning = this.#agent !== 'down' && this.#agent !== 'exiting';
-    if (isRunning && this.#agent !== 'read' && deprecated >= this.#own) {
+    if (this.isChecking) {
+      steps.push(() => {
+        this.#agent = 'read';
+      });
+    } else if (isRunning && this.#agent !== 'read' && deprecated >= this.#own) {
       steps.push(() => this.#leave());
     } else if (this.#agent === 'down') {
       // The first read is consistent: it is never older than what has been written.
@@ -340,7 +364,7 @@ export class SlotModel {
     this.#fail([this.worker]);
     this.worker = 0;
     if (this.#world.isSidecar) this.#workerExited = true;
-    else if (this.#agent === 'lifted') this.#agent = 'read';
+    else if (this.#agent === 'lifted') this.#agent = 'checking';
   }
 
   #crash(): void {

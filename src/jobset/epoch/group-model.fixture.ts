@@ -157,8 +157,11 @@ export class GroupModel implements PodWorld, ControllerWorld {
 
   workerStarts(starting: SlotModel): void {
     const { own, stage, index } = starting;
-    for (const { worker } of this.#slots) {
-      const isOlder = worker !== 0 && worker !== own;
+    for (const slot of this.#slots) {
+      const isOlder = slot.worker !== 0 && slot.worker !== own;
+      expect(slot.isChecking && slot.own < own, 'a worker starts before all preflights ended').toBe(
+        false,
+      );
       expect(isOlder, 'one epoch at a time: a worker starts while one of another epoch runs').toBe(
         false,
       );

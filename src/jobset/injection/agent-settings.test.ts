@@ -32,6 +32,7 @@ describe('annotations that tell agents what to do', () => {
     ['progress-prefix', ` Schritt №${'💥'.repeat(54)}`],
     ['hang-command', 'py-spy dump --pid $LOCKSTEP_WORKER_PID\n'],
     ['hang-command', 'x'.repeat(4096)],
+    ['preflight', 'nvidia-smi -L | grep -c . | grep -qx 8'],
     ['last-words', 'All'],
     ['last-words', 'Files'],
     ['stop-grace', '0s'],
@@ -68,6 +69,8 @@ describe('annotations that tell agents what to do', () => {
     ['hang-command', '', command],
     ['hang-command', 'a\0b', command],
     ['hang-command', `é${'x'.repeat(4095)}`, command],
+    ['preflight', '', command],
+    ['preflight', 'x'.repeat(4097), command],
     ['stop-grace', '5', grace],
     ['stop-grace', '500ms', grace],
     ['stop-grace', '-1s', grace],
@@ -136,6 +139,7 @@ describe('warnings', () => {
   const supervisors = {
     'lockstep/progress-prefix': 'step ',
     'lockstep/hang-command': 'py-spy dump --pid $LOCKSTEP_WORKER_PID',
+    'lockstep/preflight': 'nvidia-smi',
     'lockstep/last-words': 'Files',
     'lockstep/stop-grace': '1m',
   };
@@ -146,7 +150,7 @@ describe('warnings', () => {
         text.includes('Sidecar mode'),
       );
     expect(about('Sidecar')).toEqual(
-      ['progress-prefix', 'hang-command', 'last-words', 'stop-grace'].map(
+      ['progress-prefix', 'hang-command', 'preflight', 'last-words', 'stop-grace'].map(
         (key) => `${at(key)} has no effect in Sidecar mode: only a supervising agent obeys it`,
       ),
     );

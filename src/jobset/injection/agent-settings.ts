@@ -11,18 +11,20 @@ import type { RestartMode } from '../jobset.ts';
 import {
   ENV_HANG_COMMAND,
   ENV_LAST_WORDS,
+  ENV_PREFLIGHT,
   ENV_PROGRESS_PREFIX,
   ENV_STOP_GRACE_SECONDS,
   ENV_TERMINATION_MESSAGE_PATH,
   HANG_COMMAND,
   LAST_WORDS,
+  PREFLIGHT,
   PROGRESS_PREFIX,
   STOP_GRACE,
 } from '../names.ts';
 
 /** 1 to 64 characters, none of which controls a terminal. */
 const PREFIX = /^[^\p{C}\p{Zl}\p{Zp}]{1,64}$/u;
-const MAX_HANG_COMMAND_BYTES = 4096;
+const MAX_COMMAND_BYTES = 4096;
 /** 10 minutes. */
 const MAX_STOP_GRACE_SECONDS = 600;
 const LAST_WORDS_VALUES = ['All', 'Files'] as const;
@@ -30,7 +32,7 @@ const LAST_WORDS_VALUES = ['All', 'Files'] as const;
 const DEFAULT_TERMINATION_MESSAGE_PATH = '/dev/termination-log';
 
 /** A sidecar neither stops its worker, nor sees what it prints, nor runs in its container. */
-const SUPERVISOR_ONLY = [PROGRESS_PREFIX, HANG_COMMAND, LAST_WORDS, STOP_GRACE] as const;
+const SUPERVISOR_ONLY = [PROGRESS_PREFIX, HANG_COMMAND, PREFLIGHT, LAST_WORDS, STOP_GRACE] as const;
 
 /** For a supervising agent. `worker` is the container that it supervises. */
 export function settingsEnvironment(
@@ -41,6 +43,7 @@ export function settingsEnvironment(
   const path = worker?.terminationMessagePath ?? DEFAULT_TERMINATION_MESSAGE_PATH;
   const settings: readonly (readonly [string, string | undefined])[] = [
     [ENV_HANG_COMMAND, annotations?.[HANG_COMMAND]],
+    [ENV_PREFLIGHT, annotations?.[PREFLIGHT]],
     [ENV_PROGRESS_PREFIX, annotations?.[PROGRESS_PREFIX]],
     [ENV_LAST_WORDS, annotations?.[LAST_WORDS]],
     [ENV_STOP_GRACE_SECONDS, stopGraceSeconds?.toFixed(0)],
@@ -71,10 +74,12 @@ export function settingsErrors(annotations: StringMap | undefined): readonly Fie
       (value) => PREFIX.test(value),
       'expected 1 to 64 printable characters on one line',
     ),
-    ...problem(
-      HANG_COMMAND,
-      isHangCommand,
-      `expected a line of shell of 1 to ${MAX_HANG_COMMAND_BYTES} bytes, without NUL`,
+    ...[HANG_COMMAND, PREFLIGHT].flatMap((key) =>
+      problem(
+        key,
+        isCommand,
+        `expected a line of shell of 1 to ${MAX_COMMAND_BYTES} bytes, without NUL`,
+      ),
     ),
     ...unknownValueErrors(field(LAST_WORDS), annotations?.[LAST_WORDS], LAST_WORDS_VALUES),
     ...problem(
@@ -103,9 +108,9 @@ export function parseStopGraceSeconds(text: string): number | undefined {
   return isAllowed ? seconds : undefined;
 }
 
-function isHangCommand(text: string): boolean {
+function isCommand(text: string): boolean {
   const bytes = new TextEncoder().encode(text).length;
-  return bytes >= 1 && bytes <= MAX_HANG_COMMAND_BYTES && !text.includes('\0');
+  return bytes >= 1 && bytes <= MAX_COMMAND_BYTES && !text.includes('\0');
 }
 
 function field(key: string): string {
