@@ -1,9 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createConnection } from 'node:net';
+import { once } from 'node:events';
+import { mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { createConnection, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type ControlCommand, controlPath, sendControl, serveControl } from './control-socket.ts';
+import {
+  type ControlCommand,
+  ControlError,
+  controlPath,
+  sendControl,
+  serveControl,
+} from './control-socket.ts';
 
 let directory: string;
 let received: ControlCommand[];
@@ -54,10 +61,30 @@ test.each([
   expect(received).toEqual([]);
 });
 
-test('a directory where nothing runs is named', async () => {
-  await expect(sendControl('/no/such', { node: 'n', action: 'kill' })).rejects.toThrow(
-    /no "lockstep up" runs in \/no\/such/,
+test('a directory where nothing runs is named, and no error of the system', async () => {
+  const there = 'if yours has another state directory, name it with --state-dir';
+  await expect(sendControl('/no/such', { action: 'end' })).rejects.toThrow(
+    new ControlError(`no "lockstep up" runs in /no/such: ${there}`),
   );
+  await close();
+  const killed = createServer().listen(controlPath(directory));
+  await once(killed, 'listening');
+  renameSync(controlPath(directory), join(directory, 'left'));
+  await new Promise((resolve) => killed.close(resolve));
+  renameSync(join(directory, 'left'), controlPath(directory));
+  await expect(sendControl(directory, { action: 'end' })).rejects.toThrow(
+    new ControlError(`no "lockstep up" runs in ${directory}: ${there}`),
+  );
+});
+
+test('one that hangs up is told from none', async () => {
+  await close();
+  const server = createServer((socket) => socket.destroy()).listen(controlPath(directory));
+  await once(server, 'listening');
+  await expect(sendControl(directory, { action: 'end' })).rejects.toThrow(
+    `the "lockstep up" in ${directory} cannot be asked: `,
+  );
+  await new Promise((resolve) => server.close(resolve));
 });
 
 test('a path that is too long for a socket is told', async () => {

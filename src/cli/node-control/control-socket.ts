@@ -66,16 +66,20 @@ export async function sendControl(stateDirectory: string, command: ControlComman
   socket.setTimeout(ANSWER_TIMEOUT_MS, () => socket.destroy(new Error('no answer')));
   socket.write(`${JSON.stringify(command)}\n`);
   const line = await lineOf(socket).catch((error: unknown) => {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new ControlError(
-      `no "lockstep up" runs in ${stateDirectory} (${why}): start one, or give its --state-dir`,
-      { cause: error },
-    );
+    throw new ControlError(whyUnreachable(stateDirectory, error), { cause: error });
   });
   const value: unknown = JSON.parse(line);
   if (isJsonObject(value) && typeof value['error'] === 'string') {
     throw new ControlError(value['error']);
   }
+}
+
+/** Without a socket, or with one that a killed process has left, there is no cluster. */
+function whyUnreachable(stateDirectory: string, error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code === 'ENOENT' || code === 'ECONNREFUSED'
+    ? `no "lockstep up" runs in ${stateDirectory}: if yours has another state directory, name it with --state-dir`
+    : `the "lockstep up" in ${stateDirectory} cannot be asked: ${message}`;
 }
 
 async function answer(
