@@ -123,6 +123,23 @@ describe('before an installation', () => {
     expect((await look()).problems).toEqual([]);
   });
 
+  test('all that is in the way is told at once, and each once', async () => {
+    await world.client.create(CUSTOM_RESOURCE_DEFINITIONS, UPSTREAMS_CRD);
+    const metadata = { namespace: 'jobset-system', name: 'jobset-controller-manager' };
+    const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata };
+    await world.client.create(DEPLOYMENTS, { ...deployment, status: { replicas: 1 } });
+    world.client.before = (verb) => {
+      if (verb === 'PATCH') throw failure('Forbidden', 'User "eve" cannot patch resource "x"');
+    };
+    const { problems } = await look('1.36.3', {}, manifest(optionsOf().settings));
+    expect(problems).toEqual([
+      expect.stringContaining('scale deployment jobset-controller-manager'),
+      expect.stringMatching(/^CustomResourceDefinition .* belongs to another controller/),
+      expect.stringMatching(/^eve may not create Namespace .*cluster-admin\)$/),
+    ]);
+    expect(problems.at(-1)).not.toContain('CustomResourceDefinition');
+  });
+
   test.each([
     [
       failure('Forbidden', 'x is forbidden: User "eve" cannot patch resource "x"'),

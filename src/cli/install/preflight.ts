@@ -53,12 +53,18 @@ export async function preflight(options: PreflightOptions): Promise<Preflight> {
     const problem = `the API server runs Kubernetes ${serverVersion}; Lockstep needs 1.${OLDEST_MINOR} or later`;
     return { problems: [problem], warnings: [] };
   }
+  const definitions = await otherDefinition(options);
   const others = [
     ...(await otherController(options)),
     ...(await joinedNodes(options)),
-    ...(await otherDefinition(options)),
+    ...definitions,
   ];
-  const problems = others.length > 0 ? others : await refusals(options);
+  // The definition of another controller is a problem already, whatever the server says of ours.
+  const objects =
+    definitions.length > 0
+      ? options.objects.filter(({ of }) => of.kind !== CUSTOM_RESOURCE_DEFINITIONS.kind)
+      : options.objects;
+  const problems = [...others, ...(await refusals({ ...options, objects }))];
   const warnings =
     minor < IN_PLACE_MINOR
       ? [
