@@ -46,6 +46,11 @@ export interface Body {
    * once, because the agent cannot wait.
    */
   hurry(): void;
+  /**
+   * Kills the warm standby of the worker, if there is one, until the next lift. Resolves when it is
+   * gone with its descendants, or after a limited time.
+   */
+  dropStandby?(): Promise<void>;
 }
 
 export interface AgentOptions {
@@ -93,6 +98,7 @@ export function startAgent(options: AgentOptions): Agent {
             logger.warn('cut off for too long: the Pod may count as dead, so nothing runs in it');
             running.dispatch({ type: 'cutOff' });
             options.body.hurry();
+            void options.body.dropStandby?.();
           },
           unconfirmed: () => {
             logger.warn('no worker may run: no answer confirms that the Pod is still there', {
@@ -104,7 +110,10 @@ export function startAgent(options: AgentOptions): Agent {
   channel.open({
     snapshot: (snapshot) => running.dispatch({ type: 'snapshot', snapshot }),
     announced: (epoch) => running.dispatch({ type: 'announced', epoch }),
-    podEnding: () => running.dispatch({ type: 'podEnding' }),
+    podEnding: () => {
+      running.dispatch({ type: 'podEnding' });
+      void options.body.dropStandby?.();
+    },
     podLives: (askedMs) => {
       lease?.renew(askedMs);
       if (lease?.isHeld() === true) running.dispatch({ type: 'podLives' });
@@ -122,6 +131,7 @@ export function startAgent(options: AgentOptions): Agent {
     stop: (signal) => {
       running.dispatch({ type: 'stop', signal });
       options.body.hurry();
+      void options.body.dropStandby?.();
     },
   };
 }
@@ -278,8 +288,10 @@ class RunningAgent {
         break;
       case 'leave':
         logger.info('leaves the container', { reason: effect.reason.type });
-        // The notice is bounded in time and never fails.
-        void this.#notice.then(() => this.#leave(effect.reason));
+        // Both are bounded in time and never fail.
+        void Promise.all([this.#notice, body.dropStandby?.()]).then(() =>
+          this.#leave(effect.reason),
+        );
         break;
     }
   }

@@ -38,6 +38,7 @@ import {
   ENV_REPLICATED_JOB_NAME,
   ENV_RESTART_RULES,
   ENV_ROOT,
+  ENV_STANDBY_MODE,
   ENV_STOP_GRACE_SECONDS,
   ENV_TERMINATION_MESSAGE_PATH,
   ONLY_CANONICAL_ENV,
@@ -84,6 +85,8 @@ export interface Configuration {
   readonly progressFile: string;
   /** A supervisor's: the text before the step in a line that the worker prints. */
   readonly progressPrefix: string | undefined;
+  /** A supervisor's: whether it keeps a warm standby of its worker. */
+  readonly hasStandby: boolean;
   /** A supervisor's: a line of shell that looks into a hung worker. */
   readonly hangCommand: string | undefined;
   /** For a supervisor: a line of shell that checks the machine after a worker that failed. */
@@ -137,6 +140,7 @@ Environment:
   ${ENV_RESTART_RULES}         supervisor: the container's restartPolicyRules, JSON
   ${ENV_STOP_GRACE_SECONDS}    supervisor: from SIGTERM to SIGKILL (default 5)
   ${ENV_PROGRESS_PREFIX}       supervisor: text before the step in the worker's output
+  ${ENV_STANDBY_MODE}          supervisor: Warm to keep a standby of the worker
   ${ENV_HANG_COMMAND}          supervisor: a line for sh that looks into a hung worker
   ${ENV_PREFLIGHT}             supervisor: a line for sh that checks the machine after a failure
   ${ENV_LAST_WORDS}            supervisor: All, or Files to leave standard error alone
@@ -196,6 +200,7 @@ export function readConfiguration(
     stopGraceMs,
     progressFile: read.optional(ENV_PROGRESS_FILE) ?? `${PROGRESS_DIRECTORY}/progress`,
     progressPrefix: prefixOf(read),
+    hasStandby: hasStandby(read),
     hangCommand: read.optional(ENV_HANG_COMMAND),
     preflight: read.optional(ENV_PREFLIGHT),
     readsErrors: readsErrors(read),
@@ -224,6 +229,12 @@ function readsErrors(read: EnvironmentReader): boolean {
   const words = read.optional(ENV_LAST_WORDS) ?? 'All';
   if (words !== 'All' && words !== 'Files') read.reject(ENV_LAST_WORDS, 'All, Files');
   return words !== 'Files';
+}
+
+function hasStandby(read: EnvironmentReader): boolean {
+  const mode = read.optional(ENV_STANDBY_MODE);
+  if (mode !== undefined && mode !== 'Warm') read.reject(ENV_STANDBY_MODE, 'Warm');
+  return mode === 'Warm';
 }
 
 function installation(args: readonly string[]): ConfigurationResult {

@@ -3,11 +3,13 @@
  * lifts, stops it when its epoch is over, and judges its exit by the container's own rules. As in a
  * container, all processes that the worker started end with it.
  */
+import type { StandbyState } from '../jobset/progress/progress.ts';
 import type { ContainerRestartRule } from '../kube/objects/pod.ts';
 import type { ProcessSignal } from '../runtime/ports/process-runner.ts';
 import type { Body } from './agent.ts';
 import { ProgressWatch } from './progress/progress-watch.ts';
 import { runPreflight } from './worker/preflight.ts';
+import { StandbyKeeper } from './worker/standby-keeper.ts';
 import { SupervisedWorker, type SupervisedWorkerOptions } from './worker/supervised-worker.ts';
 import { restartsGroup } from './worker-exit.ts';
 
@@ -28,13 +30,17 @@ export interface Supervisor extends Body {
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const progress = new ProgressWatch();
   const { preflight: line } = options;
+  const show = (state: StandbyState | undefined): void => {
+    progress.standby = state;
+  };
+  const standbys = options.hasStandby ? new StandbyKeeper(options, show) : undefined;
   let worker: SupervisedWorker | undefined;
   let check: AbortController | undefined;
   return {
     mode: 'Supervisor',
     progress,
     lift: (epoch, ended) => {
-      const started = new SupervisedWorker(options, progress, epoch);
+      const started = new SupervisedWorker(options, progress, standbys, epoch);
       worker = started;
       void started.ended.then((exit) => {
         worker = undefined;
@@ -55,6 +61,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       worker?.hurry();
       check?.abort();
     },
+    dropStandby: async () => standbys?.drop(),
     forward: (signal) => {
       worker?.forward(signal);
       return worker !== undefined;

@@ -75,6 +75,11 @@ export const PROGRESS_TIMEOUT = 'lockstep/progress-timeout';
 export const FIRST_PROGRESS_TIMEOUT = 'lockstep/first-progress-timeout';
 /** JobSet annotation: the text before the step in a line that the worker prints (Supervisor). */
 export const PROGRESS_PREFIX = 'lockstep/progress-prefix';
+/**
+ * JobSet annotation: `Warm` keeps a second process of the worker's command, which has prepared
+ * itself and waits for the next epoch (Supervisor).
+ */
+export const STANDBY = 'lockstep/standby';
 /** JobSet annotation: a command that looks into a hung worker before it is ended. */
 export const HANG_COMMAND = 'lockstep/hang-command';
 /** JobSet annotation: a command that checks the machine after a worker that failed (Supervisor). */
@@ -107,6 +112,7 @@ export const JOBSET_ANNOTATIONS: readonly string[] = [
   PROGRESS_TIMEOUT,
   FIRST_PROGRESS_TIMEOUT,
   PROGRESS_PREFIX,
+  STANDBY,
   HANG_COMMAND,
   PREFLIGHT,
   LAST_WORDS,
@@ -136,6 +142,8 @@ export const ENV_STOP_GRACE_SECONDS = 'LOCKSTEP_STOP_GRACE_SECONDS';
 export const ENV_PROGRESS_FILE = 'LOCKSTEP_PROGRESS_FILE';
 /** The text before the step in a line that a supervised worker prints. */
 export const ENV_PROGRESS_PREFIX = 'LOCKSTEP_PROGRESS_PREFIX';
+/** `Warm`: a supervising agent keeps a standby of its worker. */
+export const ENV_STANDBY_MODE = 'LOCKSTEP_STANDBY_MODE';
 /** A line of shell that looks into a hung worker. */
 export const ENV_HANG_COMMAND = 'LOCKSTEP_HANG_COMMAND';
 /** A line of shell that checks the machine after a worker that failed. */
@@ -170,6 +178,10 @@ export const ENV_AGENT_VARIABLES = 'LOCKSTEP_AGENT_VARIABLES';
 export const ENV_EPOCH = 'LOCKSTEP_EPOCH';
 /** Another one, unique for each start: by it the agent finds descendants of an ended worker. */
 export const ENV_WORKER = 'LOCKSTEP_WORKER';
+/** Variable of a worker with warm standbys: the file that it waits for before it begins. */
+export const ENV_START_FILE = 'LOCKSTEP_START_FILE';
+/** Variable of a process that was started as a standby: `1`. It has no `LOCKSTEP_EPOCH`. */
+export const ENV_STANDBY = 'LOCKSTEP_STANDBY';
 /** Variable of the command that looks into a hung worker: the process id of the worker. */
 export const ENV_WORKER_PID = 'LOCKSTEP_WORKER_PID';
 /** PyTorch: the file into which `@record` writes the traceback of a failed process. */

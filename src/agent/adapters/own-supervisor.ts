@@ -9,6 +9,7 @@ import type { Configuration, WorkerCommand } from '../configuration.ts';
 import { createSupervisor, type Supervisor } from '../supervisor.ts';
 import { type OutputSink, openSink } from './output-sink.ts';
 import { createProcLooks, ownCgroup } from './proc-looks.ts';
+import { createProcessPriorities } from './process-priorities.ts';
 import { createWorkerFiles, createWorkerMessages } from './worker-files.ts';
 import { createWorkerPipes } from './worker-pipes.ts';
 import { workerProgram } from './worker-program.ts';
@@ -25,8 +26,8 @@ export interface OwnSupervisorOptions {
 export function createOwnSupervisor(options: OwnSupervisorOptions): Supervisor {
   const { configuration, worker, errors, logger } = options;
   const { root, restartRules: rules, stopGraceMs, markerDirectory } = configuration;
-  const { progressPrefix, hangCommand, preflight, readsErrors, terminationMessagePath } =
-    configuration;
+  const { progressPrefix, hangCommand, hasStandby, preflight } = configuration;
+  const { readsErrors, terminationMessagePath } = configuration;
   const [program, ...rest] = argumentsOf(worker);
   const directory = markerDirectory === undefined ? undefined : join(root, markerDirectory);
   const hasPrefix = progressPrefix !== undefined;
@@ -41,6 +42,7 @@ export function createOwnSupervisor(options: OwnSupervisorOptions): Supervisor {
     progressPrefix,
     hangCommand,
     preflight,
+    hasStandby,
     terminationMessagePath: join(root, terminationMessagePath),
     files: createWorkerFiles(directory, logger),
     messages: createWorkerMessages(logger),
@@ -58,6 +60,7 @@ export function createOwnSupervisor(options: OwnSupervisorOptions): Supervisor {
       // The containers of the embedded cluster, which has a root of its own, share a cgroup.
       cgroup: root === '' ? ownCgroup() : undefined,
     }),
+    priorities: createProcessPriorities(),
     say: (line) => void errors.write(`${line}\n`),
     processes: createNodeProcessRunner(),
     clock: nodeClock,

@@ -28,6 +28,7 @@ export interface ProcLooksOptions {
 export function createProcLooks(options: ProcLooksOptions): ProcessLooks {
   const { clock, proc = '/proc', cgroup } = options;
   return {
+    isAlive: (pid) => new Walk(proc).isAliveNow(pid),
     tree(pid) {
       const walk = new Walk(proc);
       const processes = walk.processes(pid);
@@ -57,6 +58,15 @@ interface Stat {
   readonly cpuMs: number;
 }
 
+function hasEnded({ state }: Stat): boolean {
+  return state === 'Z' || state === 'X';
+}
+
+/** The threads of a process and of those below it, a bounded number. */
+export function threadIds(pid: number): readonly number[] {
+  return new Walk('/proc').threadIds(pid);
+}
+
 class Walk {
   isAlive = false;
   readonly #proc: string;
@@ -67,6 +77,11 @@ class Walk {
     this.#proc = proc;
   }
 
+  isAliveNow(pid: number): boolean {
+    const stat = this.#stat(String(pid));
+    return stat === undefined ? this.#stat('self') === undefined : !hasEnded(stat);
+  }
+
   /** Undefined if there is no such file system. */
   processes(root: number): ReadonlyMap<string, ProcessLook> | undefined {
     if (this.#stat('self') === undefined) return undefined;
@@ -74,14 +89,18 @@ class Walk {
     for (const pid of this.#pids(root)) {
       const stat = this.#stat(String(pid));
       if (stat === undefined) continue;
-      const hasEnded = stat.state === 'Z' || stat.state === 'X';
-      if (pid === root) this.isAlive = !hasEnded;
-      if (hasEnded) continue;
+      const isOver = hasEnded(stat);
+      if (pid === root) this.isAlive = !isOver;
+      if (isOver) continue;
       const states = new Set([stat.state]);
       for (const thread of this.#firstThreads(pid)) states.add(thread.state);
       found.set(`${pid} ${stat.startTicks}`, { states, cpuMs: stat.cpuMs });
     }
     return found;
+  }
+
+  threadIds(root: number): readonly number[] {
+    return [...this.#pids(root)].flatMap((pid) => this.#threadsOf(pid));
   }
 
   threads(root: number): readonly ThreadLook[] {

@@ -3,7 +3,7 @@
  * change of the file makes its newest complete line a new report.
  */
 import type { Logger } from '../../runtime/ports/logger.ts';
-import type { ProgressFile } from '../progress/progress-files.ts';
+import type { Hearer, ProgressFile } from '../progress/progress-files.ts';
 import {
   emptyFile,
   fileState,
@@ -23,10 +23,13 @@ export interface ProgressFileOptions {
   readonly path: string;
   /** The file may be from before: nothing counts until it changes. */
   readonly mayBeOld?: boolean;
+  /** Gets all complete lines at the end of the file after each change. */
+  readonly heard?: Hearer | undefined;
   readonly logger: Logger;
 }
 
-export function openProgressFile({ path, mayBeOld, logger }: ProgressFileOptions): ProgressFile {
+export function openProgressFile(options: ProgressFileOptions): ProgressFile {
+  const { path, mayBeOld, heard, logger } = options;
   let known: Promise<string | undefined> =
     mayBeOld === true ? fileState(path) : Promise.resolve(undefined);
   /**
@@ -46,6 +49,7 @@ export function openProgressFile({ path, mayBeOld, logger }: ProgressFileOptions
     if (read === undefined) return undefined;
     known = Promise.resolve(read.state);
     const { line, rest } = newestLine(read);
+    if (heard !== undefined) for (const whole of wholeLines(read)) heard(whole);
     if (line === undefined && read.size > MAX_READ_BYTES) tell('its newest line is too long');
     const earlier = unfinished;
     unfinished =
@@ -89,6 +93,11 @@ function newestLine({ size, end }: ReadEnd): { readonly line?: string; readonly 
   const start = before.lastIndexOf(LINE_FEED) + 1;
   const isWhole = start > 0 || size <= end.length;
   return isWhole ? { line: textOf(before.subarray(start)), rest } : { rest };
+}
+
+function wholeLines({ size, end }: ReadEnd): readonly string[] {
+  const lines = textOf(end).split('\n').slice(0, -1);
+  return size <= end.length ? lines : lines.slice(1);
 }
 
 /** A worker that writes on at its old place after the file was emptied leaves zero bytes before. */

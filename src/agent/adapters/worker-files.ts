@@ -1,5 +1,5 @@
 /** The directories of workers, and the files in which they leave a message before they end. */
-import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from '../../runtime/ports/logger.ts';
@@ -11,26 +11,65 @@ import { openProgressFile } from './progress-file.ts';
 const PREFIX = 'worker-';
 /** The worker may have given up the rights with which the agent runs. */
 const ANYBODY = 0o777;
+const READABLE = 0o644;
+
+/** So many directories of ended workers may wait for a calm moment. */
+const MAX_OLD = 4;
 
 /** Below `directory`, which is the agent's own; undefined: below the one for temporary files. */
 export function createWorkerFiles(directory: string | undefined, logger: Logger): WorkerFiles {
-  let old: Promise<readonly string[]> = leftBehind(directory);
+  const old: string[] = [];
+  void leftBehind(directory).then((paths) => old.push(...paths));
+  let next: Promise<string> | undefined;
+
+  const make = async (): Promise<string> => {
+    const own = await mkdtemp(join(directory ?? tmpdir(), PREFIX));
+    await chmod(own, ANYBODY);
+    return own;
+  };
   return {
-    async open() {
+    async open(heard) {
+      if (old.length >= MAX_OLD) void removeAll(old.splice(0));
+      const made = next;
+      next = undefined;
       try {
-        const own = await mkdtemp(join(directory ?? tmpdir(), PREFIX));
-        await chmod(own, ANYBODY);
-        void old.then((paths) => removeAll(paths));
-        old = Promise.resolve([own]);
+        const own = (await made?.catch(() => undefined)) ?? (await make());
         const progress = join(own, 'progress');
-        const reports = openProgressFile({ path: progress, logger });
-        return { progress, torchError: join(own, 'error.json'), reports };
+        return {
+          progress,
+          torchError: join(own, 'error.json'),
+          start: join(own, 'start'),
+          reports: openProgressFile({ path: progress, heard, logger }),
+          begin: (text) => appear(join(own, 'start'), text),
+          done: () => void old.push(own),
+        };
       } catch (error) {
         logger.warn('the worker gets no progress file', { err: String(error) });
         return undefined;
       }
     },
+    tidy() {
+      void removeAll(old.splice(0));
+      next ??= make();
+      next.catch(() => undefined);
+    },
   };
+}
+
+/**
+ * The worker may write into the directory, so what lies there may be a link of its own: a file that
+ * is new is never one.
+ */
+async function appear(path: string, text: string): Promise<void> {
+  const written = `${path}.next`;
+  const file = await open(written, 'wx');
+  try {
+    await file.chmod(READABLE);
+    await file.writeFile(text);
+  } finally {
+    await file.close();
+  }
+  await rename(written, path);
 }
 
 /** Directories of an agent that was here before. */

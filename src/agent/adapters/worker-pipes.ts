@@ -1,7 +1,7 @@
 /**
  * The streams of a supervised worker as pipes through the agent. They are FIFOs, because Node's own
- * pipes to children are sockets, which cannot be opened as `/dev/stderr`. Each pipe is made once
- * and serves every start of a worker.
+ * pipes to children are sockets, which cannot be opened as `/dev/stderr`. A pipe serves one
+ * process after the other.
  */
 import { execFile } from 'node:child_process';
 import { closeSync, constants, openSync, readSync } from 'node:fs';
@@ -35,22 +35,12 @@ export interface WorkerPipesOptions {
 }
 
 export function createWorkerPipes(options: WorkerPipesOptions): WorkerOutput {
-  const streams: readonly OutputStream[] = ['stdout', 'stderr'];
-  const pipes = Promise.all(
-    streams.flatMap((stream) => {
-      const sink = options.sinks[stream];
-      return sink === undefined ? [] : [openPipe(stream, sink, options)];
-    }),
-  ).then(
-    (opened) => opened,
-    (error: unknown) => {
-      options.logger.warn('what the worker prints is not read', { err: String(error) });
-      return [];
-    },
-  );
+  // A worker and its standby need two sets.
+  const free: Promise<readonly Pipe[]>[] = [openPipes(options)];
   return {
     async begin(take) {
-      const opened = await pipes;
+      const set = free.pop() ?? openPipes(options);
+      const opened = await set;
       const ends = opened.map((pipe) => {
         pipe.take = (chunk) => take(pipe.stream, chunk);
         return [pipe.stream, pipe.writeEnd()] as const;
@@ -62,10 +52,26 @@ export function createWorkerPipes(options: WorkerPipesOptions): WorkerOutput {
         },
         end: () => {
           for (const pipe of opened) pipe.drain();
+          free.push(set);
         },
       };
     },
   };
+}
+
+/** Empty if they cannot be made, which is logged. */
+async function openPipes(options: WorkerPipesOptions): Promise<readonly Pipe[]> {
+  const streams: readonly OutputStream[] = ['stdout', 'stderr'];
+  const pipes = streams.flatMap((stream) => {
+    const sink = options.sinks[stream];
+    return sink === undefined ? [] : [openPipe(stream, sink, options)];
+  });
+  try {
+    return await Promise.all(pipes);
+  } catch (error) {
+    options.logger.warn('what the worker prints is not read', { err: String(error) });
+    return [];
+  }
 }
 
 async function openPipe(

@@ -1,7 +1,7 @@
 /** Looks four times a second, while a worker runs, for what it reports. */
 import type { Clock, Timer } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
-import type { ProgressFile } from './progress-files.ts';
+import type { Hearer, ProgressFile } from './progress-files.ts';
 import type { ProgressWatch } from './progress-watch.ts';
 
 const LOOK_MS = 250;
@@ -10,6 +10,8 @@ export interface ProgressFeedOptions {
   readonly watch: ProgressWatch;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Called after the watch took a line. */
+  readonly heard?: Hearer | undefined;
 }
 
 /** What one worker reports, from its start to its end. */
@@ -68,8 +70,9 @@ export class ProgressFeed {
     for (const source of this.#sources) {
       const line = await source.read();
       if (this.#isClosed) return;
-      if (line === undefined || this.#options.watch.took(line)) continue;
-      if (this.#refused++ === 0) {
+      if (line === undefined) continue;
+      if (this.#options.watch.took(line)) this.#options.heard?.(line);
+      else if (this.#refused++ === 0) {
         // What it holds may be a secret, or terminal escapes.
         this.#options.logger.warn('a line of progress is malformed', { length: line.length });
       }

@@ -2,15 +2,27 @@
 
 /** Gives each start of a worker a directory of its own. */
 export interface WorkerFiles {
-  /** Never rejects: undefined if there is no place for files, which was logged. */
-  open(): Promise<FilesOfStart | undefined>;
+  /**
+   * Never rejects: undefined if there is no place for files, which was logged. `heard` gets the
+   * complete lines of progress in the last bytes of the file after each change, old ones too.
+   */
+  open(heard?: Hearer): Promise<FilesOfStart | undefined>;
+  /** Removes what ended workers left, and makes ready for the next start. There is time for it. */
+  tidy(): void;
 }
+
+export type Hearer = (line: string) => void;
 
 export interface FilesOfStart {
   /** Paths for the worker. None of them exists. */
   readonly progress: string;
   readonly torchError: string;
+  readonly start: string;
   readonly reports: ProgressFile;
+  /** Lets the worker begin: the start file appears with this text, whole. May reject. */
+  begin(text: string): Promise<void>;
+  /** The worker is gone, and its files were read. */
+  done(): void;
 }
 
 export interface ProgressFile {

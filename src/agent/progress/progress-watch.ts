@@ -7,6 +7,8 @@ import {
   type Progress,
   type ProgressLine,
   parseProgressLine,
+  type StandbyState,
+  saysStandby,
 } from '../../jobset/progress/progress.ts';
 import { defined } from '../../kube/json/defined.ts';
 
@@ -14,6 +16,8 @@ import { defined } from '../../kube/json/defined.ts';
 export const MAX_LOOK_MS = 1000;
 
 export class ProgressWatch {
+  /** What the agent tells of the standby beside the worker. */
+  standby: StandbyState | undefined;
   #lastLookMs: number | undefined;
   #newest: ProgressLine | undefined;
   #silentMs = 0;
@@ -44,6 +48,8 @@ export class ProgressWatch {
   took(text: string): boolean {
     const line = parseProgressLine(text);
     if (line === undefined) return false;
+    // A worker that waits for its start has made no progress, and is not timed.
+    if (saysStandby(line)) return true;
     if (line.step !== undefined && line.step !== this.#newest?.step) this.#stepped();
     const { step, checkpoint } = { ...this.#newest, ...line };
     const { phase, silence } = line;
@@ -56,7 +62,8 @@ export class ProgressWatch {
   get progress(): Progress | undefined {
     if (this.#newest === undefined) return undefined;
     const { step, checkpoint, phase } = this.#newest;
-    return { ...defined({ step, checkpoint, phase }), silentMs: this.#silentMs };
+    const { standby } = this;
+    return { ...defined({ step, checkpoint, phase, standby }), silentMs: this.#silentMs };
   }
 
   /** Since the last line, or the start of the worker before the first one. */

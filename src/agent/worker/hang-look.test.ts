@@ -18,7 +18,12 @@ class Scene {
 
   constructor(sh: FakeProgram | undefined, threads: readonly ThreadLook[] = []) {
     this.processes = new MemoryProcessRunner(sh === undefined ? {} : { sh });
-    const looks = { tree: () => undefined, threads: () => threads, oomKills: () => undefined };
+    const looks = {
+      isAlive: () => true,
+      tree: () => undefined,
+      threads: () => threads,
+      oomKills: () => undefined,
+    };
     const options = {
       clock: this.clock,
       logger: this.logger,

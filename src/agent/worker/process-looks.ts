@@ -28,6 +28,8 @@ export interface ThreadLook {
 }
 
 export interface ProcessLooks {
+  /** Whether a process runs; true where the system does not show processes. Costs little. */
+  isAlive(pid: number): boolean;
   /** Undefined where the system does not show processes. Bounded, and never waits. */
   tree(pid: number): TreeLook | undefined;
   /** The first threads below a process. */

@@ -41,6 +41,8 @@ class Scene {
       progressPrefix: 'step ',
       hangCommand: undefined,
       preflight: undefined,
+      hasStandby: false,
+      priorities: { lower: () => false, restore: () => true },
       terminationMessagePath: join(directory, 'message'),
       files: createWorkerFiles(directory, logger),
       messages: createWorkerMessages(logger),

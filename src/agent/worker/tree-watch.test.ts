@@ -9,6 +9,7 @@ class Scene {
   readonly processes = new Map<string, ProcessLook>();
   isAlive = true;
   readonly looks: ProcessLooks = {
+    isAlive: () => this.isAlive,
     tree: () => ({
       atMs: this.clock.monotonic(),
       isAlive: this.isAlive,

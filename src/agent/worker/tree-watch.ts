@@ -41,6 +41,11 @@ export class TreeWatch {
     return look.isAlive;
   }
 
+  /** Costs little, unlike a look. */
+  get isAlive(): boolean {
+    return this.#options.looks.isAlive(this.#options.pid);
+  }
+
   /** Memory ran out a short while ago. A child that was killed for it hours ago says nothing. */
   get hadOom(): boolean {
     const [before] = this.#oomKills;

@@ -2,7 +2,7 @@
 import type { SupervisorOptions } from '../supervisor.ts';
 
 export const UNSEEN_WORKER = {
-  files: { open: () => Promise.resolve(undefined) },
+  files: { open: () => Promise.resolve(undefined), tidy: () => undefined },
   messages: {
     state: () => Promise.resolve(undefined),
     changed: () => Promise.resolve(undefined),
@@ -11,7 +11,14 @@ export const UNSEEN_WORKER = {
     begin: () =>
       Promise.resolve({ streams: {}, handedOver: () => undefined, end: () => undefined }),
   },
-  looks: { tree: () => undefined, threads: () => [], oomKills: () => undefined },
+  looks: {
+    isAlive: () => true,
+    tree: () => undefined,
+    threads: () => [],
+    oomKills: () => undefined,
+  },
+  hasStandby: false,
+  priorities: { lower: () => false, restore: () => true },
   say: () => undefined,
   hangCommand: undefined,
   preflight: undefined,

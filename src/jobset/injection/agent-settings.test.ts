@@ -30,6 +30,7 @@ describe('annotations that tell agents what to do', () => {
     ['first-progress-timeout', 'Off'],
     ['progress-prefix', 's'],
     ['progress-prefix', ` Schritt №${'💥'.repeat(54)}`],
+    ['standby', 'Warm'],
     ['hang-command', 'py-spy dump --pid $LOCKSTEP_WORKER_PID\n'],
     ['hang-command', 'x'.repeat(4096)],
     ['preflight', 'nvidia-smi -L | grep -c . | grep -qx 8'],
@@ -94,6 +95,12 @@ describe('annotations that tell agents what to do', () => {
     ]);
   });
 
+  test('say that a standby is warm, or not there', () => {
+    expect(told({ 'lockstep/standby': 'warm' })).toEqual([
+      `${at('standby')}: Unsupported value: "warm": supported values: "Warm"`,
+    ]);
+  });
+
   test('leave an agent a lease beside its time to stop a worker', () => {
     const deadline = { 'lockstep/lost-node-deadline': '2m' };
     expect(told({ ...deadline, 'lockstep/stop-grace': '70s' })).toEqual([]);
@@ -138,6 +145,7 @@ describe('warnings', () => {
     jobSetWarnings(storedJobSet({ ...SPEC, ...spec }, { annotations }));
   const supervisors = {
     'lockstep/progress-prefix': 'step ',
+    'lockstep/standby': 'Warm',
     'lockstep/hang-command': 'py-spy dump --pid $LOCKSTEP_WORKER_PID',
     'lockstep/preflight': 'nvidia-smi',
     'lockstep/last-words': 'Files',
@@ -150,7 +158,7 @@ describe('warnings', () => {
         text.includes('Sidecar mode'),
       );
     expect(about('Sidecar')).toEqual(
-      ['progress-prefix', 'hang-command', 'preflight', 'last-words', 'stop-grace'].map(
+      ['progress-prefix', 'standby', 'hang-command', 'preflight', 'last-words', 'stop-grace'].map(
         (key) => `${at(key)} has no effect in Sidecar mode: only a supervising agent obeys it`,
       ),
     );

@@ -13,12 +13,14 @@ import {
   ENV_LAST_WORDS,
   ENV_PREFLIGHT,
   ENV_PROGRESS_PREFIX,
+  ENV_STANDBY_MODE,
   ENV_STOP_GRACE_SECONDS,
   ENV_TERMINATION_MESSAGE_PATH,
   HANG_COMMAND,
   LAST_WORDS,
   PREFLIGHT,
   PROGRESS_PREFIX,
+  STANDBY,
   STOP_GRACE,
 } from '../names.ts';
 
@@ -28,11 +30,19 @@ const MAX_COMMAND_BYTES = 4096;
 /** 10 minutes. */
 const MAX_STOP_GRACE_SECONDS = 600;
 const LAST_WORDS_VALUES = ['All', 'Files'] as const;
+const STANDBY_VALUES = ['Warm'] as const;
 /** Kubernetes' default; agents know it. */
 const DEFAULT_TERMINATION_MESSAGE_PATH = '/dev/termination-log';
 
 /** A sidecar neither stops its worker, nor sees what it prints, nor runs in its container. */
-const SUPERVISOR_ONLY = [PROGRESS_PREFIX, HANG_COMMAND, PREFLIGHT, LAST_WORDS, STOP_GRACE] as const;
+const SUPERVISOR_ONLY = [
+  PROGRESS_PREFIX,
+  STANDBY,
+  HANG_COMMAND,
+  PREFLIGHT,
+  LAST_WORDS,
+  STOP_GRACE,
+] as const;
 
 /** For a supervising agent. `worker` is the container that it supervises. */
 export function settingsEnvironment(
@@ -45,6 +55,7 @@ export function settingsEnvironment(
     [ENV_HANG_COMMAND, annotations?.[HANG_COMMAND]],
     [ENV_PREFLIGHT, annotations?.[PREFLIGHT]],
     [ENV_PROGRESS_PREFIX, annotations?.[PROGRESS_PREFIX]],
+    [ENV_STANDBY_MODE, annotations?.[STANDBY]],
     [ENV_LAST_WORDS, annotations?.[LAST_WORDS]],
     [ENV_STOP_GRACE_SECONDS, stopGraceSeconds?.toFixed(0)],
     [
@@ -81,6 +92,7 @@ export function settingsErrors(annotations: StringMap | undefined): readonly Fie
         `expected a line of shell of 1 to ${MAX_COMMAND_BYTES} bytes, without NUL`,
       ),
     ),
+    ...unknownValueErrors(field(STANDBY), annotations?.[STANDBY], STANDBY_VALUES),
     ...unknownValueErrors(field(LAST_WORDS), annotations?.[LAST_WORDS], LAST_WORDS_VALUES),
     ...problem(
       STOP_GRACE,

@@ -34,6 +34,14 @@ export interface ProgressLine extends Pick<Progress, 'step' | 'checkpoint' | 'ph
   readonly silence?: number | 'Unlimited';
 }
 
+/** The phase of a worker that has prepared itself and waits for its start file. */
+const STANDBY_PHASE = 'standby';
+
+/** A line with that phase is no progress: the worker that wrote it has not begun. */
+export function saysStandby({ phase }: ProgressLine): boolean {
+  return phase === STANDBY_PHASE;
+}
+
 const MAX_PHASE_LENGTH = 32;
 const LABEL = /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/;
 

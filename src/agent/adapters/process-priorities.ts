@@ -1,0 +1,53 @@
+/**
+ * The priority of a worker's processes. Any process may lower its own and that of others of its
+ * user. To raise it again takes the capability `SYS_NICE` or a resource limit, which most containers
+ * lack.
+ */
+import { readFileSync } from 'node:fs';
+import { constants, getPriority, setPriority } from 'node:os';
+import type { Priorities } from '../worker/standby-keeper.ts';
+import { threadIds } from './proc-looks.ts';
+
+/** The number of the capability in the masks of `/proc/PID/status`. */
+const CAP_SYS_NICE = 23n;
+/** The limit on `nice` counts from 1 for nice 19 to 40 for nice -20. */
+const LIMIT_OF_NICE_0 = 20;
+
+export function createProcessPriorities(): Priorities {
+  const own = getPriority();
+  const mayRestore = mayRaise(own);
+  return {
+    lower(pid) {
+      if (!mayRestore) return false;
+      return hasSet(pid, constants.priority.PRIORITY_LOW);
+    },
+    // Linux has a priority for each thread.
+    restore: (pid) => threadIds(pid).every((thread) => hasSet(thread, own)),
+  };
+}
+
+function mayRaise(priority: number, proc = '/proc/self'): boolean {
+  const mask = /^CapEff:\s*([0-9a-f]+)$/m.exec(textOf(`${proc}/status`))?.[1];
+  if (mask !== undefined && ((BigInt(`0x${mask}`) >> CAP_SYS_NICE) & 1n) === 1n) return true;
+  const limit = /^Max nice priority\s+(\S+)/m.exec(textOf(`${proc}/limits`))?.[1];
+  return limit === 'unlimited' || Number(limit ?? 0) >= LIMIT_OF_NICE_0 - priority;
+}
+
+/** True also for a thread that is gone. */
+function hasSet(thread: number, priority: number): boolean {
+  try {
+    setPriority(thread, priority);
+    return true;
+  } catch (error) {
+    const code = error instanceof Error && 'info' in error ? error.info : undefined;
+    return (code as { code?: string } | undefined)?.code === 'ESRCH';
+  }
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

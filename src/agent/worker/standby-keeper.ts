@@ -1,0 +1,256 @@
+/**
+ * Keeps a second process of the worker's command beside the running worker: it prepares itself,
+ * writes `phase=standby`, and waits for its start file. At the next epoch it becomes the worker
+ * (`docs/reference/agents.md#warm-standby`).
+ */
+import {
+  parseProgressLine,
+  type StandbyState,
+  saysStandby,
+} from '../../jobset/progress/progress.ts';
+import { endsWithin } from '../../runtime/deadline.ts';
+import type { Timer } from '../../runtime/ports/clock.ts';
+import type { ProcessExit } from '../../runtime/ports/process-runner.ts';
+import { ProgressFeed } from '../progress/progress-feed.ts';
+import { ProgressWatch } from '../progress/progress-watch.ts';
+import type { ProcessLooks } from './process-looks.ts';
+import {
+  afterStandby,
+  NO_STANDBY_YET,
+  type StandbyEnd,
+  type StandbyPlan,
+  type StandbyRefusal,
+} from './standby-plan.ts';
+import { WorkerProcess, type WorkerProcessOptions } from './worker-process.ts';
+
+/** Where a standby may run at a lower priority than its worker. */
+export interface Priorities {
+  /** False if it is left as it is, because it could not be restored. */
+  lower(pid: number): boolean;
+  /**
+   * Gives all threads of the process and of those below it the agent's own priority. False if that
+   * failed for one of them.
+   */
+  restore(pid: number): boolean;
+}
+
+export interface StandbyKeeperOptions extends WorkerProcessOptions {
+  readonly looks: ProcessLooks;
+  readonly priorities: Priorities;
+}
+
+const LOOK_MS = 2500;
+/** Imports at a low priority on a busy machine take minutes. */
+export const READY_LIMIT_MS = 10 * 60_000;
+/** A process that survives SIGKILL for longer hangs in the kernel. */
+const DROP_LIMIT_MS = 3000;
+
+const REFUSALS: Readonly<Record<StandbyRefusal, string>> = {
+  Reported: 'a standby reported something else than phase=standby before its start file was there',
+  Exited: 'a standby exited with 0 before its start file was there',
+  OutOfMemory: 'memory ran out in this container beside a standby',
+};
+
+/** One process, until it is gone or promoted. */
+interface Standby {
+  readonly process: WorkerProcess;
+  readonly feed: ProgressFeed;
+  readonly startedMs: number;
+  /** How often memory had run out before. */
+  readonly oomKills: number | undefined;
+  isReady: boolean;
+  hasLowPriority: boolean;
+  /** Why it was killed. */
+  end: StandbyEnd | undefined;
+  /** Whether its start file could be written. */
+  promoted: Promise<boolean> | undefined;
+  /** Resolves once it is gone with its descendants, or its worker has ended. */
+  gone: Promise<void>;
+}
+
+export class StandbyKeeper {
+  readonly #options: StandbyKeeperOptions;
+  readonly #show: (state: StandbyState | undefined) => void;
+  #plan: StandbyPlan = NO_STANDBY_YET;
+  #current: Standby | undefined;
+  #isAllowed = false;
+  #isDropped = false;
+  #startTimer: Timer | undefined;
+  #watchTimer: Timer | undefined;
+
+  /** `show` gets each new state. */
+  constructor(options: StandbyKeeperOptions, show: (state: StandbyState | undefined) => void) {
+    this.#options = options;
+    this.#show = show;
+  }
+
+  /** The running worker waits as a standby does, and has made progress since. */
+  allow(): void {
+    if (this.#isAllowed) return;
+    this.#isAllowed = true;
+    this.#consider();
+  }
+
+  /** The worker ends: one that lives goes on, but none starts. */
+  pause(): void {
+    this.#isAllowed = false;
+    this.#startTimer?.cancel();
+  }
+
+  /**
+   * Kills the standby at once; there is none until the next epoch begins. Resolves when it is gone.
+   */
+  async drop(): Promise<void> {
+    this.pause();
+    this.#isDropped = true;
+    const current = this.#current;
+    if (current === undefined) return;
+    this.#kill(current, 'Dropped');
+    await endsWithin(this.#options.clock, DROP_LIMIT_MS, current.gone);
+  }
+
+  /** Makes the standby the worker of an epoch, if it is ready; kills it otherwise. */
+  async promote(epoch: number): Promise<WorkerProcess | undefined> {
+    const { logger } = this.#options;
+    this.pause();
+    this.#isDropped = false;
+    const standby = this.#current;
+    if (standby === undefined || standby.end !== undefined) return undefined;
+    const problem = this.#problemOf(standby);
+    if (problem !== undefined) {
+      logger.info('the standby is not promoted', { ...problem, epoch });
+      this.#kill(standby, problem.end);
+      return undefined;
+    }
+    standby.feed.close();
+    standby.promoted = standby.process.promote(epoch);
+    if (!(await standby.promoted)) {
+      this.#kill(standby, 'Died');
+      return undefined;
+    }
+    logger.info('the standby becomes the worker', { epoch });
+    this.#ended(standby, 'Promoted');
+    return standby.process;
+  }
+
+  #problemOf(standby: Standby): { readonly end: StandbyEnd; readonly why: string } | undefined {
+    const { looks, priorities } = this.#options;
+    const { isReady, hasLowPriority, process } = standby;
+    if (this.#hasOom(standby)) return { end: 'OutOfMemory', why: 'memory ran out' };
+    const { child } = process;
+    if (!isReady || child === undefined) return { end: 'Dropped', why: 'it is not ready' };
+    const look = looks.tree(child.pid);
+    if (look?.isAlive === false) return { end: 'Died', why: 'it has ended' };
+    const all = [...(look?.processes.values() ?? [])];
+    const isStopped = all.some(({ states }) => states.has('T') || states.has('t'));
+    if (isStopped) return { end: 'Died', why: 'it is stopped' };
+    const isRestored = !hasLowPriority || priorities.restore(child.pid);
+    return isRestored ? undefined : { end: 'Died', why: 'its priority cannot be restored' };
+  }
+
+  #consider(): void {
+    if (!this.#isAllowed || this.#isDropped || this.#current !== undefined) return;
+    const { refusal, notBeforeMs } = this.#plan;
+    if (refusal !== undefined) return;
+    const waitMs = notBeforeMs - this.#options.clock.monotonic();
+    if (waitMs <= 0) this.#start();
+    else this.#startTimer = this.#options.clock.setTimer(waitMs, () => this.#consider());
+  }
+
+  #start(): void {
+    const { clock, logger, looks } = this.#options;
+    const process = new WorkerProcess(this.#options);
+    const heard = (line: string): void => this.#hears(standby, line);
+    process.heard = heard;
+    const standby: Standby = {
+      process,
+      feed: new ProgressFeed({ watch: new ProgressWatch(), clock, logger, heard }),
+      startedMs: clock.monotonic(),
+      oomKills: looks.oomKills(),
+      isReady: false,
+      hasLowPriority: false,
+      end: undefined,
+      promoted: undefined,
+      gone: Promise.resolve(),
+    };
+    this.#current = standby;
+    standby.gone = this.#run(standby);
+    this.#watch(standby);
+  }
+
+  async #run(standby: Standby): Promise<void> {
+    const { priorities, logger } = this.#options;
+    const { process, feed } = standby;
+    let exit: ProcessExit | undefined;
+    try {
+      const child = await process.start('Standby');
+      if (standby.end !== undefined) child.signalGroup('SIGKILL');
+      standby.hasLowPriority = priorities.lower(child.pid);
+      for (const reports of process.reports) feed.add(reports);
+      exit = await child.exited;
+    } catch (error) {
+      logger.warn('a standby could not be started', { err: String(error) });
+    }
+    if (await standby.promoted) return;
+    await process.end(feed.end());
+    feed.close();
+    const isExit = exit?.exitCode === 0;
+    const byItself = this.#hasOom(standby) ? 'OutOfMemory' : isExit ? 'Exited' : 'Died';
+    const end = standby.end ?? byItself;
+    if (end === 'Died') logger.warn('a standby died', { ...exit });
+    this.#ended(standby, end);
+  }
+
+  #hears(standby: Standby, line: string): void {
+    const report = parseProgressLine(line);
+    if (report === undefined || standby.promoted !== undefined) return;
+    if (!saysStandby(report)) this.#kill(standby, 'Reported');
+    else if (!standby.isReady && standby.end === undefined) {
+      standby.isReady = true;
+      this.#tell();
+    }
+  }
+
+  /** Looks now and then whether memory ran out, and whether it takes too long to be ready. */
+  #watch(standby: Standby): void {
+    const { clock, logger } = this.#options;
+    this.#watchTimer = clock.setTimer(LOOK_MS, () => {
+      this.#watch(standby);
+      if (this.#hasOom(standby)) this.#kill(standby, 'OutOfMemory');
+      else if (!standby.isReady && clock.monotonic() >= standby.startedMs + READY_LIMIT_MS) {
+        logger.warn('a standby is not ready in time', { limitMs: READY_LIMIT_MS });
+        this.#kill(standby, 'Died');
+      }
+    });
+  }
+
+  #hasOom({ oomKills }: Standby): boolean {
+    return oomKills !== undefined && (this.#options.looks.oomKills() ?? 0) > oomKills;
+  }
+
+  #kill(standby: Standby, end: StandbyEnd): void {
+    if (standby.end !== undefined) return;
+    standby.end = end;
+    standby.process.child?.signalGroup('SIGKILL');
+    this.#tell();
+  }
+
+  /** There is none any more beside the worker. */
+  #ended({ startedMs }: Standby, end: StandbyEnd): void {
+    const nowMs = this.#options.clock.monotonic();
+    this.#watchTimer?.cancel();
+    this.#current = undefined;
+    this.#plan = afterStandby(this.#plan, end, { nowMs, livedMs: nowMs - startedMs });
+    const { refusal } = this.#plan;
+    if (refusal !== undefined) {
+      this.#options.logger.warn('this Pod keeps no standby any more', { why: REFUSALS[refusal] });
+    }
+    this.#tell();
+    this.#consider();
+  }
+
+  #tell(): void {
+    const isReady = this.#current?.isReady === true && this.#current.end === undefined;
+    this.#show(this.#plan.refusal ?? (isReady ? 'Ready' : undefined));
+  }
+}

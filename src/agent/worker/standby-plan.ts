@@ -1,0 +1,45 @@
+/** When a Pod gets its next standby, by how those before it ended. */
+import type { StandbyState } from '../../jobset/progress/progress.ts';
+
+/** Why a Pod gets no standby any more. */
+export type StandbyRefusal = Exclude<StandbyState, 'Ready'>;
+
+/** `Dropped`: it was killed through no fault of its own. */
+export type StandbyEnd = StandbyRefusal | 'Died' | 'Dropped' | 'Promoted';
+
+export interface StandbyPlan {
+  readonly refusal?: StandbyRefusal;
+  /** How many have died, one after the other. */
+  readonly deaths: number;
+  /** When the next one may start; monotonic, in milliseconds. */
+  readonly notBeforeMs: number;
+}
+
+export const FIRST_BACKOFF_MS = 1000;
+export const MAX_BACKOFF_MS = 5 * 60_000;
+/** The death of one that lived for so long says nothing of those before it. */
+export const LONG_LIFE_MS = 10 * 60_000;
+
+export const NO_STANDBY_YET: StandbyPlan = { deaths: 0, notBeforeMs: 0 };
+
+export function afterStandby(
+  plan: StandbyPlan,
+  end: StandbyEnd,
+  { nowMs, livedMs }: { readonly nowMs: number; readonly livedMs: number },
+): StandbyPlan {
+  switch (end) {
+    case 'Promoted':
+      return NO_STANDBY_YET;
+    case 'Dropped':
+      return plan;
+    case 'Died': {
+      const before = livedMs >= LONG_LIFE_MS ? 0 : plan.deaths;
+      const backoffMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** before);
+      return { deaths: before + 1, notBeforeMs: nowMs + backoffMs };
+    }
+    case 'Reported':
+    case 'Exited':
+    case 'OutOfMemory':
+      return { ...plan, refusal: end };
+  }
+}

@@ -1,0 +1,208 @@
+/**
+ * One process of the worker's command, with an id, files and streams of its own: a worker, or a
+ * standby that becomes one.
+ */
+import { workerEnvironment } from '../../jobset/injection/worker-environment.ts';
+import {
+  ENV_EPOCH,
+  ENV_PROGRESS_FILE,
+  ENV_STANDBY,
+  ENV_START_FILE,
+  ENV_TORCH_ERROR_FILE,
+  ENV_WORKER,
+} from '../../jobset/names.ts';
+import type { StringMap } from '../../kube/meta.ts';
+import { endsWithin } from '../../runtime/deadline.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type {
+  ProcessCommand,
+  ProcessRunner,
+  RunningProcess,
+} from '../../runtime/ports/process-runner.ts';
+import type { Random } from '../../runtime/ports/random.ts';
+import type {
+  FilesOfStart,
+  Hearer,
+  ProgressFile,
+  WorkerFiles,
+} from '../progress/progress-files.ts';
+import { StreamTail, torchErrorText } from './last-words.ts';
+import { PrintedSteps } from './printed-steps.ts';
+import type { WorkerMessages } from './worker-messages.ts';
+import type { OutputStream, RelayedOutput, WorkerOutput } from './worker-output.ts';
+
+export interface WorkerProcessOptions {
+  /** The worker, with the environment and the directory of the agent. */
+  readonly command: ProcessCommand;
+  /** The text before the step in a line that the worker prints. */
+  readonly progressPrefix: string | undefined;
+  readonly terminationMessagePath: string;
+  /** Whether workers may have a warm standby. */
+  readonly hasStandby: boolean;
+  readonly files: WorkerFiles;
+  readonly messages: WorkerMessages;
+  readonly output: WorkerOutput;
+  readonly processes: ProcessRunner;
+  readonly random: Random;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * How long a start or an end waits for files of the worker. They may be on a file system that does
+ * not answer.
+ */
+const FILES_LIMIT_MS = 1000;
+
+/** A file in which the worker may leave a message, as it was before the worker. */
+interface Message {
+  readonly path: string;
+  readonly textOf: (content: string) => string | undefined;
+  before: string | undefined;
+}
+
+/** What a process gets before it exists. */
+interface Equipment {
+  readonly env: StringMap;
+  readonly reports: readonly ProgressFile[];
+  readonly messages: readonly Message[];
+  readonly relayed: RelayedOutput;
+  readonly files: FilesOfStart | undefined;
+}
+
+export class WorkerProcess {
+  /** Gets lines of progress, old ones too. */
+  heard: Hearer = () => undefined;
+  readonly #options: WorkerProcessOptions;
+  readonly #id: string;
+  #equipment: Equipment | undefined;
+  #errors = new StreamTail();
+  #child: RunningProcess | undefined;
+
+  constructor(options: WorkerProcessOptions) {
+    this.#options = options;
+    this.#id = options.random.uuid();
+  }
+
+  get env(): StringMap {
+    return this.#equipment?.env ?? {};
+  }
+
+  /** Where it reports its progress. */
+  get reports(): readonly ProgressFile[] {
+    return this.#equipment?.reports ?? [];
+  }
+
+  get child(): RunningProcess | undefined {
+    return this.#child;
+  }
+
+  /** The worker of an epoch, or a standby. Rejects with `ProcessStartError`. */
+  async start(epoch: number | 'Standby'): Promise<RunningProcess> {
+    const { command, processes } = this.#options;
+    const { env, relayed } = await this.#equip(epoch);
+    try {
+      this.#child = await processes.start({ ...command, env, streams: relayed.streams });
+    } finally {
+      relayed.handedOver();
+    }
+    return this.#child;
+  }
+
+  /** Makes a standby the worker of the epoch. False if its start file cannot be written. */
+  async promote(epoch: number): Promise<boolean> {
+    this.#errors = new StreamTail();
+    await endsWithin(this.#options.clock, FILES_LIMIT_MS, this.#noteMessages());
+    return this.#hasBegun(epoch);
+  }
+
+  /**
+   * The process has ended: ends all that it started. Returns what it said last, from the best to
+   * the least, once `last`, the last look at its reports, is done.
+   */
+  async end(last?: Promise<unknown>): Promise<readonly (string | undefined)[]> {
+    const { processes, clock } = this.#options;
+    this.#child?.signalGroup('SIGKILL');
+    const texts: (string | undefined)[] = [];
+    const read = this.#child === undefined ? Promise.resolve() : this.#read(texts);
+    if (this.#child !== undefined) await processes.killByEnvironment(ENV_WORKER, this.#id);
+    this.#equipment?.relayed.end();
+    await endsWithin(clock, FILES_LIMIT_MS, Promise.all([read, last]));
+    this.#equipment?.files?.done();
+    return [...texts, this.#errors.text];
+  }
+
+  async #equip(epoch: number | 'Standby'): Promise<Equipment> {
+    const { command, files, output, progressPrefix, hasStandby } = this.#options;
+    const { terminationMessagePath, clock } = this.#options;
+    const steps = progressPrefix === undefined ? undefined : new PrintedSteps(progressPrefix);
+    const take = (stream: OutputStream, chunk: Uint8Array): void => {
+      steps?.add(stream, chunk);
+      if (stream === 'stderr') this.#errors.add(chunk);
+    };
+    const hearer: Hearer = (line) => this.heard(line);
+    const [opened, relayed] = await Promise.all([
+      files.open(hasStandby ? hearer : undefined),
+      output.begin(take),
+    ]);
+    const given = workerEnvironment(command.env);
+    const torchError = given[ENV_TORCH_ERROR_FILE] ?? opened?.torchError;
+    const messages: Message[] = [
+      { path: terminationMessagePath, textOf: (text) => text, before: undefined },
+      ...(torchError === undefined
+        ? []
+        : [{ path: torchError, textOf: torchErrorText, before: undefined }]),
+    ];
+    const env = {
+      ...given,
+      [ENV_WORKER]: this.#id,
+      ...(epoch === 'Standby' ? { [ENV_STANDBY]: '1' } : { [ENV_EPOCH]: String(epoch) }),
+      ...(opened === undefined ? {} : { [ENV_PROGRESS_FILE]: opened.progress }),
+      ...(torchError === undefined ? {} : { [ENV_TORCH_ERROR_FILE]: torchError }),
+    };
+    const reports = [...(steps === undefined ? [] : [steps]), ...(opened ? [opened.reports] : [])];
+    const equipment = { env, reports, messages, relayed, files: opened };
+    this.#equipment = equipment;
+    if (epoch !== 'Standby') {
+      await endsWithin(clock, FILES_LIMIT_MS, this.#noteMessages());
+    }
+    // A worker that knew of a file that cannot be written would wait for ever.
+    const hasStart = hasStandby && (epoch === 'Standby' || (await this.#hasBegun(epoch)));
+    if (opened === undefined || !hasStart) return equipment;
+    this.#equipment = { ...equipment, env: { ...env, [ENV_START_FILE]: opened.start } };
+    return this.#equipment;
+  }
+
+  async #hasBegun(epoch: number): Promise<boolean> {
+    const { clock, logger } = this.#options;
+    const files = this.#equipment?.files;
+    if (files === undefined) return false;
+    const problem = await endsWithin(clock, FILES_LIMIT_MS, files.begin(`epoch ${epoch}\n`)).then(
+      (isInTime) => (isInTime ? undefined : 'the file system does not answer'),
+      String,
+    );
+    if (problem === undefined) return true;
+    logger.warn('the start file of a worker could not be written', { err: problem });
+    return false;
+  }
+
+  async #noteMessages(): Promise<void> {
+    const { messages } = this.#options;
+    const states = (this.#equipment?.messages ?? []).map(async (message) => {
+      message.before = await messages.state(message.path);
+    });
+    await Promise.all(states);
+  }
+
+  /** Reads the messages, in the order of their worth. */
+  async #read(texts: (string | undefined)[]): Promise<void> {
+    const all = this.#equipment?.messages ?? [];
+    await Promise.all(
+      all.map(async ({ path, before, textOf }, index) => {
+        const content = await this.#options.messages.changed(path, before);
+        texts[index] = content === undefined ? undefined : textOf(content);
+      }),
+    );
+  }
+}
