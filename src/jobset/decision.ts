@@ -8,6 +8,7 @@ import type { Job } from '../kube/objects/job.ts';
 import type { JobSize } from './child-jobs/elastic.ts';
 import type { JobResume } from './child-jobs/job-resume.ts';
 import type { OverduePod } from './epoch/pod-facts.ts';
+import type { AccountedClass } from './goodput/classes.ts';
 import type { AgentRights } from './injection/agent-rights.ts';
 import type { JobSetStatus, RestartCause } from './jobset.ts';
 import type { Question } from './snapshot.ts';
@@ -76,6 +77,11 @@ export type Outcome =
       readonly kind: 'EpochReleased';
       readonly announceMs?: number | undefined;
       readonly releaseMs?: number | undefined;
+    }
+  /** By how much sums of `status.goodput` have grown. */
+  | {
+      readonly kind: 'TimeAccounted';
+      readonly ms: { readonly [C in AccountedClass]?: number };
     };
 
 /** One request to the API server. It can be repeated without harm. */

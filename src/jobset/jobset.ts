@@ -177,8 +177,8 @@ export interface EndedProgress {
 
 /**
  * Each millisecond since the creation is in one sum, up to `time`; an absent sum is 0. Since then
- * the JobSet has been doing what `phase` says. A running epoch is classified when it ends or its
- * members report a checkpoint.
+ * the JobSet has been doing what `phase` says. A running epoch is classified as far as its members
+ * have reported checkpoints, and the rest when it has ended.
  */
 export interface Goodput {
   /** `metav1.MicroTime`. */
@@ -186,6 +186,8 @@ export interface Goodput {
   readonly phase: GoodputPhase;
   /** The highest checkpoint that has been accounted for. */
   readonly checkpoint?: number;
+  /** The time up to the first step of the running epoch, or the pending one, is accounted for. */
+  readonly stepped?: true;
   /** Before the first release, and from a resume to the next. */
   readonly waitingMs?: number;
   readonly suspendedMs?: number;
@@ -201,7 +203,7 @@ export interface Goodput {
   readonly restartingMs?: number;
   /** Workers ran, and reported no checkpoint by which to judge. */
   readonly runningMs?: number;
-  /** An ended epoch, until all its members have told; absent after the next release. */
+  /** The end of an epoch, up to `time`, until all its members have told; absent after that. */
   readonly pendingMs?: number;
 }
 

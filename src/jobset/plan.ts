@@ -27,6 +27,7 @@ import { reportHubReach } from './epoch/hub-reach.ts';
 import { currentEpoch, type Watchpoint, watchpointOf } from './epoch/in-place-restart.ts';
 import { dealWithLostPods, reviewNamedPods } from './epoch/lost-pods.ts';
 import { type Facts, factsOf } from './facts.ts';
+import { accountTime } from './goodput/account-time.ts';
 import { reportGuarantees } from './injection/agent-guarantees.ts';
 import { grantRights, revokeRights } from './injection/planned-rights.ts';
 import { recordMode } from './injection/recorded-mode.ts';
@@ -126,6 +127,8 @@ const CLOSING_STEPS: readonly ((facts: Facts, next: Next) => Decision)[] = [
   recordMode,
   awaitDeadline,
   reviewNamedPods,
+  // After all others: it goes only with a write that they cause.
+  accountTime,
 ];
 
 export function plan(snapshot: Snapshot): Plan {

@@ -22,6 +22,12 @@ export interface GroupProgress {
   readonly highestStep?: number;
   /** The step of the newest complete checkpoint of any member. */
   readonly checkpoint?: number;
+  /** Milliseconds since the earliest report of that checkpoint. */
+  readonly checkpointMs?: number;
+  /** Milliseconds since the first step of any member. */
+  readonly firstStepMs?: number;
+  /** A member has reported something since the newest release. */
+  readonly isReporting?: true;
   /** Median of the members whose rate is known. */
   readonly stepsPerSecond?: number;
 }
@@ -38,6 +44,8 @@ export function groupProgress(members: Iterable<MemberSteps>): GroupProgress {
   let lowestStep: number | undefined;
   let highestStep: number | undefined;
   let checkpoint: number | undefined;
+  let checkpointMs: number | undefined;
+  let firstStepMs: number | undefined;
   const rates: number[] = [];
   for (const member of members) {
     const { step, recent } = member;
@@ -45,12 +53,20 @@ export function groupProgress(members: Iterable<MemberSteps>): GroupProgress {
       lowestStep = Math.min(lowestStep ?? step, step);
       highestStep = Math.max(highestStep ?? step, step);
     }
-    if (member.checkpoint !== undefined) {
-      checkpoint = Math.max(checkpoint ?? 0, member.checkpoint);
+    if (member.checkpoint !== undefined && member.checkpoint >= (checkpoint ?? 0)) {
+      const others = member.checkpoint === checkpoint ? checkpointMs : undefined;
+      checkpoint = member.checkpoint;
+      checkpointMs = longer(others, member.checkpointMs);
     }
+    firstStepMs = longer(firstStepMs, member.firstStepMs);
     if (recent !== undefined) rates.push(rateOf(recent));
   }
-  return defined({ lowestStep, highestStep, checkpoint, stepsPerSecond: median(rates) });
+  const steps = { lowestStep, highestStep, stepsPerSecond: median(rates) };
+  return defined({ ...steps, checkpoint, checkpointMs, firstStepMs });
+}
+
+function longer(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 }
 
 /** Steps a second. */

@@ -13,8 +13,8 @@ export interface Progress {
   readonly phase?: string;
   /** Milliseconds since its last report. */
   readonly silentMs: number;
-  /** Milliseconds from the start of the worker to its first step; absent: it has not stepped. */
-  readonly startMs?: number;
+  /** Milliseconds since its first step; absent: it has not stepped. */
+  readonly firstStepMs?: number;
   /** Milliseconds since it first reported its newest checkpoint. */
   readonly checkpointMs?: number;
   /** The warm standby beside it; absent: there is none, or it is not ready. */
@@ -92,11 +92,11 @@ function parseStep(text: string): number | undefined {
 /** The members of a hub message that carry it. */
 export function progressFields(progress: Progress | undefined): object {
   if (progress === undefined) return {};
-  const { silentMs, startMs, checkpointMs } = progress;
+  const { silentMs, firstStepMs, checkpointMs } = progress;
   return {
     ...progress,
     silentMs: Math.round(silentMs),
-    ...defined({ startMs: whole(startMs), checkpointMs: whole(checkpointMs) }),
+    ...defined({ firstStepMs: whole(firstStepMs), checkpointMs: whole(checkpointMs) }),
   };
 }
 
@@ -106,13 +106,13 @@ function whole(ms: number | undefined): number | undefined {
 
 /** Undefined if the message has none, or any part is out of bounds: it is only a report. */
 export function parseProgress(fields: JsonObject): Progress | undefined {
-  const { step, checkpoint, phase, silentMs, startMs, checkpointMs } = fields;
+  const { step, checkpoint, phase, silentMs, firstStepMs, checkpointMs } = fields;
   const isValid =
     isMilliseconds(silentMs) &&
     (step === undefined || isStep(step)) &&
     (checkpoint === undefined || isStep(checkpoint)) &&
     (phase === undefined || isPhase(phase)) &&
-    (startMs === undefined || isMilliseconds(startMs)) &&
+    (firstStepMs === undefined || isMilliseconds(firstStepMs)) &&
     (checkpointMs === undefined || isMilliseconds(checkpointMs));
   if (!isValid) return undefined;
   // Thousands of pings a second bring one.
@@ -120,7 +120,7 @@ export function parseProgress(fields: JsonObject): Progress | undefined {
   if (step !== undefined) progress.step = step;
   if (checkpoint !== undefined) progress.checkpoint = checkpoint;
   if (phase !== undefined) progress.phase = phase;
-  if (startMs !== undefined) progress.startMs = startMs;
+  if (firstStepMs !== undefined) progress.firstStepMs = firstStepMs;
   if (checkpointMs !== undefined) progress.checkpointMs = checkpointMs;
   const standby = STANDBY_STATES.find((known) => known === fields['standby']);
   if (standby !== undefined) progress.standby = standby;

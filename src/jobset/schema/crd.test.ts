@@ -196,6 +196,7 @@ const STATUS: Whole<JobSetStatus> = {
     time: TIME,
     phase: 'Running',
     checkpoint: 300,
+    stepped: true,
     waitingMs: 1,
     suspendedMs: 2,
     startingMs: 3,

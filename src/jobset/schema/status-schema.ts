@@ -164,6 +164,7 @@ const GOODPUT = object(
     time: time('Up to here, each millisecond since the creation is in one of the sums.'),
     phase: oneOf(GOODPUT_PHASES, 'What the JobSet has been doing since then.'),
     checkpoint: atLeastZero(int64('The highest checkpoint that has been accounted for.')),
+    stepped: boolean('The time up to the first step of the epoch is accounted for.'),
     waitingMs: atLeastZero(int64('Before the first release, and from a resume to the next.')),
     suspendedMs: atLeastZero(int64('Suspended.')),
     startingMs: atLeastZero(int64('From a release to the first step.')),
@@ -172,7 +173,7 @@ const GOODPUT = object(
     hungMs: atLeastZero(int64('Silence that ended a hung worker.')),
     restartingMs: atLeastZero(int64('From the end of an epoch to the next release.')),
     runningMs: atLeastZero(int64('Workers ran, and reported no checkpoint by which to judge.')),
-    pendingMs: atLeastZero(int64('An ended epoch, until all its members have told.')),
+    pendingMs: atLeastZero(int64('The end of an epoch, until all its members have told.')),
   },
   { required: ['time', 'phase'], description: 'What became of the time, in milliseconds.' },
 );

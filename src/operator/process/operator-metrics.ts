@@ -73,6 +73,11 @@ export function operatorMetrics(metrics: Metrics | undefined): OperatorMetrics {
     labels: ['phase'],
     buckets: PHASE_BUCKETS_SECONDS,
   });
+  const goodput = metrics.counter({
+    name: 'lockstep_goodput_seconds_total',
+    help: 'Time of JobSets, by what became of it; each status write adds what it accounts for',
+    labels: ['class'],
+  });
   const observePhase = (phase: string, durationMs: number | undefined): void => {
     if (durationMs !== undefined) phases.observe({ phase }, durationMs / 1000);
   };
@@ -94,6 +99,9 @@ export function operatorMetrics(metrics: Metrics | undefined): OperatorMetrics {
         case 'EpochReleased':
           observePhase('announce', outcome.announceMs);
           return observePhase('release', outcome.releaseMs);
+        case 'TimeAccounted':
+          for (const [name, ms] of Object.entries(outcome.ms))
+            goodput.add({ class: name }, ms / 1000);
       }
     },
     warned: (reason) => warnings.add({ reason }),

@@ -1,0 +1,63 @@
+/**
+ * Accounts for the time of a JobSet in status writes that happen anyway: a run without events
+ * causes none.
+ */
+import type { Decision } from '../decision.ts';
+import { currentEpoch } from '../epoch/in-place-restart.ts';
+import type { Facts } from '../facts.ts';
+import type { Goodput, GoodputPhase, JobSetStatus } from '../jobset.ts';
+import type { Next } from '../merge.ts';
+import { isTrue } from '../status/conditions.ts';
+import { account } from './account.ts';
+import { ACCOUNTED, sumsOf } from './classes.ts';
+import { phaseAfter } from './phase.ts';
+
+export function accountTime(facts: Facts, { status: next, isChanged }: Next): Decision {
+  if (!isChanged || facts.lacks?.has('goodput') === true) return {};
+  const { status, nowMs, group } = facts;
+  const before = status.goodput ?? beginning(facts);
+  const isAdopted = status.goodput === undefined && status.restarts !== undefined;
+  const isGroup = group !== undefined && !isAdopted;
+  const isTold = isGroup && (before.phase === 'Running' || before.pendingMs !== undefined);
+  const goodput = account(before, {
+    nowMs,
+    next: phaseAfter(facts, next),
+    isGroup,
+    isEnd: currentEpoch(next) > currentEpoch(status),
+    isSuccess: isTrue(next.conditions, 'Completed'),
+    told: (isTold ? facts.reported?.() : undefined) ?? {},
+    isHeard: (facts.hubReach?.streams ?? 0) > 0,
+    hungMs: hungMs(facts, next, before.phase),
+  });
+  return goodput === status.goodput
+    ? {}
+    : { status: { goodput }, outcomes: grown(status, goodput) };
+}
+
+/** What came before is unknown if another version of the operator has begun the JobSet. */
+function beginning({ jobSet, status }: Facts): Goodput {
+  const { creationTimestamp } = jobSet.metadata;
+  return { time: creationTimestamp, phase: status.restarts === undefined ? 'Waiting' : 'Running' };
+}
+
+/** The silence of the witness, if the epoch ended because it hung. */
+function hungMs(facts: Facts, next: JobSetStatus, phase: GoodputPhase): number | undefined {
+  const record = next.restartHistory?.find(({ ranMs }) => ranMs !== undefined);
+  if (record?.witness?.reason !== 'WorkerHung') return undefined;
+  const { epoch, witness } = record;
+  if (phase === 'Running' && epoch !== currentEpoch(facts.status)) return undefined;
+  const fate = facts.fates?.(epoch).find(({ member }) => member.pod === witness.pod)?.fate;
+  if (fate?.kind !== 'Ended' || fate.evidence.how !== 'Hung') return undefined;
+  // It may never have reported anything.
+  return fate.evidence.silentMs ?? Number.MAX_SAFE_INTEGER;
+}
+
+function grown(
+  { goodput: before }: JobSetStatus,
+  after: Goodput,
+): NonNullable<Decision['outcomes']> {
+  const [old, now] = [before === undefined ? undefined : sumsOf(before), sumsOf(after)];
+  const ms = ACCOUNTED.map((each) => [each, now[each] - (old?.[each] ?? 0)] as const);
+  const some = ms.filter(([, by]) => by > 0);
+  return some.length === 0 ? [] : [{ kind: 'TimeAccounted', ms: Object.fromEntries(some) }];
+}

@@ -1,0 +1,135 @@
+/**
+ * Puts each millisecond of a JobSet into one class (`docs/design/goodput.md`). Times are wall times
+ * of leaders that change: no stretch of time is negative, and the stamp never moves back, so the
+ * sums always add up to the time from the creation to the stamp.
+ */
+import { defined } from '../../kube/json/defined.ts';
+import { microTimeText } from '../../kube/time.ts';
+import type { Goodput, GoodputPhase } from '../jobset.ts';
+import type { GroupProgress } from '../progress/group-progress.ts';
+
+/** What is known at a moment. */
+export interface Moment {
+  readonly nowMs: number;
+  /** What the JobSet does from now on. */
+  readonly next: GoodputPhase;
+  /** Agents tell of its work. Otherwise all time of the phase `Running` is `runningMs`. */
+  readonly isGroup: boolean;
+  /** The current epoch ends now. */
+  readonly isEnd: boolean;
+  readonly isSuccess: boolean;
+  /** What members have told since the newest release. */
+  readonly told: GroupProgress;
+  /** Agents are connected, so silence means that no step was done. */
+  readonly isHeard: boolean;
+  /** For how long the worker had been silent whose hang ended the epoch. */
+  readonly hungMs?: number | undefined;
+}
+
+export type GoodputSum = keyof Goodput & `${string}Ms`;
+
+const SUM_OF = {
+  Waiting: 'waitingMs',
+  Suspended: 'suspendedMs',
+  Running: 'runningMs',
+  Restarting: 'restartingMs',
+} as const satisfies Partial<Record<GoodputPhase, GoodputSum>>;
+
+/** Returns `before` itself if nothing can be accounted for yet. */
+export function account(before: Goodput, moment: Moment): Goodput {
+  const { phase, pendingMs } = before;
+  const { next, isGroup, isEnd } = moment;
+  if (phase === 'Finished') return before;
+  const sinceMs = Date.parse(before.time);
+  const nowMs = Math.max(sinceMs, Math.trunc(moment.nowMs));
+  if (pendingMs !== undefined) {
+    // All members tell of the ended epoch before the next is released: no stamp comes between.
+    if (next === phase && !isEnd) return before;
+    const { pendingMs: _, ...rest } = before;
+    const decided = decide(rest, { fromMs: sinceMs - pendingMs, toMs: sinceMs }, moment);
+    return moved(plus(decided, 'restartingMs', nowMs - sinceMs), nowMs, next);
+  }
+  if (phase !== 'Running' || !isGroup) {
+    return moved(plus(before, SUM_OF[phase], nowMs - sinceMs), nowMs, next);
+  }
+  const span = { fromMs: sinceMs, toMs: nowMs };
+  if (next === 'Running') {
+    const { goodput, fromMs } = known(before, span, moment);
+    return fromMs === sinceMs ? goodput : { ...goodput, time: microTimeText(fromMs) };
+  }
+  if (next !== 'Restarting') return moved(decide(before, span, moment), nowMs, next);
+  const { goodput, fromMs } = known(before, span, moment);
+  const { stepped } = goodput;
+  const ended = moved(goodput, nowMs, next);
+  return fromMs === nowMs
+    ? ended
+    : { ...ended, ...defined({ stepped }), pendingMs: nowMs - fromMs };
+}
+
+interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** Puts what is known for sure into its class. The rest of the span begins at `fromMs`. */
+function known(
+  before: Goodput,
+  { fromMs, toMs }: Span,
+  { nowMs, told }: Moment,
+): { readonly goodput: Goodput; readonly fromMs: number } {
+  const { checkpoint, checkpointMs, firstStepMs } = told;
+  const within = (ageMs: number): number =>
+    Math.min(toMs, Math.max(fromMs, Math.trunc(nowMs) - ageMs));
+  let goodput = before;
+  let sinceMs = fromMs;
+  if (goodput.stepped === undefined && firstStepMs !== undefined) {
+    sinceMs = within(firstStepMs);
+    goodput = { ...plus(goodput, 'startingMs', sinceMs - fromMs), stepped: true };
+  }
+  // A worker that was restored reports its old checkpoint again.
+  const isNew = checkpoint !== undefined && checkpoint > (before.checkpoint ?? -1);
+  if (!isNew || checkpointMs === undefined) return { goodput, fromMs: sinceMs };
+  const savedMs = within(checkpointMs);
+  if (savedMs > sinceMs) {
+    goodput = { ...plus(goodput, 'productiveMs', savedMs - sinceMs), stepped: true };
+    sinceMs = savedMs;
+  }
+  return { goodput: { ...goodput, checkpoint }, fromMs: sinceMs };
+}
+
+/** Nothing more will be known of this span. */
+function decide(before: Goodput, span: Span, moment: Moment): Goodput {
+  const { goodput, fromMs } = known(before, span, moment);
+  const restMs = span.toMs - fromMs;
+  if (moment.isSuccess) {
+    return plus(goodput, reportsWork(goodput, moment) ? 'productiveMs' : 'runningMs', restMs);
+  }
+  const hungMs = Math.min(restMs, moment.hungMs ?? 0);
+  return plus(plus(goodput, 'hungMs', hungMs), sumOfRest(goodput, moment), restMs - hungMs);
+}
+
+function sumOfRest(goodput: Goodput, moment: Moment): GoodputSum {
+  if (goodput.stepped === undefined) {
+    return moment.isHeard && reportsWork(goodput, moment) ? 'startingMs' : 'runningMs';
+  }
+  return goodput.checkpoint === undefined ? 'runningMs' : 'lostMs';
+}
+
+/** Whether workers of this JobSet report what they do. */
+function reportsWork({ stepped, startingMs, checkpoint }: Goodput, { told }: Moment): boolean {
+  return (
+    told.isReporting === true ||
+    stepped !== undefined ||
+    startingMs !== undefined ||
+    checkpoint !== undefined
+  );
+}
+
+function moved(before: Goodput, nowMs: number, phase: GoodputPhase): Goodput {
+  const { stepped: _, ...goodput } = before;
+  return { ...goodput, time: microTimeText(nowMs), phase };
+}
+
+function plus(goodput: Goodput, sum: GoodputSum, ms: number): Goodput {
+  return ms === 0 ? goodput : { ...goodput, [sum]: (goodput[sum] ?? 0) + ms };
+}

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
+import { microTimeText } from '../../kube/time.ts';
+import type { Goodput } from '../jobset.ts';
+import type { GroupProgress } from '../progress/group-progress.ts';
+import { goodputAt } from './goodput-at.ts';
+
+/** When the JobSets of tests are created. */
+const CREATED_MS = Date.parse('2026-01-01T00:00:00Z');
+const NOW_MS = CREATED_MS + 100_000;
+
+function classesOf(
+  goodput: Partial<Goodput> & { readonly atS: number },
+  reported?: GroupProgress,
+  restartStrategy: 'InPlaceRestart' | 'Recreate' = 'InPlaceRestart',
+): object {
+  const { atS, ...sums } = goodput;
+  const time = microTimeText(CREATED_MS + atS * 1000);
+  const status = { goodput: { time, phase: 'Running', ...sums } } as const;
+  const jobSet = storedJobSet({ failurePolicy: { restartStrategy } });
+  const { elapsedMs, classes } = goodputAt({ ...jobSet, status }, NOW_MS, reported) ?? {};
+  const some = Object.entries(classes ?? {}).filter(([, ms]) => ms > 0);
+  expect(some.reduce((sum, [, ms]) => sum + ms, 0)).toBe(elapsedMs);
+  return Object.fromEntries(some);
+}
+
+const WORKED = { atS: 60, waitingMs: 10_000, startingMs: 5000, productiveMs: 45_000 } as const;
+
+test('a reader sees time up to now, with work since the newest checkpoint as pending', () => {
+  const running = { ...WORKED, checkpoint: 300, stepped: true } as const;
+  const before = { Waiting: 10_000, Starting: 5000 };
+  expect(classesOf(running)).toEqual({ ...before, Productive: 45_000, Pending: 40_000 });
+  expect(classesOf(running, { checkpoint: 330, checkpointMs: 15_000 })).toEqual({
+    ...before,
+    Productive: 70_000,
+    Pending: 15_000,
+  });
+});
+
+test('an epoch that has just begun is starting if its members report', () => {
+  const begun = { atS: 10, waitingMs: 10_000 };
+  expect(classesOf(begun)).toEqual({ Waiting: 10_000, Running: 90_000 });
+  expect(classesOf(begun, {})).toEqual({ Waiting: 10_000, Running: 90_000 });
+  expect(classesOf(begun, { lowestStep: 0 })).toEqual({ Waiting: 10_000, Starting: 90_000 });
+  expect(classesOf(begun, { firstStepMs: 30_000 })).toEqual({
+    Waiting: 10_000,
+    Starting: 60_000,
+    Running: 30_000,
+  });
+  expect(classesOf({ ...WORKED, checkpoint: 300 }, {})).toMatchObject({ Starting: 45_000 });
+});
+
+test('the end of an epoch is pending until the next is released', () => {
+  const ended = { ...WORKED, atS: 80, phase: 'Restarting', pendingMs: 20_000 } as const;
+  expect(classesOf(ended)).toMatchObject({ Pending: 20_000, Restarting: 20_000 });
+});
+
+test('other phases go on, and a JobSet that is over does not', () => {
+  expect(classesOf({ atS: 0, phase: 'Suspended' })).toEqual({ Suspended: 100_000 });
+  expect(classesOf({ ...WORKED, phase: 'Finished' })).not.toHaveProperty('Running');
+  expect(classesOf({ atS: 0 }, undefined, 'Recreate')).toEqual({ Running: 100_000 });
+});
+
+test('nothing is known of a JobSet whose time is not accounted for', () => {
+  expect(goodputAt({ ...storedJobSet({}), status: {} }, NOW_MS)).toBeUndefined();
+});
