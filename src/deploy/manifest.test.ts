@@ -108,6 +108,7 @@ describe('an operator that is confined to some namespaces', () => {
     const own = roles.find(({ metadata }) => 'name' in metadata && metadata.name === OPERATOR_NAME);
     expect(new Set(own?.rules.flatMap(({ resources }) => resources))).toEqual(
       new Set([
+        'customresourcedefinitions',
         'nodes',
         'tokenreviews',
         'subjectaccessreviews',

@@ -5,6 +5,7 @@
  */
 import { JOBSETS } from '../jobset/jobset.ts';
 import { HUB_AUTHORITIES_NAME } from '../jobset/names.ts';
+import { JOBSET_CRD } from '../jobset/schema/crd.ts';
 import { SERVICE_ACCOUNTS } from '../kube/objects/core.ts';
 import {
   CLUSTER_ROLE_BINDINGS,
@@ -75,6 +76,13 @@ export const CLUSTER_RULES: readonly ReasonedRule[] = [
     why: 'reads the topology of the node of a leader; asks what nodes can, and uses no more',
     scope: 'Cluster',
   }),
+  {
+    ...rule('apiextensions.k8s.io', ['customresourcedefinitions'], ['list', 'watch'], {
+      why: 'sees which fields of the status of JobSets are kept',
+      scope: 'Cluster',
+    }),
+    resourceNames: [JOBSET_CRD.metadata.name ?? ''],
+  },
   rule('', ['limitranges'], ['list'], {
     why: 'takes the share of a sidecar agent from its worker, unless that would fall below a minimum',
   }),

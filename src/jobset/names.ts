@@ -95,6 +95,8 @@ export const STOP_GRACE = 'lockstep/stop-grace';
  * node. The label of that name, value `true`, is on Pods that may have to keep away from nodes.
  */
 export const REPLACE_AFTER = 'lockstep/replace-after';
+/** JobSet annotation: after so many charged restarts without a newer checkpoint it fails. */
+export const MAX_RESTARTS_WITHOUT_PROGRESS = 'lockstep/max-restarts-without-progress';
 /** JobSet annotation: the epoch to end, if it is the current one and was released. */
 export const RESTART_EPOCH = 'lockstep/restart-epoch';
 

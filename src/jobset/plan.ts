@@ -47,6 +47,7 @@ import { deleteExpired } from './policies/ttl.ts';
 import type { Question, Snapshot } from './snapshot.ts';
 import { isFinished } from './status/conditions.ts';
 import type { CountersPutOff } from './status/counters.ts';
+import { reportDefinition } from './status/definition.ts';
 import { countFirstRun } from './status/execution-attempts.ts';
 import { rejectInvalidSpec, writeFirstStatus } from './status/first-status.ts';
 import { beginAttempt, writeCounters } from './status/status-write.ts';
@@ -81,6 +82,7 @@ const STEPS: readonly Step<Facts>[] = [
   rejectInvalidSpec,
   reportBypass,
   reportGuarantees,
+  reportDefinition,
   countFirstRun,
   writeFirstStatus,
   takeOver,

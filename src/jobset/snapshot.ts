@@ -34,7 +34,9 @@ export interface Snapshot {
   /** What its members have reported of their work so far; absent: this operator has no hub. */
   readonly reported?: (() => GroupProgress) | undefined;
   /** Fields of the status that the stored definition does not have, so that writes would lose them. */
-  readonly lacks?: ReadonlySet<string>;
+  readonly lacks?: ReadonlySet<string> | undefined;
+  /** The definition may not be read; `lacks` names all that it may not have. */
+  readonly isDefinitionUnread?: boolean | undefined;
   readonly surroundings: Surroundings;
   readonly answers: Answers;
   readonly knowledge: Knowledge;

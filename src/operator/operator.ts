@@ -14,6 +14,7 @@ import { JOBS } from '../kube/objects/job.ts';
 import { PODS } from '../kube/objects/pod.ts';
 import type { Client } from '../runtime/client/client.ts';
 import { createEventRecorder } from '../runtime/controller/event-recorder.ts';
+import { keyOf } from '../runtime/informer/informer.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
@@ -139,8 +140,12 @@ export function actOn(caches: OperatorCaches, options: OperatorOptions): Operato
     tracker,
     fates,
     versions: caches.versions,
+    definition: caches.definition,
     hub: hub?.hub,
   });
+  caches.definition.subscribe(() => {
+    for (const jobSet of informers.jobSets.store.values()) controller.enqueue(keyOf(jobSet));
+  }, stopped.signal);
   const placement = startPlacementController({ ...options, events, pods: informers.livingPods });
   const authorities =
     options.hub &&

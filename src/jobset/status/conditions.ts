@@ -10,6 +10,7 @@ import { timeText } from '../../kube/time.ts';
  * - `NameConflict`: an object of another owner has a name that the JobSet needs
  * - `WaitingForLostNode`: a Pod should have ended, and its node does not confirm that
  * - `WaitingForUnknownPod`: a Pod has the JobSet's labels and an unknown Job
+ * - `DefinitionOutdated`: the stored definition lacks fields that the JobSet needs
  * - `HubUnreachable`: agents that should use the hub do not connect
  * - `PortConflict`: Pods on the nodes of `lockstep up` listen on one port
  */
@@ -27,6 +28,7 @@ export type ConditionType =
   | 'NameConflict'
   | 'WaitingForLostNode'
   | 'WaitingForUnknownPod'
+  | 'DefinitionOutdated'
   | 'HubUnreachable'
   | 'PortConflict';
 

@@ -40,6 +40,7 @@ import type { MemberFates } from '../tracking/member-fates.ts';
 import { NODE_ANSWER_LIFETIME_MS } from '../tracking/node-answers.ts';
 import type { NodeFeatures } from '../tracking/node-features.ts';
 import type { PodVersions } from '../tracking/pod-versions.ts';
+import type { StoredDefinition } from '../tracking/stored-definition.ts';
 import { carryOut } from './carry-out.ts';
 import { whatGoesAway } from './going-away.ts';
 import { createImageVolumes, type ImageVolumes } from './image-volumes.ts';
@@ -65,6 +66,7 @@ export interface ReconcilerOptions {
   readonly tracker: GroupTracker;
   readonly fates: MemberFates;
   readonly versions: PodVersions;
+  readonly definition: Pick<StoredDefinition, 'facts'>;
   readonly hub?: Hub | undefined;
 }
 
@@ -225,6 +227,7 @@ export class JobSetReconciler {
     const hasJobs = jobs.length > 0;
     return {
       ...found,
+      ...this.#options.definition.facts,
       jobSet: withAgentDefaults(jobSet, { defaults: agentDefaults, restartAllProblem, hasJobs }),
       jobs,
       vanished: memory.jobs.vanished,

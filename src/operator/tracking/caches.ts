@@ -20,17 +20,20 @@ import {
   withoutManagedFields,
 } from '../../runtime/informer/create-informer.ts';
 import type { Informer } from '../../runtime/informer/informer.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import { boundedMetadata } from './bounded-metadata.ts';
 import { LIVING, SUCCEEDED } from './pod-reads.ts';
 import { PodVersions } from './pod-versions.ts';
+import { StoredDefinition } from './stored-definition.ts';
 
 export interface OperatorCaches {
   readonly informers: Informers;
   /** Recent versions of Pods; a replica that does not lead yet collects them too. */
   readonly versions: PodVersions;
+  readonly definition: StoredDefinition;
   hasSynced(): boolean;
   /** Resolves when they hold the cluster's state; rejects with the signal's reason. */
   whenSynced(signal?: AbortSignal): Promise<void>;
@@ -53,6 +56,7 @@ export interface CacheOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  readonly metrics?: Metrics | undefined;
   /** All namespaces when absent. */
   readonly namespaces?: readonly string[] | undefined;
 }
@@ -62,21 +66,25 @@ export function startCaches(options: CacheOptions): OperatorCaches {
   const informers = startInformers(options);
   const all = Object.values(informers);
   const versions = new PodVersions(options.clock);
+  const definition = new StoredDefinition(options);
   informers.livingPods.subscribe({
     updated: ({ metadata }) => versions.saw(metadata.uid, metadata.resourceVersion),
   });
   return {
     informers,
     versions,
-    hasSynced: () => all.every((informer) => informer.hasSynced()),
+    definition,
+    hasSynced: () =>
+      definition.facts !== undefined && all.every((informer) => informer.hasSynced()),
     whenSynced: async (signal) => {
-      await Promise.all(all.map((informer) => informer.whenSynced(signal)));
+      const filled = all.map((informer) => informer.whenSynced(signal));
+      await Promise.all([...filled, definition.whenKnown()]);
     },
     reconnect: () => {
-      for (const informer of all) informer.reconnect();
+      for (const informer of [...all, definition]) informer.reconnect();
     },
     stop: async () => {
-      await Promise.all(all.map((informer) => informer.stop()));
+      await Promise.all([...all, definition].map((informer) => informer.stop()));
     },
   };
 }

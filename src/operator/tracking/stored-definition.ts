@@ -1,0 +1,136 @@
+/**
+ * Follows the definition of JobSets that the API server has, because one that is older than this
+ * operator makes it drop new fields of the status without a word.
+ */
+import { JOBSET_CRD } from '../../jobset/schema/crd.ts';
+import { missingStatusFields, statusOnly } from '../../jobset/schema/missing-fields.ts';
+import { FIELDS_OF_FEATURES } from '../../jobset/status/definition.ts';
+import { deepEqual } from '../../kube/json/deep-equal.ts';
+import {
+  CUSTOM_RESOURCE_DEFINITIONS,
+  type CustomResourceDefinition,
+} from '../../kube/objects/custom-resource-definition.ts';
+import { isReason } from '../../kube/status.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import { createInformer, withoutManagedFields } from '../../runtime/informer/create-informer.ts';
+import type { Informer } from '../../runtime/informer/informer.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import { type Logger, SILENT } from '../../runtime/ports/logger.ts';
+import type { Random } from '../../runtime/ports/random.ts';
+
+export interface StoredDefinitionOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics?: Metrics | undefined;
+}
+
+/** What is known of it: members of a `Snapshot`. */
+export interface DefinitionFacts {
+  readonly lacks: ReadonlySet<string>;
+  readonly isDefinitionUnread: boolean;
+}
+
+/**
+ * An operator that may not read the definition takes the fields of features for missing. Its rights
+ * are then those of an earlier version, and so, most likely, is the definition. A feature that acts
+ * on a field which is never kept would delete Pods without end, while one that is off harms nothing.
+ */
+const UNREAD: DefinitionFacts = { lacks: FIELDS_OF_FEATURES, isDefinitionUnread: true };
+
+export class StoredDefinition {
+  readonly #logger: Logger;
+  readonly #missing: (count: number) => void;
+  readonly #informer: Informer<CustomResourceDefinition>;
+  readonly #handlers = new Set<() => void>();
+  readonly #whenKnown: Promise<void>;
+  #resolve: () => void = () => undefined;
+  #facts: DefinitionFacts | undefined;
+
+  constructor(options: StoredDefinitionOptions) {
+    this.#logger = options.logger;
+    this.#whenKnown = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+    const gauge = options.metrics?.gauge({
+      name: 'lockstep_definition_missing_fields',
+      help: 'Fields of the status that the stored definition of JobSets lacks',
+    });
+    this.#missing = (count) => gauge?.set({}, count);
+    this.#informer = createInformer<CustomResourceDefinition>({
+      ...options,
+      resource: CUSTOM_RESOURCE_DEFINITIONS,
+      fieldSelector: `metadata.name=${JOBSET_CRD.metadata.name}`,
+      transform: (definition) => {
+        // An annotation of kubectl holds the definition once more.
+        const { annotations: _, ...metadata } = withoutManagedFields(definition).metadata;
+        const { apiVersion, kind } = definition;
+        return { apiVersion, kind, metadata, spec: statusOnly(definition) };
+      },
+      // It tries again for as long as it may not, and that is worth one line.
+      logger: SILENT,
+      onFailure: (error) => {
+        if (this.#facts === undefined && isReason(error, 'Forbidden')) this.#learn(UNREAD);
+      },
+    });
+    const see = (definition: CustomResourceDefinition): void => {
+      const lacks = new Set(missingStatusFields(definition));
+      this.#learn({ lacks, isDefinitionUnread: false });
+    };
+    this.#informer.subscribe({ added: see, updated: see });
+    // JobSets that are served without a definition come from a server that keeps all fields.
+    void this.#informer.whenSynced().then(() => {
+      if (this.#facts === undefined) this.#learn({ lacks: new Set(), isDefinitionUnread: false });
+    });
+  }
+
+  /** Before anything is known: nothing. */
+  get facts(): DefinitionFacts | undefined {
+    return this.#facts;
+  }
+
+  /** Resolves once anything is known. */
+  whenKnown(): Promise<void> {
+    return this.#whenKnown;
+  }
+
+  /** Calls the handler after every change, until the signal aborts. */
+  subscribe(handler: () => void, until: AbortSignal): void {
+    this.#handlers.add(handler);
+    until.addEventListener('abort', () => this.#handlers.delete(handler), { once: true });
+  }
+
+  reconnect(): void {
+    this.#informer.reconnect();
+  }
+
+  stop(): Promise<void> {
+    return this.#informer.stop();
+  }
+
+  #learn(facts: DefinitionFacts): void {
+    const before = this.#facts;
+    const fields = [...facts.lacks];
+    const isSame = before?.isDefinitionUnread === facts.isDefinitionUnread;
+    if (isSame && deepEqual([...before.lacks], fields)) return;
+    this.#facts = facts;
+    this.#missing(fields.length);
+    if (facts.isDefinitionUnread) {
+      this.#logger.warn(
+        'the operator may not read the definition of JobSets, so features that write new fields of the status are off: give its account the rights of deploy/lockstep.yaml',
+        { fields },
+      );
+    } else if (fields.length > 0) {
+      this.#logger.warn(
+        'the stored definition of JobSets lacks fields of the status, and features that need them are off: apply that of this version',
+        { fields },
+      );
+    } else if (before !== undefined) {
+      this.#logger.info('the stored definition of JobSets has all fields of the status now');
+    }
+    this.#resolve();
+    for (const handler of this.#handlers) handler();
+  }
+}
