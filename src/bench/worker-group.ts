@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { createJobSetInformers } from '../cli/jobset-informers.ts';
 import { HOST_ROOT } from '../cluster/node/namespaces/root-plan.ts';
 import { JOBSETS, type JobSet, type RestartStrategy } from '../jobset/jobset.ts';
-import { EPOCH, RESTART_BACKOFF, RESTART_MODE } from '../jobset/names.ts';
+import { EPOCH, RESTART_BACKOFF, RESTART_MODE, STANDBY } from '../jobset/names.ts';
 import { defined } from '../kube/json/defined.ts';
 import type { Stored, StringMap } from '../kube/meta.ts';
 import { COMPLETION_INDEX } from '../kube/objects/job.ts';
@@ -49,11 +49,13 @@ export interface WorkerGroupOptions {
    * restart they go on where they were.
    */
   readonly stepMs?: number | undefined;
+  /** Workers wait for their start as warm standbys do, and have one each. Without `stepMs`. */
+  readonly hasStandby?: boolean;
 }
 
-/** One line of the file: `start RANK PID` or `end RANK PID`. */
+/** One line of the file, such as `start RANK PID`. `ready`: it waits for its start. */
 export interface Mark {
-  readonly what: 'start' | 'end';
+  readonly what: 'ready' | 'start' | 'end';
   readonly rank: number;
   readonly pid: number;
 }
@@ -116,7 +118,7 @@ export class WorkerGroup {
       .filter((line) => line !== '')
       .map((line) => {
         const [what, rank, pid] = line.split(' ');
-        return { what: what === 'start' ? 'start' : 'end', rank: Number(rank), pid: Number(pid) };
+        return { what: what as Mark['what'], rank: Number(rank), pid: Number(pid) };
       });
   }
 
@@ -233,8 +235,9 @@ export class WorkerGroup {
 
   /** What a worker does until it is told to stop. */
   #work(): string {
-    const { stepMs } = this.#options;
-    if (stepMs === undefined) return 'sleep 3600 & wait';
+    const { stepMs, hasStandby } = this.#options;
+    const report = hasStandby ? 'echo 1 >> "$LOCKSTEP_PROGRESS_FILE"; ' : '';
+    if (stepMs === undefined) return `${report}sleep 3600 & wait`;
     const steps = this.#stepsPath;
     // A read that times out sleeps without another process, which 64 workers could not afford.
     const pause = (seconds: number): string => `read -r -t ${seconds} -u 9 _`;
@@ -248,8 +251,21 @@ export class WorkerGroup {
     );
   }
 
+  /** Waits for the start, as the guide on warm standbys has it. */
+  #wait(): string {
+    if (!this.#options.hasStandby) return '';
+    return (
+      `echo phase=standby >> "$LOCKSTEP_PROGRESS_FILE"; echo "ready $RANK $pid" >> ${this.#marksPath}; ` +
+      'until [ -e "$LOCKSTEP_START_FILE" ]; do sleep 0.02; done; '
+    );
+  }
+
   #manifest(): JobSet {
-    const { mode, strategy = 'InPlaceRestart', tolerations, annotations } = this.#options;
+    const { mode, strategy = 'InPlaceRestart', tolerations, hasStandby } = this.#options;
+    const annotations = {
+      ...this.#options.annotations,
+      ...(hasStandby ? { [STANDBY]: 'Warm' } : {}),
+    };
     // What trains needs more of its shell than what only waits, which shall start fast.
     const shell = this.#options.stepMs === undefined ? 'sh' : 'bash';
     const { onStop = 'exit 143', maxRestarts = DEFAULT_MAX_RESTARTS } = this.#options;
@@ -259,7 +275,7 @@ export class WorkerGroup {
     const script =
       `{ read -r pid rest <${HOST_ROOT}/proc/self/stat; } 2>/dev/null || pid=$$$$; ` +
       `trap 'echo "end $RANK $pid" >> ${marks}; kill $! 2>/dev/null; ${onStop}' TERM; ` +
-      `echo "rank $RANK runs"; echo "start $RANK $pid" >> ${marks}; ${this.#work()}`;
+      `${this.#wait()}echo "rank $RANK runs"; echo "start $RANK $pid" >> ${marks}; ${this.#work()}`;
     return {
       apiVersion: 'jobset.x-k8s.io/v1alpha2',
       kind: 'JobSet',

@@ -207,6 +207,7 @@ export class StandbyKeeper {
     if (!saysStandby(report)) this.#kill(standby, 'Reported');
     else if (!standby.isReady && standby.end === undefined) {
       standby.isReady = true;
+      this.#options.logger.info('a standby waits for the next epoch');
       this.#tell();
     }
   }
