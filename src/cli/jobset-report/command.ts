@@ -1,6 +1,20 @@
-/** `lockstep report JOBSET`: a timeline of each recorded restart, and who caused it. */
+/** `lockstep report JOBSET`: where its time went, and each recorded restart with who caused it. */
+
+import { claims } from '../../jobset/membership.ts';
+import { type GroupProgress, groupProgress } from '../../jobset/progress/group-progress.ts';
+import { PODS } from '../../kube/objects/pod.ts';
+import { ApiStatusError } from '../../kube/status.ts';
+import { nodeClock } from '../../runtime/adapters/node-clock.ts';
+import { allPages } from '../../runtime/client/pages.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
-import { type JobSetName, jobSetNameErrors, withJobSet } from '../named-jobset.ts';
+import { HubMembers } from '../jobset-status/hub-members.ts';
+import {
+  type JobSetName,
+  jobSetNameErrors,
+  labelledBy,
+  type NamedJobSet,
+  withJobSet,
+} from '../named-jobset.ts';
 import { reportLines, restartReport } from './restart-report.ts';
 
 export interface ReportOptions extends JobSetName {
@@ -34,12 +48,46 @@ export async function reportJobSet(
   { output, ...named }: ReportOptions,
   flags: ConnectionFlags,
 ): Promise<number> {
-  return withJobSet(named, flags, async ({ jobSet }) => {
-    const report = restartReport(jobSet);
+  return withJobSet(named, flags, async (found) => {
+    const reported = await liveProgress(found);
+    const report = restartReport(found.jobSet, nodeClock.now(), reported);
     const width = process.stdout.columns ?? DEFAULT_WIDTH;
     const lines =
       output === 'json' ? [JSON.stringify(report, undefined, 2)] : reportLines(report, width);
     process.stdout.write(lines.map((line) => `${line}\n`).join(''));
     return 0;
   });
+}
+
+/** Pods per request. */
+const PAGE_SIZE = 500;
+
+/**
+ * What members of a running epoch tell of themselves, as far as they can be asked: it says what
+ * became of the time since the last status write. Everything else stands in the status.
+ */
+async function liveProgress({
+  connection,
+  client,
+  jobSet,
+  at,
+  signal,
+}: NamedJobSet): Promise<GroupProgress | undefined> {
+  if (jobSet.status?.goodput?.phase !== 'Running') return undefined;
+  const hub = new HubMembers(connection, nodeClock);
+  try {
+    const pods = await allPages((next) =>
+      client.list(PODS, { ...labelledBy(jobSet, at), limit: PAGE_SIZE, ...next, signal }),
+    );
+    const members = pods.filter((pod) => claims(pod, jobSet));
+    const asked = await hub.ask(jobSet.metadata.uid, members, signal);
+    const reports = 'reports' in asked ? asked.reports : undefined;
+    return reports && groupProgress(reports.flatMap(({ progress }) => progress ?? []));
+  } catch (error) {
+    // Whether Pods may be listed does not matter here.
+    if (error instanceof ApiStatusError) return undefined;
+    throw error;
+  } finally {
+    hub.close();
+  }
 }

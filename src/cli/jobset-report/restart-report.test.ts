@@ -40,10 +40,13 @@ const SECOND: RestartRecord = {
 };
 
 function reportOf(status: JobSetStatus): RestartReport {
-  return restartReport({
-    ...storedJobSet({ failurePolicy: { maxRestarts: 10 } }),
-    status: { inPlaceRestarts: 2, inPlaceRestartsCountTowardsMax: 1, ...status },
-  });
+  return restartReport(
+    {
+      ...storedJobSet({ failurePolicy: { maxRestarts: 10 } }),
+      status: { inPlaceRestarts: 2, inPlaceRestartsCountTowardsMax: 1, ...status },
+    },
+    Date.parse('2026-01-01T01:00:00Z'),
+  );
 }
 
 const REPORT = reportOf({ restartHistory: [SECOND, FIRST] });
@@ -56,6 +59,41 @@ describe('the report about a JobSet', () => {
       'recorded: 2 restarts (1 WorkerFailed, 1 Scaled), 2.00 s down, 1.00 s on average',
     ]);
     expect(reportLines(reportOf({}), 100)[2]).toBe('no restart is recorded');
+  });
+
+  it('tells where the time went, and which nodes were left, the oldest first', () => {
+    const avoided = {
+      time: '2026-01-01T00:10:00.000000Z',
+      reason: 'certain suspect 3 times in 1h',
+      pod: 'train-w-0-5',
+      worker: 'worker 5 of w (w-0, index 5)',
+    };
+    const report = reportOf({
+      goodput: {
+        time: '2026-01-01T00:30:00.000000Z',
+        phase: 'Suspended',
+        waitingMs: 600_000,
+        productiveMs: 1_200_000,
+      },
+      avoidedNodes: [
+        { node: 'newer', ...avoided },
+        { node: 'older', ...avoided },
+      ],
+    });
+    expect(reportLines(report, 100).slice(3)).toEqual([
+      '',
+      'where the time went:',
+      '  Suspended       30m   50.0 %  the JobSet was suspended',
+      '  Productive      20m   33.3 %  work that a checkpoint or the end has saved',
+      '  Waiting         10m   16.7 %  before the first release, or after a resume',
+      '  total           60m  100.0 %  since the JobSet was created',
+      '',
+      expect.stringMatching(
+        /^avoids node older since .*: certain suspect 3 times in 1h; worker 5 /,
+      ),
+      expect.stringMatching(/^avoids node newer since /),
+    ]);
+    expect(report.goodput?.classes).toMatchObject({ Suspended: 1_800_000, Waiting: 600_000 });
   });
 
   it('tells each restart in the order of time: what ended it, who failed, and when', () => {

@@ -1,11 +1,14 @@
-/** The data of `lockstep report JOBSET`: its recorded restarts, and what they cost. */
+/** The data of `lockstep report JOBSET`: where its time went, its recorded restarts, their cost. */
 import { type ReportedRestart, reportedRestarts } from '../../jobset/epoch/restart-request.ts';
 import { describeWitness } from '../../jobset/epoch/witness.ts';
-import type { JobSet } from '../../jobset/jobset.ts';
+import { type GoodputAt, goodputAt } from '../../jobset/goodput/goodput-at.ts';
+import type { AvoidedNode, JobSet } from '../../jobset/jobset.ts';
 import { countedRestarts } from '../../jobset/policies/restart-budget.ts';
+import type { GroupProgress } from '../../jobset/progress/group-progress.ts';
 import { formatDuration } from '../../kube/duration.ts';
 import { namespaceOf, type Stored } from '../../kube/meta.ts';
 import { printable } from '../../kube/quote.ts';
+import { avoidedLines, goodputTable } from '../goodput-lines.ts';
 import { culpritLines } from '../jobset-status/restart-lines.ts';
 import { seconds, timelineRows } from '../restart-timeline.ts';
 
@@ -25,6 +28,10 @@ export interface RestartReport {
   readonly restartHistory: readonly ReportedRestart[];
   /** How long the group was down in these, as far as their phases are known. */
   readonly downMs: number;
+  /** What became of its time; null: the operator does not account for it. */
+  readonly goodput: GoodputAt | null;
+  /** Nodes that replaced members have left, the oldest first. */
+  readonly avoidedNodes: readonly AvoidedNode[];
   /** Why the JobSet failed in the end; null: it has not. */
   readonly failure: {
     readonly time: string;
@@ -33,7 +40,15 @@ export interface RestartReport {
   } | null;
 }
 
-export function restartReport(jobSet: Stored<JobSet>): RestartReport {
+/**
+ * `reported` is what members tell of themselves; undefined: nothing is known of that. Time is
+ * accounted for up to `nowMs`.
+ */
+export function restartReport(
+  jobSet: Stored<JobSet>,
+  nowMs: number,
+  reported?: GroupProgress,
+): RestartReport {
   const { metadata, spec, status = {} } = jobSet;
   const restartHistory = reportedRestarts(jobSet).toReversed();
   const failed = status.conditions?.find(
@@ -49,6 +64,8 @@ export function restartReport(jobSet: Stored<JobSet>): RestartReport {
     maxRestarts: spec.failurePolicy?.maxRestarts ?? 0,
     restartHistory,
     downMs: restartHistory.reduce((sum, record) => sum + downMs(record), 0),
+    goodput: goodputAt(jobSet, nowMs, reported) ?? null,
+    avoidedNodes: (status.avoidedNodes ?? []).toReversed(),
     failure:
       failed === undefined
         ? null
@@ -56,12 +73,14 @@ export function restartReport(jobSet: Stored<JobSet>): RestartReport {
   };
 }
 
-/** Lines for people. A line of text may be longer than `width`; a row of the timeline is not. */
+/** Lines for people. A line of text may be longer than `width`; a row of numbers is not. */
 export function reportLines(report: RestartReport, width: number): readonly string[] {
-  const { restartHistory, failure } = report;
+  const { restartHistory, goodput, avoidedNodes, failure } = report;
   const longestMs = Math.max(0, ...restartHistory.map(downMs));
   return [
     ...totals(report),
+    ...(goodput === null ? [] : ['', 'where the time went:', ...goodputTable(goodput, width)]),
+    ...(avoidedNodes.length === 0 ? [] : ['', ...avoidedLines(avoidedNodes)]),
     ...restartHistory.flatMap((record) => ['', ...restartLines(record, { longestMs, width })]),
     ...(failure === null
       ? []

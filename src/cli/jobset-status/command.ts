@@ -132,8 +132,14 @@ async function viewOf(
     hub.ask(jobSet.metadata.uid, pods, signal),
     nodes.notReady(new Set(names), signal),
   ]);
-  if ('reports' in asked) return statusView(jobSet, pods, asked.reports, notReady);
-  return { ...statusView(jobSet, pods, undefined, notReady), problem: asked.problem };
+  const view = statusView(
+    jobSet,
+    pods,
+    'reports' in asked ? asked.reports : undefined,
+    notReady,
+    nodeClock.now(),
+  );
+  return 'problem' in asked ? { ...view, problem: asked.problem } : view;
 }
 
 const STANDARD_OUTPUT: Terminal = {

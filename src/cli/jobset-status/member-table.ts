@@ -1,5 +1,6 @@
 /** Renders a JobSet and its members as a table. */
 import { printable } from '../../kube/quote.ts';
+import { avoidedLines, goodputLines } from '../goodput-lines.ts';
 import { groupLines, progressColumns } from './progress-lines.ts';
 import { culpritLines, restartLine } from './restart-lines.ts';
 import type {
@@ -56,14 +57,19 @@ function folded(line: string, columns: number): readonly string[] {
 }
 
 /**
- * One line about the JobSet, its progress, one line for each important condition, and one for each
- * of its last restarts; the newest says who may have failed first.
+ * One line about the JobSet, its progress and its time, one line for each important condition, for
+ * each node that it avoids, and for each of its last restarts; the newest says who may have failed
+ * first.
  */
 function summary({ jobSet, members }: StatusView): readonly string[] {
   return [
     jobSetLine(jobSet),
-    ...groupLines(jobSet.progress, members).map((line) => `  ${line}`),
-    ...jobSet.conditions.map((condition) => `  ${conditionLine(condition)}`),
+    ...[
+      ...groupLines(jobSet.progress, members),
+      ...goodputLines(jobSet.goodput),
+      ...jobSet.conditions.map(conditionLine),
+      ...avoidedLines(jobSet.avoidedNodes).slice(0, SHOWN_NODES),
+    ].map((line) => `  ${line}`),
     ...jobSet.restartHistory
       .slice(0, SHOWN_RESTARTS)
       .flatMap((record, i) => [restartLine(record), ...(i === 0 ? culpritLines(record) : [])]),
@@ -117,6 +123,8 @@ const HEADINGS = ['MEMBER', 'POD', 'NODE', 'PHASE', 'EPOCH', 'CHANNEL', 'LAST CA
 const NOTHING = '-';
 const GAP = '  ';
 const SHOWN_RESTARTS = 3;
+/** The report has all of them. */
+const SHOWN_NODES = 4;
 /** Rows of a screen that the lines above the table leave free. */
 const LEAST_TABLE_ROWS = 6;
 

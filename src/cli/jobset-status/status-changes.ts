@@ -1,12 +1,13 @@
 /** The differences between two views of a JobSet. */
+import { avoidedLines } from '../goodput-lines.ts';
 import { conditionLine, jobSetLine, memberLine, memberName } from './member-table.ts';
 import { culpritLines, restartLine } from './restart-lines.ts';
 import type { StatusView } from './status-view.ts';
 
 /**
- * One line each for what a log should show: the JobSet if its line has changed, new restarts and
- * conditions, and members that changed, came or went. Progress alone is no change: it would be a
- * line for each look. Before the first view there is nothing.
+ * One line each for what a log should show: the JobSet if its line has changed, new restarts,
+ * conditions and avoided nodes, and members that changed, came or went. Progress and time alone are
+ * no change: it would be a line for each look. Before the first view there is nothing.
  */
 export function statusChanges(
   before: StatusView | undefined,
@@ -18,6 +19,10 @@ export function statusChanges(
     ...changed(
       before?.jobSet.conditions.map(conditionLine) ?? [],
       after.jobSet.conditions.map(conditionLine),
+    ),
+    ...changed(
+      avoidedLines(before?.jobSet.avoidedNodes ?? []),
+      avoidedLines(after.jobSet.avoidedNodes),
     ),
     ...changed(before?.members.map(memberLine) ?? [], after.members.map(memberLine)),
     ...gone(before, after),

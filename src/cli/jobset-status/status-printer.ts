@@ -65,9 +65,9 @@ export function livePrinter(
 /** Progress changes with every look at a healthy group. */
 const PROGRESS_INTERVAL_MS = 60_000;
 
-/** Leaves out what changes with every step of a healthy run. */
+/** Leaves out what changes with every look at a healthy run. */
 function withoutProgress(name: string, value: unknown): unknown {
-  return name === 'progress' ? undefined : value;
+  return name === 'progress' || name === 'goodput' ? undefined : value;
 }
 
 const NO_SCREEN = { rows: Number.POSITIVE_INFINITY, columns: Number.POSITIVE_INFINITY };

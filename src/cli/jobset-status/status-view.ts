@@ -7,8 +7,9 @@ import type { Notice } from '../../jobset/epoch/notice.ts';
 import { type PodFacts, podFacts } from '../../jobset/epoch/pod-facts.ts';
 import { type ReportedRestart, reportedRestarts } from '../../jobset/epoch/restart-request.ts';
 import type { WorkerEnd } from '../../jobset/epoch/worker-end.ts';
+import { type GoodputAt, goodputAt } from '../../jobset/goodput/goodput-at.ts';
 import type { MemberReport } from '../../jobset/hub/member-report.ts';
-import type { JobSet, RestartRecord } from '../../jobset/jobset.ts';
+import type { AvoidedNode, JobSet, RestartRecord } from '../../jobset/jobset.ts';
 import { REPLICATED_JOB_NAME } from '../../jobset/names.ts';
 import { countedRestarts } from '../../jobset/policies/restart-budget.ts';
 import {
@@ -65,6 +66,10 @@ export interface JobSetView {
   readonly conditions: readonly ConditionView[];
   /** The newest first. */
   readonly restartHistory: readonly ReportedRestart[];
+  /** What became of its time; null: the operator does not account for it. */
+  readonly goodput: GoodputAt | null;
+  /** The newest first. */
+  readonly avoidedNodes: readonly AvoidedNode[];
 }
 
 export interface ConditionView {
@@ -118,13 +123,14 @@ export interface LastCause {
 
 /**
  * `reports` come from the hub; undefined: it could not be asked, or there is none. `notReady` are
- * names of nodes.
+ * names of nodes. Time is accounted for up to `nowMs`, and always up to the last status write.
  */
 export function statusView(
   jobSet: Stored<JobSet>,
   pods: readonly Stored<Pod>[],
   reports: readonly MemberReport[] | undefined,
   notReady: ReadonlySet<string> = new Set(),
+  nowMs = 0,
 ): StatusView {
   const byPod = new Map(reports?.map((report) => [report.pod, report]));
   const history = jobSet.status?.restartHistory ?? [];
@@ -139,7 +145,8 @@ export function statusView(
       };
     })
     .sort((a, b) => orderOf(a).localeCompare(orderOf(b), 'en', { numeric: true }));
-  const view = jobSetView(jobSet, members);
+  const goodput = goodputAt(jobSet, nowMs, reports && progress) ?? null;
+  const view = { ...jobSetView(jobSet, members), goodput };
   return { jobSet: { ...view, progress: steps.length === 0 ? null : progress }, members };
 }
 
@@ -160,7 +167,7 @@ function orderOf({ replicatedJob, job, index, pod }: MemberView): string {
 function jobSetView(
   jobSet: Stored<JobSet>,
   members: readonly MemberView[],
-): Omit<JobSetView, 'progress'> {
+): Omit<JobSetView, 'progress' | 'goodput'> {
   const { metadata, spec, status = {} } = jobSet;
   const { deprecated, synced } = epochsOf(status);
   const isInPlace = spec.failurePolicy?.restartStrategy === 'InPlaceRestart';
@@ -183,6 +190,7 @@ function jobSetView(
     maxRestarts: spec.failurePolicy?.maxRestarts ?? 0,
     conditions: telling(status.conditions ?? [], announced >= size),
     restartHistory: reportedRestarts(jobSet),
+    avoidedNodes: status.avoidedNodes ?? [],
   };
 }
 

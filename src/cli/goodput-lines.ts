@@ -1,0 +1,76 @@
+/** Renders where the time of a JobSet went. */
+import type { GoodputClass } from '../jobset/goodput/classes.ts';
+import type { GoodputAt } from '../jobset/goodput/goodput-at.ts';
+import type { AvoidedNode } from '../jobset/jobset.ts';
+import { humanDuration } from '../kube/duration.ts';
+import { printable } from '../kube/quote.ts';
+import { seconds } from './restart-timeline.ts';
+
+/** What a class is, for a reader who sees it for the first time. */
+const MEANINGS: Readonly<Record<GoodputClass, string>> = {
+  Productive: 'work that a checkpoint or the end has saved',
+  Pending: 'work that the next checkpoint will save',
+  Lost: 'work that no checkpoint had saved',
+  Hung: 'the silence of a worker that hung',
+  Starting: 'from a release to the first step',
+  Restarting: 'from the end of an epoch to the next release',
+  Waiting: 'before the first release, or after a resume',
+  Suspended: 'the JobSet was suspended',
+  Running: 'workers ran, and told of no checkpoint',
+};
+
+/** Two lines: what was productive, and what became of the rest, the largest first. */
+export function goodputLines(goodput: GoodputAt | null): readonly string[] {
+  if (goodput === null) return [];
+  const { elapsedMs } = goodput;
+  const productiveMs = goodput.classes.Productive;
+  const all = duration(elapsedMs);
+  const rest = parts(goodput).filter(([name]) => name !== 'Productive');
+  const told = rest.map(([name, ms]) => `${name} ${duration(ms)} (${share(ms, elapsedMs)})`);
+  return [
+    productiveMs === 0
+      ? `time: ${all}, and no checkpoint has saved any of it`
+      : `time: ${all}, ${share(productiveMs, elapsedMs)} of it productive`,
+    ...(told.length === 0 ? [] : [`the rest: ${told.join(', ')}`]),
+  ];
+}
+
+/** A row for each class with its meaning, the largest first, and their sum. No row is wider. */
+export function goodputTable(goodput: GoodputAt, width: number): readonly string[] {
+  const { elapsedMs } = goodput;
+  const row = (name: string, ms: number, meaning: string): string => {
+    const numbers = `${duration(ms).padStart(9)}${share(ms, elapsedMs).padStart(9)}`;
+    const short = `  ${name.padEnd(10)}${numbers}`;
+    const whole = `${short}  ${meaning}`;
+    return whole.length <= width ? whole : short.slice(0, width);
+  };
+  return [
+    ...parts(goodput).map(([name, ms]) => row(name, ms, MEANINGS[name])),
+    row('total', elapsedMs, 'since the JobSet was created'),
+  ];
+}
+
+/** One line for each node that members have left. */
+export function avoidedLines(avoided: readonly AvoidedNode[]): readonly string[] {
+  return avoided.map(({ node, time, reason, pod, worker }) =>
+    printable(`avoids node ${node} since ${time}: ${reason}; ${worker} left it, Pod ${pod}`),
+  );
+}
+
+function parts({ classes }: GoodputAt): readonly (readonly [GoodputClass, number])[] {
+  const all = Object.entries(classes) as readonly (readonly [GoodputClass, number])[];
+  return all.filter(([, ms]) => ms > 0).toSorted(([, a], [, b]) => b - a);
+}
+
+/** Small ones as in a timeline, so that a reader can compare them. */
+function duration(ms: number): string {
+  return ms < MAX_SECONDS_MS ? seconds(ms) : humanDuration(ms);
+}
+
+const MAX_SECONDS_MS = 120_000;
+const LEAST_PERCENT = 0.1;
+
+function share(ms: number, ofMs: number): string {
+  const percent = (100 * ms) / ofMs;
+  return percent > 0 && percent < LEAST_PERCENT ? `<${LEAST_PERCENT} %` : `${percent.toFixed(1)} %`;
+}
