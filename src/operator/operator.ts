@@ -119,9 +119,9 @@ export function actOn(caches: OperatorCaches, options: OperatorOptions): Operato
   const tracker = new GroupTracker({ jobWithUid, nowMs: () => options.clock.now() });
   const fates = new MemberFates({
     jobWithUid,
-    isGroup: ({ uid }) => {
+    statusOf: ({ uid }) => {
       const jobSet = jobSetWithUid(uid);
-      return jobSet !== undefined && isGroup(jobSet);
+      return jobSet !== undefined && isGroup(jobSet) ? (jobSet.status ?? {}) : undefined;
     },
     spokenEpoch: (podUid) => tracker.livePod(podUid)?.spoken?.epoch,
     nowMs: () => options.clock.monotonic(),

@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { storedJob } from '../../../test/fixtures/jobset-objects.ts';
+import { ZERO } from '../../../test/fixtures/planned.ts';
 import type { WorkerEvidence } from '../../jobset/culprits/worker-evidence.ts';
+import type { JobSetStatus } from '../../jobset/jobset.ts';
 import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import { MemberFates } from './member-fates.ts';
@@ -52,16 +54,18 @@ let nowMs: number;
 let jobs: Map<string, Stored<Job>>;
 let groups: Set<string>;
 let spoken: Map<string, number>;
+let status: JobSetStatus;
 let fates: MemberFates;
 
 beforeEach(() => {
   nowMs = 100_000;
   jobs = new Map([['uid-of-train-w-0', job()]]);
   groups = new Set([TRAIN.uid]);
+  status = { deprecatedEpoch: 2, replicatedJobsStatus: [{ name: 'w', ...ZERO, syncedEpoch: 3 }] };
   spoken = new Map([0, 1, 2].map((slot) => [`pod-${slot}`, 3]));
   fates = new MemberFates({
     jobWithUid: (uid) => jobs.get(uid),
-    isGroup: ({ uid }) => groups.has(uid),
+    statusOf: ({ uid }) => (groups.has(uid) ? status : undefined),
     spokenEpoch: (uid) => spoken.get(uid),
     nowMs: () => nowMs,
   });
@@ -136,7 +140,36 @@ describe('what agents tell', () => {
   });
 });
 
+describe('a member whose Pod goes while it waits at the barrier', () => {
+  beforeEach(() => {
+    fates.announced(podIn(1), { epoch: 4, ended: KILLED });
+    spoken.set('pod-1', 4);
+    status = { ...status, deprecatedEpoch: 3 };
+  });
+
+  test.each<[string, () => void]>([
+    ['is deleted', () => fates.podChanged(podIn(1, {}, DELETED), podIn(1))],
+    ['vanishes', () => fates.podGone(podIn(1))],
+    ['is told to end, and exits with 0', () => fates.podSucceeded(podIn(1, {}, DELETED))],
+  ])('keeps what it told, and has no part in the next epoch: it %s', (_, go) => {
+    go();
+    expect(fates.of(TRAIN, 3)).toMatchObject([{ fate: { kind: 'Ended', evidence: KILLED } }]);
+    const replicatedJobsStatus = [{ name: 'w', ...ZERO, syncedEpoch: 4 }];
+    status = { ...status, replicatedJobsStatus };
+    expect(fates.of(TRAIN, 4)).toEqual([]);
+  });
+});
+
 describe('a member whose agent cannot tell', () => {
+  test('is not lost if we replace it, whatever this operator knows of its epoch', () => {
+    const left = { node: 'n1', time: '', reason: '', worker: '', pod: 'train-w-0-1' };
+    status = { ...status, avoidedNodes: [left] };
+    fates.podChanged(podIn(1, {}, DELETED), podIn(1));
+    fates.podGone(podIn(1, {}, DELETED));
+    fates.podGone(podIn(2));
+    expect(fates.of(TRAIN, 3)).toMatchObject([{ member: { pod: 'train-w-0-2' } }]);
+  });
+
   test('came back as a new process: its stream had ended before', () => {
     fates.left('pod-1', nowMs, podIn(1));
     nowMs += 700;

@@ -5,17 +5,20 @@
  */
 import type { Fate, Member, MemberEvidence } from '../../jobset/culprits/group-evidence.ts';
 import { placeIn } from '../../jobset/culprits/worker-name.ts';
+import { releasedEpoch } from '../../jobset/epoch/dialect.ts';
 import { type PodFacts, podFacts } from '../../jobset/epoch/pod-facts.ts';
 import type { HubAnnouncement } from '../../jobset/hub/message.ts';
+import type { JobSetStatus } from '../../jobset/jobset.ts';
 import { membershipOf, type Owner, ownerKey } from '../../jobset/membership.ts';
+import { REPLICATED_JOB_NAME } from '../../jobset/names.ts';
 import { defined } from '../../kube/json/defined.ts';
 import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 
 export interface MemberFatesOptions {
   readonly jobWithUid: (uid: string) => Stored<Job> | undefined;
-  /** Whether that JobSet exists, restarts in place, and is not over. */
-  readonly isGroup: (jobSet: Owner) => boolean;
+  /** Undefined for a JobSet that is gone, is over, or does not restart in place. */
+  readonly statusOf: (jobSet: Owner) => JobSetStatus | undefined;
   /** The newest epoch that the agent of that Pod has announced over the hub. */
   readonly spokenEpoch: (podUid: string) => number | undefined;
   /** Monotonic. */
@@ -139,11 +142,16 @@ export class MemberFates {
     this.#nodes.set(podUid, node);
   }
 
-  /** What we delete ourselves, with its Job or because the Job is suspended, is not lost. */
+  /**
+   * What we delete ourselves, with its Job, because the Job is suspended, or to replace it, is not
+   * lost.
+   */
   #lose(pod: Pod, isDeleted: boolean): void {
     const facts = podFacts(pod);
     const epoch = this.#epochOf(pod, facts);
     if (facts === undefined || epoch === undefined || facts.isDiscarded === true) return;
+    const { avoidedNodes } = this.#statusOf(pod) ?? {};
+    if (avoidedNodes?.some((left) => left.pod === facts.name) === true) return;
     const job = this.#options.jobWithUid(facts.jobUid);
     const isOurs = job?.metadata.deletionTimestamp !== undefined || job?.spec.suspend === true;
     if (job === undefined || isOurs) return;
@@ -152,10 +160,23 @@ export class MemberFates {
     this.#note(pod, epoch, { kind: 'Lost', seenMs, ...(isDeleted ? { deletedMs: nowMs } : {}) });
   }
 
-  #epochOf({ metadata }: Pod, facts: PodFacts | undefined): number | undefined {
-    const spoken = this.#options.spokenEpoch(metadata.uid) ?? 0;
+  /**
+   * The epoch in which its worker has run; undefined at the barrier. One that goes from there has
+   * failed in no epoch, and what it told of the last one stays.
+   */
+  #epochOf(pod: Pod, facts: PodFacts | undefined): number | undefined {
+    const spoken = this.#options.spokenEpoch(pod.metadata.uid) ?? 0;
     const epoch = Math.max(spoken, facts?.epoch ?? 0);
-    return epoch === 0 ? undefined : epoch;
+    const job = facts && this.#options.jobWithUid(facts.jobUid);
+    const name = job?.metadata.labels?.[REPLICATED_JOB_NAME];
+    const status = this.#statusOf(pod);
+    const isReleased = name !== undefined && releasedEpoch(status, name) >= epoch;
+    return epoch > 0 && isReleased ? epoch : undefined;
+  }
+
+  #statusOf(pod: Pod): JobSetStatus | undefined {
+    const found = membershipOf(pod, this.#options.jobWithUid);
+    return found.kind === 'Member' ? this.#options.statusOf(found.jobSet) : undefined;
   }
 
   #note(pod: Pod, epoch: number, told: Fate): void {
@@ -183,7 +204,8 @@ export class MemberFates {
 
   #member(pod: Pod): { readonly group: Group; readonly job: Stored<Job> } | undefined {
     const found = membershipOf(pod, this.#options.jobWithUid);
-    if (found.kind !== 'Member' || !this.#options.isGroup(found.jobSet)) return undefined;
+    if (found.kind !== 'Member') return undefined;
+    if (this.#options.statusOf(found.jobSet) === undefined) return undefined;
     const key = ownerKey(found.jobSet);
     let group = this.#groups.get(key);
     if (group === undefined) {
