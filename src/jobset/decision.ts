@@ -7,10 +7,11 @@ import type { PersistentVolumeClaim, Service } from '../kube/objects/core.ts';
 import type { Job } from '../kube/objects/job.ts';
 import type { JobSize } from './child-jobs/elastic.ts';
 import type { JobResume } from './child-jobs/job-resume.ts';
-import type { OverduePod } from './epoch/pod-facts.ts';
+import type { OverduePod, PodFacts } from './epoch/pod-facts.ts';
 import type { AccountedClass } from './goodput/classes.ts';
 import type { AgentRights } from './injection/agent-rights.ts';
 import type { JobSetStatus, RestartCause } from './jobset.ts';
+import type { ReplacementCause } from './ladder/ladder-settings.ts';
 import type { Question } from './snapshot.ts';
 import type { ConditionChange } from './status/conditions.ts';
 import type { CountersPutOff } from './status/counters.ts';
@@ -82,7 +83,8 @@ export type Outcome =
   | {
       readonly kind: 'TimeAccounted';
       readonly ms: { readonly [C in AccountedClass]?: number };
-    };
+    }
+  | { readonly kind: 'MemberReplaced'; readonly cause: ReplacementCause };
 
 /** One request to the API server. It can be repeated without harm. */
 export type Action =
@@ -100,5 +102,7 @@ export type Action =
   | { readonly kind: 'ResumeJob'; readonly job: Stored<Job>; readonly resume: JobResume }
   /** Its node is lost, and its deadline has passed: it counts as failed from now on. */
   | { readonly kind: 'DeleteLostPod'; readonly pod: OverduePod }
+  /** It is to leave its node. `message` is for the condition of the Pod that says so. */
+  | { readonly kind: 'ReplaceMember'; readonly pod: PodFacts; readonly message: string }
   /** The JobSet has outlived its time. */
   | { readonly kind: 'DeleteJobSet' };

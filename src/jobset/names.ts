@@ -99,6 +99,8 @@ export const REPLACE_AFTER = 'lockstep/replace-after';
 export const MAX_RESTARTS_WITHOUT_PROGRESS = 'lockstep/max-restarts-without-progress';
 /** JobSet annotation: the epoch to end, if it is the current one and was released. */
 export const RESTART_EPOCH = 'lockstep/restart-epoch';
+/** JobSet annotation: restarts that are allowed beside `maxRestarts`; 0 by default. */
+export const EXTRA_RESTARTS = 'lockstep/extra-restarts';
 
 /** Label of a JobSet that Kueue admits, and the annotation that it used before. */
 export const KUEUE_QUEUE_NAME = 'kueue.x-k8s.io/queue-name';
@@ -121,6 +123,9 @@ export const JOBSET_ANNOTATIONS: readonly string[] = [
   KEEP_FAILED,
   STOP_GRACE,
   RESTART_EPOCH,
+  REPLACE_AFTER,
+  EXTRA_RESTARTS,
+  MAX_RESTARTS_WITHOUT_PROGRESS,
 ];
 /** Annotations that users may set on a Pod template. */
 export const POD_TEMPLATE_ANNOTATIONS: readonly string[] = [AGENT_CONTAINER, LOST_NODE_DEADLINE];

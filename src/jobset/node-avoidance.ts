@@ -15,6 +15,11 @@ export function mayAvoidNodes(annotations: StringMap | undefined): boolean {
 /** The label of Pods by which API servers know that they have to ask the operator. */
 export const AVOIDS_NODES: StringMap = { [REPLACE_AFTER]: 'true' };
 
+/** Whether Pods with these labels are kept away from nodes. */
+export function avoidsNodes(labels: StringMap | undefined): boolean {
+  return labels?.[REPLACE_AFTER] === AVOIDS_NODES[REPLACE_AFTER];
+}
+
 /** More than any other preference may weigh. */
 const WEIGHT = 100;
 

@@ -103,6 +103,7 @@ class Cluster {
       case 'GrantAgentRights':
       case 'RevokeAgentRights':
       case 'DeleteLostPod':
+      case 'ReplaceMember':
       case 'DeleteJobSet':
         throw new Error(`unexpected action ${action.kind}`);
     }

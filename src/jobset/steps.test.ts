@@ -73,7 +73,11 @@ describe('the beginning', () => {
 
   test('a group that was taken out of in-place restart is told', () => {
     const status = { deprecatedEpoch: 3 };
-    const told = ['InPlaceRestartBypassed=True', 'clear RestartingInPlace=False'];
+    const told = [
+      'InPlaceRestartBypassed=True',
+      'clear RestartingInPlace=False',
+      'clear ReplacementPending=False',
+    ];
     expect(conditionsOf(reportBypass(literalFacts({ status })))).toEqual(told);
     expect(reportBypass(literalFacts())).toEqual([]);
     const back = reportBypass(literalGroupFacts({ status }));

@@ -15,6 +15,7 @@ import { annotationErrors, injectedMode, tryInjection } from './injection/agent-
 import type { ShareOptions } from './injection/agent-resources.ts';
 import { settingsWarnings } from './injection/agent-settings.ts';
 import type { JobSet } from './jobset.ts';
+import { ladderErrors, ladderWarnings } from './ladder/ladder-settings.ts';
 import { keepFailedErrors, keepFailedWarnings } from './policies/keep-failed.ts';
 import { progressTimeoutErrors } from './progress/progress-timeouts.ts';
 import { DEFINITION_LIMITS, type SizeLimits } from './size-limits.ts';
@@ -167,6 +168,7 @@ export function jobSetWarnings(
     ...maxRestartsWarnings(spec),
     ...liveAnnotationErrors(jobSet).map((error) => `${formatFieldError(error)}; it is ignored`),
     ...keepFailedWarnings(spec, annotations),
+    ...ladderWarnings(spec, annotations),
     ...settingsWarnings(injectedMode(spec, annotations), annotations),
     ...unknownAnnotationWarnings(jobSet, spec),
     ...spec.replicatedJobs.flatMap(({ name, template }, index) => {
@@ -189,6 +191,7 @@ function liveAnnotationErrors({ metadata }: JobSet): readonly FieldError[] {
     ...progressTimeoutErrors(metadata.annotations),
     ...keepFailedErrors(metadata),
     ...restartEpochErrors(metadata.annotations),
+    ...ladderErrors(metadata.annotations),
   ];
 }
 

@@ -3,7 +3,7 @@ import { type ReportedRestart, reportedRestarts } from '../../jobset/epoch/resta
 import { describeWitness } from '../../jobset/epoch/witness.ts';
 import { type GoodputAt, goodputAt } from '../../jobset/goodput/goodput-at.ts';
 import type { AvoidedNode, JobSet } from '../../jobset/jobset.ts';
-import { countedRestarts } from '../../jobset/policies/restart-budget.ts';
+import { allowedRestarts, countedRestarts } from '../../jobset/policies/restart-budget.ts';
 import type { GroupProgress } from '../../jobset/progress/group-progress.ts';
 import { formatDuration } from '../../kube/duration.ts';
 import { namespaceOf, type Stored } from '../../kube/meta.ts';
@@ -49,7 +49,7 @@ export function restartReport(
   nowMs: number,
   reported?: GroupProgress,
 ): RestartReport {
-  const { metadata, spec, status = {} } = jobSet;
+  const { metadata, status = {} } = jobSet;
   const restartHistory = reportedRestarts(jobSet).toReversed();
   const failed = status.conditions?.find(
     ({ type, status: is }) => type === 'Failed' && is === 'True',
@@ -61,7 +61,7 @@ export function restartReport(
     inPlaceRestartsCountTowardsMax: status.inPlaceRestartsCountTowardsMax ?? 0,
     countedRestarts: countedRestarts(status),
     restarts: status.restarts ?? 0,
-    maxRestarts: spec.failurePolicy?.maxRestarts ?? 0,
+    maxRestarts: allowedRestarts(jobSet),
     restartHistory,
     downMs: restartHistory.reduce((sum, record) => sum + downMs(record), 0),
     goodput: goodputAt(jobSet, nowMs, reported) ?? null,

@@ -11,7 +11,7 @@ import { type GoodputAt, goodputAt } from '../../jobset/goodput/goodput-at.ts';
 import type { MemberReport } from '../../jobset/hub/member-report.ts';
 import type { AvoidedNode, JobSet, RestartRecord } from '../../jobset/jobset.ts';
 import { REPLICATED_JOB_NAME } from '../../jobset/names.ts';
-import { countedRestarts } from '../../jobset/policies/restart-budget.ts';
+import { allowedRestarts, countedRestarts } from '../../jobset/policies/restart-budget.ts';
 import {
   type GroupProgress,
   groupProgress,
@@ -187,7 +187,7 @@ function jobSetView(
     inPlaceRestarts: status.inPlaceRestarts ?? 0,
     restarts: status.restarts ?? 0,
     countedRestarts: countedRestarts(status),
-    maxRestarts: spec.failurePolicy?.maxRestarts ?? 0,
+    maxRestarts: allowedRestarts(jobSet),
     conditions: telling(status.conditions ?? [], announced >= size),
     restartHistory: reportedRestarts(jobSet),
     avoidedNodes: status.avoidedNodes ?? [],

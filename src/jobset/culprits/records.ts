@@ -37,7 +37,7 @@ export function oldestUnsettledEpoch(status: JobSetStatus): number {
 
 /** Suspects whose nodes are unknown, and a Pod that may tell what its agent cannot. */
 export function podsToRead(record: RestartRecord, facts: GroupFacts): readonly SuspectPod[] {
-  if (facts.answers.suspects !== undefined) return [];
+  if (facts.answers.suspects !== undefined || record.suspects !== undefined) return [];
   const { members, ...group } = evidenceOf(record, facts);
   const suspects = suspectsOf({ ...group, members });
   const nameless = suspects.filter(({ member }) => member.node === undefined);
@@ -50,8 +50,12 @@ export function podsToRead(record: RestartRecord, facts: GroupFacts): readonly S
     .map(({ member }) => ({ name: member.pod, uid: member.podUid }));
 }
 
-/** The record with its suspects, and the last words of the first, or else of the witness. */
+/**
+ * The record with its suspects, and the last words of the first, or else of the witness. Suspects
+ * that it has already stay: what happened since then says nothing about them.
+ */
 export function withSuspects(record: RestartRecord, facts: GroupFacts): RestartRecord {
+  if (record.suspects !== undefined) return record;
   const evidence = evidenceOf(record, facts);
   const suspects = suspectsOf(evidence).map(({ member, why, confidence }): Suspect => {
     const { replicatedJob, jobIndex, completionIndex, pod, node } = member;
@@ -105,7 +109,11 @@ export function readable(text: string): string {
 /** Control characters, halves of surrogate pairs, and those that turn the direction of a line. */
 const DECEIVING = /(?![\n\t])[\p{Cc}\p{Cs}\p{Bidi_Control}\u2028\u2029]/gu;
 
-function evidenceOf({ epoch, cause, witness }: RestartRecord, facts: GroupFacts): GroupEvidence {
+/** What is known of the ends of those that ran in the epoch of the record. */
+export function evidenceOf(
+  { epoch, cause, witness }: RestartRecord,
+  facts: GroupFacts,
+): GroupEvidence {
   if (cause === 'Resumed' || cause === 'Scaled') return { size: 0, members: [] };
   const { group, fates, answers } = facts;
   const ran = group.stages.filter(({ released, isComplete }) => released >= epoch && !isComplete);

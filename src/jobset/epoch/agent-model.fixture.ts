@@ -23,6 +23,8 @@ export interface PodWorld {
   /** The Pod has ended with phase Succeeded. */
   succeeded(slot: SlotModel): void;
   workerStarts(slot: SlotModel): void;
+  /** Its worker ended by itself, before any was told to stop. */
+  died(slot: SlotModel): void;
   /** Something in these epochs was lost; `worker` is the epoch whose worker ran, or 0. */
   failed(epochs: readonly number[], worker: number): void;
 }
@@ -61,6 +63,8 @@ export class SlotModel {
   #hungIn = 0;
   /** Whether the end of this Pod must not be charged. */
   #isEndForgiven = false;
+  /** Whether the controller deleted it so that it leaves its node, which is no failure. */
+  #isReplaced = false;
   readonly #hub = new HubChannelModel();
   /** Ghost: the epoch of the last worker that started in this slot. */
   lastStart = 0;
@@ -122,6 +126,7 @@ export class SlotModel {
     this.#late = 0;
     this.#marker = { announced: 0, started: 0 };
     this.#isEndForgiven = false;
+    this.#isReplaced = false;
     this.#hub.isViaApi = false;
     this.#stopped();
     this.#world.changed(this);
@@ -131,6 +136,13 @@ export class SlotModel {
   terminate(isForgiven: boolean): void {
     if (!isForgiven) this.#lost();
     this.#isEndForgiven = isForgiven;
+    this.phase = 'terminating';
+    this.#world.changed(this);
+  }
+
+  /** The controller deletes the Pod, so that the member leaves its node. */
+  replace(): void {
+    this.#isReplaced = true;
     this.phase = 'terminating';
     this.#world.changed(this);
   }
@@ -172,10 +184,15 @@ export class SlotModel {
   faults(): Step[] {
     const faults: Step[] = [];
     if (this.phase === 'live') faults.push(() => this.terminate(false));
-    if (this.worker > 0) faults.push(() => this.#exitWorker());
+    faults.push(...this.deaths());
     if (this.worker > this.#hungIn) faults.push(() => this.#hang());
     if (this.#agent !== 'down' && this.#agent !== 'exiting') faults.push(() => this.#crash());
     return [...faults, ...this.#hubFaults()];
+  }
+
+  /** Its worker ends by itself. */
+  deaths(): Step[] {
+    return this.worker > 0 ? [() => this.#exitWorker()] : [];
   }
 
   /** The kubelet may start the worker although the agent has just exited again. */
@@ -354,13 +371,14 @@ export class SlotModel {
   }
 
   #gone(): void {
-    if (!this.#isEndForgiven) this.#lost();
+    if (!this.#isEndForgiven && !this.#isReplaced) this.#lost();
     this.#world.ended(this.podUid);
     this.#stopped();
     this.phase = 'none';
   }
 
   #exitWorker(): void {
+    this.#world.died(this);
     this.#fail([this.worker]);
     this.worker = 0;
     if (this.#world.isSidecar) this.#workerExited = true;

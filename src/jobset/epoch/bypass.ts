@@ -23,5 +23,8 @@ export function reportBypass({ jobSet, status, group }: Facts): readonly Decisio
   const message = `${why}: barriers are open, workers keep running, and one that fails restarts alone`;
   const reason = isAnnotated ? 'DisabledByAnnotation' : 'StrategyChanged';
   const bypassed = { type, status: 'True', reason, message, event: 'Normal' } as const;
-  return [{ conditions: [bypassed, cleared('RestartingInPlace', reason, message)] }];
+  return [{ conditions: [bypassed, ...STALE.map((each) => cleared(each, reason, message))] }];
 }
+
+/** Conditions that nothing else would turn off. */
+const STALE = ['RestartingInPlace', 'ReplacementPending'] as const;

@@ -4,12 +4,14 @@ import { regardlessOfOrder } from '../../../test/fixtures/planned.ts';
 import { snapshotOf } from '../../../test/fixtures/snapshots.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
+import type { MemberEvidence } from '../culprits/group-evidence.ts';
 import type { Action } from '../decision.ts';
 import type { JobSet, JobSetStatus } from '../jobset.ts';
 import { type Plan, plan } from '../plan.ts';
 import type { Answers, Question } from '../snapshot.ts';
 import type { Step } from './agent-model.fixture.ts';
 import { type HubModel, StreamModel } from './hub-model.fixture.ts';
+import { currentEpoch } from './in-place-restart.ts';
 import { type JobControllerModel, suspended } from './job-controller-model.fixture.ts';
 import type { JobSetModel } from './jobset-model.fixture.ts';
 import { MemberCounts } from './members.ts';
@@ -28,6 +30,10 @@ export interface ControllerWorld {
   readonly podEvents: readonly PodEvent[];
   /** The Pods that live now. */
   livingPods(): readonly PodFacts[];
+  /** What agents told of the ends of workers in that epoch. */
+  fates(epoch: number): readonly MemberEvidence[];
+  /** Deletes a Pod if it lives and is not in deletion. */
+  replace(podUid: string): void;
   /** Under the newest resourceVersion. */
   publish(status: JobSetStatus): void;
 }
@@ -56,6 +62,8 @@ export class ControllerModel {
   readonly #spoken = new Map<string, number>();
   /** Pods that ended with success, even if only because they were told to end. */
   readonly #succeeded: PodFacts[] = [];
+  /** It has heard nothing of the ends of workers in earlier epochs. */
+  readonly #firstEpoch: number;
 
   constructor(world: ControllerWorld, isLeading: boolean) {
     this.#world = world;
@@ -63,6 +71,7 @@ export class ControllerModel {
     this.#position = world.podEvents.length;
     this.#jobSet = world.jobSet.stored;
     this.#jobs = world.jobControl.jobs;
+    this.#firstEpoch = currentEpoch(world.jobSet.status);
     for (const facts of world.livingPods()) this.#see(facts);
   }
 
@@ -191,7 +200,9 @@ export class ControllerModel {
   }
 
   #snapshot(jobs: readonly Stored<Job>[], members: MemberCounts, answers: Answers = {}) {
-    return snapshotOf(this.#jobSet, { jobs, members, answers });
+    const fates = (epoch: number): readonly MemberEvidence[] =>
+      epoch < this.#firstEpoch ? [] : this.#world.fates(epoch);
+    return snapshotOf(this.#jobSet, { jobs, members, answers, fates });
   }
 
   #answer(question: Question): Answers {
@@ -246,7 +257,12 @@ export class ControllerModel {
     expect(regardlessOfOrder(reversed)).toEqual(regardlessOfOrder(made));
   }
 
-  #reconcile(): void {
+  /** The process ends after its next write of the status, before it acts. */
+  dieAfterWrite(): void {
+    if (this.isLeading) this.#reconcile(true);
+  }
+
+  #reconcile(diesAfterWrite = false): void {
     this.#expectAnyOrderToDo();
     const { jobSet, jobControl } = this.#world;
     const { status, actions } = this.#decide();
@@ -257,6 +273,7 @@ export class ControllerModel {
       this.#jobSet = jobSet.stored;
       if (isRefused) return;
     }
+    if (diesAfterWrite) return;
     // The leader, which sees the user's last change, acts on the spec.
     const isLeader = this.#jobSet === jobSet.stored;
     for (const action of actions) this.#carryOut(action, isLeader);
@@ -287,6 +304,9 @@ export class ControllerModel {
         if (isLeader) jobControl.change(action.job, resize);
         break;
       }
+      case 'ReplaceMember':
+        this.#world.replace(action.pod.uid);
+        break;
       case 'CreateService':
       case 'GrantAgentRights':
       case 'RevokeAgentRights':

@@ -14,9 +14,10 @@ import {
   type RestartCause,
   type RestartRecord,
 } from '../jobset.ts';
+import { endedProgress } from '../ladder/ended-progress.ts';
 import { RESTART_EPOCH } from '../names.ts';
 import { reasonOf, type Verdict } from '../policies/failure-policy.ts';
-import { countedRestarts } from '../policies/restart-budget.ts';
+import { allowedRestarts, countedRestarts } from '../policies/restart-budget.ts';
 import { withFailedPods } from './failed-pods.ts';
 import { isReleased } from './in-place-restart.ts';
 import {
@@ -43,10 +44,12 @@ export interface EpochEnd {
  * place are counted here.
  */
 export function endEpoch(facts: GroupFacts, end: EpochEnd, status: JobSetStatus): Decision {
-  const { group, jobSet, spec } = facts;
+  const { group, jobSet } = facts;
   const { epoch, stages } = group;
   const record = recordOf(facts, end, status);
   const isInPlace = isFailureInPlace(end.cause);
+  const isFailure = isInPlace || end.cause === 'JobsRecreated';
+  const progress = isFailure ? endedProgress(facts, end.counted) : undefined;
   const { inPlaceRestarts = 0, inPlaceRestartsCountTowardsMax = 0 } = status;
   const change = {
     deprecatedEpoch: epoch,
@@ -57,9 +60,9 @@ export function endEpoch(facts: GroupFacts, end: EpochEnd, status: JobSetStatus)
     ...(status.replicatedJobsStatus && {
       replicatedJobsStatus: withFailedPods(status.replicatedJobsStatus, stages),
     }),
+    ...(progress && { progress }),
   };
-  const maxRestarts = spec.failurePolicy?.maxRestarts ?? 0;
-  const used = `${countedRestarts({ ...status, ...change })} of ${maxRestarts} restarts used`;
+  const used = `${countedRestarts({ ...status, ...change })} of ${allowedRestarts(jobSet)} restarts used`;
   const restarting = {
     type: 'RestartingInPlace',
     status: 'True',

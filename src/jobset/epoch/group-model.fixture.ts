@@ -8,6 +8,8 @@ import { expect } from 'vitest';
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import { isSuspended } from '../child-jobs/suspend.ts';
+import type { MemberEvidence } from '../culprits/group-evidence.ts';
+import type { WorkerEvidence } from '../culprits/worker-evidence.ts';
 import type { JobSetStatus } from '../jobset.ts';
 import { type PodWorld, SlotModel, type Step } from './agent-model.fixture.ts';
 import {
@@ -28,6 +30,10 @@ export interface Shape extends JobSetShape {
 }
 
 const MAX_PODS = 3;
+/** So much likelier than another fault the worker of the first slot dies, where members are replaced. */
+const DEATHS_OF_FIRST = 12;
+/** So much likelier than at another time a controller dies between a write and what follows. */
+const DEATHS_AFTER_WRITE = 4;
 
 export class GroupModel implements PodWorld, ControllerWorld {
   readonly isSidecar: boolean;
@@ -42,6 +48,9 @@ export class GroupModel implements PodWorld, ControllerWorld {
   readonly #ghosts = new ProtocolGhosts();
   /** By stage, the last epoch in which all its workers ran at the same time. */
   readonly #ranIn: number[];
+
+  /** By epoch, how its workers ended, as the first that died leaves them. */
+  readonly #ends = new Map<number, readonly MemberEvidence[]>();
 
   constructor(shape: Shape) {
     this.#shape = shape;
@@ -83,7 +92,19 @@ export class GroupModel implements PodWorld, ControllerWorld {
   /** What can go wrong, and what the user can do. */
   faults(): Step[] {
     const faults = this.#slots.flatMap((slot) => slot.faults());
-    for (const k of this.#controllers.keys()) faults.push(() => this.#crash(k));
+    for (const [k, controller] of this.#controllers.entries()) {
+      faults.push(() => this.#crash(k));
+      if (!this.#replaces) continue;
+      const die = (): void => {
+        controller.dieAfterWrite();
+        this.#crash(k);
+      };
+      for (let i = 0; i < DEATHS_AFTER_WRITE; i++) faults.push(die);
+    }
+    if (this.#replaces) {
+      const deaths = this.#slots[0]?.deaths() ?? [];
+      for (let i = 0; i < DEATHS_OF_FIRST; i++) faults.push(...deaths);
+    }
     if (this.#hasHub) {
       faults.push(() => this.#moveLease());
       faults.push(() => this.#controllers[this.#leader]?.stepDown());
@@ -114,6 +135,8 @@ export class GroupModel implements PodWorld, ControllerWorld {
     for (const slot of this.#slots) {
       const { phase, worker } = slot;
       const isWanted = slot.index < (sizes[slot.stage] ?? 0);
+      const isLeft = status.avoidedNodes?.some(({ pod }) => pod === slot.facts().name) === true;
+      if (phase === 'live') expect(isLeft, 'who has to leave its node has left').toBe(false);
       const expected = isWanted ? { phase: 'live', worker: epoch } : { phase: 'none', worker: 0 };
       expect({ phase, worker }).toEqual(expected);
     }
@@ -155,6 +178,24 @@ export class GroupModel implements PodWorld, ControllerWorld {
     this.#ghosts.failed(epochs, worker, this.jobSet.status);
   }
 
+  died({ worker: epoch, podUid }: SlotModel): void {
+    if (!this.#replaces || this.#ends.has(epoch)) return;
+    const ran = this.#slots.filter(({ phase }) => phase === 'live');
+    const ends = ran.map((slot): MemberEvidence => endOf(slot, podUid, this.#shape.hasPreflight));
+    this.#ends.set(epoch, ends);
+  }
+
+  fates(epoch: number): readonly MemberEvidence[] {
+    return this.#ends.get(epoch) ?? [];
+  }
+
+  replace(podUid: string): void {
+    const slot = this.#slots.find((each) => each.podUid === podUid && each.phase === 'live');
+    if (slot === undefined) return;
+    expect(slot.worker, 'a member is replaced while it waits').toBe(0);
+    slot.replace();
+  }
+
   workerStarts(starting: SlotModel): void {
     const { own, stage, index } = starting;
     for (const slot of this.#slots) {
@@ -190,7 +231,14 @@ export class GroupModel implements PodWorld, ControllerWorld {
     this.#ghosts.checkWrite(this.jobSet.status, status, (cause) =>
       jobs.some(cause === 'Resumed' ? isSuspended : this.#isOfOtherSize),
     );
+    const living = this.#slots.filter(({ phase }) => phase === 'live');
+    const names = new Set(living.map((slot) => slot.facts().name));
+    this.#ghosts.checkReplacements(this.jobSet.status, status, names);
     this.jobSet.write(status);
+  }
+
+  get #replaces(): boolean {
+    return this.#shape.replaceAfter !== undefined || this.#shape.hasPreflight === true;
   }
 
   readonly #isOfOtherSize = (job: Stored<Job>): boolean =>
@@ -212,4 +260,21 @@ export class GroupModel implements PodWorld, ControllerWorld {
     this.#leader = 1 - this.#leader;
     this.#controllers[this.#leader]?.lead();
   }
+}
+
+/** The one that died was killed; the others were told to stop a while later. */
+function endOf(slot: SlotModel, diedUid: string, hasPreflight = false): MemberEvidence {
+  const { stage, index, podUid } = slot;
+  const has = podUid === diedUid;
+  const place = { replicatedJob: `r${stage}`, jobIndex: 0, completions: MAX_PODS };
+  const pod = slot.facts().name;
+  const member = { ...place, completionIndex: index, pod, podUid, node: `node-of-${podUid}` };
+  const evidence: WorkerEvidence = has
+    ? { how: 'Signaled', signal: 'SIGKILL', byItself: true, agoMs: 0 }
+    : { how: 'Stopped', agoMs: 0 };
+  const unfit = has && hasPreflight ? { unfit: 'no GPU' } : {};
+  return {
+    member,
+    fate: { kind: 'Ended', atMs: has ? 0 : 5000, evidence: { ...evidence, ...unfit } },
+  };
 }

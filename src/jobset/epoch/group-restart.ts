@@ -21,6 +21,7 @@ import {
   type RestartCause,
   type RestartRecord,
 } from '../jobset.ts';
+import { replaceMembers, reportPendingReplacements, unfitToRead } from '../ladder/replacement.ts';
 import { reportStartup } from '../policies/startup-policy.ts';
 import { isSuccessNear } from '../policies/success-policy.ts';
 import { dealWithWorkerFailure, type WorkerFailure } from '../policies/worker-failure.ts';
@@ -45,11 +46,13 @@ import { reportUnknownPods } from './unknown-pods.ts';
 
 export function restartInPlace(facts: Facts): readonly Decision[] {
   if (!isOfGroup(facts)) return [];
-  return facts.spec.suspend ? reportMissingPods(facts) : inOrder(RUNNING, facts);
+  return inOrder(facts.spec.suspend ? SUSPENDED : RUNNING, facts);
 }
 
+const SUSPENDED: readonly Step<GroupFacts>[] = [reportPendingReplacements, reportMissingPods];
 const RUNNING: readonly Step<GroupFacts>[] = [
   reportUnknownPods,
+  reportPendingReplacements,
   endForResume,
   reportStrays,
   endOrRelease,
@@ -206,8 +209,15 @@ function release(facts: GroupFacts, names: readonly string[]): readonly Decision
   const delayMs = heldBackForMs(facts);
   if (delayMs > 0) return [{ requeueAfterMs: delayMs }];
   const open = openRecord(facts);
-  const pods = open === undefined ? [] : podsToRead(open, facts);
+  const pods = open === undefined ? [] : [...podsToRead(open, facts), ...unfitToRead(facts, open)];
   if (pods.length > 0) return ask({ kind: 'Suspects', pods });
+  const closed = open && withSuspects(open, facts);
+  const told =
+    closed === undefined
+      ? status.restartHistory
+      : [closed, ...(status.restartHistory ?? []).slice(1)];
+  const replacing = replaceMembers(facts, told ?? []);
+  if (replacing.length > 0) return replacing;
 
   const isFirst = group.stages.every(({ released }) => released < group.epoch);
   const stages = group.stages.map((stage) =>
@@ -217,11 +227,6 @@ function release(facts: GroupFacts, names: readonly string[]): readonly Decision
   const stored = new Map(status.replicatedJobsStatus?.map((each) => [each.name, each]));
   const memberCount = slotCount(stages.filter((stage) => stage.released === group.epoch));
   const isRestart = (status.deprecatedEpoch ?? 0) > 0;
-  const closed = open && withSuspects(open, facts);
-  const told =
-    closed === undefined
-      ? status.restartHistory
-      : [closed, ...(status.restartHistory ?? []).slice(1)];
   const history = isRestart ? recordRelease(told, members.lastAnnouncementMs, nowMs) : told;
   const culprit = closed && culpritInWords(closed);
   const change = {

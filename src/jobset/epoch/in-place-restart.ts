@@ -103,6 +103,24 @@ export function gatheredStages(group: Group): readonly Stage[] {
   return group.startable === undefined && gathered.length < next.length ? [] : gathered;
 }
 
+/**
+ * Pods of ReplicatedJobs that wait for a release, whether or not it is their turn, and whose members
+ * are all at the barrier. Nothing older than C runs in them.
+ */
+export function* membersAtBarrier(
+  group: Group,
+): Iterable<{ readonly job: Stored<Job>; readonly pod: PodFacts }> {
+  const jobs = new Map<string, Stored<Job>>();
+  for (const stage of group.stages) {
+    if (stage.isComplete || stage.released >= group.epoch || !hasGathered(group, stage)) continue;
+    for (const job of stage.jobs) jobs.set(job.metadata.uid, job);
+  }
+  for (const pod of group.members.announcing(group.epoch)) {
+    const job = jobs.get(pod.jobUid);
+    if (job !== undefined) yield { job, pod };
+  }
+}
+
 /** True if an epoch has ended and a ReplicatedJob that is next is not yet released again. */
 export function isConverging(group: Group): boolean {
   return nextStages(group).length > 0;

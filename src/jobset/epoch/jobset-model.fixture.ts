@@ -1,7 +1,14 @@
 /** The JobSet in the protocol's model, with every version of its status. */
 import { replicatedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import type { Stored } from '../../kube/meta.ts';
-import { type FailurePolicyRule, generationOf, type JobSet, type JobSetStatus } from '../jobset.ts';
+import {
+  type FailurePolicyRule,
+  generationOf,
+  type JobSet,
+  type JobSetStatus,
+  type ReplicatedJob,
+} from '../jobset.ts';
+import { PREFLIGHT, REPLACE_AFTER } from '../names.ts';
 
 /** What a model's JobSet asks for besides the sizes of its Jobs. */
 export interface JobSetShape {
@@ -10,6 +17,10 @@ export interface JobSetShape {
   readonly isSidecar: boolean;
   readonly isInOrder?: boolean;
   readonly rules?: readonly FailurePolicyRule[];
+  /** `lockstep/replace-after`. */
+  readonly replaceAfter?: string;
+  /** Workers that die by themselves leave a node that is found to be broken. */
+  readonly hasPreflight?: boolean;
 }
 
 /** Agents and controllers see versions of any age. */
@@ -25,6 +36,8 @@ export class JobSetModel {
       annotations: {
         'lockstep/restart-backoff': 'Disabled',
         'lockstep/restart-mode': shape.isSidecar ? 'Sidecar' : 'Supervisor',
+        ...(shape.replaceAfter === undefined ? {} : { [REPLACE_AFTER]: shape.replaceAfter }),
+        ...(shape.hasPreflight === true ? { [PREFLIGHT]: 'check-gpu' } : {}),
       },
     });
   }
@@ -74,7 +87,7 @@ export class JobSetModel {
   #specOf(sizes: readonly number[], suspend: boolean): JobSet['spec'] {
     const { isInOrder = false, rules = [] } = this.#shape;
     return {
-      replicatedJobs: sizes.map((pods, stage) => replicatedJob(nameOf(stage), pods)),
+      replicatedJobs: sizes.map((pods, stage) => labelled(replicatedJob(nameOf(stage), pods))),
       failurePolicy: { restartStrategy: 'InPlaceRestart', maxRestarts: 1000, rules },
       suspend,
       ...(isInOrder ? { startupPolicy: { startupPolicyOrder: 'InOrder' } } : {}),
@@ -86,6 +99,14 @@ export class JobSetModel {
     const resourceVersion = String(this.#resourceVersion);
     this.#stored = { ...jobSet, metadata: { ...jobSet.metadata, resourceVersion } };
   }
+}
+
+/** The Pods can be replaced. */
+function labelled(job: ReplicatedJob): ReplicatedJob {
+  const { template } = job.template.spec;
+  const metadata = { ...template.metadata, labels: { [REPLACE_AFTER]: 'true' } };
+  const spec = { ...job.template.spec, template: { ...template, metadata } };
+  return { ...job, template: { ...job.template, spec } };
 }
 
 function nameOf(stage: number): string {

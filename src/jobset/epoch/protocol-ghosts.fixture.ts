@@ -11,6 +11,8 @@ export class ProtocolGhosts {
   readonly #mayEnd = new Set<number>();
   readonly #mustEnd = new Set<number>();
   #chargedEnds = 0;
+  /** Pods that a write has named as those that leave their nodes. */
+  readonly #left = new Set<string>();
 
   /**
    * Something failed that may end `epochs`; the epoch of a worker that ran, `worker`, has to end.
@@ -30,8 +32,7 @@ export class ProtocolGhosts {
     const before = old.deprecatedEpoch ?? 0;
     expect(ended, 'deprecatedEpoch never decreases').toBeGreaterThanOrEqual(before);
     for (const { name, syncedEpoch = 0 } of status.replicatedJobsStatus ?? []) {
-      const was = old.replicatedJobsStatus?.find((each) => each.name === name)?.syncedEpoch ?? 0;
-      expect(syncedEpoch, 'S(r) never decreases').toBeGreaterThanOrEqual(was);
+      expect(syncedEpoch, 'S(r) never decreases').toBeGreaterThanOrEqual(releasedIn(old, name));
       expect(syncedEpoch, 'S(r) <= D + 1').toBeLessThanOrEqual(ended + 1);
     }
     const charge = chargesOf(status) - chargesOf(old);
@@ -39,6 +40,25 @@ export class ProtocolGhosts {
       expect(ended).toBe(before + 1);
       this.#checkEnd(status.restartHistory?.[0], charge, isDue);
     } else expect(charge, 'only ends are charged').toBe(0);
+  }
+
+  /** `living`: names of the Pods that live and are not in deletion. */
+  checkReplacements(old: JobSetStatus, status: JobSetStatus, living: ReadonlySet<string>): void {
+    const isReleased = status.replicatedJobsStatus?.some(
+      ({ name, syncedEpoch = 0 }) => syncedEpoch > releasedIn(old, name),
+    );
+    const { avoidedNodes = [], restartHistory = [] } = status;
+    if (isReleased === true) {
+      const staying = avoidedNodes.filter(({ pod }) => living.has(pod));
+      expect(staying, 'no release while a Pod that is to go lives').toEqual([]);
+    }
+    const known = new Set(old.avoidedNodes?.map(({ pod }) => pod));
+    for (const { pod } of avoidedNodes.filter((each) => !known.has(each.pod))) {
+      expect(this.#left.has(pod), `Pod ${pod} is replaced once`).toBe(false);
+      this.#left.add(pod);
+      const blamed = restartHistory.some(({ suspects }) => suspects?.[0]?.pod === pod);
+      expect(blamed, `Pod ${pod} is replaced for a failure`).toBe(true);
+    }
   }
 
   /** For a status after which nothing more happens. */
@@ -73,4 +93,8 @@ function chargesOf(status: JobSetStatus): number {
     for (const restarts of jobRestartsCountTowardsMax) sum += restarts;
   }
   return sum;
+}
+
+function releasedIn({ replicatedJobsStatus }: JobSetStatus, name: string): number {
+  return replicatedJobsStatus?.find((each) => each.name === name)?.syncedEpoch ?? 0;
 }

@@ -23,7 +23,7 @@ import {
   reasonOf,
   type Verdict,
 } from './failure-policy.ts';
-import { isBudgetSpent } from './restart-budget.ts';
+import { whyNoRestart } from './restart-budget.ts';
 
 /** A restart of Jobs is over when all are ready. */
 export function reportJobsReady({ spec, counters }: Facts): readonly Decision[] {
@@ -55,10 +55,8 @@ function judgeFailedJobs(facts: Facts): readonly Decision[] {
   }
   const isOfEndedEpoch = group !== undefined && (answer?.epoch ?? group.epoch) < group.epoch;
   const isCounted = isCharged(judged.action) && !isOfEndedEpoch;
-  if (isCounted && isBudgetSpent(status, failurePolicy.maxRestarts)) {
-    const message = `jobset failed due to reaching max number of restarts${because}`;
-    return [failed('ReachedMaxRestarts', message)];
-  }
+  const last = isCounted ? whyNoRestart(facts) : undefined;
+  if (last !== undefined) return [failed(last.reason, `${last.message}${because}`)];
   const { verdict, place, events } = applicable(facts, judged, judged.job);
   const restart = restartJobs(facts, { verdict, place, isCounted, because });
   const after = { ...status, ...restart.status };

@@ -20,7 +20,7 @@ import {
   type Verdict,
 } from './failure-policy.ts';
 import { restartJobs } from './job-failure.ts';
-import { isBudgetSpent } from './restart-budget.ts';
+import { whyNoRestart } from './restart-budget.ts';
 
 export interface WorkerFailure {
   readonly cause: 'WorkerFailed' | 'StartFailed';
@@ -34,16 +34,15 @@ export function dealWithWorkerFailure(
   facts: GroupFacts,
   { witness, ...seen }: WorkerFailure,
 ): readonly Decision[] {
-  const { group, status, spec, answers } = facts;
+  const { group, spec, answers } = facts;
   const failure = { ...seen, witness: identified(witness, jobOf(group, seen.jobUid), facts) };
   const who = describeWitness(failure.witness.record);
   const judged = judgeWorker(spec.failurePolicy?.rules ?? [], {
     replicatedJob: stageOf(group, failure.jobUid)?.name,
     message: describeEnd(failure.witness.record),
   });
-  const maxRestarts = spec.failurePolicy?.maxRestarts ?? 0;
-  const isOver = isCharged(judged.action) && isBudgetSpent(status, maxRestarts);
-  if (!isOver && judged.action !== 'FailJobSet') return restart(facts, failure, judged);
+  const last = isCharged(judged.action) ? whyNoRestart(facts) : undefined;
+  if (last === undefined && judged.action !== 'FailJobSet') return restart(facts, failure, judged);
   // Failing is final, and the watch of succeeded Pods may be behind that of failures.
   if (answers.isSuccessFresh !== true) return [{ question: { kind: 'SucceededPods' } }];
   const { record, restartHistory } = recordFailure(facts, failure);
@@ -56,9 +55,9 @@ export function dealWithWorkerFailure(
       status: { restartHistory },
       ...(culprit === undefined ? {} : { events: [culpritEvent(culprit)] }),
     },
-    isOver
-      ? failed('ReachedMaxRestarts', `jobset failed due to reaching max number of restarts (${by})`)
-      : failed(eventReasonOf(judged), `${messageOf(judged)} (${by})`),
+    last === undefined
+      ? failed(eventReasonOf(judged), `${messageOf(judged)} (${by})`)
+      : failed(last.reason, `${last.message} (${by})`),
   ];
 }
 

@@ -25,4 +25,4 @@ export function failed(reason: string, message: string): Decision {
   };
 }
 
-const RESTARTING = ['RestartingJobSet', 'RestartingInPlace'] as const;
+const RESTARTING = ['RestartingJobSet', 'RestartingInPlace', 'ReplacementPending'] as const;

@@ -1,5 +1,6 @@
 /** The operator's metrics. */
 import type { Outcome } from '../../jobset/decision.ts';
+import { REPLACEMENT_CAUSES } from '../../jobset/ladder/ladder-settings.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 
 /**
@@ -67,6 +68,12 @@ export function operatorMetrics(metrics: Metrics | undefined): OperatorMetrics {
   });
   // An increase shows only in a series that existed before.
   forcedDeletions.add({ reason: LOST_NODE_DEADLINE_REASON }, 0);
+  const replaced = metrics.counter({
+    name: 'lockstep_members_replaced_total',
+    help: 'Members that left their nodes: a culprit too often, or its preflight did not pass',
+    labels: ['reason'],
+  });
+  for (const reason of REPLACEMENT_CAUSES) replaced.add({ reason }, 0);
   const phases = metrics.histogram({
     name: 'lockstep_restart_phase_seconds',
     help: 'Time of each phase of restarts in place: detect, announce, release',
@@ -102,6 +109,9 @@ export function operatorMetrics(metrics: Metrics | undefined): OperatorMetrics {
         case 'TimeAccounted':
           for (const [name, ms] of Object.entries(outcome.ms))
             goodput.add({ class: name }, ms / 1000);
+          return undefined;
+        case 'MemberReplaced':
+          return replaced.add({ reason: outcome.cause });
       }
     },
     warned: (reason) => warnings.add({ reason }),

@@ -8,6 +8,8 @@ import type { Action } from '../../jobset/decision.ts';
 import type { OverduePod } from '../../jobset/epoch/pod-facts.ts';
 import type { AgentRights } from '../../jobset/injection/agent-rights.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
+import { DISRUPTION } from '../../jobset/ladder/ladder-settings.ts';
+import { MEMBER_REPLACED } from '../../jobset/ladder/replacement.ts';
 import { isChildOf } from '../../jobset/membership.ts';
 import type { KubeObject, ObjectMeta, Stored } from '../../kube/meta.ts';
 import { namespaceOf } from '../../kube/meta.ts';
@@ -61,7 +63,8 @@ export interface FailedAction {
     | 'HeadlessServiceCreationFailed'
     | 'PVCCreationFailed'
     | 'AgentRightsFailed'
-    | 'FailedResourcePropagation';
+    | 'FailedResourcePropagation'
+    | 'MemberReplacementFailed';
   readonly error: unknown;
 }
 
@@ -128,6 +131,8 @@ function perform(context: CarryOut, action: Action): Outcomes {
       return resumeJob(context, action);
     case 'DeleteLostPod':
       return deleteLostPod(context, action.pod);
+    case 'ReplaceMember':
+      return replaceMember(context, action);
     case 'DeleteJobSet':
       return deleteJobSet(context);
   }
@@ -226,7 +231,7 @@ async function* deleteLostPod(
 ): Outcomes {
   const at = { namespace, name };
   const condition = {
-    type: 'DisruptionTarget',
+    type: DISRUPTION,
     status: 'True',
     reason: LOST_NODE_DEADLINE_REASON,
     message: `Node ${node ?? ''} did not confirm in time that the Pod has ended`,
@@ -241,6 +246,35 @@ async function* deleteLostPod(
   } catch (error) {
     // It is gone, or its replacement has the name: both are fine.
     if (!isReason(error, 'NotFound', 'Conflict')) throw error;
+  }
+}
+
+/** Says first why it goes, so that a Pod failure policy can ignore it. The Job makes another. */
+async function* replaceMember(
+  { client, clock, signal }: CarryOut,
+  { pod: { namespace, name, uid }, message }: Extract<Action, { kind: 'ReplaceMember' }>,
+): Outcomes {
+  const at = { namespace, name };
+  const condition = {
+    type: DISRUPTION,
+    status: 'True',
+    reason: MEMBER_REPLACED,
+    message,
+    lastTransitionTime: timeText(clock.now()),
+  };
+  const patch = { metadata: { uid }, status: { conditions: [condition] } };
+  try {
+    await client.patch(PODS, at, { type: 'strategic', patch }, { subresource: 'status', signal });
+    await client.delete(PODS, at, {
+      propagationPolicy: 'Background',
+      preconditions: { uid },
+      signal,
+    });
+  } catch (error) {
+    // It is gone, or another Pod has the name: both are fine.
+    if (isReason(error, 'NotFound', 'Conflict')) return;
+    if (!isReason(error, 'Forbidden', 'Invalid')) throw error;
+    yield { kind: 'Failed', reason: 'MemberReplacementFailed', error };
   }
 }
 

@@ -15,6 +15,8 @@ import {
 } from '../../jobset/epoch/witness.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
+import { DISRUPTION } from '../../jobset/ladder/ladder-settings.ts';
+import { MEMBER_REPLACED } from '../../jobset/ladder/replacement.ts';
 import { identityOf, isChildOf, isPodOf, isSame, jobOf } from '../../jobset/membership.ts';
 import { JOBSET_UID } from '../../jobset/names.ts';
 import type {
@@ -335,6 +337,7 @@ async function failedStarts(
   const epoch = currentEpoch(status ?? {});
   const beganMs = timeMs(status?.restartHistory?.[0]?.time);
   const pods = (await failedPods(job, client, signal)).filter((pod) => {
+    if (wasReplaced(pod)) return false;
     const announced = podFacts(pod)?.epoch;
     return announced === undefined ? wasCreatedSince(pod, beganMs) : announced >= epoch;
   });
@@ -344,6 +347,12 @@ async function failedStarts(
   if (last === undefined || facts === undefined) return { jobUid, inEpoch: pods.length };
   const witness = witnessOf(facts, last, undefined, undefined);
   return { jobUid, inEpoch: pods.length, witness };
+}
+
+/** We deleted it ourselves, while it waited at the barrier. */
+function wasReplaced({ status }: Pod): boolean {
+  const { conditions = [] } = status ?? {};
+  return conditions.some(({ type, reason }) => type === DISRUPTION && reason === MEMBER_REPLACED);
 }
 
 async function failedPods(

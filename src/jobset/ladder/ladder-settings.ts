@@ -1,0 +1,132 @@
+/**
+ * Annotations of a JobSet about restarts that do not help: when a member leaves its node, how many
+ * restarts are allowed, and how many without progress. They may change while the JobSet runs.
+ */
+import { formatDuration, parseDuration } from '../../kube/duration.ts';
+import { invalidValue } from '../../kube/field-error.ts';
+import type { StringMap } from '../../kube/meta.ts';
+import type { FieldError } from '../../kube/status.ts';
+import type { DefaultedSpec } from '../defaults.ts';
+import { EXTRA_RESTARTS, MAX_RESTARTS_WITHOUT_PROGRESS, REPLACE_AFTER } from '../names.ts';
+
+/** A Pod that was the first to fail so often, in so short a time, is replaced. */
+export interface ReplaceAfter {
+  readonly strikes: number;
+  readonly withinMs: number;
+}
+
+/** More would not fit into the recorded restarts beside those of other members. */
+const MAX_STRIKES = 10;
+const MIN_WITHIN_MS = 60_000;
+/** A week. */
+const MAX_WITHIN_MS = 7 * 24 * 60 * 60_000;
+const MAX_EXTRA_RESTARTS = 1_000_000;
+const MAX_WITHOUT_PROGRESS = 1000;
+
+/** Undefined: never, also for an invalid value. */
+export function replaceAfter(annotations: StringMap | undefined): ReplaceAfter | undefined {
+  const [strikesText = '', withinText = '', ...more] = (annotations?.[REPLACE_AFTER] ?? '').split(
+    '/',
+  );
+  const strikes = parseCount(strikesText, 1, MAX_STRIKES);
+  const withinMs = parseDuration(withinText);
+  if (more.length > 0 || strikes === undefined || withinMs === undefined) return undefined;
+  return withinMs >= MIN_WITHIN_MS && withinMs <= MAX_WITHIN_MS ? { strikes, withinMs } : undefined;
+}
+
+/** 0 for an invalid value. */
+export function extraRestarts(annotations: StringMap | undefined): number {
+  return parseCount(annotations?.[EXTRA_RESTARTS] ?? '', 0, MAX_EXTRA_RESTARTS) ?? 0;
+}
+
+/** Undefined: without limit, also for an invalid value. */
+export function maxRestartsWithoutProgress(annotations: StringMap | undefined): number | undefined {
+  return parseCount(annotations?.[MAX_RESTARTS_WITHOUT_PROGRESS] ?? '', 1, MAX_WITHOUT_PROGRESS);
+}
+
+export function ladderErrors(annotations: StringMap | undefined): readonly FieldError[] {
+  const problem = (key: string, isValid: (text: string) => boolean, expected: string) => {
+    const text = annotations?.[key];
+    if (text === undefined || isValid(text)) return [];
+    return [invalidValue(`metadata.annotations[${key}]`, text, `expected ${expected}`)];
+  };
+  const [least, most] = [MIN_WITHIN_MS, MAX_WITHIN_MS].map(formatDuration);
+  return [
+    ...problem(
+      REPLACE_AFTER,
+      (text) => text === 'Off' || replaceAfter(annotations) !== undefined,
+      `Off, or a number from 1 to ${MAX_STRIKES} and a duration from ${least} to ${most}, such as "3/1h"`,
+    ),
+    ...problem(
+      EXTRA_RESTARTS,
+      (text) => parseCount(text, 0, MAX_EXTRA_RESTARTS) !== undefined,
+      `a whole number from 0 to ${MAX_EXTRA_RESTARTS}`,
+    ),
+    ...problem(
+      MAX_RESTARTS_WITHOUT_PROGRESS,
+      (text) => parseCount(text, 1, MAX_WITHOUT_PROGRESS) !== undefined,
+      `a whole number from 1 to ${MAX_WITHOUT_PROGRESS}`,
+    ),
+  ];
+}
+
+/** Where these annotations cannot work. */
+export function ladderWarnings(
+  { failurePolicy, replicatedJobs }: Pick<DefaultedSpec, 'failurePolicy' | 'replicatedJobs'>,
+  annotations: StringMap | undefined,
+): readonly string[] {
+  const isInPlace = failurePolicy?.restartStrategy === 'InPlaceRestart';
+  const has = (key: string): boolean => annotations?.[key] !== undefined;
+  const without = (key: string, what: string): string =>
+    `metadata.annotations[${key}] has no effect without ${what}`;
+  const warnings: string[] = [];
+  if (has(EXTRA_RESTARTS) && failurePolicy === undefined) {
+    warnings.push(without(EXTRA_RESTARTS, 'spec.failurePolicy: the first failure is final'));
+  }
+  if (has(MAX_RESTARTS_WITHOUT_PROGRESS) && !isInPlace) {
+    const what = 'restartStrategy InPlaceRestart: no agent would report progress';
+    warnings.push(without(MAX_RESTARTS_WITHOUT_PROGRESS, what));
+  }
+  if (replaceAfter(annotations) === undefined) return warnings;
+  if (!isInPlace) {
+    const what = 'restartStrategy InPlaceRestart: other strategies make all Pods anew';
+    return [...warnings, without(REPLACE_AFTER, what)];
+  }
+  const kept = replicatedJobs.filter(({ template }) => !toleratesReplacement(template.spec));
+  return [
+    ...warnings,
+    ...kept.map(
+      ({ name }) =>
+        `replicatedJob ${name}: ${REPLACE_AFTER} replaces none of its Pods, because backoffLimitPerIndex or podFailurePolicy would count that as a failure; add a rule with action Ignore onPodConditions DisruptionTarget`,
+    ),
+  ];
+}
+
+/** Whether a Job goes on, and makes another Pod, when we delete one of its Pods. */
+export function toleratesReplacement({
+  backoffLimitPerIndex,
+  podFailurePolicy,
+}: Pick<
+  DefaultedSpec['replicatedJobs'][number]['template']['spec'],
+  'backoffLimitPerIndex' | 'podFailurePolicy'
+>): boolean {
+  const rule = podFailurePolicy?.rules.find(({ onPodConditions = [] }) =>
+    onPodConditions.some(({ type, status = 'True' }) => type === DISRUPTION && status === 'True'),
+  );
+  if (rule?.action === 'Ignore') return true;
+  const isFatal = rule?.action === 'FailJob' || rule?.action === 'FailIndex';
+  return !isFatal && backoffLimitPerIndex === undefined;
+}
+
+/** `Culprit`: it was the first to fail too often. `Unfit`: its preflight did not pass. */
+export type ReplacementCause = (typeof REPLACEMENT_CAUSES)[number];
+export const REPLACEMENT_CAUSES = ['Culprit', 'Unfit'] as const;
+
+/** The condition of a Pod that is deleted through no fault of its own. */
+export const DISRUPTION = 'DisruptionTarget';
+
+/** Decimal digits without leading zeros; undefined for anything else. */
+function parseCount(text: string, least: number, most: number): number | undefined {
+  const count = /^(?:0|[1-9][0-9]{0,6})$/.test(text) ? Number(text) : -1;
+  return count >= least && count <= most ? count : undefined;
+}
