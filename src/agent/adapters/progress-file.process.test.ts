@@ -64,6 +64,17 @@ describe('a progress file', () => {
     expect(said).toEqual([undefined, '8', '9']);
   });
 
+  it('tells of all whole lines at its end, however fast they came', async () => {
+    const heard: string[] = [];
+    const file = openProgressFile({ path, logger, heard: (line) => void heard.push(line) });
+    appendFileSync(path, 'phase=standby\n1\n2\n3 phase=');
+    expect(await file.read()).toBe('2');
+    expect(heard.splice(0)).toEqual(['phase=standby', '1', '2']);
+    writeFileSync(path, `${'x'.repeat(100)}\n${'7\n'.repeat(2047)}`);
+    expect(await file.read()).toBe('7');
+    expect(heard).toEqual(Array(2047).fill('7'));
+  });
+
   it('that is from before counts when it changes', async () => {
     writeFileSync(path, '500\n');
     const file = opened(true);

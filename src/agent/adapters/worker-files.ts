@@ -1,5 +1,6 @@
 /** The directories of workers, and the files in which they leave a message before they end. */
-import { chmod, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from '../../runtime/ports/logger.ts';
@@ -9,6 +10,8 @@ import { fileState, readEnd } from './guarded-file.ts';
 import { openProgressFile } from './progress-file.ts';
 
 const PREFIX = 'worker-';
+/** A file in the directory of a standby that lives. */
+const STANDBY_NOTE = 'standby';
 /** The worker may have given up the rights with which the agent runs. */
 const ANYBODY = 0o777;
 const READABLE = 0o644;
@@ -19,7 +22,12 @@ const MAX_OLD = 4;
 /** Below `directory`, which is the agent's own; undefined: below the one for temporary files. */
 export function createWorkerFiles(directory: string | undefined, logger: Logger): WorkerFiles {
   const old: string[] = [];
-  void leftBehind(directory).then((paths) => old.push(...paths));
+  const hadStandby = leftBehind(directory).then((paths) => {
+    const noted = paths.filter(isOfStandby);
+    // A note stays: each agent of the Pod has to know.
+    old.push(...paths.filter((path) => !noted.includes(path)));
+    return noted.length > 0;
+  });
   let next: Promise<string> | undefined;
 
   const make = async (): Promise<string> => {
@@ -28,6 +36,7 @@ export function createWorkerFiles(directory: string | undefined, logger: Logger)
     return own;
   };
   return {
+    hadStandby,
     async open(heard) {
       if (old.length >= MAX_OLD) void removeAll(old.splice(0));
       const made = next;
@@ -41,6 +50,10 @@ export function createWorkerFiles(directory: string | undefined, logger: Logger)
           start: join(own, 'start'),
           reports: openProgressFile({ path: progress, heard, logger }),
           begin: (text) => appear(join(own, 'start'), text),
+          noteStandby(isAlive) {
+            const note = join(own, STANDBY_NOTE);
+            return isAlive ? writeFile(note, '', { flag: 'wx' }) : rm(note, { force: true });
+          },
           done: () => void old.push(own),
         };
       } catch (error) {
@@ -77,6 +90,11 @@ async function leftBehind(directory: string | undefined): Promise<readonly strin
   if (directory === undefined) return [];
   const names = await readdir(directory).catch(() => []);
   return names.filter((name) => name.startsWith(PREFIX)).map((name) => join(directory, name));
+}
+
+/** It began no epoch. */
+function isOfStandby(path: string): boolean {
+  return existsSync(join(path, STANDBY_NOTE)) && !existsSync(join(path, 'start'));
 }
 
 /** What cannot be removed stays until the volume goes. */

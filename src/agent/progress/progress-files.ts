@@ -7,6 +7,10 @@ export interface WorkerFiles {
    * complete lines of progress in the last bytes of the file after each change, old ones too.
    */
   open(heard?: Hearer): Promise<FilesOfStart | undefined>;
+  /**
+   * Whether an agent that was here before was killed while a standby waited. Never rejects.
+   */
+  readonly hadStandby: Promise<boolean>;
   /** Removes what ended workers left, and makes ready for the next start. There is time for it. */
   tidy(): void;
 }
@@ -21,6 +25,8 @@ export interface FilesOfStart {
   readonly reports: ProgressFile;
   /** Lets the worker begin: the start file appears with this text, whole. May reject. */
   begin(text: string): Promise<void>;
+  /** Notes for a later agent that a standby has these files, or that it is gone. May reject. */
+  noteStandby(isAlive: boolean): Promise<void>;
   /** The worker is gone, and its files were read. */
   done(): void;
 }

@@ -70,3 +70,24 @@ test('a new worker begins anew', () => {
   expect(watch.progress).toBeUndefined();
   expect(watch.silentMs).toBe(0);
 });
+
+test('a worker that waits for its start has made no progress, and stays silent', () => {
+  const watch = watching();
+  passTo(watch, 0, 1000);
+  expect(watch.took('phase=standby timeout=1h')).toBe(true);
+  passTo(watch, 1000, 3000);
+  expect(watch.progress).toBeUndefined();
+  expect(watch.allowedSilence).toBeUndefined();
+  expect(watch.silentMs).toBe(3000);
+});
+
+test('what is known of the standby is told with the progress, through restarts', () => {
+  const watch = watching();
+  watch.standby = 'Exited';
+  expect(watch.progress).toBeUndefined();
+  watch.took('7');
+  expect(watch.progress).toEqual({ step: 7, silentMs: 0, standby: 'Exited' });
+  watch.begin(1000);
+  watch.took('1');
+  expect(watch.progress).toEqual({ step: 1, silentMs: 0, standby: 'Exited' });
+});

@@ -50,6 +50,8 @@ class MemoryFiles implements FilesOfStart {
     this.begun = text;
   }
 
+  async noteStandby(): Promise<void> {}
+
   done(): void {}
 }
 
@@ -68,7 +70,7 @@ class Scene {
   readonly priorities: string[] = [];
   mayRestore = true;
 
-  constructor(hasStandby = true) {
+  constructor(hasStandby = true, hadStandby = false) {
     this.supervisor = createSupervisor({
       ...UNSEEN_WORKER,
       command: { argv: ['train'], env: {}, cwd: '/' },
@@ -81,6 +83,7 @@ class Scene {
           this.files.set(files.progress, files);
           return files;
         },
+        hadStandby: Promise.resolve(hadStandby),
         tidy: () => undefined,
       },
       looks: {
@@ -360,6 +363,14 @@ describe('a Pod gets no standby any more', () => {
     expect(scene.processes.running).toEqual([next]);
     await scene.append(next, 'phase=standby', '1');
     expect(scene.state).toBe('OutOfMemory');
+  });
+
+  it('after the agent before was killed beside one, as when memory runs out', async () => {
+    const scene = new Scene(true, true);
+    const worker = await scene.lift(1);
+    await scene.append(worker, 'phase=standby', '1');
+    expect(scene.state).toBe('OutOfMemory');
+    await none(scene, worker);
   });
 
   /** The worker runs on, and is alone through a restart. */

@@ -82,6 +82,12 @@ export class StandbyKeeper {
   constructor(options: StandbyKeeperOptions, show: (state: StandbyState | undefined) => void) {
     this.#options = options;
     this.#show = show;
+    // Kubernetes may kill all processes of a container that is out of memory, with the agent.
+    void options.files.hadStandby.then((isFound) => {
+      if (!isFound) return;
+      this.#plan = { ...this.#plan, refusal: 'OutOfMemory' };
+      this.#warn('the agent before this one was killed beside a standby, maybe for lack of memory');
+    });
   }
 
   /** The running worker waits as a standby does, and has made progress since. */
@@ -243,11 +249,15 @@ export class StandbyKeeper {
     this.#current = undefined;
     this.#plan = afterStandby(this.#plan, end, { nowMs, livedMs: nowMs - startedMs });
     const { refusal } = this.#plan;
-    if (refusal !== undefined) {
-      this.#options.logger.warn('this Pod keeps no standby any more', { why: REFUSALS[refusal] });
-    }
-    this.#tell();
+    if (refusal !== undefined) this.#warn(REFUSALS[refusal]);
+    else this.#tell();
+    if (end !== 'Promoted') this.#options.files.tidy();
     this.#consider();
+  }
+
+  #warn(why: string): void {
+    this.#options.logger.warn('this Pod keeps no standby any more', { why });
+    this.#tell();
   }
 
   #tell(): void {

@@ -1,5 +1,5 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
@@ -152,11 +152,16 @@ describe('a warm standby', () => {
     const scene = new Scene();
     let ended = scene.lift(1);
     const cold = await run(1);
+    const mayRestore = createProcessPriorities().lower(cold.child);
     expect(cold).toMatchObject({ text: 'epoch 1\n', LOCKSTEP_EPOCH: '1' });
     expect(cold).not.toHaveProperty('LOCKSTEP_STANDBY');
     let before = cold;
     for (const epoch of [2, 3, 4]) {
       await scene.ready();
+      const [standby, child] = left().filter((pid) => ![before.pid, before.child].includes(pid));
+      expect([standby, child].map((pid) => getPriority(pid))).toEqual(
+        mayRestore ? [19, 19] : [0, 0],
+      );
       scene.supervisor.stopWorker({ isSilent: false });
       const { ended: end } = await ended;
       // What a standby printed before it was the worker is not among its last words.
@@ -168,6 +173,7 @@ describe('a warm standby', () => {
       const warm = await run(epoch);
       expect(warm.at - liftedAt).toBeLessThan(PROMOTION_LIMIT_MS);
       expect(warm).toMatchObject({ text: `epoch ${epoch}\n`, nice: 0, LOCKSTEP_STANDBY: '1' });
+      expect([warm.pid, warm.child].map((pid) => getPriority(pid))).toEqual([0, 0]);
       expect(warm).not.toHaveProperty('LOCKSTEP_EPOCH');
       expect(warm.LOCKSTEP_WORKER).not.toBe(before.LOCKSTEP_WORKER);
       expect(isAlive(warm.child)).toBe(true);

@@ -2,7 +2,11 @@
 import type { SupervisorOptions } from '../supervisor.ts';
 
 export const UNSEEN_WORKER = {
-  files: { open: () => Promise.resolve(undefined), tidy: () => undefined },
+  files: {
+    open: () => Promise.resolve(undefined),
+    hadStandby: Promise.resolve(false),
+    tidy: () => undefined,
+  },
   messages: {
     state: () => Promise.resolve(undefined),
     changed: () => Promise.resolve(undefined),

@@ -79,6 +79,7 @@ export class WorkerProcess {
   #equipment: Equipment | undefined;
   #errors = new StreamTail();
   #child: RunningProcess | undefined;
+  #isStandby = false;
 
   constructor(options: WorkerProcessOptions) {
     this.#options = options;
@@ -101,8 +102,14 @@ export class WorkerProcess {
   /** The worker of an epoch, or a standby. Rejects with `ProcessStartError`. */
   async start(epoch: number | 'Standby'): Promise<RunningProcess> {
     const { command, processes } = this.#options;
-    const { env, relayed } = await this.#equip(epoch);
+    const { env, relayed, files } = await this.#equip(epoch);
     try {
+      if (epoch === 'Standby') {
+        // Without a start file it would not wait.
+        if (files === undefined) throw new Error('there is no place for its files');
+        this.#isStandby = true;
+        await files.noteStandby(true);
+      }
       this.#child = await processes.start({ ...command, env, streams: relayed.streams });
     } finally {
       relayed.handedOver();
@@ -113,6 +120,7 @@ export class WorkerProcess {
   /** Makes a standby the worker of the epoch. False if its start file cannot be written. */
   async promote(epoch: number): Promise<boolean> {
     this.#errors = new StreamTail();
+    this.#isStandby = false;
     await endsWithin(this.#options.clock, FILES_LIMIT_MS, this.#noteMessages());
     return this.#hasBegun(epoch);
   }
@@ -129,7 +137,12 @@ export class WorkerProcess {
     if (this.#child !== undefined) await processes.killByEnvironment(ENV_WORKER, this.#id);
     this.#equipment?.relayed.end();
     await endsWithin(clock, FILES_LIMIT_MS, Promise.all([read, last]));
-    this.#equipment?.files?.done();
+    const files = this.#equipment?.files;
+    if (this.#isStandby && files !== undefined) {
+      const noted = files.noteStandby(false).catch(() => undefined);
+      await endsWithin(clock, FILES_LIMIT_MS, noted);
+    }
+    files?.done();
     return [...texts, this.#errors.text];
   }
 
