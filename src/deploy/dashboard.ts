@@ -9,7 +9,9 @@ const DATASOURCE = { type: 'prometheus', uid: '$datasource' } as const;
 interface Panel {
   readonly title: string;
   readonly description: string;
-  readonly unit: 'short' | 's' | 'reqps' | 'Bps';
+  readonly unit: 'short' | 's' | 'reqps' | 'Bps' | 'percentunit';
+  /** Draws the series as bars on top of each other. */
+  readonly isStacked?: true;
   /** PromQL and the legend of its series. */
   readonly queries: readonly (readonly [expression: string, legend: string])[];
 }
@@ -36,6 +38,49 @@ export const PANELS: readonly Panel[] = [
     queries: [
       [quantile(0.5, 'lockstep_restart_phase_seconds', ', phase'), '{{phase}}, half'],
       [quantile(0.9, 'lockstep_restart_phase_seconds', ', phase'), '{{phase}}, 90 %'],
+    ],
+  },
+  {
+    title: 'Where the time went',
+    description:
+      'Time of all JobSets by class, when a status write accounted for it. So the time of an epoch without failures shows when it ends.',
+    unit: 's',
+    isStacked: true,
+    queries: [
+      ['sum by (class) (increase(lockstep_goodput_seconds_total[$__rate_interval]))', '{{class}}'],
+    ],
+  },
+  {
+    title: 'Productive share',
+    description:
+      'Of the time of JobSets that were not waiting, not suspended and told of checkpoints, accounted for in the range that is shown.',
+    unit: 'percentunit',
+    queries: [
+      [
+        `sum(increase(lockstep_goodput_seconds_total{class="Productive"}[$__range])) / sum(increase(lockstep_goodput_seconds_total{class!~"Waiting|Suspended|Running"}[$__range]))`,
+        'productive',
+      ],
+    ],
+  },
+  {
+    title: 'Warm standbys',
+    description: 'Those that are ready, and members whose Pods get none any more.',
+    unit: 'short',
+    queries: [
+      ['sum(lockstep_standbys_ready)', 'ready'],
+      ['sum(lockstep_standbys_off)', 'off'],
+    ],
+  },
+  {
+    title: 'Members that left their nodes',
+    description:
+      'Because their workers kept failing there, or a check of the machine did not pass.',
+    unit: 'short',
+    queries: [
+      [
+        'sum by (reason) (increase(lockstep_members_replaced_total[$__rate_interval]))',
+        '{{reason}}',
+      ],
     ],
   },
   {
@@ -127,7 +172,10 @@ export function dashboard(): object {
   };
 }
 
-function panelOf({ title, description, unit, queries }: Panel, index: number): object {
+const STACKED = { drawStyle: 'bars', fillOpacity: 80, stacking: { mode: 'normal' } } as const;
+
+function panelOf({ title, description, unit, isStacked, queries }: Panel, index: number): object {
+  const custom = isStacked === true ? { custom: STACKED } : {};
   return {
     id: index + 1,
     type: 'timeseries',
@@ -140,7 +188,7 @@ function panelOf({ title, description, unit, queries }: Panel, index: number): o
       w: PANEL_WIDTH,
       h: PANEL_HEIGHT,
     },
-    fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
+    fieldConfig: { defaults: { unit, min: 0, ...custom }, overrides: [] },
     targets: queries.map(([expr, legendFormat], i) => ({
       refId: String.fromCharCode('A'.charCodeAt(0) + i),
       datasource: DATASOURCE,

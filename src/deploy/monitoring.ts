@@ -118,6 +118,15 @@ export const ALERTS: readonly Alert[] = [
       'detect: nodes report late. announce: Pods are missing, or agents are turned away. release: the operator or the API server is slow.',
   },
   {
+    name: 'LockstepMembersReplaced',
+    expression: `sum by (reason) (increase(lockstep_members_replaced_total{${OF_OPERATOR}}[1h])) > 0`,
+    forMinutes: 0,
+    severity: 'warning',
+    summary: 'Groups have left nodes on which their workers kept failing',
+    description:
+      'They go on elsewhere. Run lockstep report for the JobSets that restarted: it names the nodes. Look at these machines before others run there.',
+  },
+  {
     name: 'LockstepPodsDeletedByForce',
     expression: `sum by (reason) (increase(lockstep_forced_pod_deletions_total{${OF_OPERATOR}}[1h])) > 0`,
     forMinutes: 0,

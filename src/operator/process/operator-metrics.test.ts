@@ -46,6 +46,24 @@ test('metrics count outcomes by JobSet, restarts by cause, and the phases of res
   expect(lines.join('\n')).not.toContain('JobsRecreated');
 });
 
+test('time has a series for each class from the start, so that the first increase shows', async () => {
+  const metrics = createMetrics();
+  const { observe } = operatorMetrics(metrics);
+  observe(OF, { kind: 'TimeAccounted', ms: { Lost: 1500, Starting: 250 } });
+  const lines = await linesOf(metrics);
+  const series = lines.filter((line) => line.startsWith('lockstep_goodput_seconds_total{'));
+  expect(series.toSorted()).toEqual([
+    'lockstep_goodput_seconds_total{class="Hung"} 0',
+    'lockstep_goodput_seconds_total{class="Lost"} 1.5',
+    'lockstep_goodput_seconds_total{class="Productive"} 0',
+    'lockstep_goodput_seconds_total{class="Restarting"} 0',
+    'lockstep_goodput_seconds_total{class="Running"} 0',
+    'lockstep_goodput_seconds_total{class="Starting"} 0.25',
+    'lockstep_goodput_seconds_total{class="Suspended"} 0',
+    'lockstep_goodput_seconds_total{class="Waiting"} 0',
+  ]);
+});
+
 test('keeps no series of a JobSet that is deleted: no unbounded label', async () => {
   const metrics = createMetrics();
   const { observe, forget } = operatorMetrics(metrics);

@@ -1,5 +1,6 @@
 /** The operator's metrics. */
 import type { Outcome } from '../../jobset/decision.ts';
+import { ACCOUNTED } from '../../jobset/goodput/classes.ts';
 import { REPLACEMENT_CAUSES } from '../../jobset/ladder/ladder-settings.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 
@@ -85,6 +86,7 @@ export function operatorMetrics(metrics: Metrics | undefined): OperatorMetrics {
     help: 'Time of JobSets, by what became of it; each status write adds what it accounts for',
     labels: ['class'],
   });
+  for (const each of ACCOUNTED) goodput.add({ class: each }, 0);
   const observePhase = (phase: string, durationMs: number | undefined): void => {
     if (durationMs !== undefined) phases.observe({ phase }, durationMs / 1000);
   };
