@@ -3,12 +3,13 @@ import { MemoryLogger } from '../runtime/memory/memory-logger.ts';
 import { SeededRandom } from '../runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
-import { type AgentOptions, startAgent } from './agent.ts';
+import { type AgentOptions, type Body, startAgent } from './agent.ts';
 import type { Channel, ChannelListener, GroupSnapshot } from './channel.ts';
 import { FakeHub } from './fake-hub.fixture.ts';
 import { createHubChannel } from './hub-channel.ts';
 import { NO_MARKER, processMarkerStore } from './marker.ts';
 import { UNCONFIRMED_AFTER_MS } from './pod-lease.ts';
+import { ProgressWatch } from './progress/progress-watch.ts';
 import { createSidecar } from './sidecar.ts';
 
 /** Confirms each announcement at once, from within the call, as a channel may. */
@@ -106,6 +107,83 @@ describe('a running agent', () => {
     const agent = startAgent(options(channel, { markers }));
     await expect(agent.left).rejects.toThrow('the marker could not be written: Error: ENOSPC');
     expect(channel.calls).toEqual(['close']);
+  });
+});
+
+describe('the warm standby of a worker', () => {
+  const LEASE_MS = 60_000;
+
+  /** The agent runs epoch 1, and its Pod was confirmed. */
+  async function running() {
+    const clock = new VirtualClock();
+    const channel = new PromptChannel();
+    let dropped: () => void = () => undefined;
+    const drops: string[] = [];
+    let end: Parameters<Body['lift']>[1] = () => undefined;
+    const body: Body = {
+      mode: 'Supervisor',
+      progress: new ProgressWatch(),
+      lift: (_epoch, ended) => {
+        end = ended;
+      },
+      stopWorker: () => end({ end: { signal: 'SIGTERM' }, exitCode: 143 }, false),
+      killHung: () => undefined,
+      hurry: () => undefined,
+      dropStandby: () => {
+        drops.push('dropped');
+        return new Promise((resolve) => {
+          dropped = resolve;
+        });
+      },
+    };
+    const lease = { random: new SeededRandom(5), leaseMs: LEASE_MS };
+    const agent = startAgent(options(channel, { body, clock, lease }));
+    channel.listener?.podLives(clock.monotonic());
+    await clock.settle();
+    let hasLeft = false;
+    void agent.left.then(() => {
+      hasLeft = true;
+    });
+    return {
+      agent,
+      channel,
+      clock,
+      drops,
+      exit: (exitCode: number, restarts: boolean) => end({ end: { exitCode }, exitCode }, restarts),
+      gone: () => dropped(),
+      hasLeft: () => hasLeft,
+    };
+  }
+
+  it('goes before the agent leaves with a worker that has succeeded', async () => {
+    const scene = await running();
+    expect(scene.drops).toEqual([]);
+    scene.exit(0, false);
+    await scene.clock.settle();
+    expect([scene.drops.length, scene.hasLeft()]).toEqual([1, false]);
+    scene.gone();
+    expect(await scene.agent.left).toMatchObject({ type: 'WorkerExit' });
+  });
+
+  it('stays when the group restarts', async () => {
+    const scene = await running();
+    scene.exit(1, true);
+    await scene.clock.settle();
+    expect(scene.channel.calls).toContain('announce 2');
+    expect(scene.drops).toEqual([]);
+    scene.agent.stop('SIGTERM');
+  });
+
+  it.each<[string, (scene: Awaited<ReturnType<typeof running>>) => unknown]>([
+    ['the agent is told to end', ({ agent }) => agent.stop('SIGTERM')],
+    ['the Pod ends', ({ channel }) => channel.listener?.podEnding()],
+    ['the agent is cut off', ({ clock }) => clock.advance(LEASE_MS + 5000)],
+  ])('goes at once when %s', async (_what, happens) => {
+    const scene = await running();
+    await happens(scene);
+    expect(scene.drops.length).toBeGreaterThanOrEqual(1);
+    scene.agent.stop('SIGTERM');
+    scene.gone();
   });
 });
 

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -121,6 +121,26 @@ describe('the standard error of a worker', () => {
     const { finish } = await scene.run('sleep 100 & echo last >&2; exit 3');
     expect(await finish()).toMatchObject({ exitCode: 3 });
     expect(scene.text).toBe('last\n');
+  });
+
+  it('is another one for a process beside the worker, and free again after that', async () => {
+    const { sink, logger } = new Scene();
+    const pipes = createWorkerPipes({ sinks: { stderr: sink }, path: PATH, directory, logger });
+    const heard: string[] = [];
+    const say = async (name: string) => {
+      const relayed = await pipes.begin((_stream, chunk) => heard.push(`${name}: ${chunk}`));
+      writeSync(relayed.streams.stderr ?? 0, `${name}\n`);
+      relayed.handedOver();
+      return relayed;
+    };
+    const openFiles = () => readdirSync('/proc/self/fd').length;
+    const [worker, standby] = [await say('worker'), await say('standby')];
+    const open = openFiles();
+    for (const relayed of [worker, standby]) relayed.end();
+    expect(heard.toSorted()).toEqual(['standby: standby\n', 'worker: worker\n']);
+    for (let time = 0; time < 20; time++) (await say('next')).end();
+    expect(heard.slice(2)).toEqual(Array(20).fill('next: next\n'));
+    expect(openFiles()).toBeLessThanOrEqual(open);
   });
 
   it('is the own one of the agent where there is no mkfifo', async () => {
