@@ -1,12 +1,16 @@
 """Data-parallel training with jax.distributed and orbax, one process in each Pod.
 
-All it knows of Lockstep is the file in which it reports its progress. Environment: `RANK` and
-`WORLD_SIZE`; `COORDINATOR`, the host name of rank 0, and `COORDINATOR_PORT`; `LISTEN_ADDRESS`, the
-Pod's own address; `CHECKPOINT_DIRECTORY`, which all Pods share; `STEPS`, `CHECKPOINT_STEPS` and
-`STEP_SECONDS`. On Lockstep's embedded cluster, volumes are below `LOCKSTEP_ROOT`, and a node
-without namespaces has the names of Pods in the file `LOCKSTEP_HOSTS`.
+All it knows of Lockstep are the file in which it reports its progress, and the one that starts a
+warm standby. Environment: `RANK` and `WORLD_SIZE`; `COORDINATOR`, the host name of rank 0, and
+`COORDINATOR_PORT`; `LISTEN_ADDRESS`, the Pod's own address; `CHECKPOINT_DIRECTORY`, which all Pods
+share; `COMPILED_DIRECTORY`, which is the Pod's own; `STEPS`, `CHECKPOINT_STEPS` and `STEP_SECONDS`.
+On Lockstep's embedded cluster, volumes are below `LOCKSTEP_ROOT`, and a node without namespaces has
+the names of Pods in the file `LOCKSTEP_HOSTS`.
 """
+import hashlib
 import os
+import pathlib
+import pickle
 import socket
 import time
 import traceback
@@ -15,6 +19,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import orbax.checkpoint as ocp
+from jax.experimental import serialize_executable
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 RANK = int(os.environ["RANK"])
@@ -23,34 +28,72 @@ STEPS = int(os.environ["STEPS"])
 CHECKPOINT_STEPS = int(os.environ["CHECKPOINT_STEPS"])
 # A real step takes time; without this, the run would be over before you could look at it.
 STEP_SECONDS = float(os.environ["STEP_SECONDS"])
-CHECKPOINTS = os.environ.get("LOCKSTEP_ROOT", "") + os.environ["CHECKPOINT_DIRECTORY"]
+VOLUMES = os.environ.get("LOCKSTEP_ROOT", "")
+CHECKPOINTS = VOLUMES + os.environ["CHECKPOINT_DIRECTORY"]
+COMPILED = pathlib.Path(VOLUMES + os.environ["COMPILED_DIRECTORY"])
 ROWS_PER_RANK = 32
 WIDTH = 16
 HOST_SECONDS = 60
+POLL_SECONDS = 0.01
 
 
-def address_of(host):
-    """The address of a Pod by its name, which DNS may learn a little later than the Pod starts."""
+def report(line):
+    """Tells Lockstep how far this process is."""
+    path = os.environ.get("LOCKSTEP_PROGRESS_FILE")
+    if path is not None:
+        with open(path, "a") as file:
+            file.write(f"{line}\n")
+
+
+def wait_for_start():
+    """Here a warm standby waits for its turn. Every other process finds the file at once."""
+    start = os.environ.get("LOCKSTEP_START_FILE")
+    if start is not None:
+        report("phase=standby")
+        while not os.path.exists(start):
+            time.sleep(POLL_SECONDS)
+
+
+def retry(attempt, pause):
     deadline = time.monotonic() + HOST_SECONDS
     while True:
         try:
-            return socket.gethostbyname(host)
-        except socket.gaierror:
-            for line in open(os.environ.get("LOCKSTEP_HOSTS", os.devnull)):
-                if host in line.split()[1:]:
-                    return line.split()[0]
+            return attempt()
+        except OSError:
             if time.monotonic() > deadline:
                 raise
-        time.sleep(0.2)
+        time.sleep(pause)
 
 
-def report(step, checkpoint):
-    """Tells Lockstep how far this process is."""
-    path = os.environ.get("LOCKSTEP_PROGRESS_FILE")
-    if path is None:
-        return
-    with open(path, "a") as file:
-        file.write(f"{step}\n" if checkpoint is None else f"{step} checkpoint={checkpoint}\n")
+def address_of(host, port):
+    """The address of rank 0, once it listens: JAX would lose a second if it came too early."""
+    # DNS may learn the name of a Pod a little later than the Pod starts.
+    address = retry(lambda: resolve(host), 0.2)
+    if RANK > 0:
+        retry(lambda: socket.create_connection((address, port), timeout=1).close(), POLL_SECONDS)
+    return address
+
+
+def resolve(host):
+    for line in open(os.environ.get("LOCKSTEP_HOSTS", os.devnull)):
+        if host in line.split()[1:]:
+            return line.split()[0]
+    return socket.gethostbyname(host)
+
+
+def compiled(step, *arguments):
+    """The program of a step for these arguments. The first process of this Pod compiles it, and
+    later ones load what that one has written."""
+    lowered = step.lower(*arguments)
+    text = f"{jax.__version__} {lowered.as_text()}"
+    path = COMPILED / hashlib.sha256(text.encode()).hexdigest()
+    if path.exists():
+        return serialize_executable.deserialize_and_load(*pickle.loads(path.read_bytes()))
+    program = lowered.compile()
+    temporary = path.with_suffix(".tmp")
+    temporary.write_bytes(pickle.dumps(serialize_executable.serialize(program)))
+    temporary.rename(path)
+    return program
 
 
 def rows_of(step):
@@ -71,11 +114,13 @@ def train_step(parameters, inputs, targets):
 
 
 def main():
+    wait_for_start()
+    port = int(os.environ["COORDINATOR_PORT"])
     jax.distributed.initialize(
-        f"{address_of(os.environ['COORDINATOR'])}:{os.environ['COORDINATOR_PORT']}",
+        f"{address_of(os.environ['COORDINATOR'], port)}:{port}",
         num_processes=WORLD_SIZE,
         process_id=RANK,
-        coordinator_bind_address=f"{os.environ['LISTEN_ADDRESS']}:{os.environ['COORDINATOR_PORT']}",
+        coordinator_bind_address=f"{os.environ['LISTEN_ADDRESS']}:{port}",
     )
     mesh = Mesh(jax.devices(), ("data",))
     everywhere = NamedSharding(mesh, PartitionSpec())
@@ -100,16 +145,17 @@ def main():
     first = checkpoint or 0
     print(f"rank {RANK} of {WORLD_SIZE} starts at step {first}", flush=True)
 
+    def batch(step):
+        return [jax.make_array_from_process_local_data(split, rows) for rows in rows_of(step)]
+
+    program = compiled(train_step, parameters, *batch(first))
     for step in range(first + 1, STEPS + 1):
-        inputs, targets = (
-            jax.make_array_from_process_local_data(split, rows) for rows in rows_of(step)
-        )
-        parameters, loss = train_step(parameters, inputs, targets)
+        parameters, loss = program(parameters, *batch(step))
         loss.block_until_ready()
         if step % CHECKPOINT_STEPS == 0:
             manager.save(step, args=ocp.args.StandardSave(parameters))
             checkpoint = step
-        report(step, checkpoint)
+        report(step if checkpoint is None else f"{step} checkpoint={checkpoint}")
         print(f"rank {RANK} did step {step} of {STEPS}, loss {loss:.4f}", flush=True)
         time.sleep(STEP_SECONDS)
     manager.close()

