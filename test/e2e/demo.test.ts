@@ -101,10 +101,12 @@ describe('lockstep demo', () => {
     expect(report).toMatchObject({ workers: 3, steps: 700 });
     expect(report.accuracy).toBeGreaterThan(0.95);
     const [inPlace, recreate, ...others] = report.restarts;
-    expect(others).toEqual([]);
+    const warm = { strategy: 'InPlaceRestart', mode, standby: 'Warm', podsRecreated: 0 };
+    expect(others).toMatchObject(mode === 'supervisor' ? [warm] : []);
     expect(inPlace).toMatchObject({
       strategy: 'InPlaceRestart',
       mode,
+      standby: null,
       epoch: 1,
       podsRecreated: 0,
     });
@@ -113,7 +115,12 @@ describe('lockstep demo', () => {
     // it.
     if (mode === 'supervisor') expect(inPlace?.witness).toMatchObject({ container: 'worker' });
     expect(inPlace?.stepsLost).toBeGreaterThanOrEqual(30);
-    expect(recreate).toMatchObject({ strategy: 'Recreate', mode: null, podsRecreated: 3 });
+    expect(recreate).toMatchObject({
+      strategy: 'Recreate',
+      mode: null,
+      standby: null,
+      podsRecreated: 3,
+    });
     for (const restart of report.restarts) {
       const sum = Object.values(restart.phasesMs).reduce((a, b) => a + b, 0);
       expect(sum).toBeCloseTo(restart.totalMs, 0);

@@ -9,7 +9,14 @@ import { type LocalCluster, startLocalCluster } from '../local-cluster.ts';
 import { temporaryStateDirectory } from '../state-directory.ts';
 import { onTermination } from '../termination.ts';
 import { demoManifest } from './jobset-manifest.ts';
-import { type DemoOptions, type DemoStrategy, killSteps } from './options.ts';
+import {
+  COMPARISON_STEPS,
+  type DemoOptions,
+  type DemoStandby,
+  type DemoStrategy,
+  killSteps,
+  TRAINING_STEPS,
+} from './options.ts';
 import { Progress } from './progress.ts';
 import { type DemoReport, type MeasuredRestart, renderReport } from './report.ts';
 import { runTraining, type TrainingResult } from './training-run.ts';
@@ -35,8 +42,20 @@ export async function demo(options: DemoOptions): Promise<number> {
       kubeconfig,
       signal: termination.signal,
     });
-    const trained = await train(options, cluster, progress, options.strategy, termination.signal);
-    const compared = await compare(options, cluster, progress, termination.signal);
+    const { strategy } = options;
+    const first: Turn = {
+      name: 'mnist',
+      strategy,
+      standby: null,
+      steps: TRAINING_STEPS,
+      isComparison: false,
+    };
+    const trained = await train(options, first, cluster, progress, termination.signal);
+    const compared: MeasuredRestart[] = [];
+    for (const turn of comparisons(options)) {
+      const result = await train(options, turn, cluster, progress, termination.signal);
+      compared.push(...result.restarts);
+    }
     const report: DemoReport = {
       accuracy: trained.accuracy ?? 0,
       durationMs: Math.round(performance.now() - startedAt),
@@ -60,45 +79,58 @@ export async function demo(options: DemoOptions): Promise<number> {
   }
 }
 
+/** One training run of the demo. */
+interface Turn {
+  /** The name of its JobSet. */
+  readonly name: string;
+  readonly strategy: DemoStrategy;
+  readonly standby: DemoStandby;
+  readonly steps: number;
+  /** It goes up to the first step after the first failure. */
+  readonly isComparison: boolean;
+}
+
 async function train(
   options: DemoOptions,
+  turn: Turn,
   cluster: LocalCluster,
   progress: Progress,
-  strategy: DemoStrategy,
   signal: AbortSignal,
-  comparison = false,
 ): Promise<TrainingResult> {
-  const name = comparison ? 'mnist-recreate' : 'mnist';
+  const { name, strategy, standby, steps, isComparison } = turn;
   const checkpointDirectory = join(cluster.stateDirectory, 'checkpoints', name);
   mkdirSync(checkpointDirectory, { recursive: true });
   const example = parse(
     readFileSync(new URL('../examples/mnist/jobset.yaml', import.meta.url), 'utf8'),
   ) as JobSet;
   const kills = killSteps(options);
-  progress.stage(`Training MNIST on ${options.workers} workers, JobSet ${name} (${strategy})`);
+  const how = standby === null ? strategy : `${strategy}, warm standby`;
+  progress.stage(`Training MNIST on ${options.workers} workers, JobSet ${name} (${how})`);
   let wasKilled = false;
   return runTraining({
     client: cluster.client,
     clock: nodeClock,
     random: systemRandom,
-    jobSet: demoManifest(example, { ...options, name, strategy, checkpointDirectory }),
+    jobSet: demoManifest(example, { ...options, ...turn, checkpointDirectory }),
     strategy,
     mode: options.mode,
+    standby,
     workers: options.workers,
     kill:
       options.kill === undefined
         ? undefined
-        : { rank: options.kill, steps: comparison ? kills.slice(0, 1) : kills },
-    stopAfterRecovery: comparison,
+        : { rank: options.kill, steps: isComparison ? kills.slice(0, 1) : kills },
+    stopAfterRecovery: isComparison,
     deleteAtEnd: options.kubeconfig !== undefined,
     killProcess,
     onLine: (line) => {
-      progress.training(line);
+      progress.training(line, isComparison ? '' : `/${steps}`);
       if (line.kind === 'start' && line.rank === 0 && wasKilled) {
         const from = line.step > 0 ? `the checkpoint at step ${line.step}` : 'the beginning';
         progress.stage(`The group runs again, from ${from}`);
       }
     },
+    onWait: () => progress.stage('Waiting until every worker has a standby that is ready'),
     onKill: (rank, pid, step) => {
       wasKilled = true;
       progress.stage(`Killing worker ${rank} (process ${pid}) at step ${step}`);
@@ -113,14 +145,12 @@ function killProcess(pid: number, container: string): number | undefined {
   return found;
 }
 
-/** The first failure again under `Recreate`, up to the first step after it. */
-async function compare(
-  options: DemoOptions,
-  cluster: LocalCluster,
-  progress: Progress,
-  signal: AbortSignal,
-): Promise<readonly MeasuredRestart[]> {
-  if (options.kill === undefined || options.strategy !== 'InPlaceRestart') return [];
-  const result = await train(options, cluster, progress, 'Recreate', signal, true);
-  return result.restarts;
+/** The first failure again, under `Recreate` and with warm standbys. */
+function comparisons({ kill, strategy, mode }: DemoOptions): readonly Turn[] {
+  if (kill === undefined || strategy !== 'InPlaceRestart') return [];
+  const recreate = { name: 'mnist-recreate', strategy: 'Recreate', standby: null } as const;
+  const warm = { name: 'mnist-warm', strategy: 'InPlaceRestart', standby: 'Warm' } as const;
+  // Only a supervisor can start a second process.
+  const turns = mode === 'supervisor' ? [recreate, warm] : [recreate];
+  return turns.map((turn) => ({ ...turn, steps: COMPARISON_STEPS, isComparison: true }));
 }

@@ -1,13 +1,13 @@
 /** The JobSet of the demo. */
 import type { JobSet } from '../../jobset/jobset.ts';
-import { RESTART_MODE } from '../../jobset/names.ts';
+import { RESTART_MODE, STANDBY } from '../../jobset/names.ts';
 import type { EnvVar } from '../../kube/objects/pod.ts';
 import {
   CHECKPOINT_STEPS,
   type DemoMode,
+  type DemoStandby,
   type DemoStrategy,
   FAILURES_MAX,
-  TRAINING_STEPS,
 } from './options.ts';
 
 export interface ManifestOptions {
@@ -15,6 +15,8 @@ export interface ManifestOptions {
   readonly workers: number;
   readonly strategy: DemoStrategy;
   readonly mode: DemoMode;
+  readonly standby: DemoStandby;
+  readonly steps: number;
   /** A directory where checkpoints survive the Pods. */
   readonly checkpointDirectory: string;
 }
@@ -30,7 +32,7 @@ export function demoManifest(example: JobSet, options: ManifestOptions): JobSet 
   const environment: Readonly<Record<string, string>> = {
     WORLD_SIZE: String(options.workers),
     RING_HOST_FORMAT: `${options.name}-${first.name}-0-%d.${options.name}`,
-    TRAINING_STEPS: String(TRAINING_STEPS),
+    TRAINING_STEPS: String(options.steps),
     CHECKPOINT_STEPS: String(CHECKPOINT_STEPS),
   };
   const set = (variable: EnvVar): EnvVar => {
@@ -43,7 +45,10 @@ export function demoManifest(example: JobSet, options: ManifestOptions): JobSet 
       ...example.metadata,
       name: options.name,
       namespace: 'default',
-      annotations: { [RESTART_MODE]: options.mode === 'supervisor' ? 'Supervisor' : 'Sidecar' },
+      annotations: {
+        [RESTART_MODE]: options.mode === 'supervisor' ? 'Supervisor' : 'Sidecar',
+        ...(options.standby === null ? {} : { [STANDBY]: options.standby }),
+      },
     },
     spec: {
       ...example.spec,

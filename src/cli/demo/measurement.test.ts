@@ -67,6 +67,31 @@ describe('measuring a run', () => {
     });
   });
 
+  it.each([
+    [['a', 'b'], 'Warm'],
+    [['a'], null],
+    [[], null],
+  ])('tells by the standbys of %o that became workers how the group began', (pods, standby) => {
+    const events = [
+      pod(0, 'a', 'running'),
+      pod(0, 'b', 'running'),
+      step(900, 330),
+      killed(1000, 'b'),
+      ...pods.map((name): RunEvent => ({ kind: 'promoted', atMs: T + 1500, pod: name })),
+      start(1700, 300),
+      step(1900, 301),
+    ];
+    const record = {
+      epoch: 1,
+      time: '2026-01-01T00:00:01.400000Z',
+      cause: 'WorkerFailed',
+      counted: true,
+    } as const;
+    const run = { strategy: 'InPlaceRestart', mode: 'supervisor', workers: 2 } as const;
+    const status = { restartHistory: [record] };
+    expect(measureRestarts({ ...run, events, status })).toMatchObject([{ standby }]);
+  });
+
   it('splits a recreation at the end of the old Pods and the start of the new ones', () => {
     const events = [
       pod(0, 'a', 'running'),

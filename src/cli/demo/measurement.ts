@@ -1,6 +1,6 @@
 /** Computes the duration of each restart from what was observed. */
 import type { JobSetStatus, RestartRecord } from '../../jobset/jobset.ts';
-import type { DemoMode, DemoStrategy } from './options.ts';
+import type { DemoMode, DemoStandby, DemoStrategy } from './options.ts';
 import type { MeasuredRestart } from './report.ts';
 import type { TrainingLine } from './training-log.ts';
 
@@ -8,6 +8,8 @@ import type { TrainingLine } from './training-log.ts';
 export type RunEvent =
   | { readonly kind: 'killed'; readonly atMs: number; readonly pod: string }
   | { readonly kind: 'line'; readonly atMs: number; readonly line: TrainingLine }
+  /** A warm standby became the worker. */
+  | { readonly kind: 'promoted'; readonly atMs: number; readonly pod: string }
   | {
       readonly kind: 'pod';
       readonly atMs: number;
@@ -67,12 +69,17 @@ function measureOne(
     stepsLost: Math.max(0, lastStep(before) - startStep(after)),
     totalMs,
   };
+  const promoted = new Set(
+    after.flatMap((event) => (event.kind === 'promoted' ? [event.pod] : [])),
+  );
+  const standby: DemoStandby = promoted.size === run.workers ? 'Warm' : null;
   if (run.strategy === 'InPlaceRestart') {
     const record = recordAfter(run.status, killed.atMs);
     if (record === undefined) return undefined;
     return {
       ...common,
       mode: run.mode,
+      standby,
       epoch: record.epoch,
       witness: {
         pod: record.witness?.pod ?? killed.pod,
@@ -87,6 +94,7 @@ function measureOne(
   return {
     ...common,
     mode: null,
+    standby: null,
     epoch: null,
     witness: witnessOf(killed, [...before, ...after]),
     phasesMs: recreatePhases(killed.atMs, known, after, run.workers, totalMs),

@@ -19,8 +19,13 @@ export type DemoMode = (typeof DEMO_MODES)[number];
 export const DEMO_STRATEGIES = ['InPlaceRestart', 'Recreate', 'BlockingRecreate'] as const;
 export type DemoStrategy = (typeof DEMO_STRATEGIES)[number];
 
+/** How a restart in place begins: with a process that has prepared itself, or with a new one. */
+export type DemoStandby = 'Warm' | null;
+
 /** The steps of the training run: about 7 s of work for 2 cores. */
 export const TRAINING_STEPS = 700;
+/** A comparison ends soon after its failure, however long it waits for that. */
+export const COMPARISON_STEPS = 100 * TRAINING_STEPS;
 export const CHECKPOINT_STEPS = 50;
 
 /** A worker is two processes of 50 MB in sidecar mode. */

@@ -20,10 +20,11 @@ export class Progress {
     this.out.write(`${text}\n`);
   }
 
-  training(line: TrainingLine): void {
+  /** `of` follows the number of the step. */
+  training(line: TrainingLine, of: string): void {
     if (line.kind !== 'step') return;
     const text =
-      `  step ${line.step}/${line.steps}  pass ${line.pass}  loss ${line.loss.toFixed(4)}` +
+      `  step ${line.step}${of}  pass ${line.pass}  loss ${line.loss.toFixed(4)}` +
       `  ${line.imagesPerSecond} images/s`;
     if (this.out.isTTY) {
       this.out.write(`\r\x1b[K${text}`);

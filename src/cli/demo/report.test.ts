@@ -3,7 +3,8 @@ import { type DemoReport, type MeasuredRestart, renderReport } from './report.ts
 
 const inPlace: MeasuredRestart = {
   strategy: 'InPlaceRestart',
-  mode: 'sidecar',
+  mode: 'supervisor',
+  standby: null,
   epoch: 1,
   witness: {
     pod: 'mnist-workers-0-2-abcde',
@@ -26,6 +27,7 @@ const recreated: MeasuredRestart = {
   phasesMs: { podsGone: 1000, podsRunning: 2000, firstStep: 1000 },
   totalMs: 4000,
 };
+const warm: MeasuredRestart = { ...inPlace, standby: 'Warm', totalMs: 500 };
 const report: DemoReport = {
   accuracy: 0.96684,
   durationMs: 23_456,
@@ -57,6 +59,14 @@ describe('the report of the demo', () => {
       'first step',
     ]);
     expect(rows[3]?.indexOf('#')).toBeGreaterThan(rows[0]?.lastIndexOf('#') ?? 80);
+  });
+
+  it('compares with a warm standby, where there was one', () => {
+    const both = renderReport({ ...report, restarts: [inPlace, recreated, warm] });
+    expect(both).toContain('InPlaceRestart, supervisor, warm standby: epoch 1 ended');
+    expect(both).toContain('Down for 1.00 s in place, 4.00 s with Recreate: 4.0 times as long.');
+    expect(both).toContain('With a warm standby beside each worker, down for 0.50 s.');
+    expect(text).not.toContain('standby');
   });
 
   it('fits 80 columns, without control characters, however long the names are', () => {

@@ -1,5 +1,5 @@
 import { seconds, timelineRows } from '../restart-timeline.ts';
-import type { DemoMode, DemoStrategy } from './options.ts';
+import type { DemoMode, DemoStandby, DemoStrategy } from './options.ts';
 
 /** The result of `lockstep demo`; `--json` prints it as it is. */
 export interface DemoReport {
@@ -8,7 +8,7 @@ export interface DemoReport {
   readonly durationMs: number;
   readonly workers: number;
   readonly steps: number;
-  /** In the order of the failures; the comparison with `Recreate`, if any, comes last. */
+  /** In the order of the failures. Comparisons come last: `Recreate`, and a warm standby. */
   readonly restarts: readonly MeasuredRestart[];
 }
 
@@ -16,6 +16,8 @@ export interface MeasuredRestart {
   readonly strategy: DemoStrategy;
   /** Null if no agent takes part. */
   readonly mode: DemoMode | null;
+  /** `Warm` if standbys became the workers, in every Pod. */
+  readonly standby: DemoStandby;
   /** The epoch that the failure ended; null if there are no epochs. */
   readonly epoch: number | null;
   readonly witness: {
@@ -50,7 +52,11 @@ export function renderReport(report: DemoReport): string {
 }
 
 function renderRestart(restart: MeasuredRestart, longestMs: number): readonly string[] {
-  const how = restart.mode === null ? restart.strategy : `${restart.strategy}, ${restart.mode}`;
+  const how = [
+    restart.strategy,
+    ...(restart.mode === null ? [] : [restart.mode]),
+    ...(restart.standby === null ? [] : ['warm standby']),
+  ].join(', ');
   const epoch = restart.epoch === null ? '' : `: epoch ${restart.epoch} ended`;
   const { pod, container, exitCode, signal, reason } = restart.witness;
   const end = signal ?? (exitCode === null ? 'exit code unknown' : `exit code ${exitCode}`);
@@ -65,7 +71,10 @@ function renderRestart(restart: MeasuredRestart, longestMs: number): readonly st
 }
 
 function renderComparison(restarts: readonly MeasuredRestart[]): readonly string[] {
-  const inPlace = restarts.filter((restart) => restart.strategy === 'InPlaceRestart');
+  const inPlace = restarts.filter(
+    ({ strategy, standby }) => strategy === 'InPlaceRestart' && standby === null,
+  );
+  const warm = restarts.find(({ standby }) => standby === 'Warm');
   const recreated = restarts.find((restart) => restart.strategy === 'Recreate');
   if (inPlace.length === 0 || recreated === undefined) return [];
   const fastest = median(inPlace.map((restart) => restart.totalMs));
@@ -73,6 +82,9 @@ function renderComparison(restarts: readonly MeasuredRestart[]): readonly string
     '',
     `Down for ${seconds(fastest)} in place, ${seconds(recreated.totalMs)} with Recreate:` +
       ` ${(recreated.totalMs / fastest).toFixed(1)} times as long.`,
+    ...(warm === undefined
+      ? []
+      : [`With a warm standby beside each worker, down for ${seconds(warm.totalMs)}.`]),
   ];
 }
 

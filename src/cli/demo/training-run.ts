@@ -13,15 +13,19 @@ import type { Informer } from '../../runtime/informer/informer.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import { createJobSetInformers } from '../jobset-informers.ts';
+import { agentLineOf } from '../jobset-logs/epoch-lines.ts';
 import { readLines } from '../log-lines.ts';
 import { removeJobSet } from './jobset-removal.ts';
 import { measureRestarts, type RunEvent } from './measurement.ts';
-import type { DemoMode, DemoStrategy } from './options.ts';
+import type { DemoMode, DemoStandby, DemoStrategy } from './options.ts';
 import type { MeasuredRestart } from './report.ts';
+import { Standbys } from './standbys.ts';
 import { parseTrainingLine, type TrainingLine } from './training-log.ts';
 
 const WORKER = 'worker';
 const CONDITION_TIMEOUT_MS = 120_000;
+/** They prepare at a low priority, beside workers that use all CPUs. */
+const STANDBYS_TIMEOUT_MS = 60_000;
 
 export interface TrainingRun {
   readonly client: Client;
@@ -30,6 +34,8 @@ export interface TrainingRun {
   readonly jobSet: JobSet;
   readonly strategy: DemoStrategy;
   readonly mode: DemoMode;
+  /** Kill only when every worker has a standby that is ready. */
+  readonly standby: DemoStandby;
   readonly workers: number;
   readonly kill: { readonly rank: number; readonly steps: readonly number[] } | undefined;
   /** End the run after the first step that follows the last kill. */
@@ -42,6 +48,8 @@ export interface TrainingRun {
    */
   readonly killProcess: (pid: number, container: string) => number | undefined;
   readonly onLine: (line: TrainingLine) => void;
+  /** The first kill waits for standbys. */
+  readonly onWait: () => void;
   readonly onKill: (rank: number, pid: number, step: number) => void;
   readonly signal: AbortSignal;
 }
@@ -77,6 +85,8 @@ class RunObserver {
     { readonly pod: string; readonly uid: string; pid: number | undefined }
   >();
   private readonly killsLeft: number[];
+  private readonly standbys = new Standbys();
+  private waitsSince: number | undefined;
   private mayExist = false;
   private readonly key: { readonly namespace: string; readonly name: string };
   private readonly pods: Informer<Pod>;
@@ -189,6 +199,8 @@ class RunObserver {
     const options = { container: WORKER, follow: true, signal: this.stop.signal };
     try {
       for await (const { bytes } of readLines(client.logs(key, options))) {
+        const agentLine = agentLineOf(bytes);
+        if (agentLine !== undefined) this.sawAgentLine(pod, agentLine.message);
         const line = parseTrainingLine(bytes.toString());
         if (line !== undefined) this.sawLine(line);
       }
@@ -201,6 +213,11 @@ class RunObserver {
   /** Kept for the message of a run that never ends: a lost log alone is not a failure. */
   private lastLogError: unknown;
 
+  private sawAgentLine(pod: string, message: string): void {
+    if (!this.standbys.took(pod, message)) return;
+    this.events.push({ kind: 'promoted', atMs: this.options.clock.now(), pod });
+  }
+
   private sawLine(line: TrainingLine): void {
     this.events.push({ kind: 'line', atMs: this.options.clock.now(), line });
     this.options.onLine(line);
@@ -210,8 +227,20 @@ class RunObserver {
     }
     if (line.kind !== 'step') return;
     const next = this.killsLeft[0];
-    if (next !== undefined && line.step >= next) this.kill(line.step);
-    else if (next === undefined && this.options.stopAfterRecovery) this.stopIfRecovered();
+    if (next !== undefined && line.step >= next) {
+      if (this.mayKill()) this.kill(line.step);
+    } else if (next === undefined && this.options.stopAfterRecovery) this.stopIfRecovered();
+  }
+
+  private mayKill(): boolean {
+    const { clock, standby, workers, onWait } = this.options;
+    if (standby === null || this.standbys.ready === workers) return true;
+    if (this.waitsSince === undefined) onWait();
+    this.waitsSince ??= clock.monotonic();
+    if (clock.monotonic() - this.waitsSince < STANDBYS_TIMEOUT_MS) return false;
+    const told = `${this.standbys.ready} of ${workers} warm standbys were ready`;
+    this.settle(new TrainingFailed(`${told} after ${STANDBYS_TIMEOUT_MS / 1000} s`));
+    return false;
   }
 
   private kill(step: number): void {
@@ -222,6 +251,7 @@ class RunObserver {
     const pid = this.options.killProcess(entry.pid, `${entry.uid}/${WORKER}`);
     if (pid === undefined) return;
     this.killsLeft.shift();
+    this.waitsSince = undefined;
     this.events.push({ kind: 'killed', atMs, pod: entry.pod });
     this.options.onKill(rank, pid, step);
   }

@@ -66,6 +66,7 @@ export class EpochFilter {
 }
 
 export interface AgentLine {
+  readonly message: string;
   readonly beginsEpoch: number | undefined;
 }
 
@@ -77,7 +78,7 @@ export function agentLineOf(text: Buffer): AgentLine | undefined {
     if (!isJsonObject(line) || line['logger'] !== 'agent') return undefined;
     const { epoch, msg } = line;
     const begins = msg === 'an epoch begins' && typeof epoch === 'number';
-    return { beginsEpoch: begins ? epoch : undefined };
+    return { message: String(msg), beginsEpoch: begins ? epoch : undefined };
   } catch {
     return undefined;
   }
