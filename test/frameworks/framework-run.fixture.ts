@@ -6,10 +6,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
+import { Standbys } from '../../src/cli/demo/standbys.ts';
 import { createJobSetInformers, type JobSetInformers } from '../../src/cli/jobset-informers.ts';
+import { agentLineOf } from '../../src/cli/jobset-logs/epoch-lines.ts';
 import { readLines } from '../../src/cli/log-lines.ts';
+import { processStat } from '../../src/cli/process-stat.ts';
 import { JOBSETS, type JobSet, type RestartRecord } from '../../src/jobset/jobset.ts';
-import { ENV_WORKER, RESTART_BACKOFF } from '../../src/jobset/names.ts';
+import { ENV_WORKER, RESTART_BACKOFF, STANDBY } from '../../src/jobset/names.ts';
 import type { Stored } from '../../src/kube/meta.ts';
 import { CONFIG_MAPS } from '../../src/kube/objects/core.ts';
 import { COMPLETION_INDEX } from '../../src/kube/objects/job.ts';
@@ -33,7 +36,7 @@ const TIMEOUT_MS = 120_000;
 const SHOWN_LINES = 60;
 
 const START = /rank (\d+) of \d+ starts at step (\d+)$/;
-const STEP = /rank (\d+) did step (\d+) of /;
+const STEP = /rank (\d+) did step (\d+) of \d+, loss (\S+)/;
 
 export interface Framework {
   /** The name of its JobSet. */
@@ -56,6 +59,16 @@ export interface Life {
   readonly from: number;
   readonly firstStep?: { readonly step: number; readonly atMs: number };
   readonly lastStep?: number;
+  /** What the last step printed. */
+  readonly loss?: number;
+}
+
+export interface RunOptions {
+  /** The JobSet has it; its volume has the checkpoints. */
+  readonly name?: string;
+  readonly steps?: number;
+  /** Without warm standbys, although the manifest asks for them. */
+  readonly isCold?: boolean;
 }
 
 export class FrameworkRun {
@@ -68,8 +81,12 @@ export class FrameworkRun {
   readonly #follows: Promise<void>[] = [];
   readonly #stop = new AbortController();
   readonly #checks = new Set<() => void>();
+  readonly #standbys = new Standbys();
+  readonly #hasStandbys: boolean;
+  #promotions = 0;
 
-  private constructor(framework: Framework, client: Client) {
+  private constructor(framework: Framework, client: Client, { metadata }: JobSet) {
+    this.#hasStandbys = metadata.annotations?.[STANDBY] !== undefined;
     this.#framework = framework;
     this.#client = client;
     this.#informers = createJobSetInformers(
@@ -85,8 +102,14 @@ export class FrameworkRun {
     this.#informers.jobSets.subscribe({ added: changed, updated: changed, deleted: changed });
   }
 
-  static async start(framework: Framework, client: Client): Promise<FrameworkRun> {
-    const run = new FrameworkRun(framework, client);
+  static async start(
+    example: Framework,
+    client: Client,
+    options: RunOptions = {},
+  ): Promise<FrameworkRun> {
+    const framework = { ...example, name: options.name ?? example.name };
+    const jobSet = manifestOf(framework, await freePort(systemRandom), options);
+    const run = new FrameworkRun(framework, client, jobSet);
     const program = readFileSync(join(EXAMPLES, framework.program), 'utf8');
     await client.create(CONFIG_MAPS, {
       apiVersion: 'v1',
@@ -94,7 +117,7 @@ export class FrameworkRun {
       metadata: { namespace: NAMESPACE, name: framework.configMap },
       data: { [basename(framework.program)]: program },
     });
-    await client.create(JOBSETS, manifestOf(framework, await freePort(systemRandom)));
+    await client.create(JOBSETS, jobSet);
     return run;
   }
 
@@ -125,6 +148,16 @@ export class FrameworkRun {
     return this.status.restartHistory?.find((record) => record.epoch === epoch);
   }
 
+  /** How many standbys have become workers. */
+  get promotions(): number {
+    return this.#promotions;
+  }
+
+  /** Every Pod that is to have a standby has one that waits for its turn. */
+  get standbysAreReady(): boolean {
+    return !this.#hasStandbys || this.#standbys.ready === this.#informers.pods.store.size;
+  }
+
   /** The Pod's completion index. */
   podOf(rank: number): number {
     return Math.floor(rank / this.#framework.ranksPerPod);
@@ -149,11 +182,13 @@ export class FrameworkRun {
           uids.get(uid) === this.podOf(rank)
         );
       });
-    const [pid, ...others] = found.map(Number);
-    if (pid === undefined || others.length > 0) {
+    // A standby is younger than the worker beside which it waits.
+    const ages = found.flatMap((name) => processStat(Number(name)) ?? []);
+    const [worker, ...others] = ages.sort((a, b) => Number(a.startTime) - Number(b.startTime));
+    if (worker === undefined || others.length > (this.#hasStandbys ? 1 : 0)) {
       throw new Error(`rank ${rank} has the processes [${found.join(', ')}], expected one`);
     }
-    return pid;
+    return worker.pid;
   }
 
   /** Resolves in the first state for which `condition` holds, at every change and line. */
@@ -205,15 +240,22 @@ export class FrameworkRun {
     try {
       const key = { namespace: NAMESPACE, name: pod };
       for await (const { bytes } of readLines(this.#client.logs(key, options))) {
-        this.#sawLine(bytes.toString());
+        const agentLine = agentLineOf(bytes);
+        if (agentLine === undefined) this.#sawLine(bytes.toString());
+        else this.#sawAgentLine(pod, agentLine.message);
       }
     } catch (error) {
       if (!this.#stop.signal.aborted) this.#output.push(`the log of ${pod} ended: ${error}`);
     }
   }
 
+  #sawAgentLine(pod: string, message: string): void {
+    if (this.#standbys.took(pod, message)) this.#promotions++;
+    this.#changed();
+  }
+
   #sawLine(line: string): void {
-    const [rank, number] = (START.exec(line) ?? STEP.exec(line))?.slice(1).map(Number) ?? [];
+    const [rank, number, loss] = (START.exec(line) ?? STEP.exec(line))?.slice(1).map(Number) ?? [];
     const lives = this.#lives[rank ?? -1];
     if (lives === undefined || number === undefined) {
       this.#output.push(line);
@@ -223,7 +265,7 @@ export class FrameworkRun {
     else {
       const life = lives.pop() ?? { from: Number.NaN };
       const { firstStep = { step: number, atMs: performance.now() } } = life;
-      lives.push({ ...life, firstStep, lastStep: number });
+      lives.push({ ...life, firstStep, lastStep: number, loss: loss ?? Number.NaN });
     }
     this.#changed();
   }
@@ -236,6 +278,7 @@ export class FrameworkRun {
 function manifestOf(
   { name, manifest, python, portVariable, launcherArguments = [] }: Framework,
   port: number,
+  { steps = 1_000_000, isCold = false }: RunOptions,
 ): JobSet {
   const { metadata, ...jobSet } = parse(readFileSync(join(EXAMPLES, manifest), 'utf8')) as JobSet;
   const [workers] = jobSet.spec.replicatedJobs ?? [];
@@ -248,13 +291,15 @@ function manifestOf(
   const environment: Readonly<Record<string, string>> = {
     // Rank 0 of PyTorch listens on all addresses, so a fixed port may be that of another run.
     [portVariable]: String(port),
-    STEPS: '1000000',
+    STEPS: String(steps),
     STEP_SECONDS: '0.05',
     CHECKPOINT_STEPS: String(CHECKPOINT_STEPS),
     PYTHONPATH: FAULT_DIRECTORY,
     // A launcher that passes on what its processes print would keep it for seconds.
     PYTHONUNBUFFERED: '1',
   };
+  const { [STANDBY]: _, ...withoutStandby } = metadata.annotations ?? {};
+  const annotations = isCold ? withoutStandby : metadata.annotations;
   const changed: Container = {
     ...container,
     command: [python, ...command.slice(1, -1), ...launcherArguments, ...command.slice(-1)],
@@ -271,7 +316,7 @@ function manifestOf(
       ...metadata,
       namespace: NAMESPACE,
       name,
-      annotations: { ...metadata.annotations, [RESTART_BACKOFF]: 'Disabled' },
+      annotations: { ...annotations, [RESTART_BACKOFF]: 'Disabled' },
     },
     spec: {
       ...jobSet.spec,

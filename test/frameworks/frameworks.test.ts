@@ -10,6 +10,7 @@ import {
   CHECKPOINT_STEPS,
   type Framework,
   FrameworkRun,
+  type RunOptions,
   WORLD_SIZE,
 } from './framework-run.fixture.ts';
 
@@ -67,6 +68,8 @@ const FAULTS: readonly (readonly [string, Fault])[] = [
 /** `fault/sitecustomize.py` has it too. */
 const EXCEPTION = 'RuntimeError: a test made this process fail';
 const ROUNDS = Array.from({ length: REPEATS }, (_, index) => index + 1);
+/** A run that is completed has so many. Standbys are ready long before the last. */
+const STEPS = 400;
 const RANKS = Array.from({ length: WORLD_SIZE }, (_, rank) => rank);
 
 const figures: string[] = [];
@@ -94,6 +97,7 @@ describe.each(FRAMEWORKS)(
         const isBeyondCheckpoint = (): boolean => {
           const lives = run.lives(epoch);
           return (
+            run.standbysAreReady &&
             lives.length === WORLD_SIZE &&
             lives.every(({ from, lastStep = 0 }) => lastStep > from + CHECKPOINT_STEPS + 2)
           );
@@ -105,17 +109,17 @@ describe.each(FRAMEWORKS)(
 
         const faultAt = performance.now();
         process.kill(processes[rank] ?? Number.NaN, signal);
-        const seconds = (): string => ((performance.now() - faultAt) / 1000).toFixed(1);
+        const passed = (): string => seconds(performance.now() - faultAt);
         await run.until('the epoch ends', () => run.status.deprecatedEpoch === epoch);
-        const ended = seconds();
+        const ended = passed();
         await run.until('the next is released', () => run.status.syncedEpoch === epoch + 1);
-        const released = seconds();
+        const released = passed();
         await run.until('all ranks do a step', () => run.stepping(epoch + 1));
         const record = run.record(epoch);
         const named = namedIn(record, run.podOf(rank));
         figures.push(
           `${framework.name}, ${name}: ended after ${ended} s, released ${released} s, ` +
-            `stepping ${seconds()} s; ${named}`,
+            `stepping ${passed()} s; ${named}`,
         );
 
         expect(run.status).toMatchObject({
@@ -137,6 +141,61 @@ describe.each(FRAMEWORKS)(
     });
   },
 );
+
+/** What one failure cost a run that was completed afterwards. */
+interface Cost {
+  /** Until the next epoch was released, and until all ranks had done a step in it. */
+  readonly releasedMs: number;
+  readonly steppingMs: number;
+  readonly promotions: number;
+  readonly losses: readonly (number | undefined)[];
+}
+
+async function costOfFailure(framework: Framework, options: RunOptions): Promise<Cost> {
+  const run = await FrameworkRun.start(framework, cluster.client, { ...options, steps: STEPS });
+  try {
+    const mayFail = (): boolean =>
+      run.standbysAreReady &&
+      run.lives(1).length === WORLD_SIZE &&
+      run.lives(1).every(({ lastStep = 0 }) => lastStep > CHECKPOINT_STEPS + 2);
+    await run.until('a checkpoint, and standbys', mayFail);
+    const faultAt = performance.now();
+    process.kill(run.process(2), 'SIGKILL');
+    await run.until('the next epoch is released', () => run.status.syncedEpoch === 2);
+    const releasedMs = performance.now() - faultAt;
+    await run.until('all ranks do a step', () => run.stepping(2));
+    const steppingMs = performance.now() - faultAt;
+    await run.until('it completes', () => run.status.terminalState === 'Completed');
+    expectResumed(run, 1);
+    expect(run.lives(2).map(({ lastStep }) => lastStep)).toEqual(RANKS.map(() => STEPS));
+    const losses = run.lives(2).map(({ loss }) => loss);
+    return { releasedMs, steppingMs, promotions: run.promotions, losses };
+  } finally {
+    await run.remove();
+  }
+}
+
+describe.each(FRAMEWORKS.filter(({ ranksPerPod }) => ranksPerPod === 1))(
+  '$name starts again from a warm standby',
+  (framework) => {
+    it.each(ROUNDS)('as well as from nothing (round %i)', async (round) => {
+      const run = (name: string, isCold: boolean): Promise<Cost> =>
+        costOfFailure(framework, { name: `${framework.name}-${name}-${round}`, isCold });
+      const cold = await run('cold', true);
+      const warm = await run('warm', false);
+      const told = ({ releasedMs, steppingMs }: Cost): string =>
+        `released ${seconds(releasedMs)} s, stepping ${seconds(steppingMs)} s`;
+      figures.push(`${framework.name}, cold: ${told(cold)}; warm: ${told(warm)}`);
+
+      expect([cold.promotions, warm.promotions]).toEqual([0, WORLD_SIZE]);
+      expect(warm.losses).toEqual(cold.losses);
+    });
+  },
+);
+
+function seconds(ms: number): string {
+  return (ms / 1000).toFixed(2);
+}
 
 /** All go on from one checkpoint, the newest that can have been complete. */
 function expectResumed(run: FrameworkRun, epoch: number): void {

@@ -16,7 +16,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const EXIT_USAGE = 2;
 const MAX_REPEATS = 100;
 /** For all tests once; most of it they wait for imports and for the time-out of a stopped worker. */
-const LIMIT_MS = 540_000;
+const LIMIT_MS = 900_000;
 
 process.exitCode = main();
 
