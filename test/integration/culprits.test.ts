@@ -3,17 +3,14 @@
  * agents that tell of their workers what each test says (`docs/design/culprits.md`).
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Channel } from '../../src/agent/channel.ts';
 import { createHubChannel } from '../../src/agent/hub-channel.ts';
-import type { WorkerEvidence } from '../../src/jobset/culprits/worker-evidence.ts';
-import type { WorkerEnd } from '../../src/jobset/epoch/worker-end.ts';
 import type { RestartRecord } from '../../src/jobset/jobset.ts';
 import type { Stored } from '../../src/kube/meta.ts';
 import { PODS, type Pod } from '../../src/kube/objects/pod.ts';
 import { aborted } from '../../src/operator/process/term.ts';
 import type { Client } from '../../src/runtime/client/client.ts';
-import type { Clock } from '../../src/runtime/ports/clock.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
+import { type Evidence, EXITED, KILLED, STEPPING, Teller } from './teller.fixture.ts';
 import {
   type AgentRuntime,
   apiChannelOf,
@@ -23,83 +20,8 @@ import {
 } from './training-group.fixture.ts';
 
 const SIZE = 4;
-type Evidence = Omit<WorkerEvidence, 'agoMs'>;
-
-const STEPPING = { step: 330, silentMs: 400, longestMs: 900, cpuMs: 4000 } as const;
-const EXITED: Evidence = { ...STEPPING, how: 'Exited', exitCode: 1, byItself: true };
-const KILLED: Evidence = { ...STEPPING, how: 'Signaled', signal: 'SIGKILL', byItself: true };
 const HUNG: Evidence = { how: 'Hung', silentMs: 61_000, longestMs: 900, step: 330, cpuMs: 20 };
 const STATUS = 'update jobsets/status';
-
-/** An agent that follows the protocol, and a worker that is nothing but its end. */
-class Teller implements Member {
-  readonly slot: string;
-  readonly podName: string;
-  epoch: number | undefined;
-  /** How the worker ends when it is told to stop; undefined: not yet. */
-  whenStopped: Evidence | undefined = { ...STEPPING, how: 'Stopped' };
-  readonly #clock: Clock;
-  readonly #channel: Channel;
-  #announced = 1;
-
-  constructor(
-    pod: Stored<Pod>,
-    slot: string,
-    channel: Channel,
-    clock: Clock,
-    started: (epoch: number) => void,
-  ) {
-    this.slot = slot;
-    this.podName = pod.metadata.name;
-    this.#clock = clock;
-    this.#channel = channel;
-    channel.open({
-      snapshot: ({ deprecated, released }) => {
-        const { whenStopped } = this;
-        if (deprecated >= this.#announced && whenStopped !== undefined) {
-          this.#end(deprecated + 1, whenStopped, undefined);
-        }
-        if (released !== this.#announced || this.epoch === released) return;
-        this.epoch = released;
-        started(released);
-      },
-      announced: () => undefined,
-      podEnding: () => undefined,
-      podLives: () => undefined,
-      answered: () => undefined,
-      progress: () => undefined,
-    });
-    channel.announce({ epoch: 1, starts: 1 });
-  }
-
-  /** The worker ends by itself, or is ended by this agent. */
-  die(evidence: Evidence, agoMs = 0): void {
-    const { signal, exitCode = 1 } = evidence;
-    const end: WorkerEnd = signal === undefined ? { exitCode } : { signal };
-    this.#end(this.#announced + 1, evidence, end, agoMs);
-  }
-
-  exit(): void {
-    this.die(EXITED);
-  }
-
-  crash(): void {
-    throw new Error('not part of these tests');
-  }
-
-  end(): void {
-    this.#channel.close();
-  }
-
-  #end(epoch: number, evidence: Evidence, end: WorkerEnd | undefined, agoMs = 0): void {
-    const cause = end === undefined ? undefined : { epoch: this.#announced, end };
-    const hasRun = this.epoch !== undefined;
-    this.#announced = epoch;
-    this.epoch = undefined;
-    const ended = { evidence, atMs: this.#clock.monotonic() - agoMs };
-    this.#channel.announce({ epoch, starts: 1, cause, ...(hasRun ? { ended } : {}) });
-  }
-}
 
 let hub: HubNetwork;
 let group: TrainingGroup;
