@@ -3,27 +3,28 @@ import { type ReportedRestart, reportedRestarts } from '../../jobset/epoch/resta
 import { describeWitness } from '../../jobset/epoch/witness.ts';
 import { type GoodputAt, goodputAt } from '../../jobset/goodput/goodput-at.ts';
 import type { AvoidedNode, JobSet } from '../../jobset/jobset.ts';
-import { allowedRestarts, countedRestarts } from '../../jobset/policies/restart-budget.ts';
 import type { GroupProgress } from '../../jobset/progress/group-progress.ts';
 import { formatDuration } from '../../kube/duration.ts';
 import { namespaceOf, type Stored } from '../../kube/meta.ts';
 import { printable } from '../../kube/quote.ts';
 import { avoidedLines, goodputTable } from '../goodput-lines.ts';
-import { culpritLines } from '../jobset-status/restart-lines.ts';
+import {
+  budgetText,
+  culpritLines,
+  type RestartBudget,
+  restartBudget,
+} from '../jobset-status/restart-lines.ts';
 import { seconds, timelineRows } from '../restart-timeline.ts';
 
 /** `-o json` prints it as it is. */
-export interface RestartReport {
+export interface RestartReport extends RestartBudget {
   readonly namespace: string;
   readonly name: string;
   /** For failures: what a user or a change of the size ended is not one of them. */
   readonly inPlaceRestarts: number;
   readonly inPlaceRestartsCountTowardsMax: number;
-  /** All that count towards `maxRestarts`. */
-  readonly countedRestarts: number;
   /** How often all Jobs were recreated. */
   readonly restarts: number;
-  readonly maxRestarts: number;
   /** The recorded restarts, the oldest first; the status keeps the newest. */
   readonly restartHistory: readonly ReportedRestart[];
   /** How long the group was down in these, as far as their phases are known. */
@@ -59,9 +60,8 @@ export function restartReport(
     name: metadata.name,
     inPlaceRestarts: status.inPlaceRestarts ?? 0,
     inPlaceRestartsCountTowardsMax: status.inPlaceRestartsCountTowardsMax ?? 0,
-    countedRestarts: countedRestarts(status),
     restarts: status.restarts ?? 0,
-    maxRestarts: allowedRestarts(jobSet),
+    ...restartBudget(jobSet),
     restartHistory,
     downMs: restartHistory.reduce((sum, record) => sum + downMs(record), 0),
     goodput: goodputAt(jobSet, nowMs, reported) ?? null,
@@ -93,9 +93,9 @@ export function reportLines(report: RestartReport, width: number): readonly stri
 
 function totals(report: RestartReport): readonly string[] {
   const { namespace, name, inPlaceRestarts, restarts, restartHistory } = report;
-  const { countedRestarts: counted, maxRestarts, downMs: down } = report;
+  const { downMs: down } = report;
   const head = [
-    `JobSet ${namespace}/${name}: ${counted} of ${restartsText(maxRestarts)} used`,
+    `JobSet ${namespace}/${name}: ${budgetText(report)}`,
     `for failures: ${restartsText(inPlaceRestarts)} in place, ${restarts} of all Jobs`,
   ];
   const recorded = restartHistory.length;

@@ -2,7 +2,7 @@
 import { printable } from '../../kube/quote.ts';
 import { avoidedLines, goodputLines } from '../goodput-lines.ts';
 import { groupLines, progressColumns } from './progress-lines.ts';
-import { culpritLines, restartLine } from './restart-lines.ts';
+import { budgetText, culpritLines, restartLine } from './restart-lines.ts';
 import type {
   ConditionView,
   JobSetView,
@@ -93,13 +93,12 @@ export function conditionLine({ type, reason, message }: ConditionView): string 
 
 export function jobSetLine(jobSet: JobSetView): string {
   const { namespace, name, syncedEpoch, inPlaceRestarts, restarts } = jobSet;
-  const { countedRestarts, maxRestarts } = jobSet;
   const current = syncedEpoch === null ? '' : `epoch ${syncedEpoch}, `;
   const noun = inPlaceRestarts === 1 ? 'restart' : 'restarts';
   const inPlace = syncedEpoch === null ? '' : `${inPlaceRestarts} ${noun} in place for failures, `;
   return (
     `JobSet ${namespace}/${name}: ${current}${stateText(jobSet)}; ` +
-    `${inPlace}${restarts} of all Jobs; ${countedRestarts} of ${maxRestarts} restarts used`
+    `${inPlace}${restarts} of all Jobs; ${budgetText(jobSet)}`
   );
 }
 

@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest';
 import { jobSetWith } from '../../../test/fixtures/hub-jobset.ts';
-import type { RestartRecord, Suspect } from '../../jobset/jobset.ts';
-import { RESTART_EPOCH } from '../../jobset/names.ts';
+import { storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
+import type { JobSetStatus, RestartRecord, Suspect } from '../../jobset/jobset.ts';
+import { EXTRA_RESTARTS, RESTART_EPOCH } from '../../jobset/names.ts';
 import { memberTable } from './member-table.ts';
+import { budgetText, restartBudget } from './restart-lines.ts';
 import { statusChanges } from './status-changes.ts';
 import { type StatusView, statusView } from './status-view.ts';
 
@@ -39,6 +41,28 @@ function told(...history: readonly RestartRecord[]): readonly string[] {
     .slice(1, -2)
     .filter((line) => line !== '' && !line.includes('Pods are not there'));
 }
+
+it.each<[string, Readonly<Record<string, string>>, JobSetStatus, number, string]>([
+  ['nothing', {}, {}, 10, '0 of 10 restarts used'],
+  ['one restart', {}, { inPlaceRestartsCountTowardsMax: 1 }, 1, '1 of 1 restart used'],
+  [
+    'an addition',
+    { [EXTRA_RESTARTS]: '2' },
+    { inPlaceRestartsCountTowardsMax: 10, restartsCountTowardsMax: 1 },
+    10,
+    '11 of 12 restarts used, with 2 extra',
+  ],
+  [
+    'restarts that led to nothing',
+    {},
+    { inPlaceRestartsCountTowardsMax: 4, progress: { restartsWithoutProgress: 3 } },
+    10,
+    '4 of 10 restarts used, 3 in a row without progress',
+  ],
+])('tells the budget with %s', (_what, annotations, status, maxRestarts, text) => {
+  const jobSet = storedJobSet({ failurePolicy: { maxRestarts } }, { annotations });
+  expect(budgetText(restartBudget({ ...jobSet, status }))).toBe(text);
+});
 
 it('says that a user asked for a restart', () => {
   const jobSet = jobSetWith(4, 5, 7);

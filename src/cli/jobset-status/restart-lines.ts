@@ -1,7 +1,9 @@
 /** Renders the restarts of a JobSet: what ended each epoch, who failed first, what it said last. */
 import type { ReportedRestart } from '../../jobset/epoch/restart-request.ts';
 import { describeWitness } from '../../jobset/epoch/witness.ts';
-import type { RestartRecord, Suspect } from '../../jobset/jobset.ts';
+import type { JobSet, RestartRecord, Suspect } from '../../jobset/jobset.ts';
+import { extraRestarts } from '../../jobset/ladder/ladder-settings.ts';
+import { allowedRestarts, countedRestarts } from '../../jobset/policies/restart-budget.ts';
 import { printable } from '../../kube/quote.ts';
 
 /**
@@ -20,6 +22,41 @@ export function restartLine(record: ReportedRestart): string {
   const announceMs = phases?.announceMs;
   const took = announceMs === undefined ? '' : `; all had announced after ${announceMs} ms`;
   return printable(`  ${time} epoch ${epoch} ended: ${cause}${who}${took}`);
+}
+
+/** `3 of 12 restarts used, with 2 extra`, and how long the last of them have led to nothing. */
+export function budgetText({
+  countedRestarts,
+  maxRestarts,
+  extraRestarts,
+  restartsWithoutProgress,
+}: RestartBudget): string {
+  const extra = extraRestarts === 0 ? '' : `, with ${extraRestarts} extra`;
+  const vain =
+    restartsWithoutProgress === 0 ? '' : `, ${restartsWithoutProgress} in a row without progress`;
+  const noun = maxRestarts === 1 ? 'restart' : 'restarts';
+  return `${countedRestarts} of ${maxRestarts} ${noun} used${extra}${vain}`;
+}
+
+/** What a JobSet may spend on failures, and what it has spent. */
+export interface RestartBudget {
+  /** All that count towards `maxRestarts`. */
+  readonly countedRestarts: number;
+  /** With `extraRestarts`. */
+  readonly maxRestarts: number;
+  /** What an annotation adds. */
+  readonly extraRestarts: number;
+  /** Those in a row that led to no higher checkpoint; 0 if it is not limited. */
+  readonly restartsWithoutProgress: number;
+}
+
+export function restartBudget({ metadata, spec, status = {} }: JobSet): RestartBudget {
+  return {
+    countedRestarts: countedRestarts(status),
+    maxRestarts: allowedRestarts({ metadata, spec }),
+    extraRestarts: extraRestarts(metadata.annotations),
+    restartsWithoutProgress: status.progress?.restartsWithoutProgress ?? 0,
+  };
 }
 
 /** Why each suspect is one, and the end of the last words. */

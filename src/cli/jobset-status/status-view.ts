@@ -11,7 +11,6 @@ import { type GoodputAt, goodputAt } from '../../jobset/goodput/goodput-at.ts';
 import type { MemberReport } from '../../jobset/hub/member-report.ts';
 import type { AvoidedNode, JobSet, RestartRecord } from '../../jobset/jobset.ts';
 import { REPLICATED_JOB_NAME } from '../../jobset/names.ts';
-import { allowedRestarts, countedRestarts } from '../../jobset/policies/restart-budget.ts';
 import {
   type GroupProgress,
   groupProgress,
@@ -25,6 +24,7 @@ import { defined } from '../../kube/json/defined.ts';
 import type { Condition, Stored } from '../../kube/meta.ts';
 import { namespaceOf } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
+import { type RestartBudget, restartBudget } from './restart-lines.ts';
 
 /**
  * It combines the API server's objects with the hub's announcements. `-o json` prints it as it is;
@@ -38,7 +38,7 @@ export interface StatusView {
   readonly problem?: string;
 }
 
-export interface JobSetView {
+export interface JobSetView extends RestartBudget {
   readonly namespace: string;
   readonly name: string;
   readonly state: 'Completed' | 'Failed' | 'Suspended' | 'Released' | 'AtBarrier' | 'Running';
@@ -57,9 +57,6 @@ export interface JobSetView {
   /** For failures: what a user or a change of the size ended is not one of them. */
   readonly inPlaceRestarts: number;
   readonly restarts: number;
-  /** All that count towards `maxRestarts`. */
-  readonly countedRestarts: number;
-  readonly maxRestarts: number;
   /** Null if no member reports any. */
   readonly progress: GroupProgress | null;
   /** Conditions that are True and may need a person's action. */
@@ -186,8 +183,7 @@ function jobSetView(
     size,
     inPlaceRestarts: status.inPlaceRestarts ?? 0,
     restarts: status.restarts ?? 0,
-    countedRestarts: countedRestarts(status),
-    maxRestarts: allowedRestarts(jobSet),
+    ...restartBudget(jobSet),
     conditions: telling(status.conditions ?? [], announced >= size),
     restartHistory: reportedRestarts(jobSet),
     avoidedNodes: status.avoidedNodes ?? [],
