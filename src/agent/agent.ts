@@ -119,7 +119,7 @@ export function startAgent(options: AgentOptions): Agent {
       if (lease?.isHeld() === true) running.dispatch({ type: 'podLives' });
     },
     answered: (askedMs) => running.answered(askedMs),
-    progress: () => options.body.progress.progress,
+    progress: () => options.body.progress.toldAt(options.clock.monotonic()),
   });
   lease?.start();
   return {

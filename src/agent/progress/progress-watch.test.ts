@@ -40,6 +40,22 @@ test('a malformed line changes nothing', () => {
   expect(watch.progress).toEqual({ step: 7, silentMs: 1000 });
 });
 
+test('it tells how long ago the first step was, and the newest checkpoint, after its end too', () => {
+  const watch = watching();
+  passTo(watch, 0, 1000);
+  watch.took('phase=load checkpoint=300');
+  passTo(watch, 1000, 3000);
+  watch.took('301 checkpoint=300');
+  passTo(watch, 3000, 4000);
+  watch.took('302');
+  expect(watch.toldAt(4100)).toMatchObject({ firstStepMs: 1100, checkpointMs: 3100 });
+  watch.took('400 checkpoint=400');
+  expect(watch.toldAt(60_000)).toMatchObject({ firstStepMs: 57_000, checkpointMs: 56_000 });
+  watch.begin(61_000);
+  watch.took('phase=load');
+  expect(watch.toldAt(62_000)).toEqual({ phase: 'load', silentMs: 0 });
+});
+
 test('a pause of the machine counts as one look', () => {
   const watch = watching();
   watch.took('7');

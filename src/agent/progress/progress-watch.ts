@@ -25,6 +25,9 @@ export class ProgressWatch {
   #stepMs = 0;
   #longestMs: number | undefined;
   #steps = 0;
+  /** When it first reported a step, and its newest checkpoint. */
+  #steppedMs: number | undefined;
+  #savedMs: number | undefined;
 
   /** A worker starts, at a monotonic time. What an earlier one reported is forgotten. */
   begin(nowMs: number): void {
@@ -34,6 +37,8 @@ export class ProgressWatch {
     this.#stepMs = 0;
     this.#steps = 0;
     this.#longestMs = undefined;
+    this.#steppedMs = undefined;
+    this.#savedMs = undefined;
   }
 
   /** Lets time pass, up to a monotonic time. */
@@ -52,6 +57,7 @@ export class ProgressWatch {
     if (saysStandby(line)) return true;
     if (line.step !== undefined && line.step !== this.#newest?.step) this.#stepped();
     const { step, checkpoint } = { ...this.#newest, ...line };
+    if (checkpoint !== this.#newest?.checkpoint) this.#savedMs = this.#lastLookMs;
     const { phase, silence } = line;
     this.#newest = defined({ step, checkpoint, phase, silence });
     this.#silentMs = 0;
@@ -64,6 +70,14 @@ export class ProgressWatch {
     const { step, checkpoint, phase } = this.#newest;
     const { standby } = this;
     return { ...defined({ step, checkpoint, phase, standby }), silentMs: this.#silentMs };
+  }
+
+  /** For the hub, with ages at a monotonic time. They go on when the worker has ended. */
+  toldAt(nowMs: number): Progress | undefined {
+    const { progress } = this;
+    if (progress === undefined) return undefined;
+    const firstStepMs = age(this.#steppedMs, nowMs);
+    return { ...progress, ...defined({ firstStepMs, checkpointMs: age(this.#savedMs, nowMs) }) };
   }
 
   /** Since the last line, or the start of the worker before the first one. */
@@ -88,7 +102,12 @@ export class ProgressWatch {
 
   #stepped(): void {
     if (this.#steps > 0) this.#longestMs = Math.max(this.#longestMs ?? 0, this.#stepMs);
+    this.#steppedMs ??= this.#lastLookMs;
     this.#steps++;
     this.#stepMs = 0;
   }
+}
+
+function age(sinceMs: number | undefined, nowMs: number): number | undefined {
+  return sinceMs === undefined ? undefined : Math.max(0, nowMs - sinceMs);
 }

@@ -46,7 +46,8 @@ export function account(before: Goodput, moment: Moment): Goodput {
     // All members tell of the ended epoch before the next is released: no stamp comes between.
     if (next === phase && !isEnd) return before;
     const { pendingMs: _, ...rest } = before;
-    const decided = decide(rest, { fromMs: sinceMs - pendingMs, toMs: sinceMs }, moment);
+    const span = { fromMs: sinceMs - pendingMs, toMs: sinceMs };
+    const decided = decide(rest, span, { ...moment, isSuccess: false });
     return moved(plus(decided, 'restartingMs', nowMs - sinceMs), nowMs, next);
   }
   if (phase !== 'Running' || !isGroup) {

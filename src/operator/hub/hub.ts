@@ -21,6 +21,7 @@ import type { Random } from '../../runtime/ports/random.ts';
 import type { ByteStream, StreamListener } from '../../runtime/ports/stream.ts';
 import type { Rate } from '../../runtime/token-bucket.ts';
 import { DEFAULT_MAX_STREAMS } from '../configuration/stream-memory.ts';
+import { GroupWork } from '../tracking/group-work.ts';
 import { ProgressReports } from '../tracking/member-progress.ts';
 import { AgentStream, type CloseReason, type HubMember } from './agent-stream.ts';
 import { HubGroup } from './hub-group.ts';
@@ -67,6 +68,7 @@ const ENDING = Buffer.from(encodeHubMessage({ type: 'ending' }));
 export class Hub {
   readonly metrics: HubMetrics;
   readonly progress = new ProgressReports();
+  readonly #work = new GroupWork();
   readonly #options: HubOptions;
   /** By UID of the JobSet. */
   readonly #groups = new Map<string, HubGroup>();
@@ -103,8 +105,11 @@ export class Hub {
   /** What the members of that JobSet have reported, those with a stream. */
   reportedBy(jobSetUid: string): GroupProgress {
     const group = this.#groups.get(jobSetUid);
-    if (group === undefined) return {};
-    return groupProgress(membersOf(group, this.progress, this.#options.clock.monotonic()));
+    const nowMs = this.#options.clock.monotonic();
+    const members = group === undefined ? [] : membersOf(group, this.progress, nowMs);
+    // A member may still tell of the epoch before, and one that is gone may have told the most.
+    const { firstStepMs: _, checkpointMs: __, ...living } = groupProgress(members);
+    return { ...living, ...this.#work.at(jobSetUid, nowMs) };
   }
 
   hasStream(podUid: string): boolean {
@@ -145,6 +150,11 @@ export class Hub {
   /** A stored state of a JobSet, from any source. */
   jobSetSeen(jobSet: Stored<JobSet>): void {
     this.#groups.get(jobSet.metadata.uid)?.see(jobSet);
+    this.#work.see(jobSet, this.#options.clock.monotonic());
+  }
+
+  jobSetGone(uid: string): void {
+    this.#work.forget(uid);
   }
 
   /** The Pod is being deleted. */
@@ -188,7 +198,9 @@ export class Hub {
   }
 
   #report(member: HubMember, progress: Progress | undefined): void {
-    const isNews = this.progress.take(member.podUid, progress, this.#options.clock.monotonic());
+    const nowMs = this.#options.clock.monotonic();
+    const isNews = this.progress.take(member.podUid, progress, nowMs);
+    if (progress !== undefined) this.#work.take(member.jobSetUid, progress, nowMs);
     if (isNews && progress !== undefined && hasNoStandbys(progress)) {
       this.standbyOff(member, WHY_NO_STANDBYS[progress.standby]);
     }

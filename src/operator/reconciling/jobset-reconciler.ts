@@ -148,6 +148,7 @@ export class JobSetReconciler {
     this.#ownJobSets.forget(metadata.uid);
     this.#options.tracker.watch(identityOf(jobSet), undefined);
     this.#options.fates.forget(identityOf(jobSet));
+    this.#options.hub?.jobSetGone(metadata.uid);
     this.#options.metrics.forget({ namespace: namespaceOf(metadata), name: metadata.name });
   }
 

@@ -38,6 +38,15 @@ describe('the progress of a member', () => {
     expect(reports.at('another', 9000)).toBeUndefined();
   });
 
+  it('tells how old the first step and the checkpoint are when a reader asks', () => {
+    const reports = new ProgressReports();
+    const told = { step: 5, checkpoint: 4, silentMs: 1, firstStepMs: 900, checkpointMs: 30 };
+    reports.take(POD, told, 1000);
+    expect(reports.at(POD, 1500)).toMatchObject({ firstStepMs: 1400, checkpointMs: 530 });
+    reports.take(POD, { step: 1, silentMs: 0 }, 2000);
+    expect(reports.at(POD, 2500)).toEqual({ step: 1, silentMs: 500 });
+  });
+
   it('is forgotten with a message that has none, and with the Pod', () => {
     const reports = stepping([1, 2]);
     reports.take(POD, undefined, 9000);

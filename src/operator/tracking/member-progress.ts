@@ -46,15 +46,13 @@ export class ProgressReports {
 
   progressOf(podUid: string): MemberProgress | undefined {
     const known = this.#reports.get(podUid);
-    return known && { ...known.steps(known.silentMs), heardMs: known.heardMs };
+    return known && { ...known.steps(0), heardMs: known.heardMs };
   }
 
-  /** With the silence up to that monotonic time. */
+  /** With all times up to that monotonic time. */
   at(podUid: string, nowMs: number): MemberSteps | undefined {
     const known = this.#reports.get(podUid);
-    if (known === undefined) return undefined;
-    const silentMs = known.silentMs + Math.max(0, Math.round(nowMs) - known.heardMs);
-    return known.steps(Math.min(silentMs, Number.MAX_SAFE_INTEGER));
+    return known?.steps(Math.max(0, Math.round(nowMs) - known.heardMs));
   }
 
   /** The Pod has ended. */
@@ -69,6 +67,8 @@ class Report {
   #checkpoint: number | undefined;
   #phase: string | undefined;
   standby: StandbyState | undefined;
+  #firstStepMs: number | undefined;
+  #checkpointMs: number | undefined;
   silentMs = 0;
   heardMs = 0;
   /** The two earlier reports. */
@@ -81,7 +81,8 @@ class Report {
     this.take(progress, nowMs);
   }
 
-  take({ step, checkpoint, phase, standby, silentMs }: Progress, nowMs: number): void {
+  take(progress: Progress, nowMs: number): void {
+    const { step, checkpoint, phase, standby, silentMs } = progress;
     const heardMs = Math.round(nowMs);
     if (this.#step === undefined || (step ?? -1) < this.#step) {
       // The first step, or those of a worker that started anew.
@@ -102,12 +103,15 @@ class Report {
     // Each message holds a text of its own: equal ones are kept once.
     if (phase !== this.#phase) this.#phase = phase;
     this.standby = standby;
+    this.#firstStepMs = progress.firstStepMs;
+    this.#checkpointMs = progress.checkpointMs;
     this.silentMs = silentMs;
     this.heardMs = heardMs;
   }
 
-  /** Metrics read all members, so this makes one object. */
-  steps(silentMs: number): MemberSteps {
+  /** So long after the report. Metrics read all members, so this makes one object. */
+  steps(sinceMs: number): MemberSteps {
+    const silentMs = later(this.silentMs, sinceMs);
     const said: { -readonly [K in keyof MemberSteps]: MemberSteps[K] } = { silentMs };
     const recent = this.#recent();
     if (this.#step !== undefined) said.step = this.#step;
@@ -115,6 +119,8 @@ class Report {
     if (this.#phase !== undefined) said.phase = this.#phase;
     if (this.standby !== undefined) said.standby = this.standby;
     if (recent !== undefined) said.recent = recent;
+    if (this.#firstStepMs !== undefined) said.firstStepMs = later(this.#firstStepMs, sinceMs);
+    if (this.#checkpointMs !== undefined) said.checkpointMs = later(this.#checkpointMs, sinceMs);
     return said;
   }
 
@@ -123,4 +129,9 @@ class Report {
     if (this.#step === undefined || ms < MIN_RECENT_MS) return undefined;
     return { steps: this.#step - this.#olderStep, ms };
   }
+}
+
+/** Agents may tell any number. */
+function later(ageMs: number, sinceMs: number): number {
+  return Math.min(ageMs + sinceMs, Number.MAX_SAFE_INTEGER);
 }

@@ -1,0 +1,463 @@
+/**
+ * Random lives of a group: what is accounted for, write by write, against an oracle that sees the
+ * whole life at once (`docs/design/goodput.md`).
+ */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { literalGroupFacts } from '../../../test/fixtures/facts.ts';
+import { replicatedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
+import { ZERO } from '../../../test/fixtures/planned.ts';
+import { withDefaults } from '../../jobset/defaults.ts';
+import { accountTime } from '../../jobset/goodput/account-time.ts';
+import { sumsOf } from '../../jobset/goodput/classes.ts';
+import { goodputAt } from '../../jobset/goodput/goodput-at.ts';
+import type { JobSet, JobSetStatus, RestartRecord } from '../../jobset/jobset.ts';
+import type { Progress } from '../../jobset/progress/progress.ts';
+import type { Condition, Stored } from '../../kube/meta.ts';
+import { GroupWork } from './group-work.ts';
+
+const CREATED_MS = Date.parse('2026-01-01T00:00:00Z');
+const MEMBERS = 3;
+
+const KINDS = [
+  'Release',
+  'Release',
+  'Release',
+  'Step',
+  'Step',
+  'Checkpoint',
+  'Checkpoint',
+  'Phase',
+  'Ping',
+  'Ping',
+  'Write',
+  'Fail',
+  'Hang',
+  'Scale',
+  'StartFailed',
+  'Suspend',
+  'Resume',
+  'LeaderChange',
+  'Lose',
+] as const;
+
+const COMMAND = fc.record({
+  kind: fc.constantFrom(...KINDS),
+  afterMs: fc.integer({ min: 1, max: 100_000 }),
+  member: fc.nat(MEMBERS - 1),
+  clockStepMs: fc.integer({ min: -5000, max: 5000 }),
+});
+type Command = typeof COMMAND extends fc.Arbitrary<infer T> ? T : never;
+
+const LIFE = fc.record({
+  members: fc.constantFrom(1, MEMBERS),
+  commands: fc.array(COMMAND, { maxLength: 60, size: 'max' }),
+  end: fc.constantFrom('Completed', 'Failed', 'Failed hung', undefined),
+  afterMs: fc.integer({ min: 1, max: 100_000 }),
+});
+
+/** What a worker has reported, with the times of its reports. */
+interface Worker {
+  step?: number;
+  steppedMs?: number;
+  checkpoint?: number;
+  savedMs?: number;
+  lineMs?: number;
+}
+
+/** One line of a life, as the oracle reads it. */
+type Fact =
+  | { readonly atMs: number; readonly kind: 'Released' | 'Suspended' | 'Resumed' | 'Failed' }
+  | { readonly atMs: number; readonly kind: 'Completed' }
+  | { readonly atMs: number; readonly kind: 'Ended'; readonly hungSinceMs?: number | undefined }
+  | { readonly atMs: number; readonly kind: 'Step' | 'Line' }
+  | { readonly atMs: number; readonly kind: 'Checkpoint'; readonly number: number };
+
+type Untimed<F> = F extends Fact ? Omit<F, 'atMs'> : never;
+
+/** The world: workers, agents and the hub in real time, and an operator with a clock of its own. */
+class World {
+  readonly facts: Fact[] = [];
+  readonly counted: Record<string, number> = {};
+  status: JobSetStatus = {};
+  nowMs = CREATED_MS;
+  readonly #isNoisy: boolean;
+  #clockMs = 0;
+  #work = new GroupWork();
+  #workers: Worker[];
+  #isSuspended = false;
+  #isRunning = false;
+  /** The epoch was running when the JobSet was suspended, so the resume ends it. */
+  #isToEnd = false;
+  #newest = 0;
+  #hung: { readonly epoch: number; readonly silentMs: number | undefined } | undefined;
+
+  constructor(isNoisy: boolean, members: number) {
+    this.#isNoisy = isNoisy;
+    this.#workers = Array.from({ length: members }, () => ({}));
+    this.#see();
+    this.write({ restarts: 0, deprecatedEpoch: 0 });
+  }
+
+  jobSet(): Stored<JobSet> {
+    const failurePolicy = { restartStrategy: 'InPlaceRestart' } as const;
+    const jobSet = storedJobSet({ failurePolicy, replicatedJobs: [replicatedJob('w', MEMBERS)] });
+    return { ...jobSet, status: this.status };
+  }
+
+  get operatorMs(): number {
+    return this.nowMs + this.#clockMs;
+  }
+
+  do({ kind, afterMs, member, clockStepMs }: Command): void {
+    this.nowMs += afterMs;
+    const worker = this.#workers[member % this.#workers.length] ?? {};
+    switch (kind) {
+      case 'Release':
+        this.#release();
+        break;
+      case 'Step':
+      case 'Checkpoint':
+      case 'Phase':
+        this.#line(worker, kind);
+        break;
+      case 'Ping':
+        this.#ping(worker);
+        break;
+      case 'Write':
+        this.write({});
+        break;
+      case 'Fail':
+      case 'Scale':
+        if (this.#isRunning) this.#endEpoch(undefined);
+        break;
+      case 'Hang':
+        if (this.#isRunning) this.#endEpoch(worker);
+        break;
+      case 'StartFailed':
+        if (!this.#isRunning && !this.#isSuspended) this.#end({});
+        break;
+      case 'Suspend':
+        this.#suspend();
+        break;
+      case 'Resume':
+        this.#resume();
+        break;
+      case 'LeaderChange':
+        this.#changeLeader(clockStepMs);
+        break;
+      case 'Lose':
+        // Its Pod is gone, with all that it has not told.
+        if (this.#isNoisy) this.#workers[member % this.#workers.length] = {};
+        break;
+    }
+  }
+
+  finish(end: 'Completed' | 'Failed' | 'Failed hung' | undefined, afterMs: number): void {
+    this.nowMs += afterMs;
+    if (end === undefined) return;
+    this.#tell();
+    const type = end === 'Completed' ? end : 'Failed';
+    const [worker] = this.#workers;
+    const isHung = end === 'Failed hung' && this.#isRunning && worker !== undefined;
+    const over: Condition = {
+      type,
+      status: 'True',
+      reason: 'R',
+      message: '',
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    };
+    const epoch = (this.status.deprecatedEpoch ?? 0) + 1;
+    if (isHung) this.#hung = { epoch, silentMs: this.#silenceOf(worker) };
+    const restartHistory = isHung ? this.#history(epoch, true) : this.status.restartHistory;
+    this.write({ conditions: [over], ...(restartHistory && { restartHistory }) });
+    const hungSinceMs = isHung ? (worker.lineMs ?? CREATED_MS) : undefined;
+    if (this.#isRunning && type === 'Failed') this.#note({ kind: 'Ended', hungSinceMs });
+    this.#note({ kind: type });
+  }
+
+  write(change: Partial<JobSetStatus>): void {
+    // What several members report is known to a few seconds, unless all have just told.
+    if (!this.#isNoisy && this.#workers.length > 1) this.#tell();
+    const next = { ...this.status, ...change };
+    const { spec } = this.jobSet();
+    const silentMs = this.#hung?.silentMs;
+    const facts = literalGroupFacts({
+      jobSet: this.jobSet(),
+      status: this.status,
+      spec: withDefaults({ ...spec, suspend: this.#isSuspended }),
+      nowMs: this.operatorMs,
+      reported: () => this.#work.at(this.#uid, this.nowMs),
+      hubReach: { streams: MEMBERS, silentMs: 0, readyPods: MEMBERS },
+      fates: () => [
+        {
+          member: { replicatedJob: 'w', jobIndex: 0, completions: 3, pod: 'hung', podUid: 'hung' },
+          fate: {
+            kind: 'Ended',
+            atMs: 0,
+            evidence: { how: 'Hung', agoMs: 0, ...(silentMs !== undefined && { silentMs }) },
+          },
+        },
+      ],
+    });
+    const before = this.status.goodput;
+    const decision = accountTime(facts, {
+      status: next,
+      isChanged: true,
+      events: [],
+      keepsCounters: false,
+    });
+    this.status = { ...next, ...(decision.status as JobSetStatus | undefined) };
+    for (const outcome of decision.outcomes ?? []) {
+      if (outcome.kind !== 'TimeAccounted') continue;
+      for (const [name, ms] of Object.entries(outcome.ms)) {
+        this.counted[name] = (this.counted[name] ?? 0) + ms;
+      }
+    }
+    this.#check(before);
+    this.#see();
+  }
+
+  /** What always holds, however bad the weather. */
+  #check(before: JobSetStatus['goodput']): void {
+    const { goodput } = this.status;
+    if (goodput === undefined) throw new Error('a write accounts for nothing');
+    const sums = sumsOf(goodput);
+    const total = Object.values(sums).reduce((sum, ms) => sum + ms, goodput.pendingMs ?? 0);
+    expect(total, 'up to the stamp').toBe(Date.parse(goodput.time) - CREATED_MS);
+    if (before === undefined) return;
+    expect(Date.parse(goodput.time)).toBeGreaterThanOrEqual(Date.parse(before.time));
+    const old = sumsOf(before);
+    for (const [name, ms] of Object.entries(sums)) {
+      expect(ms, name).toBeGreaterThanOrEqual(old[name as keyof typeof old]);
+    }
+  }
+
+  #release(): void {
+    if (this.#isRunning || this.#isSuspended) return;
+    this.#tell();
+    const syncedEpoch = (this.status.deprecatedEpoch ?? 0) + 1;
+    const conditions = this.status.conditions?.filter(({ type }) => type !== 'Suspended');
+    this.write({
+      replicatedJobsStatus: [{ name: 'w', ...ZERO, syncedEpoch }],
+      ...(conditions && { conditions }),
+    });
+    this.#note({ kind: 'Released' });
+    this.#isRunning = true;
+    this.#hung = undefined;
+    // Agents that have not seen the release yet.
+    this.#tell();
+    this.#workers = this.#workers.map(() => ({}));
+  }
+
+  #line(worker: Worker, kind: 'Step' | 'Checkpoint' | 'Phase'): void {
+    if (!this.#isRunning) return;
+    worker.lineMs = this.nowMs;
+    this.#note({ kind: 'Line' });
+    if (kind === 'Step') {
+      worker.step = (worker.step ?? this.#newest) + 1;
+      worker.steppedMs ??= this.nowMs;
+      this.#note({ kind: 'Step' });
+    }
+    if (kind === 'Phase' && this.#newest > 0) this.#save(worker, this.#newest);
+    // A new checkpoint holds new steps.
+    if (kind === 'Checkpoint' && worker.step !== undefined) this.#save(worker, this.#newest + 1);
+  }
+
+  #save(worker: Worker, number: number): void {
+    if (worker.checkpoint === number) return;
+    this.#newest = number;
+    worker.checkpoint = number;
+    worker.savedMs = this.nowMs;
+    this.#note({ kind: 'Checkpoint', number });
+  }
+
+  #endEpoch(hung: Worker | undefined): void {
+    const epoch = (this.status.deprecatedEpoch ?? 0) + 1;
+    this.#hung = hung && { epoch, silentMs: this.#silenceOf(hung) };
+    this.#end({ restartHistory: this.#history(epoch, hung !== undefined) });
+    this.#isRunning = false;
+    const hungSinceMs = hung && (hung.lineMs ?? CREATED_MS);
+    this.#note({ kind: 'Ended', hungSinceMs });
+  }
+
+  #end(change: Partial<JobSetStatus>): void {
+    // An epoch that ends before its release decides about the one before, so all have told by then.
+    if (!this.#isRunning) this.#tell();
+    this.write({ deprecatedEpoch: (this.status.deprecatedEpoch ?? 0) + 1, ...change });
+  }
+
+  #suspend(): void {
+    if (this.#isSuspended) return;
+    this.#isSuspended = true;
+    this.#tell();
+    const suspended: Condition = {
+      type: 'Suspended',
+      status: 'True',
+      reason: 'R',
+      message: '',
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    };
+    this.write({ conditions: [suspended] });
+    if (this.#isRunning) this.#note({ kind: 'Ended' });
+    this.#note({ kind: 'Suspended' });
+    this.#isToEnd = this.#isRunning;
+    this.#isRunning = false;
+    this.#workers = this.#workers.map(() => ({}));
+  }
+
+  #resume(): void {
+    if (!this.#isSuspended) return;
+    this.#isSuspended = false;
+    this.write({});
+    this.#note({ kind: 'Resumed' });
+    if (this.#isToEnd) this.#end({});
+    this.#isToEnd = false;
+  }
+
+  #changeLeader(clockStepMs: number): void {
+    if (this.#isNoisy) this.#clockMs = clockStepMs;
+    this.#work = new GroupWork();
+    this.#see();
+    this.#tell();
+  }
+
+  #tell(): void {
+    for (const worker of this.#workers) this.#ping(worker);
+  }
+
+  #ping({ step, steppedMs, checkpoint, savedMs, lineMs }: Worker): void {
+    if (lineMs === undefined) return;
+    const progress: Progress = {
+      silentMs: this.nowMs - lineMs,
+      ...(step !== undefined && { step }),
+      ...(steppedMs !== undefined && { firstStepMs: this.nowMs - steppedMs }),
+      ...(checkpoint !== undefined && { checkpoint }),
+      ...(savedMs !== undefined && { checkpointMs: this.nowMs - savedMs }),
+    };
+    this.#work.take(this.#uid, progress, this.nowMs);
+  }
+
+  #silenceOf({ lineMs }: Worker): number | undefined {
+    return lineMs === undefined ? undefined : this.nowMs - lineMs;
+  }
+
+  #history(epoch: number, isHung: boolean): readonly RestartRecord[] {
+    const reason = isHung ? 'WorkerHung' : 'Error';
+    const witness = { pod: 'hung', exitCode: null, reason };
+    const time = new Date(this.operatorMs).toISOString();
+    return [{ epoch, time, cause: 'WorkerFailed', counted: true, ranMs: 1, witness }];
+  }
+
+  get #uid(): string {
+    return storedJobSet({}).metadata.uid;
+  }
+
+  #see(): void {
+    this.#work.see(this.jobSet(), this.nowMs);
+  }
+
+  #note(fact: Untimed<Fact>): void {
+    this.facts.push({ ...fact, atMs: this.nowMs });
+  }
+}
+
+/** Milliseconds of each class, read off the whole life. */
+function oracle(facts: readonly Fact[], endMs: number): Record<string, number> {
+  const classes: Record<string, number> = {};
+  const put = (name: string, fromMs: number, toMs: number): void => {
+    if (toMs > fromMs) classes[name] = (classes[name] ?? 0) + toMs - fromMs;
+  };
+  let idle = 'Waiting';
+  let sinceMs = CREATED_MS;
+  let highest = -1;
+  let isOver = false;
+  for (const [i, fact] of facts.entries()) {
+    if (fact.kind === 'Released') {
+      put(idle, sinceMs, fact.atMs);
+      const rest = facts.slice(i + 1);
+      const end = rest.find(({ kind }) => kind === 'Ended' || kind === 'Completed');
+      const inEpoch = end === undefined ? rest : rest.slice(0, rest.indexOf(end));
+      const isKnown = highest >= 0 || 'Starting' in classes;
+      const hasReported = isKnown || inEpoch.some(({ kind }) => kind === 'Line');
+      const toMs = end?.atMs ?? endMs;
+      const stepMs = inEpoch.find(({ kind }) => kind === 'Step')?.atMs;
+      let savedMs: number | undefined;
+      for (const each of inEpoch) {
+        if (each.kind !== 'Checkpoint' || each.number <= highest) continue;
+        highest = each.number;
+        savedMs = each.atMs;
+      }
+      put('Starting', fact.atMs, stepMs ?? fact.atMs);
+      if (end?.kind === 'Completed') {
+        put(hasReported ? 'Productive' : 'Running', stepMs ?? fact.atMs, toMs);
+      } else {
+        const lastMs = savedMs ?? stepMs ?? fact.atMs;
+        put('Productive', stepMs ?? fact.atMs, savedMs ?? 0);
+        const hungSinceMs = end?.kind === 'Ended' ? end.hungSinceMs : undefined;
+        const hungMs = Math.max(lastMs, hungSinceMs ?? toMs);
+        const judged = highest >= 0 ? 'Lost' : 'Running';
+        put(stepMs === undefined ? (hasReported ? 'Starting' : 'Running') : judged, lastMs, hungMs);
+        put('Hung', hungMs, toMs);
+      }
+      sinceMs = toMs;
+      idle = 'Restarting';
+    } else if (fact.kind === 'Suspended' || fact.kind === 'Resumed') {
+      put(idle, sinceMs, fact.atMs);
+      sinceMs = fact.atMs;
+      idle = fact.kind === 'Suspended' ? 'Suspended' : 'Waiting';
+    } else if (fact.kind === 'Completed' || fact.kind === 'Failed') {
+      isOver = true;
+      put(idle, sinceMs, fact.atMs);
+    }
+  }
+  if (!isOver) put(idle, sinceMs, endMs);
+  return classes;
+}
+
+function lived(
+  life: typeof LIFE extends fc.Arbitrary<infer T> ? T : never,
+  isNoisy: boolean,
+): World {
+  const world = new World(isNoisy, life.members);
+  for (const command of life.commands) world.do(command);
+  world.finish(life.end, life.afterMs);
+  return world;
+}
+
+function positive(classes: Readonly<Record<string, number>>): object {
+  return Object.fromEntries(Object.entries(classes).filter(([, ms]) => ms > 0));
+}
+
+test('whatever happens, the classes add up to the elapsed time, and metrics count each once', () => {
+  fc.assert(
+    fc.property(LIFE, (life) => {
+      const world = lived(life, true);
+      const { goodput = { time: '', phase: 'Waiting' } } = world.status;
+      expect(world.counted).toEqual(positive(sumsOf(goodput)));
+      const read = goodputAt(world.jobSet(), world.operatorMs);
+      const total = Object.values(read?.classes ?? {}).reduce((sum, ms) => sum + ms, 0);
+      expect(total).toBe(read?.elapsedMs);
+      const elapsedMs = world.operatorMs - CREATED_MS;
+      // The clocks of leaders differ, and a stamp never moves back.
+      expect(total).toBeGreaterThanOrEqual(elapsedMs);
+      expect(total).toBeLessThanOrEqual(elapsedMs + 10_000);
+    }),
+    { numRuns: 400 },
+  );
+});
+
+test('with a good clock and known progress, the classes are those of the whole life', () => {
+  const seen = new Set<string>();
+  fc.assert(
+    fc.property(LIFE, (life) => {
+      const end = life.end ?? 'Failed';
+      const world = lived({ ...life, end }, false);
+      const classes = oracle(world.facts, world.nowMs);
+      expect(positive(goodputAt(world.jobSet(), world.nowMs)?.classes ?? {})).toEqual(classes);
+      for (const name of Object.keys(classes)) seen.add(name);
+    }),
+    { numRuns: 600 },
+  );
+  expect(seen.size, 'every class comes about').toBe(8);
+});

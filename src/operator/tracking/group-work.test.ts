@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+import { storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
+import { ZERO } from '../../../test/fixtures/planned.ts';
+import type { JobSet } from '../../jobset/jobset.ts';
+import type { Stored } from '../../kube/meta.ts';
+import { GroupWork } from './group-work.ts';
+
+function released(syncedEpoch: number, isOver = false): Stored<JobSet> {
+  const over = { type: 'Completed', status: 'True', reason: 'R', message: '' } as const;
+  const conditions = isOver ? [{ ...over, lastTransitionTime: '2026-01-01T00:00:00Z' }] : [];
+  const replicatedJobsStatus = [{ name: 'w', ...ZERO, syncedEpoch }];
+  return { ...storedJobSet({}), status: { conditions, replicatedJobsStatus } };
+}
+
+const { uid } = released(0).metadata;
+const STEPPED = { step: 5, silentMs: 0, firstStepMs: 400 };
+
+function running(): GroupWork {
+  const work = new GroupWork();
+  work.see(released(0), 0);
+  work.see(released(1), 1000);
+  return work;
+}
+
+test('the earliest first step counts, and the earliest report of the highest checkpoint', () => {
+  const work = running();
+  expect(work.at(uid, 1500)).toEqual({});
+  work.take(uid, { ...STEPPED, checkpoint: 4, checkpointMs: 50 }, 2000);
+  work.take(uid, { ...STEPPED, checkpoint: 4, checkpointMs: 70 }, 2000);
+  work.take(uid, { ...STEPPED, firstStepMs: 300, checkpoint: 3, checkpointMs: 500 }, 2000);
+  expect(work.at(uid, 3000)).toEqual({
+    firstStepMs: 1400,
+    checkpoint: 4,
+    checkpointMs: 1070,
+    isReporting: true,
+  });
+});
+
+test('a release makes old what was told before, and what a late agent still tells', () => {
+  const work = running();
+  work.take(uid, STEPPED, 2000);
+  work.see(released(1), 2500);
+  expect(work.at(uid, 3000)).toMatchObject({ firstStepMs: 1400 });
+  work.see(released(2), 4000);
+  expect(work.at(uid, 4000)).toEqual({});
+  work.take(uid, { ...STEPPED, silentMs: 200, checkpoint: 4, checkpointMs: 3000 }, 4100);
+  expect(work.at(uid, 4200)).toEqual({});
+  work.take(uid, STEPPED, 4500);
+  expect(work.at(uid, 4500)).toMatchObject({ firstStepMs: 400 });
+});
+
+test('a new leader takes what agents repeat, however old', () => {
+  const work = new GroupWork();
+  work.see(released(7), 50);
+  work.take(uid, { ...STEPPED, firstStepMs: 90_000 }, 100);
+  expect(work.at(uid, 100)).toMatchObject({ firstStepMs: 90_000 });
+});
+
+test('an agent that tells no age of a checkpoint has reported it when it was heard first', () => {
+  const work = running();
+  const { firstStepMs: _, ...old } = STEPPED;
+  work.take(uid, { ...old, checkpoint: 4 }, 2000);
+  work.take(uid, { ...old, checkpoint: 4 }, 6000);
+  expect(work.at(uid, 7000)).toMatchObject({ checkpoint: 4, checkpointMs: 5000 });
+});
+
+test.each<[string, (work: GroupWork) => void]>([
+  ['over', (work) => work.see(released(1, true), 5000)],
+  ['gone', (work) => work.forget(uid)],
+])('nothing is kept of a JobSet that is %s', (_, end) => {
+  const work = running();
+  work.take(uid, STEPPED, 2000);
+  end(work);
+  work.take(uid, STEPPED, 6000);
+  expect(work.at(uid, 6000)).toEqual({});
+});

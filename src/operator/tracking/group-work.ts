@@ -1,0 +1,77 @@
+/**
+ * What the members of each group have told of the epoch that runs: soft state, which agents repeat.
+ * It is kept for the group, so it outlives the member that told it, and a report costs one look-up.
+ */
+import type { JobSet, JobSetStatus } from '../../jobset/jobset.ts';
+import type { GroupProgress } from '../../jobset/progress/group-progress.ts';
+import type { Progress } from '../../jobset/progress/progress.ts';
+import { isFinished } from '../../jobset/status/conditions.ts';
+import { defined } from '../../kube/json/defined.ts';
+import type { Stored } from '../../kube/meta.ts';
+
+type Told = Pick<GroupProgress, 'firstStepMs' | 'checkpoint' | 'checkpointMs' | 'isReporting'>;
+
+interface Work {
+  /** The newest epoch that is known to be released. */
+  released: number;
+  /** When its release was seen. Times are monotonic. */
+  readonly sinceMs: number;
+  isReporting?: true;
+  steppedMs?: number;
+  checkpoint?: number;
+  savedMs?: number;
+}
+
+export class GroupWork {
+  /** By UID of the JobSet, until it is over. */
+  readonly #works = new Map<string, Work>();
+
+  /** A stored state of a JobSet, from any source. A release makes all that was told before old. */
+  see({ metadata, status = {} }: Stored<JobSet>, nowMs: number): void {
+    const { uid } = metadata;
+    const known = this.#works.get(uid);
+    const released = releasedEpoch(status);
+    if (isFinished(status.conditions)) this.#works.delete(uid);
+    else if (known === undefined) {
+      // After a change of the leader, the release was at any time before.
+      this.#works.set(uid, { released, sinceMs: Number.NEGATIVE_INFINITY });
+    } else if (released > known.released) this.#works.set(uid, { released, sinceMs: nowMs });
+  }
+
+  /** What the agent of a member reports now. It may not have seen the release yet. */
+  take(jobSetUid: string, progress: Progress, nowMs: number): void {
+    const work = this.#works.get(jobSetUid);
+    if (work === undefined) return;
+    const { silentMs, firstStepMs, checkpoint, checkpointMs = 0 } = progress;
+    if (nowMs - silentMs >= work.sinceMs) work.isReporting = true;
+    const steppedMs = firstStepMs === undefined ? undefined : nowMs - firstStepMs;
+    if (steppedMs !== undefined && steppedMs >= work.sinceMs) {
+      work.steppedMs = Math.min(work.steppedMs ?? steppedMs, steppedMs);
+    }
+    const savedMs = nowMs - checkpointMs;
+    if (checkpoint === undefined || savedMs < work.sinceMs) return;
+    if (work.checkpoint === checkpoint) {
+      work.savedMs = Math.min(work.savedMs ?? savedMs, savedMs);
+    } else if (work.checkpoint === undefined || checkpoint > work.checkpoint) {
+      work.checkpoint = checkpoint;
+      work.savedMs = savedMs;
+    }
+  }
+
+  at(jobSetUid: string, nowMs: number): Told {
+    const { isReporting, steppedMs, checkpoint, savedMs } = this.#works.get(jobSetUid) ?? {};
+    const age = (ms: number | undefined): number | undefined =>
+      ms === undefined ? undefined : Math.max(0, Math.round(nowMs - ms));
+    const ages = { firstStepMs: age(steppedMs), checkpointMs: age(savedMs) };
+    return defined({ ...ages, checkpoint, isReporting });
+  }
+
+  /** The JobSet is gone. */
+  forget(jobSetUid: string): void {
+    this.#works.delete(jobSetUid);
+  }
+}
+
+function releasedEpoch({ replicatedJobsStatus = [] }: JobSetStatus): number {
+  return Math.max(0, ...replicatedJobsStatus.map(({ syncedEpoch = 0 }) => syncedEpoch));
+}
