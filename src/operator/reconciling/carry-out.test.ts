@@ -5,6 +5,7 @@ import type { Action } from '../../jobset/decision.ts';
 import { JOBS } from '../../kube/objects/job.ts';
 import { PODS } from '../../kube/objects/pod.ts';
 import { failure } from '../../kube/status.ts';
+import type { Client } from '../../runtime/client/client.ts';
 import { MemoryClient } from '../../runtime/memory/memory-client.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import { type ActionOutcome, carryOut, type FailedAction } from './carry-out.ts';
@@ -116,6 +117,55 @@ test('a Pod that is deleted by force is counted, one that is gone is not', async
   fail('DELETE', 'NotFound');
   await carried(action);
   expect(outcomes).toHaveLength(1);
+});
+
+describe('a member that leaves its node', () => {
+  const action: Action = {
+    kind: 'ReplaceMember',
+    pod: podOf(JOB, 0, 4, { uid: 'u1' }),
+    message: 'It leaves node n4: no GPU',
+  };
+
+  test('is said to be disrupted, and then deleted under its UID, with its usual grace', async () => {
+    const asked: unknown[] = [];
+    const recording = new Proxy<Client>(client, {
+      get:
+        (_, method) =>
+        (...args: readonly unknown[]) => {
+          asked.push([method, ...args.slice(1)]);
+          return Promise.resolve();
+        },
+    });
+    const { signal } = new AbortController();
+    const context = { client: recording, clock: new VirtualClock(), jobSet: JOBSET, signal };
+    expect(await carryOut(context, [action], () => undefined)).toEqual([]);
+    const at = { namespace: 'default', name: 'train-w-0-0' };
+    const condition = {
+      type: 'DisruptionTarget',
+      status: 'True',
+      reason: 'MemberReplaced',
+      message: 'It leaves node n4: no GPU',
+      lastTransitionTime: expect.any(String),
+    };
+    const patch = { metadata: { uid: 'u1' }, status: { conditions: [condition] } };
+    const preconditions = { uid: 'u1' };
+    expect(asked).toEqual([
+      ['patch', at, { type: 'strategic', patch }, { subresource: 'status', signal }],
+      ['delete', at, { propagationPolicy: 'Background', preconditions, signal }],
+    ]);
+  });
+
+  test('may be gone already', async () => {
+    fail('PATCH', 'NotFound');
+    expect(await carried(action)).toEqual([]);
+  });
+
+  test('is told of if it may not be deleted, and tried again after other errors', async () => {
+    fail('PATCH', 'Forbidden', 'pods is forbidden');
+    expect((await carried(action))[0]?.reason).toBe('MemberReplacementFailed');
+    client.patch = () => Promise.reject(new Error('the network is down'));
+    await expect(carried(action)).rejects.toThrow('the network is down');
+  });
 });
 
 describe('a resume', () => {
