@@ -3,6 +3,7 @@ import { execFile, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { GoodputAt } from '../../src/jobset/goodput/goodput-at.ts';
 import { JOBSETS, type JobSet, RESTART_MODES, type RestartMode } from '../../src/jobset/jobset.ts';
 import { RESTART_MODE } from '../../src/jobset/names.ts';
 import { COMPLETION_INDEX } from '../../src/kube/objects/job.ts';
@@ -149,6 +150,19 @@ describe.each(RESTART_MODES)('a group in mode %s', (mode) => {
     expect(stdout).toMatch(/\n {2}released +\d+\.\d\d s/);
     const json = JSON.parse((await lockstep('report', name, '-o', 'json')).stdout) as object;
     expect(json).toMatchObject({ name, inPlaceRestarts: 1, restartHistory: [{ epoch: 1 }] });
+  });
+
+  it('tells where all of its time went', async () => {
+    const { stdout } = await lockstep('report', name);
+    expect(stdout).toMatch(/\nwhere the time went:\n( {2}\w+ .*\n)* {2}total .* 100\.0 %/);
+    expect(stdout).toMatch(/\n {2}Running .* workers ran, and told of no checkpoint\n/);
+    const { goodput } = JSON.parse((await lockstep('report', name, '-o', 'json')).stdout) as {
+      readonly goodput: GoodputAt;
+    };
+    const classes = Object.values(goodput.classes).reduce((sum, ms) => sum + ms, 0);
+    expect(Math.abs(classes - goodput.elapsedMs)).toBeLessThanOrEqual(goodput.elapsedMs / 1000);
+    const { stdout: status } = await lockstep('status', name);
+    expect(status).toMatch(/\n {2}time: .*\n {2}the rest: Running /);
   });
 
   it('is restarted by request, without a charge', async () => {
