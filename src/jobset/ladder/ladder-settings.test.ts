@@ -91,6 +91,12 @@ describe('warnings', () => {
     expect(warningsOf({ [REPLACE]: '3/1h' }, IN_PLACE, { backoffLimitPerIndex: 1 })).toEqual([
       expect.stringMatching(/^replicatedJob w: lockstep\/replace-after replaces none of its Pods/),
     ]);
+    const preflight = 'lockstep/preflight';
+    expect(
+      warningsOf({ [preflight]: 'true' }, IN_PLACE, { backoffLimitPerIndex: 1 }),
+    ).toContainEqual(
+      expect.stringMatching(/^replicatedJob w: lockstep\/preflight replaces none of its Pods/),
+    );
   });
 
   test('a wrong value that was stored is ignored', () => {
@@ -115,6 +121,50 @@ test.each<[string, Parameters<typeof toleratesReplacement>[0], boolean]>([
     'a rule that fails the Job',
     { podFailurePolicy: { rules: [{ action: 'FailJob', onPodConditions: DISRUPTED }] } },
     false,
+  ],
+  ...[
+    { operator: 'NotIn', values: [42] } as const,
+    { operator: 'NotIn', values: [143] } as const,
+    { operator: 'In', values: [1, 137] } as const,
+  ].map((onExitCodes): [string, Parameters<typeof toleratesReplacement>[0], boolean] => {
+    const rules = [
+      { action: 'FailJob', onExitCodes } as const,
+      { action: 'Ignore', onPodConditions: DISRUPTED } as const,
+    ];
+    return ['a rule that an agent may match by its end', { podFailurePolicy: { rules } }, false];
+  }),
+  [
+    'a rule that counts disruptions, before one that an agent may match',
+    {
+      podFailurePolicy: {
+        rules: [
+          { action: 'Count', onPodConditions: DISRUPTED },
+          { action: 'FailJob', onExitCodes: { operator: 'NotIn', values: [42] } },
+        ],
+      },
+    },
+    true,
+  ],
+  [
+    'that rule after one that ignores disruptions',
+    {
+      podFailurePolicy: {
+        rules: [
+          { action: 'Ignore', onPodConditions: DISRUPTED },
+          { action: 'FailJob', onExitCodes: { operator: 'NotIn', values: [42] } },
+        ],
+      },
+    },
+    true,
+  ],
+  [
+    'a rule for exit codes of workers',
+    {
+      podFailurePolicy: {
+        rules: [{ action: 'FailJob', onExitCodes: { operator: 'In', values: [42] } }],
+      },
+    },
+    true,
   ],
 ])('a Job with %s may lose a Pod: %#', (_, spec, expected) => {
   expect(toleratesReplacement(spec)).toBe(expected);

@@ -5,9 +5,15 @@
 import { formatDuration, parseDuration } from '../../kube/duration.ts';
 import { invalidValue } from '../../kube/field-error.ts';
 import type { StringMap } from '../../kube/meta.ts';
+import type { PodFailurePolicyRule } from '../../kube/objects/job.ts';
 import type { FieldError } from '../../kube/status.ts';
 import type { DefaultedSpec } from '../defaults.ts';
-import { EXTRA_RESTARTS, MAX_RESTARTS_WITHOUT_PROGRESS, REPLACE_AFTER } from '../names.ts';
+import {
+  EXTRA_RESTARTS,
+  MAX_RESTARTS_WITHOUT_PROGRESS,
+  PREFLIGHT,
+  REPLACE_AFTER,
+} from '../names.ts';
 
 /** A Pod that was the first to fail so often, in so short a time, is replaced. */
 export interface ReplaceAfter {
@@ -87,8 +93,10 @@ export function ladderWarnings(
     const what = 'restartStrategy InPlaceRestart: no agent would report progress';
     warnings.push(without(MAX_RESTARTS_WITHOUT_PROGRESS, what));
   }
-  if (replaceAfter(annotations) === undefined) return warnings;
+  const key = replaceAfter(annotations) === undefined ? PREFLIGHT : REPLACE_AFTER;
+  if (!has(key)) return warnings;
   if (!isInPlace) {
+    if (key === PREFLIGHT) return warnings;
     const what = 'restartStrategy InPlaceRestart: other strategies make all Pods anew';
     return [...warnings, without(REPLACE_AFTER, what)];
   }
@@ -97,12 +105,15 @@ export function ladderWarnings(
     ...warnings,
     ...kept.map(
       ({ name }) =>
-        `replicatedJob ${name}: ${REPLACE_AFTER} replaces none of its Pods, because backoffLimitPerIndex or podFailurePolicy would count that as a failure; add a rule with action Ignore onPodConditions DisruptionTarget`,
+        `replicatedJob ${name}: ${key} replaces none of its Pods, because backoffLimitPerIndex or podFailurePolicy would count that as a failure; let the first rule of podFailurePolicy have action Ignore onPodConditions DisruptionTarget`,
     ),
   ];
 }
 
-/** Whether a Job goes on, and makes another Pod, when we delete one of its Pods. */
+/**
+ * Whether a Job goes on, and makes another Pod, when we delete one of its Pods. The first rule that
+ * matches decides, and it may match the exit code of the agent, which is told to end.
+ */
 export function toleratesReplacement({
   backoffLimitPerIndex,
   podFailurePolicy,
@@ -110,12 +121,25 @@ export function toleratesReplacement({
   DefaultedSpec['replicatedJobs'][number]['template']['spec'],
   'backoffLimitPerIndex' | 'podFailurePolicy'
 >): boolean {
-  const rule = podFailurePolicy?.rules.find(({ onPodConditions = [] }) =>
-    onPodConditions.some(({ type, status = 'True' }) => type === DISRUPTION && status === 'True'),
-  );
-  if (rule?.action === 'Ignore') return true;
-  const isFatal = rule?.action === 'FailJob' || rule?.action === 'FailIndex';
-  return !isFatal && backoffLimitPerIndex === undefined;
+  const toleratesCount = backoffLimitPerIndex === undefined;
+  for (const { action, onExitCodes, onPodConditions = [] } of podFailurePolicy?.rules ?? []) {
+    const isTolerated = action === 'Ignore' || (action === 'Count' && toleratesCount);
+    const isForDisruption = onPodConditions.some(
+      ({ type, status = 'True' }) => type === DISRUPTION && status === 'True',
+    );
+    if (isForDisruption) return isTolerated;
+    if (!isTolerated && mayMatchEnd(onExitCodes)) return false;
+  }
+  return toleratesCount;
+}
+
+/** Exit codes of containers that are told to end: by SIGTERM, or in the end by SIGKILL. */
+const END_CODES = [143, 137];
+
+function mayMatchEnd(codes: PodFailurePolicyRule['onExitCodes']): boolean {
+  if (codes === undefined) return false;
+  const isListed = (code: number): boolean => codes.values.includes(code);
+  return codes.operator === 'In' ? END_CODES.some(isListed) : !END_CODES.every(isListed);
 }
 
 /** `Culprit`: it was the first to fail too often. `Unfit`: its preflight did not pass. */
