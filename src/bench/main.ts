@@ -2,7 +2,8 @@
  * Runs the benchmarks. `npm run bench` prints a table, `npm run bench -- --json` one object per
  * row. `npm run bench -- WORD` (or `--suite WORD`) runs only the benchmarks whose name contains it.
  * `--agents N`, which may be repeated, sets the sizes of groups; `--kubeconfig FILE` uses a running
- * cluster; `--phase NAME` limits the suites `hub`, `fail-over` and `group-restart` to that part.
+ * cluster; `--phase NAME` limits the suites `hub`, `fail-over` and `group-restart` to that part;
+ * `--seed N` draws other failures for `goodput`.
  * Figures are shown, never asserted, because they depend on the machine.
  */
 import { setMaxListeners } from 'node:events';
@@ -11,6 +12,7 @@ import { onTermination } from '../cli/termination.ts';
 import { benchAdmission } from './admission.ts';
 import { benchApiServer } from './api-server.ts';
 import { benchFailOver, FAIL_OVER_PHASES } from './fail-over.ts';
+import { benchGoodput } from './goodput/goodput.ts';
 import { benchGroupRestart, VARIANT_NAMES } from './group-restart.ts';
 import { benchHang } from './hang.ts';
 import { benchHostile } from './hostile/hostile.ts';
@@ -26,6 +28,7 @@ const BENCHMARKS = {
   admission: { run: benchAdmission, joins: false },
   'api-server': { run: benchApiServer, joins: false },
   'fail-over': { run: benchFailOver, joins: true },
+  goodput: { run: benchGoodput, joins: false },
   'group-restart': { run: benchGroupRestart, joins: true },
   hang: { run: benchHang, joins: false },
   hostile: { run: benchHostile, joins: false },
@@ -56,6 +59,10 @@ async function main(): Promise<number> {
   if (wrong >= 0) {
     return refuse(`--agents is "${values.agents?.[wrong]}", expected a whole number from 1`);
   }
+  const seed = Number(values.seed);
+  if (!(Number.isSafeInteger(seed) && seed >= 0)) {
+    return refuse(`--seed is "${values.seed}", expected a whole number from 0`);
+  }
   const phases = values.phase;
   const parts = [...PHASE_NAMES, ...VARIANT_NAMES, ...FAIL_OVER_PHASES];
   const unknown = phases?.find((name) => !parts.includes(name));
@@ -79,7 +86,8 @@ async function main(): Promise<number> {
   const termination = onTermination();
   const { signal } = termination;
   try {
-    for (const [, { run }] of chosen) await run(report, { agents, kubeconfig, phases, signal });
+    for (const [, { run }] of chosen)
+      await run(report, { agents, kubeconfig, phases, seed, signal });
     return 0;
   } catch (error) {
     tell(error instanceof Error ? error.message : String(error));
@@ -99,6 +107,7 @@ function parsedArguments() {
         agents: { type: 'string', multiple: true },
         kubeconfig: { type: 'string' },
         phase: { type: 'string', multiple: true },
+        seed: { type: 'string', default: '1' },
       },
     });
   } catch (error) {

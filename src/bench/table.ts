@@ -8,6 +8,7 @@ export interface Row {
     | 'MiB'
     | 'KiB'
     | '% of a core'
+    | '%'
     | 'requests'
     | 'bytes';
   readonly median: number;
@@ -40,8 +41,9 @@ export function renderRow(row: Row): string {
     row.min === undefined || row.max === undefined
       ? ''
       : `[${figure(row.min)} - ${figure(row.max)}]`;
+  const median = row.unit === '%' ? row.median.toFixed(2) : figure(row.median);
   return (
-    `${row.benchmark.padEnd(68)}${figure(row.median).padStart(10)} ${row.unit.padEnd(11)}` +
+    `${row.benchmark.padEnd(68)}${median.padStart(10)} ${row.unit.padEnd(11)}` +
     `${range.padEnd(22)}${row.notes ?? ''}`
   ).trimEnd();
 }

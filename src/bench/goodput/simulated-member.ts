@@ -1,0 +1,146 @@
+/**
+ * One Pod of a simulated group: the barrier and the watch for hangs of its supervising agent, and a
+ * worker that ends when it is told to.
+ */
+import { mayHang, step } from '../../agent/barrier.ts';
+import type { Barrier, BarrierEvent, Effect } from '../../agent/barrier-state.ts';
+import type { Announcement, GroupSnapshot } from '../../agent/channel.ts';
+import { NO_MARKER } from '../../agent/marker.ts';
+import { HangWatch } from '../../agent/progress/hang-watch.ts';
+import { ProgressWatch } from '../../agent/progress/progress-watch.ts';
+import type { WorkerEvidence } from '../../jobset/culprits/worker-evidence.ts';
+import { defined } from '../../kube/json/defined.ts';
+import type { SimulatedTime } from './simulated-time.ts';
+
+/** The group around it. */
+export interface Surroundings {
+  readonly time: SimulatedTime;
+  readonly size: number;
+  announce(member: SimulatedMember, announcement: Announcement): void;
+  lifted(member: SimulatedMember, epoch: number): void;
+}
+
+/** Where its Pod is. */
+export interface Place {
+  /** Completion index. */
+  readonly slot: number;
+  readonly podUid: string;
+  readonly node: string;
+}
+
+export class SimulatedMember {
+  readonly place: Place;
+  /** The epoch in which its worker runs. */
+  epoch: number | undefined;
+  /** It is the one that stopped without a word. */
+  isStuck = false;
+  readonly progress = new ProgressWatch();
+  readonly #hangs = new HangWatch(this.progress, undefined);
+  readonly #around: Surroundings;
+  readonly #events: BarrierEvent[] = [];
+  #isStepping = false;
+  #barrier: Barrier;
+
+  constructor(place: Place, jobSetUid: string, around: Surroundings) {
+    this.place = place;
+    this.#around = around;
+    this.#barrier = {
+      mode: 'Supervisor',
+      jobSetUid,
+      marker: NO_MARKER,
+      known: undefined,
+      isPodEnding: false,
+      isCutOff: false,
+      stage: { name: 'Unsynced' },
+    };
+  }
+
+  hear(snapshot: GroupSnapshot): void {
+    this.#dispatch({ type: 'snapshot', snapshot });
+  }
+
+  /** Its announcement has arrived. */
+  announced(epoch: number): void {
+    this.#dispatch({ type: 'announced', epoch });
+  }
+
+  /** Its worker fails by itself. */
+  fail(): void {
+    this.#ended({ how: 'Exited', exitCode: 1, byItself: true });
+  }
+
+  /** Looks for progress, as its agent does several times a second. */
+  look(): void {
+    if (this.epoch === undefined) return;
+    const { nowMs } = this.#around.time;
+    this.progress.look(nowMs);
+    const timeouts = mayHang(this.#barrier) ? this.#barrier.known?.timeouts : undefined;
+    if (timeouts?.progressTimeout === undefined) return;
+    if (this.#hangs.look(nowMs, timeouts) === undefined) return;
+    // It asks the hub, which answers.
+    this.#hangs.answered(nowMs);
+    if (this.#hangs.look(nowMs, timeouts) !== 'Hung') return;
+    this.#hangs.noteHang();
+    const worker = { epoch: this.epoch, silentMs: this.progress.silentMs, endedMs: nowMs };
+    this.#dispatch({ type: 'hung', worker });
+  }
+
+  /** An event that comes while another is handled waits for its turn. */
+  #dispatch(event: BarrierEvent): void {
+    this.#events.push(event);
+    if (this.#isStepping) return;
+    this.#isStepping = true;
+    for (let next = this.#events.shift(); next !== undefined; next = this.#events.shift()) {
+      const { state, effects } = step(this.#barrier, next);
+      this.#barrier = state;
+      for (const effect of effects) this.#carryOut(effect);
+    }
+    this.#isStepping = false;
+  }
+
+  #carryOut(effect: Effect): void {
+    switch (effect.type) {
+      case 'writeMarker':
+        this.#dispatch({ type: 'markerWritten' });
+        break;
+      case 'announce':
+        this.#around.announce(this, effect.announcement);
+        break;
+      case 'lift':
+        this.epoch = effect.epoch;
+        this.isStuck = false;
+        this.progress.begin(this.#around.time.nowMs);
+        this.#hangs.begin(this.#around.size);
+        this.#around.lifted(this, effect.epoch);
+        break;
+      case 'stopWorker':
+        this.#ended({ how: 'Stopped', signal: 'SIGTERM' });
+        break;
+      case 'killHung':
+        this.#ended({ how: 'Hung', signal: 'SIGKILL' });
+        break;
+      case 'preflight':
+      case 'cutPreflight':
+      case 'giveNotice':
+      case 'leave':
+        throw new Error(`the effect ${effect.type} is no part of this benchmark`);
+    }
+  }
+
+  #ended(end: Pick<WorkerEvidence, 'how' | 'exitCode' | 'signal' | 'byItself'>): void {
+    const { silentMs, longestMs, progress } = this.progress;
+    this.epoch = undefined;
+    const evidence = { ...end, silentMs, ...defined({ longestMs, step: progress?.step }) };
+    const { exitCode = 1, signal } = end;
+    this.#dispatch({
+      type: 'workerEnded',
+      exit: {
+        end: signal === undefined ? { exitCode } : { signal },
+        exitCode,
+        ended: { evidence, atMs: this.#around.time.nowMs },
+        ...(end.how === 'Hung' ? { isHung: true } : {}),
+      },
+      restartsGroup: end.byItself === true,
+    });
+  }
+}

@@ -1,0 +1,284 @@
+/**
+ * The operator of a simulated group: it plans from what it has seen, asks, writes the status, and
+ * carries out what the plan says. One plan at a time, and one write.
+ */
+import { type Announcement, evidenceAt } from '../../agent/channel.ts';
+import type { MemberEvidence } from '../../jobset/culprits/group-evidence.ts';
+import { placeIn } from '../../jobset/culprits/worker-name.ts';
+import type { Action } from '../../jobset/decision.ts';
+import { MemberCounts } from '../../jobset/epoch/members.ts';
+import type { PodFacts } from '../../jobset/epoch/pod-facts.ts';
+import { DEFAULT_FEATURE_GATES } from '../../jobset/feature-gates.ts';
+import type { JobSet, JobSetStatus } from '../../jobset/jobset.ts';
+import { JOBSET_NAME } from '../../jobset/names.ts';
+import { type Plan, plan } from '../../jobset/plan.ts';
+import type { GroupProgress } from '../../jobset/progress/group-progress.ts';
+import { DEFAULT_SIZE_LIMITS } from '../../jobset/size-limits.ts';
+import type { Answers, Question, Snapshot } from '../../jobset/snapshot.ts';
+import type { CountersPutOff } from '../../jobset/status/counters.ts';
+import type { Stored } from '../../kube/meta.ts';
+import type { Job } from '../../kube/objects/job.ts';
+import { sha1 } from '../../runtime/adapters/sha1.ts';
+import type { Timer } from '../../runtime/ports/clock.ts';
+import { LEG_MS, SIMULATED_MEMBERS } from './costs.ts';
+import type { Place } from './simulated-member.ts';
+import type { SimulatedTime } from './simulated-time.ts';
+
+/** Wall time at which the JobSet was created. */
+export const START_MS = Date.parse('2026-01-01T00:00:00Z');
+/** Far more than a plan ever asks. */
+const MAX_QUESTIONS = 16;
+
+/** What it acts on. */
+export interface Cluster {
+  /** What the members that live have reported. */
+  readonly reported: GroupProgress;
+  nodeOf(podUid: string): string | undefined;
+  /** A status was written that was decided at `decidedMs`. */
+  wrote(status: JobSetStatus, before: JobSetStatus, decidedMs: number): void;
+  /** Makes the Pods of a Job. */
+  createPods(): void;
+  /** Deletes the Pods of a Job. */
+  deletePods(): void;
+  /** Deletes the Pod of a member, so that another comes in its place, on another node. */
+  replacePod(slot: number): void;
+}
+
+export class SimulatedOperator {
+  readonly #time: SimulatedTime;
+  readonly #cluster: Cluster;
+  readonly #members = new MemberCounts();
+  /** How workers ended, by UID of the Pod. */
+  readonly #ends = new Map<string, MemberEvidence & { readonly epoch: number }>();
+  #jobSet: Stored<JobSet>;
+  #jobs: readonly Stored<Job>[] = [];
+  #isAwake = false;
+  #hasNews = false;
+  #requeue: Timer | undefined;
+  #countersPutOff: CountersPutOff | undefined;
+
+  constructor(jobSet: Stored<JobSet>, time: SimulatedTime, cluster: Cluster) {
+    this.#jobSet = jobSet;
+    this.#time = time;
+    this.#cluster = cluster;
+  }
+
+  get jobSet(): Stored<JobSet> {
+    return this.#jobSet;
+  }
+
+  /** An agent announces an epoch. */
+  announced(place: Place, { epoch, ended }: Announcement): void {
+    const { nowMs } = this.#time;
+    if (ended !== undefined) {
+      const evidence = evidenceAt(ended, nowMs);
+      this.#noteEnd(place, epoch - 1, { kind: 'Ended', atMs: ended.atMs, evidence });
+    }
+    this.#members.observe(this.#factsOf(place, epoch), START_MS + nowMs);
+    this.wake();
+  }
+
+  /** A Pod was taken away, while its worker ran in that epoch. */
+  lost(place: Place, epoch: number): void {
+    const { nowMs } = this.#time;
+    this.#noteEnd(place, epoch, { kind: 'Lost', seenMs: nowMs, deletedMs: nowMs });
+    this.gone(place.podUid);
+  }
+
+  /** A Pod does not live any more. */
+  gone(podUid: string): void {
+    this.#members.forget(podUid);
+    this.wake();
+  }
+
+  /** The Job has a new status. */
+  sawJob(status: Job['status']): void {
+    this.#jobs = this.#jobs.map((job) => ({ ...job, status: { ...job.status, ...status } }));
+    this.wake();
+  }
+
+  /** The Job is gone, with its Pods. */
+  jobGone(): void {
+    this.#jobs = [];
+    this.wake();
+  }
+
+  /** Something has changed. All that changes in one instant is one plan. */
+  wake(): void {
+    this.#hasNews = true;
+    if (this.#isAwake) return;
+    this.#isAwake = true;
+    this.#time.after(0, () => this.#plan());
+  }
+
+  #plan(): void {
+    this.#hasNews = false;
+    const decidedMs = this.#time.nowMs;
+    const { status, actions, requeueAfterMs, countersPutOff } = this.#decide();
+    this.#countersPutOff = countersPutOff;
+    const carryOut = (): void => {
+      for (const action of actions) this.#carryOut(action);
+      this.#isAwake = false;
+      if (this.#hasNews || status !== undefined) this.wake();
+    };
+    this.#requeue?.cancel();
+    this.#requeue =
+      requeueAfterMs === undefined
+        ? undefined
+        : this.#time.after(requeueAfterMs, () => this.wake());
+    if (status === undefined) {
+      carryOut();
+      return;
+    }
+    this.#time.after(LEG_MS, () => {
+      const before = this.#jobSet.status ?? {};
+      const resourceVersion = String(Number(this.#jobSet.metadata.resourceVersion) + 1);
+      this.#jobSet = {
+        ...this.#jobSet,
+        metadata: { ...this.#jobSet.metadata, resourceVersion },
+        status,
+      };
+      this.#cluster.wrote(status, before, decidedMs);
+      carryOut();
+    });
+  }
+
+  #decide(): Plan {
+    let answers: Answers = { minimums: {} };
+    for (let asked = 0; asked < MAX_QUESTIONS; asked++) {
+      const made = plan(this.#snapshot(answers));
+      if (made.question === undefined) return made;
+      answers = { ...answers, ...this.#answer(made.question) };
+    }
+    throw new Error(`a plan asked more than ${MAX_QUESTIONS} questions`);
+  }
+
+  #snapshot(answers: Answers): Snapshot {
+    return {
+      jobSet: this.#jobSet,
+      jobs: this.#jobs,
+      vanished: [],
+      members: this.#members,
+      fates: (epoch) => [...this.#ends.values()].filter((end) => end.epoch === epoch),
+      hubReach: { streams: SIMULATED_MEMBERS, silentMs: 0, readyPods: SIMULATED_MEMBERS },
+      reported: () => this.#cluster.reported,
+      surroundings: {
+        service: SERVICE,
+        jobNamed: (name) => this.#jobs.find(({ metadata }) => metadata.name === name),
+        hasClaim: () => true,
+        hasAgentRights: true,
+        hasRevokedAgentRights: true,
+      },
+      answers,
+      knowledge: {
+        isDismissed: () => false,
+        isKnownStray: () => false,
+        countersPutOff: this.#countersPutOff,
+      },
+      agent: { image: 'agent' },
+      gates: DEFAULT_FEATURE_GATES,
+      sha1,
+      limits: DEFAULT_SIZE_LIMITS,
+      nowMs: START_MS + this.#time.nowMs,
+    };
+  }
+
+  #answer(question: Question): Answers {
+    switch (question.kind) {
+      case 'Witness': {
+        const { name, uid, slot } = question.pod;
+        const node = this.#cluster.nodeOf(uid) ?? '';
+        const record = { pod: name, node, exitCode: 1, reason: 'Error' };
+        return { witness: { record, slot, finishedMs: undefined, showsFailure: true } };
+      }
+      case 'Suspects':
+        return {
+          suspects: new Map(
+            question.pods.map(({ uid }) => [uid, { node: this.#cluster.nodeOf(uid) ?? '' }]),
+          ),
+        };
+      case 'FreshJobs':
+        return { areJobsFresh: true };
+      case 'FreshPods':
+        return { freshPods: this.#members };
+      case 'SucceededPods':
+        return { isSuccessFresh: true };
+      case 'ImageVolumes':
+        return { hasImageVolumes: false };
+      case 'ContainerMinimums':
+      case 'FailedJob':
+      case 'FailedPods':
+      case 'FreshJobSet':
+      case 'Notice':
+      case 'OverduePods':
+        throw new Error(`the question ${question.kind} is no part of this benchmark`);
+    }
+  }
+
+  #carryOut(action: Action): void {
+    switch (action.kind) {
+      case 'CreateJob': {
+        const { name = '' } = action.job.metadata;
+        const uid = `job-${this.#time.nowMs}`;
+        const stored = { name, uid, resourceVersion: '1', creationTimestamp: '' };
+        const metadata = { ...action.job.metadata, ...stored };
+        this.#jobs = [{ ...action.job, metadata }];
+        this.#cluster.createPods();
+        break;
+      }
+      case 'DeleteJob':
+        this.#jobs = this.#jobs.map((job) => ({
+          ...job,
+          metadata: { ...job.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
+        }));
+        this.#cluster.deletePods();
+        break;
+      case 'ReplaceMember':
+        this.#cluster.replacePod(Number(action.pod.slot));
+        break;
+      case 'CreateClaim':
+      case 'CreateService':
+      case 'DeleteJobSet':
+      case 'DeleteLostPod':
+      case 'GrantAgentRights':
+      case 'RelabelJob':
+      case 'ResizeJob':
+      case 'ResumeJob':
+      case 'RevokeAgentRights':
+      case 'SuspendJob':
+        throw new Error(`the action ${action.kind} is no part of this benchmark`);
+    }
+  }
+
+  #noteEnd({ slot, podUid }: Place, epoch: number, fate: MemberEvidence['fate']): void {
+    const [job] = this.#jobs;
+    const place = job && placeIn(job, String(slot));
+    if (place === undefined) return;
+    const node = this.#cluster.nodeOf(podUid);
+    const member = { ...place, pod: podUid, podUid, ...(node === undefined ? {} : { node }) };
+    this.#ends.set(podUid, { epoch, member, fate });
+  }
+
+  #factsOf({ slot, podUid }: Place, epoch: number): PodFacts {
+    const [job] = this.#jobs;
+    return {
+      namespace: 'default',
+      name: podUid,
+      uid: podUid,
+      jobUid: job?.metadata.uid ?? '',
+      jobName: job?.metadata.name ?? '',
+      slot: String(slot),
+      epoch,
+      malformedEpoch: undefined,
+      notice: undefined,
+      isTerminating: false,
+    };
+  }
+}
+
+const SERVICE = {
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name: 'train', uid: 'service', resourceVersion: '1', creationTimestamp: '' },
+  spec: { clusterIP: 'None', selector: { [JOBSET_NAME]: 'train' } },
+} as const;
