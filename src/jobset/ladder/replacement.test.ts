@@ -182,6 +182,24 @@ describe('a member that was the first to fail often enough', () => {
     expect(released.events).toMatchObject([{ reason: 'CulpritFound' }]);
   });
 
+  test('that cannot be deleted for 5 minutes starts again where it is, until the next strike', () => {
+    const jobSet = afterwards(jobSetOf(TWICE), planned(TWICE));
+    const at = (ms: number): Plan =>
+      planOf(jobSet, { jobs: [JOB], members: atBarrier(), fates: () => [], nowMs: NOW_MS + ms });
+    expect(actionsOf(at(5 * MINUTE_MS - 1))).toEqual(['ReplaceMember train-w-0-2-aaaaa']);
+    const stays = at(5 * MINUTE_MS);
+    expect(actionsOf(stays)).toEqual([]);
+    expect(stays.status).toMatchObject({ syncedEpoch: 4 });
+    expect(stays.status?.avoidedNodes).toEqual(jobSet.status?.avoidedNodes);
+    expect(stays.events.map(({ reason }) => reason)).toEqual(['CulpritFound']);
+    const again = { ...blaming({}, { epoch: 3 }), time: ago(60_000) };
+    const { avoidedNodes: [left] = [] } = jobSet.status ?? {};
+    const more = left && { avoidedNodes: [{ ...left, time: ago(6 * MINUTE_MS) }] };
+    const struck = planned({ history: [NEWEST, again], more: more ?? {} });
+    expect(actionsOf(struck)).toEqual(['ReplaceMember train-w-0-2-aaaaa']);
+    expect(struck.status?.avoidedNodes).toMatchObject([{ node: 'bad', time: ago(0) }]);
+  });
+
   test('is deleted although the annotation was taken back meanwhile', () => {
     const { status } = afterwards(jobSetOf(TWICE), planned(TWICE));
     const made = planned({ annotations: {}, more: status ?? {} });
@@ -273,6 +291,14 @@ describe('a member whose preflight did not pass', () => {
       { node: 'bad', reason: 'its preflight did not pass: no \uFFFD[31mGPU' },
     ]);
     expect(made.outcomes).toEqual([{ kind: 'MemberReplaced', cause: 'Unfit' }]);
+  });
+
+  test('has its reason in one line', () => {
+    const lines = { ...KILLED, unfit: 'no GPU\n\nMemberReplaced\tnothing' };
+    const made = planned({ annotations, fates: () => fates({ 2: lines }) });
+    expect(made.status?.avoidedNodes).toMatchObject([
+      { reason: 'its preflight did not pass: no GPU MemberReplaced nothing' },
+    ]);
   });
 
   test('is asked for its node, though its end makes it no certain suspect', () => {

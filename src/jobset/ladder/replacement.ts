@@ -14,7 +14,10 @@ import type { SuspectPod } from '../snapshot.ts';
 import { cleared, isTrue } from '../status/conditions.ts';
 import { type Leaving, leavingMembers, MAX_REPLACED_PER_EPOCH, unfitMembers } from './strikes.ts';
 
-/** So long a new Pod may take before a condition names it. */
+/**
+ * So long a new Pod may take before a condition names it. A Pod that cannot be deleted stays after
+ * that, so that no policy of a cluster keeps the group at the barrier for ever.
+ */
 const PENDING_AFTER_MS = 5 * 60_000;
 
 /** In place of a release; none: nothing keeps it from being made. */
@@ -28,8 +31,12 @@ export function replaceMembers(
   if (toGo.length > 0) return [{ actions: toGo }];
   const [newest] = history;
   if (newest === undefined || lacks?.has('avoidedNodes') === true) return [];
-  const room = MAX_REPLACED_PER_EPOCH - sinceEnd(known, newest).length;
-  const leaving = leavingMembers(facts, history).slice(0, Math.max(0, room));
+  const named = sinceEnd(known, newest);
+  const room = Math.max(0, MAX_REPLACED_PER_EPOCH - named.length);
+  const isNamed = (pod: string): boolean => named.some((each) => each.pod === pod);
+  const leaving = leavingMembers(facts, history)
+    .filter(({ pod }) => !isNamed(pod))
+    .slice(0, room);
   if (leaving.length === 0) return [];
   // Clocks of operators differ, and an entry belongs to the newest ended epoch.
   const time = microTimeText(Math.max(nowMs, Date.parse(newest.time)));
@@ -75,16 +82,20 @@ export function unfitToRead(
 /** The reason of the Event, and of the condition of the Pod. */
 export const MEMBER_REPLACED = 'MemberReplaced';
 
-/** Those that the status names, and that nobody has deleted yet. */
-function podsToGo({ group, status }: GroupFacts): readonly Action[] {
-  const { avoidedNodes = [] } = status;
-  if (avoidedNodes.length === 0) return [];
-  const named = new Map(avoidedNodes.map((each) => [each.pod, each]));
+/** Those that the status has named not long ago, and that nobody has deleted yet. */
+function podsToGo({ group, status, nowMs }: GroupFacts): readonly Action[] {
+  const recent = status.avoidedNodes?.filter((left) => nowMs < dueMsOf(left)) ?? [];
+  if (recent.length === 0) return [];
+  const named = new Map(recent.map((each) => [each.pod, each]));
   const pods = [...membersAtBarrier(group)].map(({ pod }) => pod).toSorted(byName);
   return pods.flatMap((member) => {
     const left = named.get(member.name);
     return left === undefined ? [] : [actionFor({ ...left, member })];
   });
+}
+
+function dueMsOf({ time }: AvoidedNode): number {
+  return Date.parse(time) + PENDING_AFTER_MS;
 }
 
 function actionFor({ member, node, reason }: Pick<Leaving, 'member' | 'node' | 'reason'>): Action {
@@ -132,21 +143,20 @@ interface Pending {
 }
 
 /** None if another Pod waits at the barrier in its place, or none is wanted there any more. */
-function pendingIn(
-  { group, spec }: GroupFacts,
-  { pod, node, time, worker }: AvoidedNode,
-): readonly Pending[] {
+function pendingIn({ group, spec, nowMs }: GroupFacts, left: AvoidedNode): readonly Pending[] {
+  const { pod, node, time, worker } = left;
+  const dueMs = dueMsOf(left);
   if (spec.suspend) return [];
   for (const { job, stage, slot } of slotsOf(group, pod)) {
     const { name } = job.metadata;
     let arrived = 0;
     for (const member of group.members.announcing(group.epoch)) {
       const isThere = member.jobUid === job.metadata.uid && member.slot === slot;
-      if (isThere && member.name !== pod) arrived++;
+      const stays = member.name === pod && dueMs <= nowMs;
+      if (isThere && (stays || member.name !== pod)) arrived++;
     }
     if (arrived >= (slot === undefined ? stage.parallelism : 1)) return [];
     const where = slot === undefined ? `Job ${name}` : `Job ${name}, index ${slot}`;
-    const dueMs = Date.parse(time) + PENDING_AFTER_MS;
     const words = `the new Pod of ${where}, since ${worker} left node ${node} at ${timeText(Date.parse(time))}`;
     return [{ dueMs, words }];
   }

@@ -55,7 +55,7 @@ export function unfitMembers(
   if (newest === undefined || !isOpen(newest)) return found;
   for (const { member, fate } of evidenceOf(newest, facts).members) {
     if (fate.kind !== 'Ended' || fate.evidence.unfit === undefined) continue;
-    const last = readable(fate.evidence.unfit).trim();
+    const last = readable(fate.evidence.unfit).replaceAll(/\s+/g, ' ').trim();
     const reason = `its preflight did not pass${last === '' ? '' : `: ${last}`}`;
     found.set(member.podUid, { ...blamed(member), cause: 'Unfit', reason });
   }
@@ -98,7 +98,7 @@ function strikesOf(
   return found;
 }
 
-/** Pods at the barrier whose Jobs make others in their place, on nodes that are not avoided. */
+/** Pods at the barrier whose Jobs make others in their place, and keep them from avoided nodes. */
 function* replaceable({ group }: GroupFacts): Iterable<PodFacts> {
   for (const { job, pod } of membersAtBarrier(group)) {
     const { spec } = job;
