@@ -81,6 +81,14 @@ describe('an agent that comes after another', () => {
   it.each([
     ['was killed while a standby waited', () => Promise.resolve(), true],
     ['had made it the worker', (files: FilesOfStart) => files.begin('epoch 2\n'), false],
+    [
+      'had made it the worker, which removed its start file',
+      async (files: FilesOfStart) => {
+        await files.begin('epoch 2\n');
+        rmSync(files.start);
+      },
+      false,
+    ],
     ['had ended it', (files: FilesOfStart) => files.noteStandby(false), false],
   ])('knows that the one before %s', async (_what, before, isFound) => {
     const files = await opened(created());

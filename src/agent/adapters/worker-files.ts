@@ -49,7 +49,11 @@ export function createWorkerFiles(directory: string | undefined, logger: Logger)
           torchError: join(own, 'error.json'),
           start: join(own, 'start'),
           reports: openProgressFile({ path: progress, heard, logger }),
-          begin: (text) => appear(join(own, 'start'), text),
+          async begin(text) {
+            await appear(join(own, 'start'), text);
+            // A worker may remove its start file.
+            await rm(join(own, STANDBY_NOTE), { force: true });
+          },
           noteStandby(isAlive) {
             const note = join(own, STANDBY_NOTE);
             return isAlive ? writeFile(note, '', { flag: 'wx' }) : rm(note, { force: true });

@@ -66,6 +66,8 @@ class Scene {
   states = 'S';
   oomKills = 0;
   isDiskFull = false;
+  /** The termination message of the container, to which all processes write. */
+  message: string | undefined;
   /** Priorities as they were set: process and `low` or `own`. */
   readonly priorities: string[] = [];
   mayRestore = true;
@@ -85,6 +87,10 @@ class Scene {
         },
         hadStandby: Promise.resolve(hadStandby),
         tidy: () => undefined,
+      },
+      messages: {
+        state: async () => this.message,
+        changed: async (_path, before) => (this.message === before ? undefined : this.message),
       },
       looks: {
         isAlive: () => true,
@@ -194,6 +200,17 @@ describe('a standby', () => {
     expect(scene.processes.started.map(({ command }) => command.env)).not.toContainEqual(
       expect.objectContaining({ LOCKSTEP_STANDBY: '1' }),
     );
+  });
+
+  it('does not start for a command that has stepped before it says phase=standby', async () => {
+    const scene = new Scene();
+    const worker = await scene.lift(1);
+    await scene.append(worker, '330', 'phase=standby', '331');
+    await scene.append(worker, 'phase=standby');
+    expect(scene.processes.running).toEqual([worker]);
+    const why = 'it reported a step, and no phase=standby before';
+    const told = scene.logger.records.filter(({ fields }) => fields?.['why'] === why);
+    expect(told).toMatchObject([{ level: 'info', message: 'the worker gets no standby' }]);
   });
 
   it('is not there without the annotation, and neither is a start file', async () => {
@@ -430,6 +447,35 @@ describe('a standby that dies', () => {
     expect(scene.processes.running).toEqual([]);
     await scene.lift(2);
     expect(scene.ends).toHaveLength(1);
+  });
+
+  it('leaves no last words for its worker, but keeps those of a worker that ends', async () => {
+    const scene = new Scene();
+    const { worker } = await scene.withStandby();
+    scene.message = 'of the standby';
+    scene.standbys[0]?.exit(1);
+    await scene.clock.advance(FIRST_BACKOFF_MS);
+    worker.exit(3);
+    await scene.clock.settle();
+    expect(scene.ends.at(-1)?.ended?.evidence).not.toHaveProperty('lastWords');
+
+    const next = await scene.lift(2);
+    await scene.append(next, 'phase=standby', '1');
+    scene.message = 'of the worker';
+    next.exit(3);
+    await scene.clock.settle();
+    expect(scene.ends.at(-1)?.ended?.evidence).toMatchObject({ lastWords: 'of the worker' });
+  });
+
+  it('by the hand of its agent is not said to have died by itself', async () => {
+    const scene = new Scene();
+    const { standby } = await scene.withStandby();
+    await scene.append(standby, 'phase=standby');
+    scene.states = 'T';
+    await scene.stop();
+    await scene.lift(2);
+    expect(standby.isRunning).toBe(false);
+    expect(scene.warnings).toEqual([]);
   });
 
   it('counts as dead when it is not ready in time', async () => {

@@ -73,7 +73,8 @@ export class StandbyKeeper {
   readonly #show: (state: StandbyState | undefined) => void;
   #plan: StandbyPlan = NO_STANDBY_YET;
   #current: Standby | undefined;
-  #isAllowed = false;
+  /** The worker beside which a standby may be. */
+  #beside: WorkerProcess | undefined;
   #isDropped = false;
   #startTimer: Timer | undefined;
   #watchTimer: Timer | undefined;
@@ -91,15 +92,15 @@ export class StandbyKeeper {
   }
 
   /** The running worker waits as a standby does, and has made progress since. */
-  allow(): void {
-    if (this.#isAllowed) return;
-    this.#isAllowed = true;
+  allow(worker: WorkerProcess): void {
+    if (this.#beside !== undefined) return;
+    this.#beside = worker;
     this.#consider();
   }
 
   /** The worker ends: one that lives goes on, but none starts. */
   pause(): void {
-    this.#isAllowed = false;
+    this.#beside = undefined;
     this.#startTimer?.cancel();
   }
 
@@ -129,6 +130,7 @@ export class StandbyKeeper {
       return undefined;
     }
     standby.feed.close();
+    this.#watchTimer?.cancel();
     standby.promoted = standby.process.promote(epoch);
     if (!(await standby.promoted)) {
       this.#kill(standby, 'Died');
@@ -155,7 +157,7 @@ export class StandbyKeeper {
   }
 
   #consider(): void {
-    if (!this.#isAllowed || this.#isDropped || this.#current !== undefined) return;
+    if (this.#beside === undefined || this.#isDropped || this.#current !== undefined) return;
     const { refusal, notBeforeMs } = this.#plan;
     if (refusal !== undefined) return;
     const waitMs = notBeforeMs - this.#options.clock.monotonic();
@@ -200,10 +202,12 @@ export class StandbyKeeper {
     if (await standby.promoted) return;
     await process.end(feed.end());
     feed.close();
+    // What it left in the files that it shares with its worker are not the worker's last words.
+    await this.#beside?.noteMessages();
     const isExit = exit?.exitCode === 0;
     const byItself = this.#hasOom(standby) ? 'OutOfMemory' : isExit ? 'Exited' : 'Died';
     const end = standby.end ?? byItself;
-    if (end === 'Died') logger.warn('a standby died', { ...exit });
+    if (standby.end === undefined && end === 'Died') logger.warn('a standby died', { ...exit });
     this.#ended(standby, end);
   }
 

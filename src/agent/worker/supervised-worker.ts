@@ -50,6 +50,7 @@ export class SupervisedWorker {
   #isLooking = false;
   #hasExited = false;
   #hasWaited = false;
+  #hasStepped = false;
   #told: WorkerEnding['told'];
 
   constructor(
@@ -174,7 +175,7 @@ export class SupervisedWorker {
       this.#process = promoted;
       this.#hasWaited = true;
     }
-    this.#process.heard = (line) => this.#hears(line);
+    this.#process.heard = (line) => this.#readInFile(line);
     const child = promoted?.child ?? (await this.#process.start(epoch));
     for (const reports of this.#process.reports) this.#feed.add(reports);
     return child;
@@ -183,11 +184,23 @@ export class SupervisedWorker {
   /** A command that does not wait as a standby does must never run twice. */
   #hears(line: string): void {
     const report = parseProgressLine(line);
-    this.#hasWaited ||= report !== undefined && saysStandby(report);
+    if (report === undefined) return;
+    if (saysStandby(report)) this.#hasWaited ||= !this.#hasStepped;
     const isStopping = this.#hasExited || this.#told !== undefined || this.#isLooking;
     if (this.#hasWaited && this.#watch.progress !== undefined && !isStopping) {
-      this.#standbys?.allow();
+      this.#standbys?.allow(this.#process);
     }
+  }
+
+  /** Only its file tells in which order it waited and stepped. */
+  #readInFile(line: string): void {
+    this.#hears(line);
+    const report = parseProgressLine(line);
+    if (this.#hasStepped || report?.step === undefined || saysStandby(report)) return;
+    this.#hasStepped = true;
+    if (this.#hasWaited) return;
+    const why = 'it reported a step, and no phase=standby before';
+    this.#options.logger.info('the worker gets no standby', { why });
   }
 
   #exit(

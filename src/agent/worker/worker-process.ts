@@ -121,8 +121,17 @@ export class WorkerProcess {
   async promote(epoch: number): Promise<boolean> {
     this.#errors = new StreamTail();
     this.#isStandby = false;
-    await endsWithin(this.#options.clock, FILES_LIMIT_MS, this.#noteMessages());
+    await this.noteMessages();
     return this.#hasBegun(epoch);
+  }
+
+  /** What is in its message files now is not its own. */
+  async noteMessages(): Promise<void> {
+    const { messages, clock } = this.#options;
+    const states = (this.#equipment?.messages ?? []).map(async (message) => {
+      message.before = await messages.state(message.path);
+    });
+    await endsWithin(clock, FILES_LIMIT_MS, Promise.all(states));
   }
 
   /**
@@ -148,7 +157,7 @@ export class WorkerProcess {
 
   async #equip(epoch: number | 'Standby'): Promise<Equipment> {
     const { command, files, output, progressPrefix, hasStandby } = this.#options;
-    const { terminationMessagePath, clock } = this.#options;
+    const { terminationMessagePath } = this.#options;
     const steps = progressPrefix === undefined ? undefined : new PrintedSteps(progressPrefix);
     const take = (stream: OutputStream, chunk: Uint8Array): void => {
       steps?.add(stream, chunk);
@@ -177,9 +186,7 @@ export class WorkerProcess {
     const reports = [...(steps === undefined ? [] : [steps]), ...(opened ? [opened.reports] : [])];
     const equipment = { env, reports, messages, relayed, files: opened };
     this.#equipment = equipment;
-    if (epoch !== 'Standby') {
-      await endsWithin(clock, FILES_LIMIT_MS, this.#noteMessages());
-    }
+    if (epoch !== 'Standby') await this.noteMessages();
     // A worker that knew of a file that cannot be written would wait for ever.
     const hasStart = hasStandby && (epoch === 'Standby' || (await this.#hasBegun(epoch)));
     if (opened === undefined || !hasStart) return equipment;
@@ -198,14 +205,6 @@ export class WorkerProcess {
     if (problem === undefined) return true;
     logger.warn('the start file of a worker could not be written', { err: problem });
     return false;
-  }
-
-  async #noteMessages(): Promise<void> {
-    const { messages } = this.#options;
-    const states = (this.#equipment?.messages ?? []).map(async (message) => {
-      message.before = await messages.state(message.path);
-    });
-    await Promise.all(states);
   }
 
   /** Reads the messages, in the order of their worth. */
