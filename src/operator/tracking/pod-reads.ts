@@ -1,8 +1,10 @@
-/** Which Pods of a JobSet the operator lists, and how: by phase, from storage, page by page. */
+/** How the operator reads Pods: one by its UID, and those of a JobSet by phase, page by page. */
+import type { PodFacts } from '../../jobset/epoch/pod-facts.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { JOBSET_UID } from '../../jobset/names.ts';
 import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
-import { PODS } from '../../kube/objects/pod.ts';
+import { PODS, type Pod } from '../../kube/objects/pod.ts';
+import { isReason } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { allPages } from '../../runtime/client/pages.ts';
 
@@ -30,4 +32,19 @@ export async function podsOf(
       signal,
     }),
   );
+}
+
+/** Undefined if it is gone, also if another one has its name. */
+export async function readPod(
+  { namespace, name, uid }: Pick<PodFacts, 'namespace' | 'name' | 'uid'>,
+  client: Client,
+  signal: AbortSignal,
+): Promise<Stored<Pod> | undefined> {
+  try {
+    const pod = await client.get(PODS, { namespace, name }, { signal });
+    return pod.metadata.uid === uid ? pod : undefined;
+  } catch (error) {
+    if (isReason(error, 'NotFound')) return undefined;
+    throw error;
+  }
 }
