@@ -4,6 +4,7 @@
  */
 
 import type { Stored } from '../../kube/meta.ts';
+import { disruption } from '../../kube/objects/disruption.ts';
 import type { Lease } from '../../kube/objects/lease.ts';
 import { NODES, type Node } from '../../kube/objects/node.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';
@@ -30,7 +31,7 @@ import {
   silentConditions,
   wantedTaints,
 } from './node-health.ts';
-import { disruption, evictionMs, garbageReason, hasEnded, withCondition } from './pod-eviction.ts';
+import { evictionMs, garbageReason, hasEnded, withCondition } from './pod-eviction.ts';
 
 export interface NodeLifecycleOptions {
   readonly client: Client;

@@ -5,7 +5,6 @@
 import type { Node, Taint } from '../../kube/objects/node.ts';
 import type { Pod, PodCondition } from '../../kube/objects/pod.ts';
 import { tolerates } from '../../kube/objects/toleration.ts';
-import { timeText } from '../../kube/time.ts';
 import { readinessOf } from './node-health.ts';
 
 /** An administrator sets this taint on a node that is off for certain: none of its Pods runs. */
@@ -47,17 +46,6 @@ export function garbageReason(pod: Pod, node: Node | undefined): GarbageReason |
   const isEnding = pod.metadata.deletionTimestamp !== undefined;
   if (isEnding && isOutOfService && readinessOf(node) !== 'True') return 'NodeIsOutOfService';
   return undefined;
-}
-
-/** The condition that says that the Pod did not cause its end itself. */
-export function disruption(reason: string, message: string, nowMs: number): PodCondition {
-  return {
-    type: 'DisruptionTarget',
-    status: 'True',
-    reason,
-    message,
-    lastTransitionTime: timeText(nowMs),
-  };
 }
 
 export function hasEnded({ status }: Pod): boolean {

@@ -5,6 +5,7 @@
 import { formatDuration, parseDuration } from '../../kube/duration.ts';
 import { invalidValue } from '../../kube/field-error.ts';
 import type { StringMap } from '../../kube/meta.ts';
+import { DISRUPTION_TARGET } from '../../kube/objects/disruption.ts';
 import type { PodFailurePolicyRule } from '../../kube/objects/job.ts';
 import type { FieldError } from '../../kube/status.ts';
 import type { DefaultedSpec } from '../defaults.ts';
@@ -125,7 +126,7 @@ export function toleratesReplacement({
   for (const { action, onExitCodes, onPodConditions = [] } of podFailurePolicy?.rules ?? []) {
     const isTolerated = action === 'Ignore' || (action === 'Count' && toleratesCount);
     const isForDisruption = onPodConditions.some(
-      ({ type, status = 'True' }) => type === DISRUPTION && status === 'True',
+      ({ type, status = 'True' }) => type === DISRUPTION_TARGET && status === 'True',
     );
     if (isForDisruption) return isTolerated;
     if (!isTolerated && mayMatchEnd(onExitCodes)) return false;
@@ -145,9 +146,6 @@ function mayMatchEnd(codes: PodFailurePolicyRule['onExitCodes']): boolean {
 /** `Culprit`: it was the first to fail too often. `Unfit`: its preflight did not pass. */
 export type ReplacementCause = (typeof REPLACEMENT_CAUSES)[number];
 export const REPLACEMENT_CAUSES = ['Culprit', 'Unfit'] as const;
-
-/** The condition of a Pod that is deleted through no fault of its own. */
-export const DISRUPTION = 'DisruptionTarget';
 
 /** Decimal digits without leading zeros; undefined for anything else. */
 function parseCount(text: string, least: number, most: number): number | undefined {

@@ -19,10 +19,10 @@ import {
   type PartialObjectMetadata,
   type Stored,
 } from '../../kube/meta.ts';
+import { DISRUPTION_TARGET, disruption } from '../../kube/objects/disruption.ts';
 import { NODES, type Node } from '../../kube/objects/node.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';
 import { isReason } from '../../kube/status.ts';
-import { timeText } from '../../kube/time.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { allPages } from '../../runtime/client/pages.ts';
 import { forEachConcurrently } from '../../runtime/concurrency.ts';
@@ -193,7 +193,7 @@ class PlacementController {
     const at = { namespace, name };
     try {
       if (!isDisrupted(pod)) {
-        const condition = { ...DISRUPTION, lastTransitionTime: timeText(clock.now()) };
+        const condition = disruption(VIOLATION, VIOLATION_MESSAGE, clock.now());
         const patch = { metadata: { uid }, status: { conditions: [condition] } };
         const options = { subresource: 'status', signal } as const;
         await client.patch(PODS, at, { type: 'strategic', patch }, options);
@@ -208,14 +208,9 @@ class PlacementController {
 }
 
 const VIOLATION = 'ExclusivePlacementViolation';
-const DISRUPTION = {
-  type: 'DisruptionTarget',
-  status: 'True',
-  reason: VIOLATION,
-  message: 'Pod violated JobSet exclusive placement policy',
-} as const;
+const VIOLATION_MESSAGE = 'Pod violated JobSet exclusive placement policy';
 
 function isDisrupted({ status }: Pod): boolean {
-  const condition = status?.conditions?.find(({ type }) => type === DISRUPTION.type);
+  const condition = status?.conditions?.find(({ type }) => type === DISRUPTION_TARGET);
   return condition?.status === 'True';
 }

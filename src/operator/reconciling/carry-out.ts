@@ -8,7 +8,6 @@ import type { Action } from '../../jobset/decision.ts';
 import type { OverduePod } from '../../jobset/epoch/pod-facts.ts';
 import type { AgentRights } from '../../jobset/injection/agent-rights.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
-import { DISRUPTION } from '../../jobset/ladder/ladder-settings.ts';
 import { MEMBER_REPLACED } from '../../jobset/ladder/replacement.ts';
 import { isChildOf } from '../../jobset/membership.ts';
 import type { KubeObject, ObjectMeta, Stored } from '../../kube/meta.ts';
@@ -18,10 +17,10 @@ import {
   type PersistentVolumeClaim,
   SERVICES,
 } from '../../kube/objects/core.ts';
+import { disruption } from '../../kube/objects/disruption.ts';
 import { JOBS, type Job } from '../../kube/objects/job.ts';
 import { PODS } from '../../kube/objects/pod.ts';
 import { isReason } from '../../kube/status.ts';
-import { timeText } from '../../kube/time.ts';
 import type { Client, ObjectKey } from '../../runtime/client/client.ts';
 import { forEachConcurrently } from '../../runtime/concurrency.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
@@ -230,13 +229,8 @@ async function* deleteLostPod(
   { namespace, name, uid, node }: OverduePod,
 ): Outcomes {
   const at = { namespace, name };
-  const condition = {
-    type: DISRUPTION,
-    status: 'True',
-    reason: LOST_NODE_DEADLINE_REASON,
-    message: `Node ${node ?? ''} did not confirm in time that the Pod has ended`,
-    lastTransitionTime: timeText(clock.now()),
-  };
+  const message = `Node ${node ?? ''} did not confirm in time that the Pod has ended`;
+  const condition = disruption(LOST_NODE_DEADLINE_REASON, message, clock.now());
   const status = { phase: 'Failed', conditions: [condition] };
   const patch = { metadata: { uid }, status };
   try {
@@ -255,13 +249,7 @@ async function* replaceMember(
   { pod: { namespace, name, uid }, message }: Extract<Action, { kind: 'ReplaceMember' }>,
 ): Outcomes {
   const at = { namespace, name };
-  const condition = {
-    type: DISRUPTION,
-    status: 'True',
-    reason: MEMBER_REPLACED,
-    message,
-    lastTransitionTime: timeText(clock.now()),
-  };
+  const condition = disruption(MEMBER_REPLACED, message, clock.now());
   const patch = { metadata: { uid }, status: { conditions: [condition] } };
   try {
     await client.patch(PODS, at, { type: 'strategic', patch }, { subresource: 'status', signal });

@@ -13,12 +13,12 @@ import {
   witnessOf,
 } from '../../jobset/epoch/witness.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
-import { DISRUPTION } from '../../jobset/ladder/ladder-settings.ts';
 import { MEMBER_REPLACED } from '../../jobset/ladder/replacement.ts';
 import { isPodOf, isSame, jobOf } from '../../jobset/membership.ts';
 import type { FailedJobAnswer, FailedPodsAnswer } from '../../jobset/snapshot.ts';
 import { defined } from '../../kube/json/defined.ts';
 import { namespaceOf, type Stored } from '../../kube/meta.ts';
+import { DISRUPTION_TARGET } from '../../kube/objects/disruption.ts';
 import {
   COMPLETION_INDEX,
   CONTROLLER_UID_LABEL,
@@ -168,7 +168,9 @@ export async function failedStarts(
 /** We deleted it ourselves, while it waited at the barrier. */
 function wasReplaced({ status }: Pod): boolean {
   const { conditions = [] } = status ?? {};
-  return conditions.some(({ type, reason }) => type === DISRUPTION && reason === MEMBER_REPLACED);
+  return conditions.some(
+    ({ type, reason }) => type === DISRUPTION_TARGET && reason === MEMBER_REPLACED,
+  );
 }
 
 async function failedPods(
