@@ -4,32 +4,22 @@
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { rankOf, WorkerGroup } from '../../src/bench/worker-group.ts';
+import { describe, expect, it } from 'vitest';
+import { rankOf, type WorkerGroup } from '../../src/bench/worker-group.ts';
 import type { RestartRecord } from '../../src/jobset/jobset.ts';
 import { PROGRESS_TIMEOUT } from '../../src/jobset/names.ts';
 import { AGENT_MODES } from '../kubernetes.ts';
-import { type ClusterUnderTest, LOCKSTEP, startCluster } from './local-cluster.fixture.ts';
+import { LOCKSTEP } from './local-cluster.fixture.ts';
+import { workerGroups } from './worker-groups.fixture.ts';
 
 const SIZE = 4;
 const STEP_MS = 200;
 const run = promisify(execFile);
 
-let cluster: ClusterUnderTest;
-let group: WorkerGroup | undefined;
-beforeAll(async () => {
-  cluster = await startCluster();
-});
-afterEach(async () => {
-  await group?.remove();
-  group = undefined;
-});
-afterAll(() => cluster.stop());
+const groups = workerGroups();
 
 async function training(name: string, mode: 'Sidecar' | 'Supervisor'): Promise<WorkerGroup> {
-  group = await WorkerGroup.start({
-    client: cluster.client,
-    directory: cluster.shared,
+  const group = await groups.start({
     name: `${name}-${mode.toLowerCase()}`,
     size: SIZE,
     mode,
@@ -69,7 +59,7 @@ describe('in Supervisor mode', () => {
     ]);
     expect(of.status.inPlaceRestartsCountTowardsMax).toBe(1);
 
-    const args = ['status', 'stopped-supervisor', '--kubeconfig', cluster.kubeconfig];
+    const args = ['status', 'stopped-supervisor', '--kubeconfig', groups.cluster.kubeconfig];
     const { stdout } = await run(process.execPath, [LOCKSTEP, ...args]);
     expect(stdout).toMatch(/ hung in epoch 1: made no progress for 1\d s at step \d+\n/);
     expect(stdout).not.toMatch(/SIGKILL in epoch 1/);

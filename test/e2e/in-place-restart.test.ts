@@ -3,31 +3,20 @@
  * failure the same Pods go on with one new process per worker, in one new epoch, and no worker
  * starts before all old workers ended.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type Mode, rankOf, WorkerGroup } from '../../src/bench/worker-group.ts';
+import { describe, expect, it } from 'vitest';
+import { type Mode, rankOf, type WorkerGroup } from '../../src/bench/worker-group.ts';
 import { EPOCH } from '../../src/jobset/names.ts';
 import { NODES } from '../../src/kube/objects/node.ts';
 import { PODS } from '../../src/kube/objects/pod.ts';
 import { AGENT_MODES } from '../kubernetes.ts';
-import { type ClusterUnderTest, startCluster } from './local-cluster.fixture.ts';
+import { workerGroups } from './worker-groups.fixture.ts';
 
 const SIZE = 3;
 
-let cluster: ClusterUnderTest;
-let group: WorkerGroup | undefined;
-beforeAll(async () => {
-  cluster = await startCluster();
-});
-afterEach(async () => {
-  await group?.remove();
-  group = undefined;
-});
-afterAll(() => cluster.stop());
+const groups = workerGroups();
 
 async function startGroup(mode: Mode, name: string): Promise<WorkerGroup> {
-  group = await WorkerGroup.start({
-    client: cluster.client,
-    directory: cluster.shared,
+  const group = await groups.start({
     name: `${name}-${mode.toLowerCase()}`,
     size: SIZE,
     mode,
@@ -117,7 +106,7 @@ describe('a group that loses a Pod restarts in place', () => {
     const of = await startGroup(AGENT_MODES[0], 'deleted');
     const before = of.livePods();
 
-    await cluster.client.delete(PODS, {
+    await groups.cluster.client.delete(PODS, {
       namespace: 'default',
       name: before[1]?.metadata.name ?? '',
     });
@@ -158,12 +147,12 @@ async function deletePod(of: WorkerGroup, rank: number): Promise<void> {
   const current = (): string | undefined =>
     of.livePods().find((pod) => rankOf(pod) === rank)?.metadata.name;
   const name = current() ?? '';
-  await cluster.client.delete(PODS, { namespace: 'default', name });
+  await groups.cluster.client.delete(PODS, { namespace: 'default', name });
   await of.until(`${name} is replaced`, () => ![name, undefined].includes(current()));
 }
 
 async function cordon(unschedulable: boolean): Promise<void> {
-  await cluster.client.patch(
+  await groups.cluster.client.patch(
     NODES,
     { name: 'node-0' },
     { type: 'merge', patch: { spec: { unschedulable } } },

@@ -2,44 +2,28 @@
  * A group that failed for good keeps its Pods and logs for as long as its JobSet asks, with no
  * worker running; and a group restarts once when its user asks.
  */
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { WorkerGroup, type WorkerGroupOptions } from '../../src/bench/worker-group.ts';
-import { JOBSETS } from '../../src/jobset/jobset.ts';
+import { expect, it } from 'vitest';
+import type { WorkerGroup, WorkerGroupOptions } from '../../src/bench/worker-group.ts';
 import { KEEP_FAILED, RESTART_EPOCH } from '../../src/jobset/names.ts';
 import { AGENT_MODES } from '../kubernetes.ts';
 import { hasKubectl, kubectlOutput } from './kubectl.fixture.ts';
-import { type ClusterUnderTest, startCluster } from './local-cluster.fixture.ts';
+import { workerGroups } from './worker-groups.fixture.ts';
 
 const SIZE = 3;
 
-let cluster: ClusterUnderTest;
-let group: WorkerGroup | undefined;
-beforeAll(async () => {
-  cluster = await startCluster();
-});
-afterEach(async () => {
-  await group?.remove();
-  group = undefined;
-});
-afterAll(() => cluster.stop());
+const groups = workerGroups();
 
 async function startGroup(
   name: string,
   options: Pick<WorkerGroupOptions, 'mode' | 'maxRestarts' | 'annotations'>,
 ): Promise<WorkerGroup> {
-  const { client, shared } = cluster;
-  group = await WorkerGroup.start({ client, directory: shared, name, size: SIZE, ...options });
+  const group = await groups.start({ name, size: SIZE, ...options });
   await group.running(1);
   return group;
 }
 
 async function annotate(of: WorkerGroup, key: string, value: string): Promise<void> {
-  const patch = { metadata: { annotations: { [key]: value } } };
-  await cluster.client.patch(
-    JOBSETS,
-    { namespace: 'default', name: of.name },
-    { type: 'merge', patch },
-  );
+  await groups.patch(of, { metadata: { annotations: { [key]: value } } });
 }
 
 function uidsOf(of: WorkerGroup): readonly string[] {
@@ -71,7 +55,9 @@ it.skipIf(!hasKubectl()).each(AGENT_MODES)(
     expect(uidsOf(of)).toEqual(before);
     for (const [rank, { metadata }] of of.livePods().entries()) {
       const args = ['logs', metadata.name, '-c', 'worker'];
-      expect(await kubectlOutput(cluster.kubeconfig, ...args)).toContain(`rank ${rank} runs`);
+      expect(await kubectlOutput(groups.cluster.kubeconfig, ...args)).toContain(
+        `rank ${rank} runs`,
+      );
     }
 
     await annotate(of, KEEP_FAILED, '1s');

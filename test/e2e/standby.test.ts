@@ -1,30 +1,18 @@
 /** Warm standbys of real processes through a kill, a preemption, and the death of an agent. */
 import { readFileSync } from 'node:fs';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { type Mark, WorkerGroup } from '../../src/bench/worker-group.ts';
-import { JOBSETS } from '../../src/jobset/jobset.ts';
+import { expect, it } from 'vitest';
+import type { Mark, WorkerGroup } from '../../src/bench/worker-group.ts';
 import { KUBERNETES } from '../kubernetes.ts';
 import { hasKubectl, kubectlOutput } from './kubectl.fixture.ts';
-import { type ClusterUnderTest, startCluster } from './local-cluster.fixture.ts';
+import { workerGroups } from './worker-groups.fixture.ts';
 
 const SIZE = 3;
 const RANKS = [0, 1, 2];
 
-let cluster: ClusterUnderTest;
-let group: WorkerGroup | undefined;
-beforeAll(async () => {
-  cluster = await startCluster();
-});
-afterEach(async () => {
-  await group?.remove();
-  group = undefined;
-});
-afterAll(() => cluster.stop());
+const groups = workerGroups();
 
 async function startGroup(name: string): Promise<WorkerGroup> {
-  const { client, shared } = cluster;
-  const options = { client, directory: shared, name, size: SIZE, mode: 'Supervisor' as const };
-  group = await WorkerGroup.start({ ...options, hasStandby: true });
+  const group = await groups.start({ name, size: SIZE, mode: 'Supervisor', hasStandby: true });
   await group.running(1);
   return group;
 }
@@ -40,7 +28,7 @@ async function waiting(of: WorkerGroup): Promise<readonly number[]> {
   await of.until('all standbys wait', () => standbys().length === SIZE);
   for (const pod of of.livePods()) {
     const said = async () => {
-      const log = await kubectlOutput(cluster.kubeconfig, 'logs', pod.metadata.name);
+      const log = await kubectlOutput(groups.cluster.kubeconfig, 'logs', pod.metadata.name);
       const begins = log.lastIndexOf('"an epoch begins"');
       return log.slice(begins).includes('a standby waits for the next epoch');
     };
@@ -88,10 +76,10 @@ it.skipIf(!hasKubectl() || KUBERNETES !== undefined)(
     expect(uidsOf(of)).toEqual(before);
     expect(of.status).toMatchObject({ inPlaceRestartsCountTowardsMax: 2 });
 
-    await suspend(of, true);
+    await groups.patch(of, { spec: { suspend: true } });
     await of.until('all Pods are gone', () => [...of.pods.store.values()].length === 0);
     expect(pidsOf(of.marks()).filter(isAlive)).toEqual([]);
-    await suspend(of, false);
+    await groups.patch(of, { spec: { suspend: false } });
     await of.running(4);
     expect(standbys).not.toContain(of.pid(0));
     await waiting(of);
@@ -116,11 +104,3 @@ it.skipIf(!hasKubectl() || KUBERNETES !== undefined)(
     expect([1, 2].map((rank) => of.pid(rank))).toEqual(standbys.slice(1));
   },
 );
-
-async function suspend(of: WorkerGroup, isSuspended: boolean): Promise<void> {
-  await cluster.client.patch(
-    JOBSETS,
-    { namespace: 'default', name: of.name },
-    { type: 'merge', patch: { spec: { suspend: isSuspended } } },
-  );
-}

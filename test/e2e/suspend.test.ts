@@ -2,51 +2,32 @@
  * A preemption as Kueue does it: the JobSet is suspended while its workers run, and resumed later.
  * The exit code of a stopped worker, 0 or not, makes no difference.
  */
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { WorkerGroup, type WorkerGroupOptions } from '../../src/bench/worker-group.ts';
-import { JOBSETS, type RestartStrategy } from '../../src/jobset/jobset.ts';
+import { expect, it } from 'vitest';
+import type { WorkerGroup, WorkerGroupOptions } from '../../src/bench/worker-group.ts';
+import type { RestartStrategy } from '../../src/jobset/jobset.ts';
 import { JOBS } from '../../src/kube/objects/job.ts';
 import { AGENT_MODES } from '../kubernetes.ts';
-import { type ClusterUnderTest, startCluster } from './local-cluster.fixture.ts';
+import { workerGroups } from './worker-groups.fixture.ts';
 
 const SIZE = 3;
 
-let cluster: ClusterUnderTest;
-let group: WorkerGroup | undefined;
-beforeAll(async () => {
-  cluster = await startCluster();
-});
-afterEach(async () => {
-  await group?.remove();
-  group = undefined;
-});
-afterAll(() => cluster.stop());
+const groups = workerGroups();
 
-async function startGroup(
+function startGroup(
   name: string,
   options: Pick<WorkerGroupOptions, 'mode' | 'strategy' | 'onStop'>,
 ): Promise<WorkerGroup> {
-  const { client, shared } = cluster;
-  group = await WorkerGroup.start({ client, directory: shared, name, size: SIZE, ...options });
-  return group;
-}
-
-async function suspend(of: WorkerGroup, isSuspended: boolean): Promise<void> {
-  await cluster.client.patch(
-    JOBSETS,
-    { namespace: 'default', name: of.name },
-    { type: 'merge', patch: { spec: { suspend: isSuspended } } },
-  );
+  return groups.start({ name, size: SIZE, ...options });
 }
 
 async function jobUids(): Promise<readonly string[]> {
-  const { items } = await cluster.client.list(JOBS, { namespace: 'default' });
+  const { items } = await groups.cluster.client.list(JOBS, { namespace: 'default' });
   return items.map(({ metadata }) => metadata.uid);
 }
 
 /** Waits until all workers were told to stop, and their Pods are gone. */
 async function suspended(of: WorkerGroup): Promise<void> {
-  await suspend(of, true);
+  await groups.patch(of, { spec: { suspend: true } });
   await of.until('all have stopped', () => of.marks().length === 2 * SIZE);
   await of.until('all Pods are gone', () => [...of.pods.store.values()].length === 0);
 }
@@ -63,7 +44,7 @@ it.each(
     await of.running(1);
     const jobs = await jobUids();
     await suspended(of);
-    await suspend(of, false);
+    await groups.patch(of, { spec: { suspend: false } });
     await of.running(2);
     expect(await jobUids()).toEqual(jobs);
     expect(of.status).toMatchObject({ inPlaceRestarts: 0, restarts: 0, deprecatedEpoch: 1 });
@@ -78,7 +59,7 @@ it.each<RestartStrategy>(['Recreate', 'BlockingRecreate'])(
     const of = await startGroup(strategy.toLowerCase(), { mode: 'Supervisor', strategy, onStop });
     await of.until('all run', () => of.starts().length === SIZE);
     await suspended(of);
-    await suspend(of, false);
+    await groups.patch(of, { spec: { suspend: false } });
     await of.until('all run again', () => of.starts().length === 2 * SIZE);
     expect(of.status).toMatchObject({ restarts: 0 });
   },
