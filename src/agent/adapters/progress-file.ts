@@ -3,7 +3,7 @@
  * change of the file makes its newest complete line a new report.
  */
 import type { Logger } from '../../runtime/ports/logger.ts';
-import type { Hearer, ProgressFile } from '../progress/progress-files.ts';
+import type { LineListener, ProgressFile } from '../progress/progress-files.ts';
 import {
   emptyFile,
   fileState,
@@ -24,7 +24,7 @@ export interface ProgressFileOptions {
   /** The file may be from before: nothing counts until it changes. */
   readonly mayBeOld?: boolean;
   /** Gets all complete lines at the end of the file after each change. */
-  readonly heard?: Hearer | undefined;
+  readonly heard?: LineListener | undefined;
   readonly logger: Logger;
 }
 

@@ -1,7 +1,7 @@
 /** Looks four times a second, while a worker runs, for what it reports. */
 import type { Clock, Timer } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
-import type { Hearer, ProgressFile } from './progress-files.ts';
+import type { LineListener, ProgressFile } from './progress-files.ts';
 import type { ProgressWatch } from './progress-watch.ts';
 
 const LOOK_MS = 250;
@@ -11,7 +11,7 @@ export interface ProgressFeedOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Called after the watch took a line. */
-  readonly heard?: Hearer | undefined;
+  readonly heard?: LineListener | undefined;
 }
 
 /** What one worker reports, from its start to its end. */

@@ -6,7 +6,7 @@ export interface WorkerFiles {
    * Never rejects: undefined if there is no place for files, which was logged. `heard` gets the
    * complete lines of progress in the last bytes of the file after each change, old ones too.
    */
-  open(heard?: Hearer): Promise<FilesOfStart | undefined>;
+  open(heard?: LineListener): Promise<FilesOfStart | undefined>;
   /**
    * Whether an agent that was here before was killed while a standby waited. Never rejects.
    */
@@ -15,7 +15,8 @@ export interface WorkerFiles {
   tidy(): void;
 }
 
-export type Hearer = (line: string) => void;
+/** Gets a line without its end. */
+export type LineListener = (line: string) => void;
 
 export interface FilesOfStart {
   /** Paths for the worker. None of them exists. */

@@ -6,7 +6,7 @@ import {
 } from '../../runtime/memory/memory-process-runner.ts';
 import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
-import type { FilesOfStart, Hearer } from '../progress/progress-files.ts';
+import type { FilesOfStart, LineListener } from '../progress/progress-files.ts';
 import { createSupervisor, type Supervisor } from '../supervisor.ts';
 import type { WorkerExit } from '../worker-exit.ts';
 import { READY_LIMIT_MS } from './standby-keeper.ts';
@@ -25,10 +25,10 @@ class MemoryFiles implements FilesOfStart {
   /** What the start file holds. */
   begun: string | undefined;
   #read = 0;
-  readonly #heard: Hearer | undefined;
+  readonly #heard: LineListener | undefined;
   readonly #isBroken: () => boolean;
 
-  constructor(directory: string, heard: Hearer | undefined, isBroken: () => boolean) {
+  constructor(directory: string, heard: LineListener | undefined, isBroken: () => boolean) {
     this.progress = `${directory}/progress`;
     this.torchError = `${directory}/error.json`;
     this.start = `${directory}/start`;

@@ -8,19 +8,14 @@ import {
   type StandbyState,
   saysStandby,
 } from '../../jobset/progress/progress.ts';
+import { WHY_NO_STANDBYS } from '../../jobset/progress/standby.ts';
 import { endsWithin } from '../../runtime/deadline.ts';
 import type { Timer } from '../../runtime/ports/clock.ts';
 import type { ProcessExit } from '../../runtime/ports/process-runner.ts';
 import { ProgressFeed } from '../progress/progress-feed.ts';
 import { ProgressWatch } from '../progress/progress-watch.ts';
 import type { ProcessLooks } from './process-looks.ts';
-import {
-  afterStandby,
-  NO_STANDBY_YET,
-  type StandbyEnd,
-  type StandbyPlan,
-  type StandbyRefusal,
-} from './standby-plan.ts';
+import { afterStandby, NO_STANDBY_YET, type StandbyEnd, type StandbyPlan } from './standby-plan.ts';
 import { WorkerProcess, type WorkerProcessOptions } from './worker-process.ts';
 
 /** Where a standby may run at a lower priority than its worker. */
@@ -44,12 +39,6 @@ const LOOK_MS = 2500;
 export const READY_LIMIT_MS = 10 * 60_000;
 /** A process that survives SIGKILL for longer hangs in the kernel. */
 const DROP_LIMIT_MS = 3000;
-
-const REFUSALS: Readonly<Record<StandbyRefusal, string>> = {
-  Reported: 'a standby reported something else than phase=standby before its start file was there',
-  Exited: 'a standby exited with 0 before its start file was there',
-  OutOfMemory: 'memory ran out in this container beside a standby',
-};
 
 /** One process, until it is gone or promoted. */
 interface Standby {
@@ -253,7 +242,7 @@ export class StandbyKeeper {
     this.#current = undefined;
     this.#plan = afterStandby(this.#plan, end, { nowMs, livedMs: nowMs - startedMs });
     const { refusal } = this.#plan;
-    if (refusal !== undefined) this.#warn(REFUSALS[refusal]);
+    if (refusal !== undefined) this.#warn(WHY_NO_STANDBYS[refusal]);
     else this.#tell();
     if (end !== 'Promoted') this.#options.files.tidy();
     this.#consider();

@@ -1,8 +1,5 @@
 /** When a Pod gets its next standby, by how those before it ended. */
-import type { StandbyState } from '../../jobset/progress/progress.ts';
-
-/** Why a Pod gets no standby any more. */
-export type StandbyRefusal = Exclude<StandbyState, 'Ready'>;
+import type { StandbyRefusal } from '../../jobset/progress/standby.ts';
 
 /** `Dropped`: it was killed through no fault of its own. */
 export type StandbyEnd = StandbyRefusal | 'Died' | 'Dropped' | 'Promoted';

@@ -23,7 +23,7 @@ import type {
 import type { Random } from '../../runtime/ports/random.ts';
 import type {
   FilesOfStart,
-  Hearer,
+  LineListener,
   ProgressFile,
   WorkerFiles,
 } from '../progress/progress-files.ts';
@@ -73,7 +73,7 @@ interface Equipment {
 
 export class WorkerProcess {
   /** Gets lines of progress, old ones too. */
-  heard: Hearer = () => undefined;
+  heard: LineListener = () => undefined;
   readonly #options: WorkerProcessOptions;
   readonly #id: string;
   #equipment: Equipment | undefined;
@@ -163,9 +163,9 @@ export class WorkerProcess {
       steps?.add(stream, chunk);
       if (stream === 'stderr') this.#errors.add(chunk);
     };
-    const hearer: Hearer = (line) => this.heard(line);
+    const listener: LineListener = (line) => this.heard(line);
     const [opened, relayed] = await Promise.all([
-      files.open(hasStandby ? hearer : undefined),
+      files.open(hasStandby ? listener : undefined),
       output.begin(take),
     ]);
     const given = workerEnvironment(command.env);

@@ -23,7 +23,7 @@ export interface Progress {
 
 /**
  * `Ready`: it waits for the next epoch. The others: this Pod gets none any more, because one
- * reported work, exited with 0, or memory ran out beside one.
+ * reported something else, exited with 0, or memory ran out beside one.
  */
 export type StandbyState = (typeof STANDBY_STATES)[number];
 const STANDBY_STATES = ['Ready', 'Reported', 'Exited', 'OutOfMemory'] as const;

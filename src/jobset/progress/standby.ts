@@ -1,16 +1,18 @@
 /** What agents tell of the warm standbys beside their workers, in words. */
 import type { Progress, StandbyState } from './progress.ts';
 
+/** Why a Pod gets no standbys any more. */
+export type StandbyRefusal = Exclude<StandbyState, 'Ready'>;
+
 /** Whether the Pod of that worker gets no standbys any more. */
 export function hasNoStandbys<P extends Pick<Progress, 'standby'>>(
   progress: P,
-): progress is P & { readonly standby: Exclude<StandbyState, 'Ready'> } {
+): progress is P & { readonly standby: StandbyRefusal } {
   return progress.standby !== undefined && progress.standby !== 'Ready';
 }
 
-/** Why a Pod gets no standbys any more. */
-export const WHY_NO_STANDBYS: Readonly<Record<Exclude<StandbyState, 'Ready'>, string>> = {
-  Reported: 'a standby reported work before it was told to start',
+export const WHY_NO_STANDBYS: Readonly<Record<StandbyRefusal, string>> = {
+  Reported: 'a standby reported something else than phase=standby',
   Exited: 'a standby exited with 0',
   OutOfMemory: 'memory ran out beside a standby',
 };
