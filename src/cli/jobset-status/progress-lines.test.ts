@@ -98,7 +98,7 @@ describe('a table of members that report progress', () => {
     ]);
     const off = Array.from({ length: 6 }, () => ({ silentMs: 0, standby: 'OutOfMemory' as const }));
     expect(lines(...off)[0]).toMatch(
-      /^ {2}standbys: 0 of 6 ready, 6 off: (w-0-[0-3] \(memory ran out beside a standby\)(, )?){4} and 2 more$/,
+      /^ {2}standbys: 0 of 6 ready, 6 off: (w-0-[0-3] \(memory ran out beside a standby, or its agent was killed\)(, )?){4} and 2 more$/,
     );
   });
 

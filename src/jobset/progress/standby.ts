@@ -14,5 +14,5 @@ export function hasNoStandbys<P extends Pick<Progress, 'standby'>>(
 export const WHY_NO_STANDBYS: Readonly<Record<StandbyRefusal, string>> = {
   Reported: 'a standby reported something else than phase=standby',
   Exited: 'a standby exited with 0',
-  OutOfMemory: 'memory ran out beside a standby',
+  OutOfMemory: 'memory ran out beside a standby, or its agent was killed',
 };
