@@ -11,7 +11,7 @@ import { NOW_MS, podOf } from '../../../test/fixtures/snapshots.ts';
 import { BEGUN } from '../../../test/fixtures/two-workers.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
-import { microTimeText } from '../../kube/time.ts';
+import { microTimeText, timeText } from '../../kube/time.ts';
 import type { MemberEvidence } from '../culprits/group-evidence.ts';
 import type { WorkerEvidence } from '../culprits/worker-evidence.ts';
 import { MemberCounts } from '../epoch/members.ts';
@@ -375,5 +375,26 @@ describe('a new Pod that is not there', () => {
     const suspended = { ...told, spec: { ...told.spec, suspend: true } };
     const made = planAfter(suspended, 6 * MINUTE_MS, missing());
     expect(conditionsOf(made)).toContain('ReplacementPending=False ReplacementsArrived');
+  });
+
+  test('has as much time again after a resume', () => {
+    const nowMs = NOW_MS + 60 * MINUTE_MS;
+    const at = (status: Job['status'], spec: Partial<Job['spec']> = {}): Plan =>
+      planOf(replaced, {
+        jobs: [{ ...JOB, spec: { ...JOB.spec, ...spec }, status: { ...JOB.status, ...status } }],
+        members: missing(),
+        fates: () => [],
+        nowMs,
+      });
+    const suspended = [{ type: 'Suspended', status: 'True' }] as const;
+    for (const made of [at({}, { suspend: true }), at({ conditions: suspended })]) {
+      expect(conditionsOf(made).join()).not.toContain('ReplacementPending');
+    }
+    const started = (ms: number): Plan => at({ startTime: timeText(nowMs - ms) });
+    expect(conditionsOf(started(MINUTE_MS)).join()).not.toContain('ReplacementPending');
+    expect(started(MINUTE_MS).requeueAfterMs).toBe(4 * MINUTE_MS);
+    expect(conditionsOf(started(5 * MINUTE_MS))).toContain(
+      'ReplacementPending=True ReplacementNotReady',
+    );
   });
 });

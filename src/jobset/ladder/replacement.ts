@@ -5,6 +5,7 @@
  * (`docs/design/release-hazards.md#a-member-that-is-to-leave-its-node-starts-again-there`).
  */
 import { microTimeText, timeText } from '../../kube/time.ts';
+import { isSuspended } from '../child-jobs/suspend.ts';
 import type { Action, Decision } from '../decision.ts';
 import { membersAtBarrier } from '../epoch/in-place-restart.ts';
 import type { PodFacts } from '../epoch/pod-facts.ts';
@@ -145,10 +146,13 @@ interface Pending {
 /** None if another Pod waits at the barrier in its place, or none is wanted there any more. */
 function pendingIn({ group, spec, nowMs }: GroupFacts, left: AvoidedNode): readonly Pending[] {
   const { pod, node, time, worker } = left;
-  const dueMs = dueMsOf(left);
   if (spec.suspend) return [];
   for (const { job, stage, slot } of slotsOf(group, pod)) {
     const { name } = job.metadata;
+    if (isSuspended(job) || isTrue(job.status?.conditions, 'Suspended')) return [];
+    // All Pods of a Job that was resumed are new.
+    const startMs = Date.parse(job.status?.startTime ?? '') || 0;
+    const dueMs = Math.max(dueMsOf(left), startMs + PENDING_AFTER_MS);
     let arrived = 0;
     for (const member of group.members.announcing(group.epoch)) {
       const isThere = member.jobUid === job.metadata.uid && member.slot === slot;
