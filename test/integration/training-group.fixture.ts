@@ -2,7 +2,7 @@
 
 import { type Agent, type Body, startAgent } from '../../src/agent/agent.ts';
 import { createApiChannel } from '../../src/agent/api-channel.ts';
-import type { Channel } from '../../src/agent/channel.ts';
+import type { Channel, EndedWorker } from '../../src/agent/channel.ts';
 import { createFallbackChannel } from '../../src/agent/fallback-channel.ts';
 import { createHubChannel } from '../../src/agent/hub-channel.ts';
 import type { HubContact } from '../../src/agent/hub-conversation.ts';
@@ -29,6 +29,7 @@ import { createInformer } from '../../src/runtime/informer/create-informer.ts';
 import type { Informer } from '../../src/runtime/informer/informer.ts';
 import { MemoryStreams } from '../../src/runtime/memory/memory-streams.ts';
 import { SeededRandom } from '../../src/runtime/memory/seeded-random.ts';
+import { createMetrics } from '../../src/runtime/metrics.ts';
 import type { Clock } from '../../src/runtime/ports/clock.ts';
 import { type Logger, SILENT } from '../../src/runtime/ports/logger.ts';
 import type {
@@ -85,6 +86,10 @@ export class TrainingGroup {
   asAgent: (client: Client) => Client = (client) => client;
   /** The namespaces to which the operators that start next are confined; by default none. */
   namespaces: readonly string[] | undefined;
+  /** Those of all operators, one after the other. */
+  readonly metrics = createMetrics();
+  /** By how much the wall clock of the operators that start next is ahead of the cluster's. */
+  clockAheadMs = 0;
   /** Called when a worker starts. */
   onStart: (start: WorkerStart) => void = () => undefined;
   readonly #hub: HubNetwork | undefined;
@@ -122,8 +127,9 @@ export class TrainingGroup {
     const client = new InterruptedClient(this.asOperator(this.cluster.client));
     prepare(client);
     this.operatorClient = client;
-    const { clock } = this.cluster;
-    const options = { client, clock, random: this.#random, logger };
+    const clock = aheadBy(this.clockAheadMs, this.cluster.clock);
+    const { metrics } = this;
+    const options = { client, clock, random: this.#random, logger, metrics };
     const hub = this.#hub?.settings;
     const config = {
       agentImage: 'agent',
@@ -449,6 +455,21 @@ interface AgentRun {
   readonly channel: Channel;
 }
 
+/** Looks when it is asked, instead of several times a second. */
+class WatchedProgress extends ProgressWatch {
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    super();
+    this.#clock = clock;
+  }
+
+  override get silentMs(): number {
+    this.look(this.#clock.monotonic());
+    return super.silentMs;
+  }
+}
+
 /** A Pod's supervising agent, with a worker that runs until it is told otherwise. */
 class Worker implements Member {
   readonly slot: string;
@@ -483,7 +504,7 @@ class Worker implements Member {
     const markers: MarkerStore = { read: () => Promise.resolve(this.#marker), write };
     this.#boot = (marker) => {
       const channel = channelOf(marker.announced);
-      const progress = new ProgressWatch();
+      const progress = new WatchedProgress(clock);
       this.#progress = progress;
       const body: Body = {
         mode: 'Supervisor',
@@ -495,7 +516,15 @@ class Worker implements Member {
         },
         progress,
         stopWorker: () => this.#exited({ exitCode: undefined, signal: 'SIGTERM' }, false),
-        killHung: () => this.#exited({ exitCode: undefined, signal: 'SIGKILL' }, true),
+        killHung: () => {
+          const silentMs = Math.round(progress.silentMs);
+          const ended: EndedWorker = {
+            evidence: { how: 'Hung', signal: 'SIGKILL', silentMs },
+            atMs: clock.monotonic(),
+          };
+          const exit = { exitCode: undefined, signal: 'SIGKILL' } as const;
+          this.#exited(exit, true, { ended, isHung: true });
+        },
         hurry: () => undefined,
       };
       const agent = startAgent({
@@ -535,12 +564,24 @@ class Worker implements Member {
     if (this.epoch !== undefined) this.exit(0);
   }
 
-  #exited(exit: Parameters<typeof workerExit>[0], restartsGroup: boolean): void {
+  #exited(
+    exit: Parameters<typeof workerExit>[0],
+    restartsGroup: boolean,
+    more: Partial<WorkerExit> = {},
+  ): void {
     const ended = this.#ended;
     this.epoch = undefined;
     this.#ended = undefined;
-    ended?.(workerExit(exit), restartsGroup);
+    ended?.({ ...workerExit(exit), ...more }, restartsGroup);
   }
+}
+
+function aheadBy(ms: number, clock: Clock): Clock {
+  return {
+    now: () => clock.now() + ms,
+    monotonic: () => clock.monotonic(),
+    setTimer: (delayMs, fire) => clock.setTimer(delayMs, fire),
+  };
 }
 
 function slotOf({ metadata }: Stored<Pod>): string {

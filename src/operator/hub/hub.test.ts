@@ -418,6 +418,66 @@ describe('the progress of a member', () => {
   });
 });
 
+describe('what a group has reported', () => {
+  const STEPPED = { step: 7, silentMs: 0, firstStepMs: 500 };
+  const SAVED = { ...STEPPED, checkpoint: 5, checkpointMs: 200 };
+
+  async function report(scene: Scene, pod: string, progress: typeof STEPPED): Promise<Client> {
+    const client = await scene.greeted(pod);
+    client.say({ type: 'ping', progress });
+    await scene.clock.advance(1);
+    return client;
+  }
+
+  /** Released a minute ago. */
+  async function released(): Promise<Scene> {
+    const scene = new Scene();
+    scene.write(0, 0);
+    scene.write(0, 1);
+    await scene.clock.advance(60_000);
+    return scene;
+  }
+
+  it('outlives the member that reported it', async () => {
+    const scene = await released();
+    const client = await report(scene, 'a', SAVED);
+    await report(scene, 'b', STEPPED);
+    client.stream?.end();
+    await scene.clock.advance(1000);
+    scene.hub.podEnded('a');
+    const found = scene.hub.reportedBy('jobset-uid');
+    expect(found).toMatchObject({ highestStep: 7, checkpoint: 5, isReporting: true });
+    expect(found.checkpointMs).toBeGreaterThanOrEqual(1200);
+    expect(found.firstStepMs).toBeGreaterThanOrEqual(1500);
+  });
+
+  it('is of the epoch that runs, though a late agent still tells of the one before', async () => {
+    const scene = await released();
+    const client = await report(scene, 'a', SAVED);
+    scene.write(1, 1);
+    expect(scene.hub.reportedBy('jobset-uid'), 'until the release').toMatchObject({
+      checkpoint: 5,
+      checkpointMs: expect.any(Number),
+    });
+    scene.write(1, 2);
+    await scene.clock.advance(100);
+    client.say({ type: 'ping', progress: { ...SAVED, silentMs: 300 } });
+    await scene.clock.advance(1);
+    const found = scene.hub.reportedBy('jobset-uid');
+    expect(found).not.toHaveProperty('firstStepMs');
+    expect(found).not.toHaveProperty('checkpointMs');
+    expect(found).not.toHaveProperty('isReporting');
+  });
+
+  it('is nothing once the JobSet is gone, and nothing of another JobSet', async () => {
+    const scene = await released();
+    await report(scene, 'a', SAVED);
+    expect(scene.hub.reportedBy('other-uid')).toEqual({});
+    scene.hub.jobSetGone('jobset-uid');
+    expect(scene.hub.reportedBy('jobset-uid')).not.toHaveProperty('checkpointMs');
+  });
+});
+
 describe('a question for a Pod', () => {
   const answers = (client: Client): readonly number[] =>
     client.heard.flatMap((message) => (message.type === 'podLives' ? [message.ask] : []));

@@ -1,0 +1,308 @@
+/** Lives of JobSets, plan by plan, with Jobs and announcements as each test says. */
+import { describe, expect, test } from 'vitest';
+import {
+  CREATED,
+  replicatedJob,
+  storedJob,
+  storedJobSet,
+} from '../../../test/fixtures/jobset-objects.ts';
+import { COMPLETE, FAILED, SUSPENDED } from '../../../test/fixtures/planned.ts';
+import { membersAt, snapshotOf } from '../../../test/fixtures/snapshots.ts';
+import type { Stored } from '../../kube/meta.ts';
+import type { Job, JobStatus } from '../../kube/objects/job.ts';
+import type { JobSet, JobSetSpec } from '../jobset.ts';
+import { DISABLE_IN_PLACE_RESTART, KEEP_FAILED } from '../names.ts';
+import { plan } from '../plan.ts';
+import type { Answers, Question, Snapshot } from '../snapshot.ts';
+import { sumsOf } from './classes.ts';
+
+const CREATED_MS = Date.parse(CREATED);
+
+/** What is so from that second on. */
+interface Change {
+  readonly jobs?: readonly Stored<Job>[];
+  readonly spec?: Partial<JobSetSpec>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly members?: Snapshot['members'];
+  readonly reported?: Snapshot['reported'];
+}
+type Moment = readonly [atS: number, change: Change];
+
+/** Seconds of each class at the last moment, and the phase. */
+function life(spec: JobSetSpec, moments: readonly Moment[]): Record<string, unknown> {
+  let jobSet = storedJobSet(spec);
+  let seen: Partial<Snapshot> = { hubReach: { streams: 2, silentMs: 0, readyPods: 2 } };
+  for (const [atS, { spec: changed, annotations, ...more }] of moments) {
+    const metadata = {
+      ...jobSet.metadata,
+      annotations: annotations ?? jobSet.metadata.annotations,
+    };
+    jobSet = { ...jobSet, metadata, spec: { ...jobSet.spec, ...changed } } as Stored<JobSet>;
+    seen = { ...seen, ...more };
+    jobSet = atRest(jobSet, { ...seen, nowMs: CREATED_MS + atS * 1000 });
+    const { goodput } = jobSet.status ?? {};
+    if (goodput === undefined) throw new Error('nothing is accounted for');
+    const ms = Object.values(sumsOf(goodput)).reduce((sum, each) => sum + each, 0);
+    expect(ms + (goodput.pendingMs ?? 0)).toBe(Date.parse(goodput.time) - CREATED_MS);
+  }
+  const { goodput = { time: '', phase: 'Waiting' } } = jobSet.status ?? {};
+  const some = Object.entries(sumsOf(goodput)).filter(([, ms]) => ms > 0);
+  return {
+    ...Object.fromEntries(some.map(([name, ms]) => [name, ms / 1000])),
+    phase: goodput.phase,
+  };
+}
+
+/** After all status writes of that moment. */
+function atRest(before: Stored<JobSet>, seen: Partial<Snapshot>): Stored<JobSet> {
+  let jobSet = before;
+  let answers: Answers = { minimums: {} };
+  for (let pass = 0; pass < 20; pass++) {
+    const { question, status } = plan(snapshotOf(jobSet, { ...seen, answers }));
+    if (question !== undefined) answers = { ...answers, ...answerTo(question) };
+    else if (status === undefined) return jobSet;
+    else {
+      jobSet = { ...jobSet, status };
+      answers = { minimums: {} };
+    }
+  }
+  throw new Error('it never rests');
+}
+
+const FAILED_POD = { pod: 'p0', exitCode: 1, reason: 'Error' };
+const WITNESS = { record: FAILED_POD, finishedMs: CREATED_MS, showsFailure: true };
+
+function answerTo(question: Question): Partial<Answers> {
+  if (question.kind === 'FreshJobs') return { areJobsFresh: true };
+  if (question.kind === 'SucceededPods') return { isSuccessFresh: true };
+  if (question.kind === 'Witness') return { witness: WITNESS };
+  if (question.kind !== 'FailedJob') throw new Error(`unexpected question ${question.kind}`);
+  return { failedJob: { jobUid: question.job.metadata.uid } };
+}
+
+function job(status: JobStatus = {}, attempt = 0, name = 'w'): Stored<Job> {
+  return storedJob(`train-${name}-0`, name, { pods: 2, attempt, status });
+}
+
+const READY: JobStatus = { ready: 2, active: 2 };
+const DONE: JobStatus = { ...COMPLETE, succeeded: 2 };
+
+const ONE: JobSetSpec = {
+  replicatedJobs: [replicatedJob('w', 2)],
+  failurePolicy: { maxRestarts: 1 },
+};
+const BEGUN: readonly Moment[] = [
+  [0, {}],
+  [1, { jobs: [job()] }],
+  [30, { jobs: [job(READY)] }],
+];
+
+test.each<[string, readonly Moment[], object]>([
+  [
+    'runs',
+    [...BEGUN, [90, { jobs: [job(DONE)] }]],
+    { Waiting: 30, Running: 60, phase: 'Finished' },
+  ],
+  [
+    'is over',
+    [...BEGUN, [90, { jobs: [job(DONE)] }], [500, { jobs: [] }]],
+    { Waiting: 30, Running: 60, phase: 'Finished' },
+  ],
+  [
+    'is done before all its Pods were ready',
+    [...BEGUN.slice(0, 2), [40, { jobs: [job(DONE)] }]],
+    { Waiting: 40, phase: 'Finished' },
+  ],
+  [
+    'loses a Pod for a while, which its Job makes anew',
+    [...BEGUN, [60, { jobs: [job({ ready: 1, active: 2 })] }], [80, { jobs: [job(DONE)] }]],
+    { Waiting: 30, Running: 50, phase: 'Finished' },
+  ],
+  [
+    'is recreated',
+    [
+      ...BEGUN,
+      [100, { jobs: [job(FAILED)] }],
+      [101, { jobs: [] }],
+      [102, { jobs: [job({}, 1)] }],
+      [110, { jobs: [job(READY, 1)] }],
+      [150, { jobs: [job(DONE, 1)] }],
+    ],
+    { Waiting: 30, Running: 70 + 40, Restarting: 10, phase: 'Finished' },
+  ],
+  [
+    'fails for good',
+    [...BEGUN, [100, { jobs: [job(FAILED)], spec: { failurePolicy: {} } }], [200, { jobs: [] }]],
+    { Waiting: 30, Running: 70, phase: 'Finished' },
+  ],
+  [
+    'fails while its Jobs are recreated',
+    [
+      ...BEGUN,
+      [100, { jobs: [job(FAILED)] }],
+      [101, { jobs: [job({}, 1)] }],
+      [120, { jobs: [job(FAILED, 1)] }],
+    ],
+    { Waiting: 30, Running: 70, Restarting: 20, phase: 'Finished' },
+  ],
+  [
+    'is suspended from the start, and while it runs',
+    [
+      [0, { spec: { suspend: true } }],
+      [50, { spec: { suspend: false }, jobs: [job()] }],
+      [60, { jobs: [job(READY)] }],
+      [100, { spec: { suspend: true } }],
+      [101, { jobs: [job(SUSPENDED)] }],
+      [200, { spec: { suspend: false }, jobs: [job()] }],
+      [205, { jobs: [job(READY)] }],
+      [215, { jobs: [job(DONE)] }],
+    ],
+    { Suspended: 150, Waiting: 15, Running: 50, phase: 'Finished' },
+  ],
+  [
+    'is suspended while its Jobs are recreated',
+    [
+      ...BEGUN,
+      [100, { jobs: [job(FAILED)] }],
+      [110, { jobs: [job({}, 1)], spec: { suspend: true } }],
+      [150, { spec: { suspend: false } }],
+      [155, { jobs: [job(READY, 1)] }],
+      [165, { jobs: [job(DONE, 1)] }],
+    ],
+    { Waiting: 35, Running: 80, Restarting: 10, Suspended: 40, phase: 'Finished' },
+  ],
+])('time of a JobSet without agents that %s', (_, moments, expected) => {
+  expect(life(ONE, moments)).toEqual(expected);
+});
+
+const IN_PLACE = { restartStrategy: 'InPlaceRestart', maxRestarts: 2 } as const;
+const GROUP: JobSetSpec = { ...ONE, failurePolicy: IN_PLACE };
+const at = (epoch: number, ...jobs: readonly Stored<Job>[]): Change => ({
+  jobs,
+  members: membersAt(epoch, ...jobs),
+});
+const RUNS = job(READY);
+const HELD = storedJob('train-w-0', 'w', { pods: 2, suspend: true, status: SUSPENDED });
+/** Released at 30, first step at 40, checkpoint 5 at 80. */
+const RELEASED: readonly Moment[] = [
+  [0, {}],
+  [30, at(1, RUNS)],
+];
+const told = (atS: number): Change => ({
+  reported: () => ({
+    firstStepMs: (atS - 40) * 1000,
+    checkpoint: 5,
+    checkpointMs: (atS - 80) * 1000,
+  }),
+});
+const WORKED = { Waiting: 30, Starting: 10, Productive: 40 };
+
+describe('time of a group', () => {
+  test.each<[string, readonly Moment[], object]>([
+    [
+      'that restarts in place',
+      [
+        ...RELEASED,
+        [100, { ...at(2, RUNS), ...told(100) }],
+        [103, { ...at(2, RUNS), ...told(103) }],
+      ],
+      { ...WORKED, Lost: 20, phase: 'Running' },
+    ],
+    [
+      'that is scaled, and waits for the new Pods',
+      [
+        ...RELEASED,
+        [100, { spec: { replicatedJobs: [replicatedJob('w', 3)] }, ...told(100) }],
+        [150, { ...at(2, storedJob('train-w-0', 'w', { pods: 3, status: READY })), ...told(150) }],
+      ],
+      { ...WORKED, Lost: 20, Restarting: 50, phase: 'Running' },
+    ],
+    [
+      'that ends by hand',
+      [
+        ...RELEASED,
+        [100, { annotations: { 'lockstep/restart-epoch': '1' }, ...told(100) }],
+        [110, { ...at(2, RUNS), ...told(110) }],
+      ],
+      { ...WORKED, Lost: 20, Restarting: 10, phase: 'Running' },
+    ],
+    [
+      'that is suspended, and resumed',
+      [
+        ...RELEASED,
+        [100, { spec: { suspend: true }, ...told(100) }],
+        [101, { ...at(1), jobs: [HELD], reported: () => ({}) }],
+        [200, { spec: { suspend: false } }],
+        [230, at(2, RUNS)],
+        [260, at(3, RUNS)],
+        [260, at(3, RUNS)],
+      ],
+      { ...WORKED, Lost: 20, Suspended: 100, Waiting: 60, Starting: 40, phase: 'Running' },
+    ],
+    [
+      'that fails beyond its budget',
+      [
+        [0, { spec: { failurePolicy: { ...IN_PLACE, maxRestarts: 0 } } }],
+        [30, at(1, RUNS)],
+        [100, { ...at(2, RUNS), ...told(100) }],
+        [500, { jobs: [] }],
+      ],
+      { ...WORKED, Lost: 20, phase: 'Finished' },
+    ],
+    [
+      'that fails, and keeps its Pods',
+      [
+        [
+          0,
+          {
+            spec: { failurePolicy: { ...IN_PLACE, maxRestarts: 0 } },
+            annotations: { [KEEP_FAILED]: '1h' },
+          },
+        ],
+        [30, at(1, RUNS)],
+        [100, { ...at(2, RUNS), ...told(100) }],
+        [4000, { ...at(2, RUNS), ...told(4000) }],
+        [4001, { jobs: [] }],
+      ],
+      { ...WORKED, Lost: 20, phase: 'Finished' },
+    ],
+    [
+      'that succeeds',
+      [...RELEASED, [100, { ...at(1, job(DONE)), ...told(100) }], [900, { jobs: [] }]],
+      { ...WORKED, Productive: 60, phase: 'Finished' },
+    ],
+    [
+      'whose restarts in place are turned off',
+      [
+        ...RELEASED,
+        [100, { annotations: { [DISABLE_IN_PLACE_RESTART]: '' }, ...told(100) }],
+        [120, { jobs: [job(DONE)] }],
+      ],
+      { Waiting: 30, Running: 90, phase: 'Finished' },
+    ],
+  ])('%s', (_, moments, expected) => {
+    expect(life(GROUP, moments)).toEqual(expected);
+  });
+
+  test('whose stages are released one after the other begins with the first', () => {
+    const a = (status: JobStatus): Stored<Job> => job(status, 0, 'a');
+    const b = (status: JobStatus): Stored<Job> => job(status, 0, 'b');
+    const spec: JobSetSpec = {
+      ...GROUP,
+      replicatedJobs: [replicatedJob('a', 2), replicatedJob('b', 2)],
+      startupPolicy: { startupPolicyOrder: 'InOrder' },
+    };
+    const [rising, risen] = [{ active: 2 }, READY];
+    expect(
+      life(spec, [
+        [0, {}],
+        [30, at(1, a(rising))],
+        [40, at(1, a(risen))],
+        [60, at(1, a(risen), b(risen))],
+        [100, { ...at(2, a(rising), b(rising)), ...told(100) }],
+        [105, { ...at(3, a(rising), b(rising)), reported: () => ({}) }],
+        [112, { ...at(3, a(risen), b(risen)) }],
+      ]),
+    ).toEqual({ ...WORKED, Starting: 15, Lost: 20, phase: 'Running' });
+  });
+});
