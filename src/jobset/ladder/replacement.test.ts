@@ -336,6 +336,22 @@ describe('a member whose preflight did not pass', () => {
   });
 });
 
+describe('members on one node that are named one after the other', () => {
+  test('stay named, so that none is named twice for one end', () => {
+    const annotations = { [PREFLIGHT]: 'check' };
+    const unfit = { ...KILLED, unfit: 'no GPU' };
+    const ends = fates({ 1: unfit, 2: unfit }).map((each): MemberEvidence => {
+      return { ...each, member: { ...each.member, node: 'bad' } };
+    });
+    const first = { node: 'bad', reason: 'r', pod: pod(1).name, worker: 'w' };
+    const more = { avoidedNodes: [{ ...first, time: ago(6 * MINUTE_MS) }] };
+    const history = [{ ...NEWEST, time: ago(7 * MINUTE_MS) }];
+    const made = planned({ annotations, history, more, fates: () => ends });
+    expect(actionsOf(made)).toEqual(['ReplaceMember train-w-0-2-aaaaa']);
+    expect(made.status?.avoidedNodes?.map((left) => left.pod)).toEqual([pod(2).name, pod(1).name]);
+  });
+});
+
 describe('a new Pod that is not there', () => {
   const replaced = afterwards(jobSetOf(TWICE), planned(TWICE));
   const planAfter = (jobSet: Stored<JobSet>, ms: number, members: MemberCounts): Plan =>

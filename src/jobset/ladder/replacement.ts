@@ -45,7 +45,7 @@ export function replaceMembers(
     return { node, time, reason, pod, worker };
   });
   const nodes = new Set(added.map(({ node }) => node));
-  const others = known.filter(({ node }) => !nodes.has(node));
+  const others = known.filter((each) => !nodes.has(each.node) || named.includes(each));
   return [
     {
       status: {
