@@ -1,33 +1,7 @@
 /** One slot of the protocol's model: its Pod, the Pod's agent, and its worker. */
-import type { PartialObjectMetadata } from '../../kube/meta.ts';
-import { JOB_TRACKING_FINALIZER } from '../../kube/objects/job.ts';
-import { EPOCH, IN_PLACE_RESTART_ATTEMPT } from '../names.ts';
-import { HubChannelModel, type HubModel } from './hub-model.fixture.ts';
-import { type PodFacts, podFacts } from './pod-facts.ts';
-
-/**
- * `PodWorld` is everything around a slot. A slot outlives its Pods, so it can check that no worker
- * starts in it twice in one epoch (`docs/design/protocol.md#the-members-barrier`).
- */
-export interface PodWorld {
-  readonly isSidecar: boolean;
-  /** Index of the newest status version. */
-  latest(): number;
-  /** S(r) and D in that version, for a stage. */
-  seen(version: number, stage: number): { readonly released: number; readonly deprecated: number };
-  /** Hubs that accept a stream of the slot's Pod now; undefined: it uses the API server alone. */
-  hubs(slot: SlotModel): readonly HubModel[] | undefined;
-  /** The Pod's metadata changed. */
-  changed(slot: SlotModel): void;
-  ended(podUid: string): void;
-  /** The Pod has ended with phase Succeeded. */
-  succeeded(slot: SlotModel): void;
-  workerStarts(slot: SlotModel): void;
-  /** Its worker ended by itself, before any was told to stop. */
-  died(slot: SlotModel): void;
-  /** Something in these epochs was lost; `worker` is the epoch whose worker ran, or 0. */
-  failed(epochs: readonly number[], worker: number): void;
-}
+import { HubChannelModel } from './hub-model.fixture.ts';
+import type { PodFacts } from './pod-facts.ts';
+import { factsOfSlot, type PodWorld, type Step } from './pod-world.fixture.ts';
 
 type AgentStage =
   | 'down'
@@ -39,7 +13,6 @@ type AgentStage =
   /** Supervisor: a preflight runs after the worker. */
   | 'checking'
   | 'exiting';
-export type Step = () => void;
 
 export class SlotModel {
   readonly stage: number;
@@ -87,35 +60,9 @@ export class SlotModel {
     return this.#agent === 'checking';
   }
 
-  /** The facts that the controller would read; every other slot uses upstream's dialect. */
+  /** The facts that the controller would read. */
   facts(): PodFacts {
-    const announcement =
-      this.#announced === 0
-        ? {}
-        : this.index % 2 === 0
-          ? { [EPOCH]: String(this.#announced) }
-          : { [IN_PLACE_RESTART_ATTEMPT]: String(this.#announced - 1) };
-    const owner = { apiVersion: 'batch/v1', kind: 'Job', name: this.jobName, uid: this.jobUid };
-    const pod: PartialObjectMetadata = {
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: {
-        namespace: 'default',
-        name: `pod-${this.podUid.replaceAll('/', '-')}`,
-        uid: this.podUid,
-        annotations: {
-          'batch.kubernetes.io/job-completion-index': String(this.index),
-          ...announcement,
-        },
-        ownerReferences: [{ ...owner, controller: true }],
-        ...(this.phase === 'terminating' ? { deletionTimestamp: '2026-01-01T01:00:00Z' } : {}),
-        // The Job controller releases a Pod before it deletes it.
-        ...(this.#isEndForgiven ? {} : { finalizers: [JOB_TRACKING_FINALIZER] }),
-      },
-    };
-    const facts = podFacts(pod);
-    if (facts === undefined) throw new Error('no owner');
-    return facts;
+    return factsOfSlot(this, { announced: this.#announced, isReleased: this.#isEndForgiven });
   }
 
   /** The Job controller creates the Pod. */

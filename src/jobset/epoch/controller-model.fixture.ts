@@ -9,13 +9,13 @@ import type { Action } from '../decision.ts';
 import type { JobSet, JobSetStatus } from '../jobset.ts';
 import { type Plan, plan } from '../plan.ts';
 import type { Answers, Question } from '../snapshot.ts';
-import type { Step } from './agent-model.fixture.ts';
 import { type HubModel, StreamModel } from './hub-model.fixture.ts';
 import { currentEpoch } from './in-place-restart.ts';
 import { type JobControllerModel, suspended } from './job-controller-model.fixture.ts';
 import type { JobSetModel } from './jobset-model.fixture.ts';
 import { MemberCounts } from './members.ts';
 import type { PodFacts } from './pod-facts.ts';
+import type { Step } from './pod-world.fixture.ts';
 
 /** An event of a watch of Pods. */
 export type PodEvent =

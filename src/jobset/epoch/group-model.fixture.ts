@@ -11,7 +11,7 @@ import { isSuspended } from '../child-jobs/suspend.ts';
 import type { MemberEvidence } from '../culprits/group-evidence.ts';
 import type { WorkerEvidence } from '../culprits/worker-evidence.ts';
 import type { JobSetStatus } from '../jobset.ts';
-import { type PodWorld, SlotModel, type Step } from './agent-model.fixture.ts';
+import { SlotModel } from './agent-model.fixture.ts';
 import {
   ControllerModel,
   type ControllerWorld,
@@ -21,6 +21,7 @@ import type { HubModel } from './hub-model.fixture.ts';
 import { JobControllerModel, stageOf } from './job-controller-model.fixture.ts';
 import { JobSetModel, type JobSetShape } from './jobset-model.fixture.ts';
 import type { PodFacts } from './pod-facts.ts';
+import type { PodWorld, Step } from './pod-world.fixture.ts';
 import { ProtocolGhosts } from './protocol-ghosts.fixture.ts';
 
 export interface Shape extends JobSetShape {

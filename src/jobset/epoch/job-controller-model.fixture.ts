@@ -3,7 +3,8 @@ import { expect } from 'vitest';
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import { jobIndexOf, replicatedJobOf } from '../child-jobs/child-jobs.ts';
-import type { SlotModel, Step } from './agent-model.fixture.ts';
+import type { SlotModel } from './agent-model.fixture.ts';
+import type { Step } from './pod-world.fixture.ts';
 
 /**
  * There is one Job for each ReplicatedJob. The controller makes and ends their Pods, and is late

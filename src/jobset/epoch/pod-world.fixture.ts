@@ -1,0 +1,73 @@
+/** What is around one slot of the protocol's model, and how its Pod looks to the controller. */
+import type { PartialObjectMetadata } from '../../kube/meta.ts';
+import { JOB_TRACKING_FINALIZER } from '../../kube/objects/job.ts';
+import { EPOCH, IN_PLACE_RESTART_ATTEMPT } from '../names.ts';
+import type { SlotModel } from './agent-model.fixture.ts';
+import type { HubModel } from './hub-model.fixture.ts';
+import { type PodFacts, podFacts } from './pod-facts.ts';
+
+export type Step = () => void;
+
+/**
+ * Everything around a slot. A slot outlives its Pods, so it can check that no worker
+ * starts in it twice in one epoch (`docs/design/protocol.md#the-members-barrier`).
+ */
+export interface PodWorld {
+  readonly isSidecar: boolean;
+  /** Index of the newest status version. */
+  latest(): number;
+  /** S(r) and D in that version, for a stage. */
+  seen(version: number, stage: number): { readonly released: number; readonly deprecated: number };
+  /** Hubs that accept a stream of the slot's Pod now; undefined: it uses the API server alone. */
+  hubs(slot: SlotModel): readonly HubModel[] | undefined;
+  /** The Pod's metadata changed. */
+  changed(slot: SlotModel): void;
+  ended(podUid: string): void;
+  /** The Pod has ended with phase Succeeded. */
+  succeeded(slot: SlotModel): void;
+  workerStarts(slot: SlotModel): void;
+  /** Its worker ended by itself, before any was told to stop. */
+  died(slot: SlotModel): void;
+  /** Something in these epochs was lost; `worker` is the epoch whose worker ran, or 0. */
+  failed(epochs: readonly number[], worker: number): void;
+}
+
+interface Stored {
+  /** 0: none. */
+  readonly announced: number;
+  /** The Job controller releases a Pod before it deletes it. */
+  readonly isReleased: boolean;
+}
+
+/** The facts that the controller would read; every other slot uses upstream's dialect. */
+export function factsOfSlot(
+  { index, podUid, jobUid, jobName, phase }: SlotModel,
+  { announced, isReleased }: Stored,
+): PodFacts {
+  const announcement =
+    announced === 0
+      ? {}
+      : index % 2 === 0
+        ? { [EPOCH]: String(announced) }
+        : { [IN_PLACE_RESTART_ATTEMPT]: String(announced - 1) };
+  const owner = { apiVersion: 'batch/v1', kind: 'Job', name: jobName, uid: jobUid };
+  const pod: PartialObjectMetadata = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      namespace: 'default',
+      name: `pod-${podUid.replaceAll('/', '-')}`,
+      uid: podUid,
+      annotations: {
+        'batch.kubernetes.io/job-completion-index': String(index),
+        ...announcement,
+      },
+      ownerReferences: [{ ...owner, controller: true }],
+      ...(phase === 'terminating' ? { deletionTimestamp: '2026-01-01T01:00:00Z' } : {}),
+      ...(isReleased ? {} : { finalizers: [JOB_TRACKING_FINALIZER] }),
+    },
+  };
+  const facts = podFacts(pod);
+  if (facts === undefined) throw new Error('no owner');
+  return facts;
+}
