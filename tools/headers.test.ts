@@ -1,15 +1,19 @@
 /**
- * Tests that a newcomer can read any file: it says within its first ten lines what it is for, and no
- * comment begins with a word that depends on an earlier sentence.
+ * Tests that a newcomer can read any file: it says within its first ten lines what it is for, it is
+ * short, and no comment begins with a word that depends on an earlier sentence.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..');
 const FOLDERS = ['src', 'test', 'tools', 'examples'];
 const HEADER_LINES = 10;
+const MAX_LINES = 350;
+const MAX_FILES_IN_FOLDER = 25;
 
+/** Tests and what they share. */
+const BESIDE_SOURCE = /\.(test|fixture|conformance)\.ts$/;
 const COMMENT = /^\s*(\/\*|\*|\/\/)/;
 const DEPENDENT_BEGINNING = /(?:\/\*\*?|\/\/)[\s*]*(?:Of|The same|That|Whoever|Such|Nobody)\b.*/g;
 
@@ -46,6 +50,18 @@ describe('every source file', () => {
     const isTest = /\.test\.ts$/;
     const without = all.filter((source) => !isTest.test(source.path) && !hasHeader(source));
     expect(without.map(({ path }) => path)).toEqual([]);
+  });
+
+  it(`has at most ${MAX_LINES} lines, and ${MAX_FILES_IN_FOLDER - 1} others beside it`, () => {
+    const short = all.filter(({ path }) => path.startsWith('src') && !BESIDE_SOURCE.test(path));
+    const lines = short.map(({ path, text }) => [path, text.split('\n').length - 1] as const);
+    expect(lines.filter(([, count]) => count > MAX_LINES)).toEqual([]);
+    const folders = new Map<string, number>();
+    for (const { path } of short) {
+      const folder = dirname(path);
+      folders.set(folder, (folders.get(folder) ?? 0) + 1);
+    }
+    expect([...folders].filter(([, count]) => count > MAX_FILES_IN_FOLDER)).toEqual([]);
   });
 
   it('has no comment that begins with "Of", "The same", "That", "Whoever", "Such" or "Nobody"', () => {

@@ -12,10 +12,7 @@ import { formatDuration } from '../kube/duration.ts';
 import { defined } from '../kube/json/defined.ts';
 import type { Stored } from '../kube/meta.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
-import { systemRandom } from '../runtime/adapters/system-random.ts';
-import { createInformer } from '../runtime/informer/create-informer.ts';
 import { sleep } from '../runtime/ports/clock.ts';
-import { SILENT } from '../runtime/ports/logger.ts';
 import { AgentFleet } from './agent-fleet.ts';
 import { prioritiseAgents } from './agent-priority.ts';
 import type { RequestCounts } from './agent-process.ts';
@@ -193,7 +190,7 @@ class Measurement {
     fleet: AgentFleet,
     epoch: number,
   ): Promise<number> {
-    const writes = await this.#countWrites(group);
+    const writes = await group.countWrites(this.#signal);
     const before = { cost: processCost(operator.pid), counts: await operator.counts() };
     const requests = await fleet.requests();
     const probe = operator.probe();
@@ -318,30 +315,6 @@ class Measurement {
 
   #jobSet({ jobSet: { metadata } }: SimulatedGroup): Promise<Stored<JobSet>> {
     return this.#cluster.client.get(JOBSETS, metadata);
-  }
-
-  /** Counts writes of the JobSet by any writer. */
-  async #countWrites({
-    jobSet: { metadata },
-  }: SimulatedGroup): Promise<{ readonly stop: () => Promise<number> }> {
-    const jobSets = createInformer({
-      client: this.#cluster.client,
-      resource: JOBSETS,
-      namespace: metadata.namespace,
-      fieldSelector: `metadata.name=${metadata.name}`,
-      clock: nodeClock,
-      random: systemRandom,
-      logger: SILENT,
-    });
-    await jobSets.whenSynced(this.#signal);
-    let writes = 0;
-    jobSets.subscribe({ updated: () => writes++ });
-    return {
-      stop: async () => {
-        await jobSets.stop();
-        return writes;
-      },
-    };
   }
 }
 

@@ -17,8 +17,12 @@ import { defined } from '../kube/json/defined.ts';
 import type { Stored } from '../kube/meta.ts';
 import { SERVICE_ACCOUNTS, type TokenRequest } from '../kube/objects/core.ts';
 import { PODS, type Pod } from '../kube/objects/pod.ts';
+import { nodeClock } from '../runtime/adapters/node-clock.ts';
+import { systemRandom } from '../runtime/adapters/system-random.ts';
 import type { Client } from '../runtime/client/client.ts';
 import { forEachConcurrently } from '../runtime/concurrency.ts';
+import { createInformer } from '../runtime/informer/create-informer.ts';
+import { SILENT } from '../runtime/ports/logger.ts';
 import type { SimulatedAgent } from './agent-process.ts';
 
 export const STAGE = 'w';
@@ -59,6 +63,29 @@ export class SimulatedGroup {
       const options = { subresource: 'status', signal } as const;
       await this.#client.patch(PODS, { namespace, name }, patch, options);
     });
+  }
+
+  /** Counts writes of the JobSet by any writer, until it is stopped. */
+  async countWrites(signal: AbortSignal): Promise<{ readonly stop: () => Promise<number> }> {
+    const { namespace, name } = this.jobSet.metadata;
+    const jobSets = createInformer({
+      client: this.#client,
+      resource: JOBSETS,
+      namespace,
+      fieldSelector: `metadata.name=${name}`,
+      clock: nodeClock,
+      random: systemRandom,
+      logger: SILENT,
+    });
+    await jobSets.whenSynced(signal);
+    let writes = 0;
+    jobSets.subscribe({ updated: () => writes++ });
+    return {
+      stop: async () => {
+        await jobSets.stop();
+        return writes;
+      },
+    };
   }
 
   /** The address and authority of the hub, as in injected agents. */
