@@ -2,18 +2,12 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { createNodeProcessRunner } from '../../runtime/adapters/node-process-runner.ts';
-import { systemRandom } from '../../runtime/adapters/system-random.ts';
 import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
-import { createProcLooks } from '../adapters/proc-looks.ts';
 import { createProcessPriorities } from '../adapters/process-priorities.ts';
-import { createWorkerFiles, createWorkerMessages } from '../adapters/worker-files.ts';
-import { createWorkerPipes } from '../adapters/worker-pipes.ts';
-import { createSupervisor, type Supervisor } from '../supervisor.ts';
+import type { Supervisor } from '../supervisor.ts';
 import type { WorkerExit } from '../worker-exit.ts';
+import { realSupervisor } from './real-supervisor.fixture.ts';
 
-const PATH = process.env['PATH'] ?? '';
 /** Usually it takes 3 ms; a machine that does much else needs more. */
 const PROMOTION_LIMIT_MS = 1000;
 const LIMIT = { timeout: 20_000 };
@@ -69,41 +63,9 @@ class Scene {
   readonly supervisor: Supervisor;
 
   constructor() {
-    const { logger } = this;
-    const sink = {
-      write: (bytes: Uint8Array | string) => this.said.push(Buffer.from(bytes).toString()) > 0,
-      drained: (then: () => void) => then(),
-      waiting: 0,
-    };
-    this.supervisor = createSupervisor({
-      command: {
-        argv: [process.execPath, '-e', WORKER],
-        env: { PATH, D: directory },
-        cwd: directory,
-      },
-      rules: [],
-      stopGraceMs: 10_000,
-      progressPrefix: undefined,
-      hangCommand: undefined,
-      preflight: undefined,
-      hasStandby: true,
-      priorities: createProcessPriorities(),
-      terminationMessagePath: join(directory, 'message'),
-      files: createWorkerFiles(directory, logger),
-      messages: createWorkerMessages(logger),
-      output: createWorkerPipes({
-        sinks: { stdout: sink, stderr: sink },
-        path: PATH,
-        directory,
-        logger,
-      }),
-      looks: createProcLooks({ clock: nodeClock, cgroup: undefined }),
-      say: (line) => void this.said.push(line),
-      processes: createNodeProcessRunner(),
-      clock: nodeClock,
-      random: systemRandom,
-      logger,
-    });
+    const { logger, said } = this;
+    const argv = [process.execPath, '-e', WORKER] as const;
+    this.supervisor = realSupervisor({ argv, directory, said, logger, hasStandby: true });
   }
 
   lift(epoch: number): Promise<WorkerExit> {

@@ -2,17 +2,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { createNodeProcessRunner } from '../../runtime/adapters/node-process-runner.ts';
-import { systemRandom } from '../../runtime/adapters/system-random.ts';
 import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
-import { createProcLooks } from '../adapters/proc-looks.ts';
-import { createWorkerFiles, createWorkerMessages } from '../adapters/worker-files.ts';
-import { createWorkerPipes } from '../adapters/worker-pipes.ts';
-import { createSupervisor, type Supervisor, type SupervisorOptions } from '../supervisor.ts';
+import type { Supervisor, SupervisorOptions } from '../supervisor.ts';
 import type { WorkerExit } from '../worker-exit.ts';
-
-const PATH = process.env['PATH'] ?? '';
+import { realSupervisor } from './real-supervisor.fixture.ts';
 
 let directory: string;
 beforeEach(async () => {
@@ -28,38 +21,10 @@ class Scene {
   readonly ended: Promise<WorkerExit>;
 
   constructor(script: string, more: Partial<SupervisorOptions> = {}) {
-    const { logger } = this;
-    const sink = {
-      write: (bytes: Uint8Array | string) => this.said.push(Buffer.from(bytes).toString()) > 0,
-      drained: (then: () => void) => then(),
-      waiting: 0,
-    };
-    this.supervisor = createSupervisor({
-      command: { argv: ['/bin/bash', '-c', script], env: { PATH, D: directory }, cwd: directory },
-      rules: [],
-      stopGraceMs: 10_000,
-      progressPrefix: 'step ',
-      hangCommand: undefined,
-      preflight: undefined,
-      hasStandby: false,
-      priorities: { lower: () => false, restore: () => true },
-      terminationMessagePath: join(directory, 'message'),
-      files: createWorkerFiles(directory, logger),
-      messages: createWorkerMessages(logger),
-      output: createWorkerPipes({
-        sinks: { stdout: sink, stderr: sink },
-        path: PATH,
-        directory,
-        logger,
-      }),
-      looks: createProcLooks({ clock: nodeClock, cgroup: undefined }),
-      say: (line) => void this.said.push(line),
-      processes: createNodeProcessRunner(),
-      clock: nodeClock,
-      random: systemRandom,
-      logger,
-      ...more,
-    });
+    const { logger, said } = this;
+    const argv = ['/bin/bash', '-c', script] as const;
+    const options = { argv, directory, said, logger, progressPrefix: 'step ', ...more };
+    this.supervisor = realSupervisor(options);
     this.ended = new Promise((resolve) => this.supervisor.lift(7, resolve));
   }
 

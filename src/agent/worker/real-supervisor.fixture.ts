@@ -1,0 +1,51 @@
+/** A supervisor with all that it has in a Pod: real processes, files, pipes and looks into /proc. */
+import { join } from 'node:path';
+import { nodeClock } from '../../runtime/adapters/node-clock.ts';
+import { createNodeProcessRunner } from '../../runtime/adapters/node-process-runner.ts';
+import { systemRandom } from '../../runtime/adapters/system-random.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import { createProcLooks } from '../adapters/proc-looks.ts';
+import { createProcessPriorities } from '../adapters/process-priorities.ts';
+import { createWorkerFiles, createWorkerMessages } from '../adapters/worker-files.ts';
+import { createWorkerPipes } from '../adapters/worker-pipes.ts';
+import { createSupervisor, type Supervisor, type SupervisorOptions } from '../supervisor.ts';
+
+export interface RealSupervisorOptions extends Partial<SupervisorOptions> {
+  readonly argv: SupervisorOptions['command']['argv'];
+  /** For its files; the worker runs there. */
+  readonly directory: string;
+  /** Gets what the worker prints. */
+  readonly said: string[];
+  readonly logger: Logger;
+}
+
+export function realSupervisor(options: RealSupervisorOptions): Supervisor {
+  const { argv, directory, said, logger, ...more } = options;
+  const path = process.env['PATH'] ?? '';
+  const sink = {
+    write: (bytes: Uint8Array | string) => said.push(Buffer.from(bytes).toString()) > 0,
+    drained: (then: () => void) => then(),
+    waiting: 0,
+  };
+  return createSupervisor({
+    command: { argv, env: { PATH: path, D: directory }, cwd: directory },
+    rules: [],
+    stopGraceMs: 10_000,
+    progressPrefix: undefined,
+    hangCommand: undefined,
+    preflight: undefined,
+    hasStandby: false,
+    priorities: createProcessPriorities(),
+    terminationMessagePath: join(directory, 'message'),
+    files: createWorkerFiles(directory, logger),
+    messages: createWorkerMessages(logger),
+    output: createWorkerPipes({ sinks: { stdout: sink, stderr: sink }, path, directory, logger }),
+    looks: createProcLooks({ clock: nodeClock, cgroup: undefined }),
+    say: (line) => void said.push(line),
+    processes: createNodeProcessRunner(),
+    clock: nodeClock,
+    random: systemRandom,
+    logger,
+    ...more,
+  });
+}
