@@ -17,7 +17,7 @@ const ANYBODY = 0o777;
 const READABLE = 0o644;
 
 /** So many directories of ended workers may wait for a calm moment. */
-const MAX_OLD = 4;
+const MAX_OLD_DIRECTORIES = 4;
 
 /** Below `directory`, which is the agent's own; undefined: below the one for temporary files. */
 export function createWorkerFiles(directory: string | undefined, logger: Logger): WorkerFiles {
@@ -38,7 +38,7 @@ export function createWorkerFiles(directory: string | undefined, logger: Logger)
   return {
     hadStandby,
     async open(heard) {
-      if (old.length >= MAX_OLD) void removeAll(old.splice(0));
+      if (old.length >= MAX_OLD_DIRECTORIES) void removeAll(old.splice(0));
       const made = next;
       next = undefined;
       try {

@@ -8,7 +8,7 @@ import { type Facts, type GroupFacts, isOfGroup } from '../facts.ts';
 import type { EndedProgress } from '../jobset.ts';
 import { maxRestartsWithoutProgress } from './ladder-settings.ts';
 
-/** `status.progress` after an end of the epoch for a failure; undefined: nobody asked for it. */
+/** `status.progress` after an end of the epoch for a failure; undefined: it is not limited. */
 export function endedProgress(facts: GroupFacts, counted: boolean): EndedProgress | undefined {
   if (limitOf(facts) === undefined) return undefined;
   const { checkpoint, step, restartsWithoutProgress = 0 } = facts.status.progress ?? {};

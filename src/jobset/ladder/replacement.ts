@@ -83,7 +83,7 @@ export function unfitToRead(
 /** The reason of the Event, and of the condition of the Pod. */
 export const MEMBER_REPLACED = 'MemberReplaced';
 
-/** Those that the status has named not long ago, and that nobody has deleted yet. */
+/** Those that the status has named not long ago, and that are not in deletion yet. */
 function podsToGo({ group, status, nowMs }: GroupFacts): readonly Action[] {
   const recent = status.avoidedNodes?.filter((left) => nowMs < dueMsOf(left)) ?? [];
   if (recent.length === 0) return [];
