@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { createProcLooks, ownCgroup } from './proc-looks.ts';
+import { createProcLooks, ownCgroup, threadIds } from './proc-looks.ts';
 
 const looks = createProcLooks({ clock: nodeClock, cgroup: undefined });
 
@@ -61,6 +61,9 @@ it('looks at 1,024 processes at most', () => {
     const tree = createProcLooks({ clock: nodeClock, cgroup: undefined, proc }).tree(1);
     expect(tree?.processes.size).toBe(1024);
     expect(tree?.processes.get('1024 7')).toEqual({ states: new Set('S'), cpuMs: 140 });
+    // Not all of them could get another priority.
+    expect(threadIds(1, proc)).toBeUndefined();
+    expect(threadIds(2, proc)).toEqual([2]);
   } finally {
     rmSync(proc, { recursive: true });
   }

@@ -62,13 +62,17 @@ function hasEnded({ state }: Stat): boolean {
   return state === 'Z' || state === 'X';
 }
 
-/** The threads of a process and of those below it, a bounded number. */
-export function threadIds(pid: number): readonly number[] {
-  return new Walk('/proc').threadIds(pid);
+/** The threads of a process and of those below it; undefined if they are too many to look at. */
+export function threadIds(pid: number, proc = '/proc'): readonly number[] | undefined {
+  const walk = new Walk(proc);
+  const threads = walk.threadIds(pid);
+  return walk.isCut ? undefined : threads;
 }
 
 class Walk {
   isAlive = false;
+  /** There was more to look at. */
+  isCut = false;
   readonly #proc: string;
   #reads = 0;
   #threads = 0;
@@ -115,7 +119,11 @@ class Walk {
   /** The process and those below it, from the top. */
   *#pids(root: number): Generator<number> {
     const open = [root];
-    for (let at = 0; at < open.length && at < MAX_PROCESSES; at++) {
+    for (let at = 0; at < open.length; at++) {
+      if (at === MAX_PROCESSES) {
+        this.isCut = true;
+        return;
+      }
       const pid = open[at] ?? root;
       yield pid;
       for (const thread of this.#threadsOf(pid).slice(0, MAX_PARENT_THREADS)) {
@@ -141,7 +149,7 @@ class Walk {
   }
 
   #threadsOf(pid: number): readonly number[] {
-    if (this.#reads++ >= MAX_READS) return [];
+    if (this.#isSpent()) return [];
     try {
       return readdirSync(`${this.#proc}/${pid}/task`).map(Number);
     } catch {
@@ -161,7 +169,13 @@ class Walk {
   }
 
   #read(path: string): string | undefined {
-    return this.#reads++ >= MAX_READS ? undefined : textOf(`${this.#proc}/${path}`);
+    return this.#isSpent() ? undefined : textOf(`${this.#proc}/${path}`);
+  }
+
+  #isSpent(): boolean {
+    const isSpent = this.#reads++ >= MAX_READS;
+    this.isCut ||= isSpent;
+    return isSpent;
   }
 }
 

@@ -22,7 +22,7 @@ export function createProcessPriorities(): Priorities {
       return hasSet(pid, constants.priority.PRIORITY_LOW);
     },
     // Linux has a priority for each thread.
-    restore: (pid) => threadIds(pid).every((thread) => hasSet(thread, own)),
+    restore: (pid) => threadIds(pid)?.every((thread) => hasSet(thread, own)) === true,
   };
 }
 

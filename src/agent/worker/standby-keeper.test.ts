@@ -509,6 +509,21 @@ describe('a standby is dropped', () => {
     expect(scene.standbys).toHaveLength(1);
   });
 
+  it('but not while it becomes the worker, which ends as workers do', async () => {
+    const scene = new Scene();
+    const { standby } = await scene.withStandby();
+    standby.onSignal(() => undefined);
+    await scene.append(standby, 'phase=standby');
+    await scene.stop();
+    scene.supervisor.lift(2, (exit) => scene.ends.push(exit));
+    const dropped = scene.supervisor.dropStandby?.();
+    scene.supervisor.forward('SIGTERM');
+    await scene.clock.settle();
+    await dropped;
+    expect(standby.signals).toEqual(['SIGTERM']);
+    expect(standby.isRunning).toBe(true);
+  });
+
   it('before its process exists', async () => {
     const scene = new Scene();
     const worker = await scene.lift(1);

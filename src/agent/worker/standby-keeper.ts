@@ -24,7 +24,7 @@ export interface Priorities {
   lower(pid: number): boolean;
   /**
    * Gives all threads of the process and of those below it the agent's own priority. False if that
-   * failed for one of them.
+   * failed for one of them, or if they are too many.
    */
   restore(pid: number): boolean;
 }
@@ -100,7 +100,8 @@ export class StandbyKeeper {
     this.pause();
     this.#isDropped = true;
     const current = this.#current;
-    if (current === undefined) return;
+    // One that becomes the worker just now is stopped as a worker is.
+    if (current === undefined || current.promoted !== undefined) return;
     this.#kill(current, 'Dropped');
     await endsWithin(this.#options.clock, DROP_LIMIT_MS, current.gone);
   }
