@@ -104,15 +104,15 @@ export function gatheredStages(group: Group): readonly Stage[] {
 }
 
 /**
- * Pods of ReplicatedJobs that wait for a release, whether or not it is their turn, and whose members
- * are all at the barrier. Nothing older than C runs in them.
+ * Pods of ReplicatedJobs that wait for a release, whether or not it is their turn, and whether or
+ * not others of them are missing. Nothing older than C runs in them.
  */
 export function* membersAtBarrier(
   group: Group,
 ): Iterable<{ readonly job: Stored<Job>; readonly pod: PodFacts }> {
   const jobs = new Map<string, Stored<Job>>();
   for (const stage of group.stages) {
-    if (stage.isComplete || stage.released >= group.epoch || !hasGathered(group, stage)) continue;
+    if (stage.isComplete || stage.released >= group.epoch) continue;
     for (const job of stage.jobs) jobs.set(job.metadata.uid, job);
   }
   for (const pod of group.members.announcing(group.epoch)) {

@@ -293,6 +293,39 @@ describe('a member whose preflight did not pass', () => {
     expect(made.outcomes).toEqual([{ kind: 'MemberReplaced', cause: 'Unfit' }]);
   });
 
+  test('leaves its node before another ReplicatedJob starts, although its own lacks a Pod', () => {
+    const first = storedJob('train-a-0', 'a', { pods: 1 });
+    const members = atBarrier();
+    members.forget(pod(3).uid);
+    members.observe(podOf(first, 0, 4), NOW_MS);
+    const base = jobSetOf({ annotations });
+    const inOrder: Stored<JobSet> = {
+      ...base,
+      spec: {
+        ...base.spec,
+        replicatedJobs: [replicatedJob('a', 1), replicatedJob('w', SIZE)],
+        startupPolicy: { startupPolicyOrder: 'InOrder' },
+      },
+      status: {
+        ...base.status,
+        replicatedJobsStatus: ['a', 'w'].map((name) => ({ name, ...ZERO, syncedEpoch: 3 })),
+      },
+    };
+    const jobs = [first, JOB];
+    const answers = { areJobsFresh: true as const, freshPods: members };
+    const at = (jobSet: Stored<JobSet>, more: Partial<Snapshot> = {}): Plan =>
+      planOf(jobSet, { jobs, members, answers, fates: () => fates({ 2: unfit }), ...more });
+    const made = at(inOrder);
+    expect(actionsOf(made)).toEqual(['ReplaceMember train-w-0-2-aaaaa']);
+    expect(made.status?.syncedEpoch).toBe(3);
+    members.forget(pod(2).uid);
+    const then = at(afterwards(inOrder, made), { fates: () => [] });
+    expect(then.status?.replicatedJobsStatus).toMatchObject([
+      { name: 'w', syncedEpoch: 3 },
+      { name: 'a', syncedEpoch: 4 },
+    ]);
+  });
+
   test('has its reason in one line', () => {
     const lines = { ...KILLED, unfit: 'no GPU\n\nMemberReplaced\tnothing' };
     const made = planned({ annotations, fates: () => fates({ 2: lines }) });
