@@ -172,6 +172,54 @@ describe.each([-SKEW_S, SKEW_S])('where another operator has a clock that is %i 
   });
 });
 
+describe('an operator', () => {
+  const total = async (): Promise<number> =>
+    Object.values(sums(await goodput())).reduce((sum, s) => sum + s, 0);
+
+  it('that was away for an hour learns from the agents what the group did meanwhile', async () => {
+    await start();
+    await wait(20);
+    await work(1, 30);
+    await group.stopOperator();
+    await work(31, 390);
+    await group.startOperator();
+    await work(391, 400);
+    group.exit('w/0', 1);
+    await group.allIn(2, WORKERS);
+    expectClose(sums(await goodput()), {
+      Waiting: 0,
+      Starting: 20,
+      Productive: (390 - 1) * STEP_S,
+      Lost: 11 * STEP_S,
+      Restarting: 0,
+    });
+  });
+
+  it('whose clock is an hour behind adds nothing until it is right again', async () => {
+    await start();
+    await wait(20);
+    await work(1, 60);
+    group.exit('w/0', 1);
+    await group.allIn(2, WORKERS);
+    const before = await goodput();
+    group.clockAheadMs = -3_600_000;
+    await group.startOperator();
+    await work(61, 100);
+    group.exit('w/0', 1);
+    await group.allIn(3, WORKERS);
+    const { checkpoint, ...behind } = await goodput();
+    expect({ ...behind, checkpoint: before.checkpoint }).toEqual(before);
+    expect(checkpoint).toBe(90);
+    group.clockAheadMs = 0;
+    await group.startOperator();
+    await work(101, 130);
+    group.exit('w/0', 1);
+    await group.allIn(4, WORKERS);
+    expect(await total()).toBeCloseTo(elapsedS(), 0);
+    expectClose(await metric(), sums(await goodput()));
+  });
+});
+
 describe('the metric of time', () => {
   /** The group works, fails and is released again. */
   async function restart(): Promise<void> {

@@ -6,11 +6,11 @@ import {
   storedJob,
   storedJobSet,
 } from '../../../test/fixtures/jobset-objects.ts';
-import { COMPLETE, FAILED, SUSPENDED } from '../../../test/fixtures/planned.ts';
+import { COMPLETE, FAILED, SUSPENDED, ZERO } from '../../../test/fixtures/planned.ts';
 import { membersAt, snapshotOf } from '../../../test/fixtures/snapshots.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Job, JobStatus } from '../../kube/objects/job.ts';
-import type { JobSet, JobSetSpec } from '../jobset.ts';
+import type { JobSet, JobSetSpec, JobSetStatus } from '../jobset.ts';
 import { DISABLE_IN_PLACE_RESTART, KEEP_FAILED } from '../names.ts';
 import { plan } from '../plan.ts';
 import type { Answers, Question, Snapshot } from '../snapshot.ts';
@@ -175,6 +175,20 @@ test.each<[string, readonly Moment[], object]>([
   expect(life(ONE, moments)).toEqual(expected);
 });
 
+test('nothing is accounted for of a JobSet that was over before anyone did', () => {
+  const jobSet = storedJobSet(ONE);
+  const over = { type: 'Completed', status: 'True', reason: 'R', message: '' } as const;
+  const status: JobSetStatus = {
+    restarts: 0,
+    conditions: [{ ...over, lastTransitionTime: CREATED }],
+    replicatedJobsStatus: [{ name: 'w', ...ZERO, active: 1 }],
+  };
+  const written = plan(snapshotOf({ ...jobSet, status }, { nowMs: CREATED_MS + 9e9 }));
+  expect(written.status?.replicatedJobsStatus, 'its Jobs are gone').toMatchObject([{ active: 0 }]);
+  expect(written.status).not.toHaveProperty('goodput');
+  expect(written.outcomes).toEqual([]);
+});
+
 const IN_PLACE = { restartStrategy: 'InPlaceRestart', maxRestarts: 2 } as const;
 const GROUP: JobSetSpec = { ...ONE, failurePolicy: IN_PLACE };
 const at = (epoch: number, ...jobs: readonly Stored<Job>[]): Change => ({
@@ -238,6 +252,26 @@ describe('time of a group', () => {
         [260, at(3, RUNS)],
       ],
       { ...WORKED, Lost: 20, Suspended: 100, Waiting: 60, Starting: 40, phase: 'Running' },
+    ],
+    [
+      'that waits in a queue first',
+      [
+        [0, { spec: { suspend: true } }],
+        [1, { jobs: [HELD] }],
+        [50, { spec: { suspend: false } }],
+        [60, at(1, RUNS)],
+      ],
+      { Suspended: 50, Waiting: 10, phase: 'Running' },
+    ],
+    [
+      'whose Jobs are recreated',
+      [
+        ...RELEASED,
+        [100, { jobs: [job(FAILED)], ...told(100) }],
+        [101, { ...at(2), jobs: [] }],
+        [130, { ...at(2, job(READY, 1)), ...told(130) }],
+      ],
+      { ...WORKED, Lost: 20, Restarting: 30, phase: 'Running' },
     ],
     [
       'that fails beyond its budget',

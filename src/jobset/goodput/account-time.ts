@@ -7,7 +7,7 @@ import { currentEpoch } from '../epoch/in-place-restart.ts';
 import type { Facts } from '../facts.ts';
 import type { Goodput, GoodputPhase, JobSetStatus } from '../jobset.ts';
 import type { Next } from '../merge.ts';
-import { isTrue } from '../status/conditions.ts';
+import { isFinished, isTrue } from '../status/conditions.ts';
 import { account } from './account.ts';
 import { ACCOUNTED, sumsOf } from './classes.ts';
 import { phaseAfter } from './phase.ts';
@@ -15,6 +15,8 @@ import { phaseAfter } from './phase.ts';
 export function accountTime(facts: Facts, { status: next, isChanged }: Next): Decision {
   if (!isChanged || facts.lacks?.has('goodput') === true) return {};
   const { status, nowMs, group } = facts;
+  // It was over before its time was accounted for.
+  if (status.goodput === undefined && isFinished(status.conditions)) return {};
   const before = status.goodput ?? beginning(facts);
   const isAdopted = status.goodput === undefined && status.restarts !== undefined;
   const isGroup = group !== undefined && !isAdopted;
