@@ -1,7 +1,12 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { defined } from '../../kube/json/defined.ts';
+import { validate } from '../../kube/schema/validate.ts';
 import { microTimeText } from '../../kube/time.ts';
-import type { Goodput } from '../jobset.ts';
+import { GOODPUT_PHASES, type Goodput } from '../jobset.ts';
+import { STATUS } from '../schema/status-schema.ts';
 import { account, type Moment } from './account.ts';
+import { ACCOUNTED, sumsOf } from './classes.ts';
 
 const START_MS = Date.parse('2026-01-01T00:00:00Z');
 const QUIET: Omit<Moment, 'nowMs' | 'next'> = {
@@ -211,4 +216,35 @@ test('without agents all time of running workers is running', () => {
     runningMs: 80_000,
     restartingMs: 5000,
   });
+});
+
+test('whatever members claim, a write adds the time that has passed and no more', () => {
+  const claim = fc.option(fc.oneof(fc.maxSafeNat(), fc.nat(200_000)), { nil: undefined });
+  const write = fc.record({
+    afterMs: fc.integer({ min: -100_000, max: 100_000 }),
+    next: fc.constantFrom(...GOODPUT_PHASES),
+    isEnd: fc.boolean(),
+    isSuccess: fc.boolean(),
+    isHeard: fc.boolean(),
+    hungMs: claim,
+    told: fc.record({ firstStepMs: claim, checkpoint: claim, checkpointMs: claim }),
+  });
+  fc.assert(
+    fc.property(fc.array(write), (writes) => {
+      let [goodput, nowMs]: [Goodput, number] = [
+        { time: microTimeText(START_MS), phase: 'Waiting' },
+        START_MS,
+      ];
+      for (const { afterMs, told, ...more } of writes) {
+        nowMs += afterMs;
+        const before = goodput;
+        goodput = account(before, { ...more, isGroup: true, told: defined(told), nowMs });
+        const [old, sums] = [sumsOf(before), sumsOf(goodput)];
+        for (const name of ACCOUNTED) expect(sums[name]).toBeGreaterThanOrEqual(old[name]);
+        const total = ACCOUNTED.reduce((sum, name) => sum + sums[name], goodput.pendingMs ?? 0);
+        expect(total).toBe(Date.parse(goodput.time) - START_MS);
+        expect(validate(STATUS, { goodput })).toEqual([]);
+      }
+    }),
+  );
 });
