@@ -7,9 +7,10 @@ import {
   storedJobSet,
 } from '../../../test/fixtures/jobset-objects.ts';
 import { COMPLETE, FAILED, SUSPENDED, ZERO } from '../../../test/fixtures/planned.ts';
-import { membersAt, snapshotOf } from '../../../test/fixtures/snapshots.ts';
+import { membersAt, podOf, snapshotOf } from '../../../test/fixtures/snapshots.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Job, JobStatus } from '../../kube/objects/job.ts';
+import { MemberCounts } from '../epoch/members.ts';
 import type { JobSet, JobSetSpec, JobSetStatus } from '../jobset.ts';
 import { DISABLE_IN_PLACE_RESTART, KEEP_FAILED } from '../names.ts';
 import { plan } from '../plan.ts';
@@ -29,8 +30,12 @@ interface Change {
 type Moment = readonly [atS: number, change: Change];
 
 /** Seconds of each class at the last moment, and the phase. */
-function life(spec: JobSetSpec, moments: readonly Moment[]): Record<string, unknown> {
-  let jobSet = storedJobSet(spec);
+function life(
+  spec: JobSetSpec,
+  moments: readonly Moment[],
+  status?: JobSetStatus,
+): Record<string, unknown> {
+  let jobSet: Stored<JobSet> = { ...storedJobSet(spec), ...(status && { status }) };
   let seen: Partial<Snapshot> = { hubReach: { streams: 2, silentMs: 0, readyPods: 2 } };
   for (const [atS, { spec: changed, annotations, ...more }] of moments) {
     const metadata = {
@@ -114,8 +119,8 @@ test.each<[string, readonly Moment[], object]>([
     { Waiting: 40, phase: 'Finished' },
   ],
   [
-    'loses a Pod for a while, which its Job makes anew',
-    [...BEGUN, [60, { jobs: [job({ ready: 1, active: 2 })] }], [80, { jobs: [job(DONE)] }]],
+    'loses its Pods for a while, which its Job makes anew',
+    [...BEGUN, [60, { jobs: [job()] }], [80, { jobs: [job(DONE)] }]],
     { Waiting: 30, Running: 50, phase: 'Finished' },
   ],
   [
@@ -197,6 +202,12 @@ const at = (epoch: number, ...jobs: readonly Stored<Job>[]): Change => ({
 });
 const RUNS = job(READY);
 const HELD = storedJob('train-w-0', 'w', { pods: 2, suspend: true, status: SUSPENDED });
+/** One of two members announces the epoch. */
+const oneAt = (epoch: number): Snapshot['members'] => {
+  const members = new MemberCounts();
+  members.observe(podOf(RUNS, 0, epoch), CREATED_MS);
+  return members;
+};
 /** Released at 30, first step at 40, checkpoint 5 at 80. */
 const RELEASED: readonly Moment[] = [
   [0, {}],
@@ -274,6 +285,16 @@ describe('time of a group', () => {
       { ...WORKED, Lost: 20, Restarting: 30, phase: 'Running' },
     ],
     [
+      'whose next epoch ends before its release',
+      [
+        ...RELEASED,
+        [100, { members: oneAt(2), reported: () => ({ firstStepMs: 60_000 }) }],
+        [120, { members: oneAt(3), ...told(120) }],
+        [130, { ...at(3, RUNS), reported: () => ({}) }],
+      ],
+      { ...WORKED, Lost: 20, Restarting: 30, phase: 'Running' },
+    ],
+    [
       'that fails beyond its budget',
       [
         [0, { spec: { failurePolicy: { ...IN_PLACE, maxRestarts: 0 } } }],
@@ -316,6 +337,25 @@ describe('time of a group', () => {
     ],
   ])('%s', (_, moments, expected) => {
     expect(life(GROUP, moments)).toEqual(expected);
+  });
+
+  test('from before an upgrade is running up to the first write', () => {
+    const released: JobSetStatus = {
+      restarts: 0,
+      deprecatedEpoch: 0,
+      syncedEpoch: 1,
+      syncedTime: '2026-01-01T00:00:30.000000Z',
+      replicatedJobsStatus: [{ name: 'w', ...ZERO, ready: 1, active: 1, syncedEpoch: 1 }],
+    };
+    const moments: readonly Moment[] = [
+      [100, { ...at(2, RUNS), ...told(100) }],
+      [150, { ...at(3, RUNS), reported: () => ({ firstStepMs: 40_000 }) }],
+    ];
+    expect(life(GROUP, moments, released)).toEqual({
+      Running: 100 + 40,
+      Starting: 10,
+      phase: 'Running',
+    });
   });
 
   test('whose stages are released one after the other begins with the first', () => {
