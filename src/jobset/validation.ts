@@ -169,7 +169,7 @@ export function jobSetWarnings(
     ...liveAnnotationErrors(jobSet).map((error) => `${formatFieldError(error)}; it is ignored`),
     ...keepFailedWarnings(spec, annotations),
     ...ladderWarnings(spec, annotations),
-    ...settingsWarnings(injectedMode(spec, annotations), annotations),
+    ...settingsWarnings(isInPlace ? injectedMode(spec, annotations) : 'Recreate', annotations),
     ...unknownAnnotationWarnings(jobSet, spec),
     ...spec.replicatedJobs.flatMap(({ name, template }, index) => {
       const path = podTemplatePath(index);

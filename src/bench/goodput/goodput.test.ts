@@ -1,7 +1,7 @@
 /** Runs of a day, and of an hour, in place of 54 days. */
 import { describe, expect, it } from 'vitest';
 import type { Row } from '../table.ts';
-import { COLD_START_MS, FRAMEWORK_TIMEOUT_MS, STEP_MS } from './costs.ts';
+import { COLD_START_MS, FRAMEWORK_TIMEOUT_MS, STEP_MS, WARM_SHARE } from './costs.ts';
 import type { Failure, Outage } from './failures.ts';
 import { benchGoodput, WAYS } from './goodput.ts';
 import { CLASSES, differences, type TimeClass } from './ledger.ts';
@@ -91,7 +91,7 @@ describe('an hour', () => {
     const starts = (name: string, failure: Failure): number =>
       run(name, [outage(15, failure)]).ledger.ms('Starting');
     const savedMs = starts('and hangs found', CRASH) - starts('and warm standby', CRASH);
-    expect(savedMs).toBe(Math.round((2 / 3) * COLD_START_MS));
+    expect(savedMs).toBe(Math.round((1 - WARM_SHARE) * COLD_START_MS));
     expect(starts('and warm standby', MAINTENANCE)).toBe(starts('and hangs found', MAINTENANCE));
   });
 

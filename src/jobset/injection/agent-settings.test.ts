@@ -165,6 +165,14 @@ describe('warnings', () => {
     expect(about('Supervisor')).toEqual([]);
   });
 
+  test('tell what has no effect where no agent is', () => {
+    const recreated = { failurePolicy: { restartStrategy: 'Recreate' } };
+    const warnings = warned(supervisors, recreated).join('\n');
+    for (const key of Object.keys(supervisors)) {
+      expect(warnings).toContain(`[${key}] has no effect without restartStrategy InPlaceRestart`);
+    }
+  });
+
   test('tell that Pods stay only where agents stop their workers', () => {
     const recreated = { failurePolicy: { restartStrategy: 'Recreate' } };
     expect(warned({ 'lockstep/keep-failed': '1h' }, recreated).join()).toContain(

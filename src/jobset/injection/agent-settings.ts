@@ -102,15 +102,18 @@ export function settingsErrors(annotations: StringMap | undefined): readonly Fie
   ];
 }
 
-/** Annotations without effect on the agents of a mode; undefined: templates get no agent. */
+/** Annotations without effect: on agents of a mode, or because there is no agent (`Recreate`). */
 export function settingsWarnings(
-  mode: RestartMode | undefined,
+  mode: RestartMode | 'Recreate' | undefined,
   annotations: StringMap | undefined,
 ): readonly string[] {
-  if (mode !== 'Sidecar') return [];
-  return SUPERVISOR_ONLY.filter((key) => annotations?.[key] !== undefined).map(
-    (key) => `${field(key)} has no effect in Sidecar mode: only a supervising agent obeys it`,
-  );
+  if (mode === undefined || mode === 'Supervisor') return [];
+  const why =
+    mode === 'Sidecar'
+      ? 'in Sidecar mode: only a supervising agent obeys it'
+      : 'without restartStrategy InPlaceRestart: no agent would obey it';
+  const given = SUPERVISOR_ONLY.filter((key) => annotations?.[key] !== undefined);
+  return given.map((key) => `${field(key)} has no effect ${why}`);
 }
 
 /** Undefined for an invalid one. */
@@ -122,7 +125,7 @@ export function parseStopGraceSeconds(text: string): number | undefined {
 
 function isCommand(text: string): boolean {
   const bytes = new TextEncoder().encode(text).length;
-  return bytes >= 1 && bytes <= MAX_COMMAND_BYTES && !text.includes('\0');
+  return text.trim() !== '' && bytes <= MAX_COMMAND_BYTES && !text.includes('\0');
 }
 
 function field(key: string): string {
