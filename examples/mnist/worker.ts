@@ -103,6 +103,11 @@ function shuffled(count: number, pass: number, rank: number): Uint32Array {
   return order;
 }
 
+interface Model {
+  readonly parameters: Float32Array;
+  readonly momentum: Float32Array;
+}
+
 interface Prepared {
   readonly samples: Samples;
   readonly initial: Float32Array;
@@ -115,9 +120,24 @@ async function prepare(rank: number, size: number): Promise<Prepared> {
   // Only a standby has time to practise, so that its first step is as fast as the others.
   const batches = process.env['LOCKSTEP_STANDBY'] === undefined ? 0 : PRACTICE_BATCHES;
   const order = Uint32Array.from({ length: batchOf(size) }, (_, index) => index);
-  const gradient = new Float32Array(PARAMETER_COUNT);
-  for (let i = 0; i < batches; i++) addGradient(initial, samples, order, gradient);
+  const gradient = new Float32Array(PARAMETER_COUNT + 1);
+  const practised = { parameters: initial.slice(), momentum: new Float32Array(PARAMETER_COUNT) };
+  for (let i = 0; i < batches; i++) {
+    gradient.fill(0);
+    addGradient(practised.parameters, samples, order, gradient);
+    descend(practised, gradient, 1 / order.length);
+  }
   return { samples, initial };
+}
+
+/** Changes the model by the sum of the gradients of a step. */
+function descend({ parameters, momentum }: Model, gradients: Float32Array, scale: number): void {
+  for (let i = 0; i < PARAMETER_COUNT; i++) {
+    const change =
+      MOMENTUM * (momentum[i] as number) - LEARNING_RATE * scale * (gradients[i] as number);
+    momentum[i] = change;
+    parameters[i] = (parameters[i] as number) + change;
+  }
 }
 
 /** The samples that one worker takes for a step. */
@@ -170,12 +190,7 @@ async function train(
     );
     await ring.allReduce(shared);
     const scale = 1 / (batch * ring.size);
-    for (let i = 0; i < PARAMETER_COUNT; i++) {
-      const change =
-        MOMENTUM * (momentum[i] as number) - LEARNING_RATE * scale * (shared[i] as number);
-      momentum[i] = change;
-      parameters[i] = (parameters[i] as number) + change;
-    }
+    descend({ parameters, momentum }, shared, scale);
     const done = step + 1;
     await tellProgress(`${done}${lastCheckpoint}`);
     if (ring.rank !== 0) continue;
