@@ -51,6 +51,8 @@ export interface WorkerGroupOptions {
   readonly stepMs?: number | undefined;
   /** Workers wait for their start as warm standbys do, and have one each. Without `stepMs`. */
   readonly hasStandby?: boolean;
+  /** Changes the JobSet before it is created. The whole group still has `size` members. */
+  readonly edit?: (jobSet: JobSet) => JobSet;
 }
 
 /** One line of the file, such as `start RANK PID`. `ready`: it waits for its start. */
@@ -88,7 +90,8 @@ export class WorkerGroup {
 
   static async start(options: WorkerGroupOptions): Promise<WorkerGroup> {
     const group = new WorkerGroup(options);
-    await options.client.create(JOBSETS, group.#manifest());
+    const { client, edit = (jobSet) => jobSet } = options;
+    await client.create(JOBSETS, edit(group.#manifest()));
     return group;
   }
 

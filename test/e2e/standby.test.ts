@@ -1,7 +1,16 @@
-/** Warm standbys of real processes through a kill, a preemption, and the death of an agent. */
-import { readFileSync } from 'node:fs';
+/**
+ * Warm standbys of real processes through all that can happen to their group: a kill, a preemption,
+ * the death of an agent, another size, a startup order, and the end.
+ */
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { Mark, WorkerGroup } from '../../src/bench/worker-group.ts';
+import type { Mark, WorkerGroup, WorkerGroupOptions } from '../../src/bench/worker-group.ts';
+import { MARKER_VARIABLE } from '../../src/cluster/node/container/container-launch.ts';
+import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
+import { ENV_EPOCH, ENV_STANDBY, JOB_GLOBAL_INDEX } from '../../src/jobset/names.ts';
+import type { Stored } from '../../src/kube/meta.ts';
+import { PODS, type Pod } from '../../src/kube/objects/pod.ts';
 import { KUBERNETES } from '../kubernetes.ts';
 import { hasKubectl, kubectlOutput } from './kubectl.fixture.ts';
 import { workerGroups } from './worker-groups.fixture.ts';
@@ -11,30 +20,44 @@ const RANKS = [0, 1, 2];
 
 const groups = workerGroups();
 
-async function startGroup(name: string): Promise<WorkerGroup> {
-  const group = await groups.start({ name, size: SIZE, mode: 'Supervisor', hasStandby: true });
+function createGroup(
+  name: string,
+  options: Partial<WorkerGroupOptions> = {},
+): Promise<WorkerGroup> {
+  return groups.start({ name, size: SIZE, mode: 'Supervisor', hasStandby: true, ...options });
+}
+
+async function startGroup(
+  name: string,
+  options: Partial<WorkerGroupOptions> = {},
+): Promise<WorkerGroup> {
+  const group = await createGroup(name, options);
   await group.running(1);
   return group;
 }
 
 /** Each agent knows that its standby waits. Returns their processes. */
-async function waiting(of: WorkerGroup): Promise<readonly number[]> {
-  const newest = RANKS.map((rank) => of.pid(rank));
+async function waiting(of: WorkerGroup, ranks = RANKS): Promise<readonly number[]> {
+  const newest = ranks.map((rank) => of.pid(rank));
   const standbys = () =>
-    RANKS.flatMap((rank) => {
+    ranks.flatMap((rank) => {
       const mark = of.marks().findLast((one) => one.what === 'ready' && one.rank === rank);
       return mark === undefined || newest.includes(mark.pid) ? [] : [mark.pid];
     });
-  await of.until('all standbys wait', () => standbys().length === SIZE);
+  await of.until('all standbys wait', () => standbys().length === ranks.length);
   for (const pod of of.livePods()) {
     const said = async () => {
-      const log = await kubectlOutput(groups.cluster.kubeconfig, 'logs', pod.metadata.name);
+      const log = await logOf(pod);
       const begins = log.lastIndexOf('"an epoch begins"');
       return log.slice(begins).includes('a standby waits for the next epoch');
     };
     await expect.poll(said, { timeout: 60_000, interval: 200 }).toBe(true);
   }
   return standbys();
+}
+
+function logOf({ metadata }: Stored<Pod>): Promise<string> {
+  return kubectlOutput(groups.cluster.kubeconfig, 'logs', metadata.name);
 }
 
 function isAlive(pid: number): boolean {
@@ -50,6 +73,50 @@ function parentOf(pid: number): number {
     readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /, '')
       .split(' ')[1],
+  );
+}
+
+/** Variables with which a process was started, as `NAME=value`; none if it has ended. */
+function environmentOf(pid: number): readonly string[] {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+  } catch {
+    return [];
+  }
+}
+
+/** Whether a worker was a standby before; it was started for that epoch otherwise. */
+function wasStandby(pid: number, epoch: number): boolean {
+  const environment = environmentOf(pid);
+  const isWarm = environment.includes(`${ENV_STANDBY}=1`);
+  expect(environment.includes(`${ENV_EPOCH}=${epoch}`)).toBe(!isWarm);
+  return isWarm;
+}
+
+/** Processes of all containers of a Pod, wherever they went. */
+function processesOf({ metadata }: Stored<Pod>): readonly number[] {
+  const mark = `${MARKER_VARIABLE}=${metadata.uid}/`;
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => environmentOf(pid).some((entry) => entry.startsWith(mark)));
+}
+
+/** Checks first that the Pods of all ranks have these processes. */
+function podsWith(of: WorkerGroup, standbys: readonly number[]): readonly Stored<Pod>[] {
+  const pods = of.livePods();
+  expect(pods).toHaveLength(standbys.length);
+  for (const [rank, pod] of pods.entries()) {
+    const pair = [of.pid(rank), standbys[rank]];
+    expect(processesOf(pod)).toEqual(expect.arrayContaining(pair));
+  }
+  return pods;
+}
+
+function gone(of: WorkerGroup, pods: readonly Stored<Pod>[]): Promise<void> {
+  const uids = new Set(pods.map(({ metadata }) => metadata.uid));
+  return of.until('the Pods are gone', () =>
+    [...of.pods.store.values()].every(({ metadata }) => !uids.has(metadata.uid)),
   );
 }
 
@@ -102,5 +169,130 @@ it.skipIf(!hasKubectl() || KUBERNETES !== undefined)(
     // It runs in a container that is new; the others were promoted.
     expect(standbys).not.toContain(of.pid(0));
     expect([1, 2].map((rank) => of.pid(rank))).toEqual(standbys.slice(1));
+  },
+);
+
+it.skipIf(!hasKubectl() || KUBERNETES !== undefined)(
+  'members that stay restart into their standbys when the group grows and shrinks',
+  async () => {
+    const stay = [0, 1];
+    const of = await startGroup('elastic', { size: stay.length });
+    const resize = (size: number) => {
+      const path = '/spec/replicatedJobs/0/template/spec';
+      const operations = ['parallelism', 'completions'].map(
+        (field) => ({ op: 'replace', path: `${path}/${field}`, value: size }) as const,
+      );
+      const at = { namespace: 'default', name: of.name };
+      return groups.cluster.client.patch(JOBSETS, at, { type: 'json', operations });
+    };
+    const small = await waiting(of, stay);
+    await resize(3);
+    await of.running(2, 2 + 3);
+    expect(stay.map((rank) => of.pid(rank))).toEqual(small);
+    expect(RANKS.map((rank) => wasStandby(of.pid(rank), 2))).toEqual([true, true, false]);
+
+    const large = await waiting(of);
+    const leaves = podsWith(of, large).slice(2);
+    await resize(2);
+    await of.running(3, 2 + 3 + 2);
+    expect(stay.map((rank) => of.pid(rank))).toEqual(large.slice(0, 2));
+    await gone(of, leaves);
+    expect(leaves.flatMap(processesOf)).toEqual([]);
+    expect(of.status.inPlaceRestartsCountTowardsMax ?? 0).toBe(0);
+
+    const pods = podsWith(of, await waiting(of, stay));
+    await groups.remove();
+    expect(pods.flatMap(processesOf)).toEqual([]);
+  },
+);
+
+/** Two ReplicatedJobs of one member. The second starts when the first is ready: has the file. */
+function inStages(jobSet: JobSet, file: string): JobSet {
+  const text = JSON.stringify(jobSet.spec.replicatedJobs?.[0])
+    .replace(/metadata\.annotations\['[^']*'\]/, `metadata.labels['${JOB_GLOBAL_INDEX}']`)
+    .replace(/"(parallelism|completions)":\d+/g, '"$1":1');
+  const second = { ...JSON.parse(text), name: 'second' };
+  const first = { ...JSON.parse(text), name: 'first' };
+  first.template.spec.template.spec.containers[0].readinessProbe = {
+    exec: { command: ['test', '-e', file] },
+    periodSeconds: 1,
+    failureThreshold: 1,
+  };
+  second.dependsOn = [{ name: 'first', status: 'Ready' }];
+  return { ...jobSet, spec: { ...jobSet.spec, replicatedJobs: [first, second] } };
+}
+
+it.skipIf(!hasKubectl() || KUBERNETES !== undefined)(
+  'standbys of a stage wait until the stage is released',
+  async () => {
+    const file = join(groups.cluster.shared, 'first-is-ready');
+    const of = await createGroup('stages', { size: 2, edit: (one) => inStages(one, file) });
+    const first = () => of.status.replicatedJobsStatus?.find(({ name }) => name === 'first');
+    const startsOf = (rank: number) => of.starts().filter((start) => start.rank === rank);
+    const firstRuns = (epoch: number) =>
+      of.until(`the first stage runs in epoch ${epoch}`, () => {
+        return first()?.syncedEpoch === epoch && startsOf(0).length === epoch;
+      });
+
+    await firstRuns(1);
+    const standbys = await waiting(of, [0]);
+    of.kill(0);
+    await firstRuns(2);
+    expect(of.pid(0)).toBe(standbys[0]);
+    await waiting(of, [0]);
+    expect(startsOf(1)).toEqual([]);
+    writeFileSync(file, '');
+    await of.running(2, 3);
+    expect([0, 1].map((rank) => wasStandby(of.pid(rank), 2))).toEqual([true, false]);
+
+    const both = await waiting(of, [0, 1]);
+    rmSync(file);
+    await of.until('the first stage is not ready', () => first()?.ready === 0);
+    of.kill(1);
+    await firstRuns(3);
+    const second = of.livePods().find(({ metadata }) => metadata.name.includes('-second-'));
+    if (second === undefined) throw new Error('the second stage has no Pod');
+    const isAtBarrier = async () => /"epoch":3,.*"announces an epoch"/.test(await logOf(second));
+    await expect.poll(isAtBarrier, { timeout: 60_000, interval: 200 }).toBe(true);
+    await waiting(of, [0]);
+    expect(startsOf(1)).toHaveLength(1);
+    expect(isAlive(both[1] ?? 0)).toBe(true);
+    writeFileSync(file, '');
+    await of.running(3, 5);
+    expect([0, 1].map((rank) => of.pid(rank))).toEqual(both);
+  },
+);
+
+it.skipIf(!hasKubectl() || KUBERNETES !== undefined)(
+  'a Pod that is deleted leaves neither worker nor standby, nor does a JobSet at its barrier',
+  async () => {
+    const of = await startGroup('deleted');
+    const standbys = await waiting(of);
+    const pods = podsWith(of, standbys);
+    const lost = pods.slice(1, 2);
+    const at = { namespace: 'default', name: lost[0]?.metadata.name ?? '' };
+    await groups.cluster.client.delete(PODS, at);
+    await gone(of, lost);
+    expect(lost.flatMap(processesOf)).toEqual([]);
+
+    // A Job replaces a lost Pod after 10 s. The group waits for it at the barrier.
+    const workers = [of.pid(0), of.pid(2)];
+    of.kill(0);
+    await of.until('the other workers have ended', () => !workers.some(isAlive));
+    expect([0, 2].map((rank) => isAlive(standbys[rank] ?? 0))).toEqual([true, true]);
+    await groups.remove();
+    expect(pods.flatMap(processesOf)).toEqual([]);
+  },
+);
+
+it.skipIf(!hasKubectl() || KUBERNETES !== undefined)(
+  'a group completes while standbys wait, and none of them runs',
+  async () => {
+    const of = await startGroup('completes', { onStop: 'exit 0' });
+    const pods = podsWith(of, await waiting(of));
+    of.signal('SIGTERM', ...RANKS);
+    await of.until('it is complete', () => of.status.terminalState === 'Completed');
+    expect(of.starts()).toHaveLength(SIZE);
+    expect(pods.flatMap(processesOf)).toEqual([]);
   },
 );

@@ -10,6 +10,8 @@ export interface WorkerGroups {
   readonly cluster: ClusterUnderTest;
   /** Starts a group that is removed after the test. */
   start(options: Omit<WorkerGroupOptions, 'client' | 'directory'>): Promise<WorkerGroup>;
+  /** Removes the group before the test ends. Resolves when its JobSet, Jobs and Pods are gone. */
+  remove(): Promise<void>;
   /** Merges a patch into the JobSet of the group. */
   patch(group: WorkerGroup, patch: JsonObject): Promise<void>;
 }
@@ -25,10 +27,11 @@ export function workerGroups(): WorkerGroups {
   beforeAll(async () => {
     cluster = await startCluster();
   });
-  afterEach(async () => {
+  const remove = async (): Promise<void> => {
     await group?.remove();
     group = undefined;
-  });
+  };
+  afterEach(remove);
   afterAll(() => cluster?.stop());
   return {
     get cluster() {
@@ -39,6 +42,7 @@ export function workerGroups(): WorkerGroups {
       group = await WorkerGroup.start({ ...options, client, directory: shared });
       return group;
     },
+    remove,
     async patch({ name }, patch) {
       await running().client.patch(
         JOBSETS,
