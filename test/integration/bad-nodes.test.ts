@@ -1,15 +1,17 @@
 /**
- * Members that leave bad nodes, with the real operator, hub, channels, Job controller and scheduler
- * under a virtual clock. Workers on bad nodes die at their start. The test keeps new Pods from nodes
- * that were left, which the operator's webhook does in a cluster.
+ * Members that leave bad nodes, with the real operator, webhooks of Pods, hub, channels, Job
+ * controller and scheduler under a virtual clock. Workers on bad nodes die at their start.
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { createHubChannel } from '../../src/agent/hub-channel.ts';
 import type { JobSetSpec, JobSetStatus } from '../../src/jobset/jobset.ts';
+import { EXCLUSIVE_TOPOLOGY, REPLICATED_JOB_NAME } from '../../src/jobset/names.ts';
 import type { Stored, StringMap } from '../../src/kube/meta.ts';
+import { COMPLETION_INDEX, type JobSpec } from '../../src/kube/objects/job.ts';
 import { NODES } from '../../src/kube/objects/node.ts';
-import { PODS, type Pod } from '../../src/kube/objects/pod.ts';
+import type { Pod, PodSpec } from '../../src/kube/objects/pod.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
+import { PodAdmission } from './pod-admission.fixture.ts';
 import { type Evidence, KILLED, Teller } from './teller.fixture.ts';
 import {
   type AgentRuntime,
@@ -21,6 +23,9 @@ import {
 
 const REPLACE = { 'lockstep/restart-mode': 'Supervisor', 'lockstep/replace-after': '3/1h' };
 const PREFLIGHT = { 'lockstep/restart-mode': 'Supervisor', 'lockstep/preflight': 'check' };
+/** At the second failure. */
+const STRIKES = { ...REPLACE, 'lockstep/replace-after': '2/1h' };
+const UNFIT: Evidence = { ...KILLED, unfit: 'no GPU' };
 const BUDGET = 30;
 const TIMEOUT_MS = 180_000;
 
@@ -34,6 +39,7 @@ type Fault = (
 class World {
   readonly hub = new HubNetwork();
   readonly group: TrainingGroup;
+  #admission: PodAdmission | undefined;
   /** Slots whose agents use the API server. */
   readonly overApi = new Set<string>();
   fault: Fault = () => undefined;
@@ -44,14 +50,28 @@ class World {
     this.group = new TrainingGroup(this.#start, this.hub);
   }
 
-  /** One node for each member, and some to spare. */
-  async begin(spec: JobSetSpec, annotations: StringMap, nodes: number): Promise<void> {
+  /** One node for each member, and some to spare; `labels` are those of each. */
+  async begin(
+    spec: JobSetSpec,
+    annotations: StringMap,
+    nodes: number,
+    labels: (node: number) => StringMap = () => ({}),
+  ): Promise<void> {
     const { cluster } = this.group;
     await this.group.start();
+    this.#admission = new PodAdmission(cluster);
+    await this.#admission.start();
     const one = { allocatable: { cpu: '64', memory: '64Gi', pods: '1' } };
-    for (let i = 0; i < nodes; i++) await cluster.addNode(`m${String(i).padStart(3, '0')}`, one);
+    for (let i = 0; i < nodes; i++) {
+      await cluster.addNode(`m${String(i).padStart(3, '0')}`, one, labels(i));
+    }
     await cluster.client.patch(NODES, { name: 'n1' }, CORDON);
     await this.group.create(spec, annotations);
+  }
+
+  async stop(): Promise<void> {
+    await this.#admission?.stop();
+    await this.group.stop();
   }
 
   /** The worker in a slot dies, and its agent tells how. */
@@ -63,40 +83,29 @@ class World {
     return (await this.group.jobSet()).status ?? {};
   }
 
-  /** Cordons nodes that were left, until `isDone`. */
   async until(isDone: (status: JobSetStatus) => boolean): Promise<JobSetStatus> {
-    const { cluster } = this.group;
-    const left = new Set<string>();
-    await cluster.until(async () => {
-      const status = await this.status();
-      for (const { node } of status.avoidedNodes ?? []) {
-        if (left.has(node)) continue;
-        left.add(node);
-        await cluster.client.patch(NODES, { name: node }, CORDON);
-      }
-      return isDone(status);
-    });
+    await this.group.until(isDone);
     return this.status();
   }
 
-  /** The UIDs of Pods by slot. */
-  async places(): Promise<ReadonlyMap<string, string>> {
-    const { items } = await this.group.cluster.client.list(PODS, { namespace: 'default' });
-    const living = items.filter(
+  /** Pods that run and stay, by slot. */
+  async pods(): Promise<ReadonlyMap<string, Stored<Pod>>> {
+    const living = (await this.group.cluster.pods()).filter(
       ({ metadata, status }) =>
         metadata.deletionTimestamp === undefined && status?.phase === 'Running',
     );
-    return new Map(living.map((pod) => [slotOf(pod), pod.metadata.uid]));
+    return new Map(living.map((pod) => [slotOf(pod), pod]));
   }
 
   readonly #start = (
     pod: Stored<Pod>,
-    slot: string,
+    _slot: string,
     runtime: AgentRuntime,
     started: (epoch: number) => void,
   ): Member => {
     const { clock } = runtime;
     const { uid, labels } = pod.metadata;
+    const slot = slotOf(pod);
     this.hub.pods.set(uid, pod);
     const connector = this.hub.networkOf(slot, clock).connector(() => uid);
     const jobSetUid = labels?.['jobset.sigs.k8s.io/jobset-uid'];
@@ -118,9 +127,10 @@ class World {
 
 const CORDON = { type: 'merge', patch: { spec: { unschedulable: true } } } as const;
 
+/** Pods of a NonIndexed Job have no other slot than their names. */
 function slotOf({ metadata }: Stored<Pod>): string {
-  const { labels, annotations } = metadata;
-  return `${labels?.['jobset.sigs.k8s.io/replicatedjob-name']}/${annotations?.['batch.kubernetes.io/job-completion-index']}`;
+  const { name, labels, annotations } = metadata;
+  return `${labels?.[REPLICATED_JOB_NAME]}/${annotations?.[COMPLETION_INDEX] ?? name}`;
 }
 
 function specOf(...stages: readonly number[]): JobSetSpec {
@@ -130,21 +140,30 @@ function specOf(...stages: readonly number[]): JobSetSpec {
   };
 }
 
-function moved(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): string[] {
-  return [...before].filter(([slot, uid]) => after.get(slot) !== uid).map(([slot]) => slot);
+type Pods = ReadonlyMap<string, Stored<Pod>>;
+
+/** Slots whose Pods are others now, or gone. */
+function moved(before: Pods, after: Pods): string[] {
+  const isOther = ([slot, { metadata }]: [string, Stored<Pod>]): boolean =>
+    after.get(slot)?.metadata.uid !== metadata.uid;
+  return [...before].filter(isOther).map(([slot]) => slot);
+}
+
+function nodesOf(pods: Pods, slots: readonly string[]): readonly string[] {
+  return slots.map((slot) => pods.get(slot)?.spec.nodeName ?? 'none');
 }
 
 let world: World;
-afterEach(() => world.group.stop());
+afterEach(() => world.stop());
 
 describe('256 members', () => {
   const SIZE = 256;
 
-  async function begin(annotations: StringMap, fault: Fault): Promise<ReadonlyMap<string, string>> {
+  async function begin(annotations: StringMap, fault: Fault): Promise<Pods> {
     world = new World();
     await world.begin(specOf(SIZE), annotations, SIZE + 4);
     await world.group.allIn(1, SIZE);
-    const before = await world.places();
+    const before = await world.pods();
     expect(before.size).toBe(SIZE);
     world.fault = fault;
     return before;
@@ -158,7 +177,7 @@ describe('256 members', () => {
         const afterMs = bad.get(node);
         return afterMs === undefined ? undefined : { afterMs, evidence: KILLED };
       });
-      const nodes = await nodesOf(['w0/17', 'w0/200']);
+      const nodes = nodesOf(before, ['w0/17', 'w0/200']);
       bad.set(nodes[0] ?? '', 1000);
       bad.set(nodes[1] ?? '', 4000);
       world.tell('w0/17', KILLED);
@@ -170,7 +189,7 @@ describe('256 members', () => {
       expect(done.inPlaceRestarts).toBeLessThanOrEqual(6);
       expect(done.inPlaceRestartsCountTowardsMax).toBe(done.inPlaceRestarts);
       await world.group.allIn(done.syncedEpoch ?? 0, SIZE);
-      expect(moved(before, await world.places()).toSorted()).toEqual(['w0/17', 'w0/200']);
+      expect(moved(before, await world.pods()).toSorted()).toEqual(['w0/17', 'w0/200']);
     },
     TIMEOUT_MS,
   );
@@ -189,30 +208,24 @@ describe('256 members', () => {
       world.tell('w0/5', KILLED);
       const { avoidedNodes } = await world.until(({ deprecatedEpoch = 0 }) => deprecatedEpoch >= 6);
       expect(avoidedNodes).toBeUndefined();
-      expect(moved(before, await world.places())).toEqual([]);
+      expect(moved(before, await world.pods())).toEqual([]);
     },
     TIMEOUT_MS,
   );
 });
 
-async function nodesOf(slots: readonly string[]): Promise<readonly string[]> {
-  const { items } = await world.group.cluster.client.list(PODS, { namespace: 'default' });
-  return slots.map((slot) => items.find((pod) => slotOf(pod) === slot)?.spec.nodeName ?? '');
-}
-
 describe('a member whose preflight does not pass', () => {
-  const UNFIT: Evidence = { ...KILLED, unfit: 'no GPU' };
-
   it.each([
     ['over the hub', []],
     ['over the API server', ['w0/1']],
+    ['by a group that has no other channel', ['w0/0', 'w0/1', 'w0/2']],
   ])('leaves its node at once, told %s', async (_, overApi) => {
     world = new World();
     for (const slot of overApi) world.overApi.add(slot);
     await world.begin(specOf(3), PREFLIGHT, 5);
     await world.group.allIn(1, 3);
-    const before = await world.places();
-    const [bad] = await nodesOf(['w0/1']);
+    const before = await world.pods();
+    const [bad] = nodesOf(before, ['w0/1']);
     world.tell('w0/1', UNFIT);
     await world.until(({ syncedEpoch }) => syncedEpoch === 2);
     await world.group.allIn(2, 3);
@@ -221,59 +234,8 @@ describe('a member whose preflight does not pass', () => {
       { node: bad, reason: 'its preflight did not pass: no GPU' },
     ]);
     expect(inPlaceRestarts).toBe(1);
-    expect(moved(before, await world.places())).toEqual(['w0/1']);
-  });
-
-  it('leaves it once, whichever write or deletion the operator dies at', async () => {
-    const live = async (diesAt: number | undefined, diesBefore: boolean) => {
-      world = new World();
-      let isDead = false;
-      let hasDied = false;
-      await world.begin(specOf(2), PREFLIGHT, 4);
-      await world.group.allIn(1, 2);
-      const before = await world.places();
-      await world.group.startOperator((client) => {
-        client.diesAt = diesAt;
-        client.diesBefore = diesBefore;
-        client.onDeath = () => {
-          isDead = true;
-        };
-      });
-      const first = world.group.operatorClient;
-      world.tell('w0/1', UNFIT);
-      for (let second = 0; second < 3; second++) {
-        await world.group.cluster.clock.advance(1000);
-        if (isDead) await world.group.startOperator();
-        hasDied ||= isDead;
-        isDead = false;
-      }
-      await world.until(({ syncedEpoch }) => syncedEpoch === 2);
-      await world.group.allIn(2, 2);
-      const { avoidedNodes = [], deprecatedEpoch, inPlaceRestarts } = await world.status();
-      const writes = first.writes.map(({ what }) => what);
-      const result = {
-        nodes: avoidedNodes.length,
-        deprecatedEpoch,
-        inPlaceRestarts,
-        moved: moved(before, await world.places()),
-      };
-      return { writes, hasDied, result };
-    };
-    const undisturbed = await live(undefined, false);
-    expect(undisturbed.writes).toContain('delete pods');
-    const expected = { nodes: 1, deprecatedEpoch: 1, inPlaceRestarts: 1, moved: ['w0/1'] };
-    expect(undisturbed.result).toEqual(expected);
-    const last = undisturbed.writes.lastIndexOf('delete pods') + 1;
-    // Before that, it only finds what is there already.
-    const first = undisturbed.writes.indexOf('update jobsets/status');
-    for (let diesAt = first; diesAt <= last; diesAt++) {
-      for (const diesBefore of [true, false]) {
-        await world.group.stop();
-        const when = `${diesBefore ? 'before' : 'after'} ${diesAt}: ${undisturbed.writes[diesAt]}`;
-        const { hasDied, result } = await live(diesAt, diesBefore);
-        expect([hasDied, result], when).toEqual([true, expected]);
-      }
-    }
+    expect(moved(before, await world.pods())).toEqual(['w0/1']);
+    expect(world.group.operatorClient.count('delete pods')).toBe(1);
   });
 
   it('leaves it in a group that starts in order', async () => {
@@ -281,11 +243,11 @@ describe('a member whose preflight does not pass', () => {
     const spec = { ...specOf(1, 2), startupPolicy: { startupPolicyOrder: 'InOrder' } } as const;
     await world.begin(spec, PREFLIGHT, 6);
     await world.group.allIn(1, 3);
-    const before = await world.places();
+    const before = await world.pods();
     world.tell('w1/0', UNFIT);
     await world.until(({ syncedEpoch }) => syncedEpoch === 2);
     await world.group.allIn(2, 3);
-    expect(moved(before, await world.places())).toEqual(['w1/0']);
+    expect(moved(before, await world.pods())).toEqual(['w1/0']);
     expect((await world.status()).inPlaceRestarts).toBe(1);
   });
 
@@ -305,3 +267,186 @@ describe('a member whose preflight does not pass', () => {
     expect([avoidedNodes?.length, inPlaceRestartsCountTowardsMax]).toEqual([1, 1]);
   });
 });
+
+it.each<[string, StringMap, Evidence, number]>([
+  ['does not pass its preflight', PREFLIGHT, UNFIT, 0],
+  ['is the first to fail too often', STRIKES, KILLED, 1],
+])(
+  'a member that %s leaves its node once, whichever write or deletion the operator dies at',
+  async (_, annotations, evidence, earlier) => {
+    const last = 1 + earlier;
+    const live = async (diesAt: number | undefined, diesBefore: boolean) => {
+      world = new World();
+      const { group } = world;
+      let isDead = false;
+      let hasDied = false;
+      await world.begin(specOf(2), annotations, 4);
+      for (let epoch = 1; epoch < last; epoch++) {
+        await group.allIn(epoch, 2);
+        world.tell('w0/1', evidence);
+      }
+      await group.allIn(last, 2);
+      const before = await world.pods();
+      await group.startOperator((client) => {
+        client.diesAt = diesAt;
+        client.diesBefore = diesBefore;
+        client.onDeath = () => {
+          isDead = true;
+        };
+      });
+      const first = group.operatorClient;
+      const old = group.podNameIn('w0/1');
+      const newPodIsThere: boolean[] = [];
+      group.onStart = () => newPodIsThere.push(group.podNameIn('w0/1') !== old);
+      world.tell('w0/1', evidence);
+      for (let second = 0; second < 3; second++) {
+        await group.cluster.clock.advance(1000);
+        if (isDead) await group.startOperator();
+        hasDied ||= isDead;
+        isDead = false;
+      }
+      await world.until(({ syncedEpoch }) => syncedEpoch === last + 1);
+      await group.allIn(last + 1, 2);
+      const status = await world.status();
+      const result = {
+        nodes: status.avoidedNodes?.map(({ node }) => node),
+        deprecatedEpoch: status.deprecatedEpoch,
+        charged: status.inPlaceRestartsCountTowardsMax,
+        moved: moved(before, await world.pods()),
+        newPodIsThere,
+      };
+      const expected = {
+        nodes: nodesOf(before, ['w0/1']),
+        deprecatedEpoch: last,
+        charged: last,
+        moved: ['w0/1'],
+        newPodIsThere: [true, true],
+      };
+      return { writes: first.writes.map(({ what }) => what), hasDied, result, expected };
+    };
+    const { writes, result, expected } = await live(undefined, false);
+    expect(writes).toContain('delete pods');
+    expect(result).toEqual(expected);
+    // Before that, it only finds what is there already.
+    const firstWrite = writes.indexOf('update jobsets/status');
+    for (let diesAt = firstWrite; diesAt <= writes.lastIndexOf('delete pods') + 1; diesAt++) {
+      for (const diesBefore of [true, false]) {
+        await world.stop();
+        const when = `${diesBefore ? 'before' : 'after'} ${diesAt}: ${writes[diesAt]}`;
+        const { hasDied, result, expected } = await live(diesAt, diesBefore);
+        expect([hasDied, result], when).toEqual([true, expected]);
+      }
+    }
+  },
+  TIMEOUT_MS,
+);
+
+describe('a member that leaves its node', () => {
+  it.each<[string, readonly number[], readonly string[], number]>([
+    ['as a follower, goes to another node of its rack', [3, 3], ['w0/1'], 4],
+    ['as the leader, goes to another node of its rack', [3, 3], ['w0/0'], 4],
+    ['with others of its Job, goes to other nodes of its rack', [3, 3], ['w0/0', 'w0/2'], 5],
+    ['as a follower, comes back if its rack has no other', [3, 3], ['w0/1'], 3],
+    ['as the leader, comes back if its rack has no other', [3, 3], ['w0/0'], 3],
+    ['with all others of its Job, goes to another rack', [2, 2], ['w0/0', 'w0/1'], 2],
+    ['as the only one of its Job, goes to another rack', [1, 1], ['w0/0'], 1],
+  ])('%s', async (_, stages, leaving, rackSize) => {
+    world = new World();
+    const rackOf = (node: string): number => Math.floor(Number(node.slice(1)) / rackSize);
+    const annotations = { ...PREFLIGHT, [EXCLUSIVE_TOPOLOGY]: 'rack' };
+    await world.begin(specOf(...stages), annotations, 3 * rackSize, (index) => ({
+      rack: `rack-${Math.floor(index / rackSize)}`,
+    }));
+    const size = stages.reduce((sum, pods) => sum + pods, 0);
+    await world.group.allIn(1, size);
+    const before = await world.pods();
+    for (const slot of leaving) world.tell(slot, UNFIT);
+    await world.until(({ syncedEpoch }) => syncedEpoch === 2);
+    await world.group.allIn(2, size);
+    const after = await world.pods();
+    expect(moved(before, after).toSorted()).toEqual(leaving);
+    expect((await world.status()).inPlaceRestarts).toBe(1);
+
+    const left = nodesOf(before, leaving);
+    for (const slot of leaving) {
+      const { preferredDuringSchedulingIgnoredDuringExecution: preferred = [] } =
+        after.get(slot)?.spec.affinity?.nodeAffinity ?? {};
+      expect(preferred).toMatchObject([{ weight: 100 }]);
+      const fields = preferred[0]?.preference.matchFields ?? [];
+      expect(fields.every(({ operator }) => operator === 'NotIn')).toBe(true);
+      expect(new Set(fields.flatMap(({ values }) => values))).toEqual(new Set(left));
+    }
+    const racksOf = (pods: Pods, stage: string): readonly number[] => {
+      const slots = [...pods.keys()].filter((slot) => slot.startsWith(stage));
+      return [...new Set(nodesOf(pods, slots).map(rackOf))];
+    };
+    expect(racksOf(after, 'w1')).toEqual(racksOf(before, 'w1'));
+    const [own = -1] = racksOf(before, 'w0');
+    const [other = -1] = racksOf(before, 'w1');
+    const isWhole = leaving.length === stages[0];
+    expect(racksOf(after, 'w0')).toEqual([isWhole ? 3 - own - other : own]);
+    const isBack = !isWhole && rackSize === stages[0];
+    const now = nodesOf(after, leaving);
+    expect(left.filter((node) => now.includes(node))).toEqual(isBack ? left : []);
+  });
+
+  it.each([
+    ['goes to another node of its flavor', 4],
+    ['comes back if its flavor has no other', 3],
+  ])('and has a node selector of Kueue %s', async (_, spot) => {
+    world = new World();
+    const nodeSelector = { flavor: 'spot' };
+    await world.begin(specWith({}, { nodeSelector }), PREFLIGHT, 2 * spot, (index) => ({
+      flavor: index < spot ? 'spot' : 'reserved',
+    }));
+    await world.group.allIn(1, 3);
+    const before = await world.pods();
+    world.tell('w0/1', UNFIT);
+    await world.until(({ syncedEpoch }) => syncedEpoch === 2);
+    await world.group.allIn(2, 3);
+    const after = await world.pods();
+    expect(moved(before, after)).toEqual(['w0/1']);
+    expect(after.get('w0/1')?.spec.nodeSelector).toEqual(nodeSelector);
+    const used = nodesOf(before, [...before.keys()]);
+    const all = Array.from({ length: spot }, (_, index) => `m00${index}`);
+    const free = all.filter((node) => !used.includes(node));
+    const bad = nodesOf(before, ['w0/1']);
+    expect(nodesOf(after, ['w0/1'])).toEqual(free.length === 0 ? bad : free);
+  });
+
+  it.each<[string, StringMap, Evidence, number]>([
+    ['whose preflight does not pass', PREFLIGHT, UNFIT, 1],
+    ['that is the first to fail too often', STRIKES, KILLED, 2],
+  ])('and is one of a NonIndexed Job %s', async (_, annotations, evidence, ends) => {
+    world = new World();
+    await world.begin(specWith({ completionMode: 'NonIndexed' }), annotations, 5);
+    await world.group.allIn(1, 3);
+    const before = await world.pods();
+    const [, slot = ''] = before.keys();
+    for (let epoch = 1; epoch <= ends; epoch++) {
+      await world.group.allIn(epoch, 3);
+      world.tell(slot, evidence);
+    }
+    await world.until(({ syncedEpoch = 0 }) => syncedEpoch > ends);
+    await world.group.allIn(ends + 1, 3);
+    const after = await world.pods();
+    expect(moved(before, after)).toEqual([slot]);
+    const { avoidedNodes, inPlaceRestarts } = await world.status();
+    expect(inPlaceRestarts).toBe(ends);
+    const [bad] = nodesOf(before, [slot]);
+    expect(avoidedNodes?.map(({ node }) => node)).toEqual([bad]);
+    expect(nodesOf(after, [...after.keys()])).not.toContain(bad);
+  });
+});
+
+/** Three Pods of one Job. */
+function specWith(job: Partial<JobSpec>, pod: Partial<PodSpec> = {}): JobSetSpec {
+  const { replicatedJobs: [only] = [], ...spec } = specOf(3);
+  if (only === undefined) throw new Error('specOf made no ReplicatedJob');
+  const { spec: whole } = only.template;
+  const template = { ...whole.template, spec: { ...whole.template.spec, ...pod } };
+  return {
+    ...spec,
+    replicatedJobs: [{ ...only, template: { spec: { ...whole, ...job, template } } }],
+  };
+}

@@ -1,25 +1,20 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { MemoryCluster } from '../../src/cluster/memory-cluster.fixture.ts';
-import { type FailurePolicy, JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
+import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { EXCLUSIVE_TOPOLOGY, JOBSET_NAME } from '../../src/jobset/names.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
-import type { Stored, StringMap } from '../../src/kube/meta.ts';
-import type { AdmissionRequest } from '../../src/kube/objects/admission-webhooks.ts';
+import type { Stored } from '../../src/kube/meta.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/objects/custom-resource-definition.ts';
 import { EVENTS } from '../../src/kube/objects/event.ts';
 import { COMPLETION_INDEX, JOB_NAME_LABEL } from '../../src/kube/objects/job.ts';
 import { NODES } from '../../src/kube/objects/node.ts';
-import { PODS, type Pod } from '../../src/kube/objects/pod.ts';
-import { failure } from '../../src/kube/status.ts';
+import type { Pod } from '../../src/kube/objects/pod.ts';
 import { actOn, type Operator } from '../../src/operator/operator.ts';
-import { startPodLookups } from '../../src/operator/pod-placement/pod-lookups.ts';
-import { type OperatorCaches, startCaches } from '../../src/operator/tracking/caches.ts';
-import { nodeAvoider, podMutator, podValidator } from '../../src/operator/webhooks/pod-webhooks.ts';
 import { sha1 } from '../../src/runtime/adapters/sha1.ts';
 import { SeededRandom } from '../../src/runtime/memory/seeded-random.ts';
 import { SILENT } from '../../src/runtime/ports/logger.ts';
-import type { HttpResponse } from '../../src/runtime/ports/transport.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
+import { PodAdmission } from './pod-admission.fixture.ts';
 
 /** Exclusive placement on a cluster in memory: 8 nodes in 4 racks. */
 const RACK = 'rack';
@@ -30,9 +25,8 @@ const EMPTY = 'rack-3';
 /** What happens to a Pod after the webhooks. */
 let tamper: (pod: Pod) => Pod;
 let cluster: MemoryCluster;
-let caches: OperatorCaches;
+let admission: PodAdmission;
 let operator: Operator;
-let lookups: ReturnType<typeof startPodLookups>;
 
 beforeEach(async () => {
   tamper = (pod) => pod;
@@ -44,85 +38,33 @@ beforeEach(async () => {
   await cluster.client.create(CUSTOM_RESOURCE_DEFINITIONS, JOBSET_CRD);
   const { client, clock } = cluster;
   const options = { client, clock, random: new SeededRandom(3), logger: SILENT };
-  caches = startCaches(options);
-  lookups = startPodLookups({ ...options, caches: () => caches });
-  admitPods();
-  await reached(caches.whenSynced());
-  operator = actOn(caches, { ...options, sha1, config: { agentImage: 'agent' } });
+  admission = new PodAdmission(cluster);
+  await admission.start((pod) => tamper(pod));
+  operator = actOn(admission.caches, { ...options, sha1, config: { agentImage: 'agent' } });
 });
 
 afterEach(async () => {
-  await reached(operator.stop());
-  await reached(lookups.stop());
-  await reached(caches.stop());
+  let hasStopped = false;
+  const stopped = operator.stop().finally(() => {
+    hasStopped = true;
+  });
+  await cluster.clock.runUntil(() => hasStopped, 60_000);
+  await stopped;
+  await admission.stop();
   await cluster.stop();
 });
 
-async function reached<T>(work: Promise<T>): Promise<T> {
-  let hasEnded = false;
-  const ended = work.finally(() => {
-    hasEnded = true;
-  });
-  await cluster.clock.runUntil(() => hasEnded, 60_000);
-  return ended;
-}
-
-/** Lets every Pod that the Job controller makes pass the webhooks, as an API server does. */
-function admitPods(): void {
-  const handlers = [podMutator(lookups), nodeAvoider(lookups), podValidator(lookups)];
-  const { signal } = new AbortController();
-  cluster.intercept = async (http, send) => {
-    if (http.method !== 'POST' || !/\/namespaces\/[^/]+\/pods(\?|$)/.test(http.path)) return send();
-    let pod: Pod = JSON.parse(new TextDecoder().decode(http.body));
-    pod = { ...pod, spec: { ...pod.spec, priority: 0 } };
-    for (const handler of handlers) {
-      const answer = await handler(reviewOf(pod), signal);
-      if (answer.kind === 'Denied') return refusal(answer.status.message ?? '');
-      pod = (answer.object as Pod | undefined) ?? pod;
-    }
-    return cluster.send({ ...http, body: Buffer.from(JSON.stringify(tamper(pod))) });
-  };
-}
-
-function reviewOf(object: Pod): AdmissionRequest {
-  const { group, version, kind, plural } = PODS;
-  return {
-    uid: 'review',
-    kind: { group, version, kind },
-    resource: { group, version, resource: plural },
-    namespace: 'default',
-    operation: 'CREATE',
-    userInfo: {},
-    object,
-  };
-}
-
-function refusal(message: string): HttpResponse {
-  const { status } = failure('Forbidden', message);
-  return {
-    status: status.code,
-    headers: { 'content-type': 'application/json' },
-    body: Buffer.from(JSON.stringify(status)),
-  };
-}
-
-async function createJobSet(
-  jobs: number,
-  pods: number,
-  name = 'train',
-  more: { readonly annotations?: StringMap; readonly failurePolicy?: FailurePolicy } = {},
-): Promise<void> {
+async function createJobSet(jobs: number, pods: number, name = 'train'): Promise<void> {
   const job = replicatedJob('w', pods, jobs);
-  const { annotations, failurePolicy } = more;
   const jobSet: JobSet = {
     apiVersion: `${JOBSETS.group}/${JOBSETS.version}`,
     kind: JOBSETS.kind,
     metadata: {
       name,
       namespace: 'default',
-      annotations: { [EXCLUSIVE_TOPOLOGY]: RACK, ...annotations },
+      annotations: { [EXCLUSIVE_TOPOLOGY]: RACK },
     },
-    spec: { replicatedJobs: [job], failurePolicy: { maxRestarts: 3, ...failurePolicy } },
+    spec: { replicatedJobs: [job], failurePolicy: { maxRestarts: 3 } },
   };
   await cluster.client.create(JOBSETS, jobSet);
 }
@@ -221,33 +163,3 @@ test('a follower in the wrong rack: only the followers of its Job are recreated'
   expect(repair?.regarding).toMatchObject({ kind: 'Job', name: misplaced });
   expect(repair?.note).toContain('deleting 2 follower pods');
 });
-
-test.each(['0', '1'])('member %s leaves its node for the other one of its rack', async (index) => {
-  await createJobSet(1, 2, 'train', {
-    annotations: { 'lockstep/replace-after': '3/1h' },
-    failurePolicy: { restartStrategy: 'InPlaceRestart' },
-  });
-  const before = await cluster.running(2);
-  const leaving = before.find(({ metadata }) => metadata.labels?.[COMPLETION_INDEX] === index);
-  const { name = '', uid } = leaving?.metadata ?? {};
-  const { nodeName: node = '' } = leaving?.spec ?? {};
-  const left = { node, pod: name, worker: `worker ${index}`, reason: 'broken', time: NOW };
-  await cluster.client.patch(
-    JOBSETS,
-    { namespace: 'default', name: 'train' },
-    { type: 'merge', patch: { status: { avoidedNodes: [left] } } },
-    { subresource: 'status' },
-  );
-  await cluster.clock.advance(100);
-  await cluster.client.delete(PODS, { namespace: 'default', name });
-  await cluster.until(async () => {
-    const pods = await cluster.pods();
-    const isNew = pods.every(({ metadata }) => metadata.uid !== uid);
-    return isNew && pods.filter(({ status }) => status?.phase === 'Running').length === 2;
-  });
-  const after = await cluster.pods();
-  await expectOneRackEach(after, 1);
-  expect(after.map(({ spec }) => spec.nodeName)).not.toContain(node);
-});
-
-const NOW = '2026-01-01T00:00:00Z';
