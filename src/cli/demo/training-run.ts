@@ -26,6 +26,8 @@ const WORKER = 'worker';
 const CONDITION_TIMEOUT_MS = 120_000;
 /** They prepare at a low priority, beside workers that use all CPUs. */
 const STANDBYS_TIMEOUT_MS = 60_000;
+/** The log of one Pod may be so far behind that of another. */
+const LOGS_BEHIND_MS = 10_000;
 
 export interface TrainingRun {
   readonly client: Client;
@@ -87,6 +89,8 @@ class RunObserver {
   private readonly killsLeft: number[];
   private readonly standbys = new Standbys();
   private waitsSince: number | undefined;
+  /** Monotonic. */
+  private recoveredMs: number | undefined;
   private mayExist = false;
   private readonly key: { readonly namespace: string; readonly name: string };
   private readonly pods: Informer<Pod>;
@@ -252,6 +256,7 @@ class RunObserver {
     if (pid === undefined) return;
     this.killsLeft.shift();
     this.waitsSince = undefined;
+    this.recoveredMs = undefined;
     this.events.push({ kind: 'killed', atMs, pod: entry.pod });
     this.options.onKill(rank, pid, step);
   }
@@ -261,7 +266,12 @@ class RunObserver {
     const started = this.events.findIndex(
       (event, index) => index > killed && event.kind === 'line' && event.line.kind === 'start',
     );
-    if (killed >= 0 && started >= 0) this.settle(undefined);
+    if (killed < 0 || started < 0) return;
+    const { clock, standby, workers } = this.options;
+    this.recoveredMs ??= clock.monotonic();
+    const promoted = this.events.slice(killed).filter(({ kind }) => kind === 'promoted').length;
+    const isTold = standby === null || promoted >= workers;
+    if (isTold || clock.monotonic() - this.recoveredMs > LOGS_BEHIND_MS) this.settle(undefined);
   }
 
   private sawJobSet(jobSet: Stored<JobSet>): void {
