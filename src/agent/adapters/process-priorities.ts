@@ -10,25 +10,34 @@ import { threadIds } from './proc-looks.ts';
 
 /** The number of the capability in the masks of `/proc/PID/status`. */
 const CAP_SYS_NICE = 23n;
+/** In a user namespace of its own, a process has the capability, but not for priorities. */
+const ALL_USERS = /^\s*0\s+0\s+4294967295\s*$/;
 /** The limit on `nice` counts from 1 for nice 19 to 40 for nice -20. */
 const LIMIT_OF_NICE_0 = 20;
 
-export function createProcessPriorities(): Priorities {
+/** `proc`: what the kernel says of this process. */
+export function createProcessPriorities(proc = '/proc/self'): Priorities {
   const own = getPriority();
-  const mayRestore = mayRaise(own);
+  let mayRestore = mayRaise(own, proc);
   return {
     lower(pid) {
       if (!mayRestore) return false;
       return hasSet(pid, constants.priority.PRIORITY_LOW);
     },
     // Linux has a priority for each thread.
-    restore: (pid) => threadIds(pid)?.every((thread) => hasSet(thread, own)) === true,
+    restore(pid) {
+      const isRestored = threadIds(pid)?.every((thread) => hasSet(thread, own)) === true;
+      // The next one keeps its priority, and can be promoted.
+      mayRestore &&= isRestored;
+      return isRestored;
+    },
   };
 }
 
-function mayRaise(priority: number, proc = '/proc/self'): boolean {
+function mayRaise(priority: number, proc: string): boolean {
   const mask = /^CapEff:\s*([0-9a-f]+)$/m.exec(textOf(`${proc}/status`))?.[1];
-  if (mask !== undefined && ((BigInt(`0x${mask}`) >> CAP_SYS_NICE) & 1n) === 1n) return true;
+  const hasCapability = mask !== undefined && ((BigInt(`0x${mask}`) >> CAP_SYS_NICE) & 1n) === 1n;
+  if (hasCapability && ALL_USERS.test(textOf(`${proc}/uid_map`))) return true;
   const limit = /^Max nice priority\s+(\S+)/m.exec(textOf(`${proc}/limits`))?.[1];
   return limit === 'unlimited' || Number(limit ?? 0) >= LIMIT_OF_NICE_0 - priority;
 }
