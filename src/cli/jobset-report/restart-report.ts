@@ -4,16 +4,12 @@ import { describeWitness } from '../../jobset/epoch/witness.ts';
 import { type GoodputAt, goodputAt } from '../../jobset/goodput/goodput-at.ts';
 import type { AvoidedNode, JobSet } from '../../jobset/jobset.ts';
 import type { GroupProgress } from '../../jobset/progress/group-progress.ts';
+import { type RestartBudget, restartBudget } from '../../jobset/view/restart-budget.ts';
 import { formatDuration } from '../../kube/duration.ts';
 import { namespaceOf, type Stored } from '../../kube/meta.ts';
 import { printable } from '../../kube/quote.ts';
 import { avoidedLines, goodputTable } from '../goodput-lines.ts';
-import {
-  budgetText,
-  culpritLines,
-  type RestartBudget,
-  restartBudget,
-} from '../jobset-status/restart-lines.ts';
+import { budgetText, culpritLines } from '../jobset-status/restart-lines.ts';
 import { seconds, timelineRows } from '../restart-timeline.ts';
 
 /** `-o json` prints it as it is. */

@@ -1,6 +1,7 @@
 /** `lockstep status JOBSET`: a JobSet and its members, once or live. */
 import type { JobSet } from '../../jobset/jobset.ts';
 import { claims } from '../../jobset/membership.ts';
+import { type StatusView, statusView } from '../../jobset/view/status-view.ts';
 import type { Stored } from '../../kube/meta.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
@@ -22,7 +23,6 @@ import { HubMembers } from './hub-members.ts';
 import { followStatus } from './live-status.ts';
 import { NodeHealth } from './node-health.ts';
 import { livePrinter, printStatus, type StatusOutput, type Terminal } from './status-printer.ts';
-import { type StatusView, statusView } from './status-view.ts';
 
 export interface JobSetStatusOptions extends JobSetName {
   readonly output: StatusOutput;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { jobSetWith } from '../../../test/fixtures/hub-jobset.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
+import { type StatusView, statusView } from '../../jobset/view/status-view.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
 import { DeadlineError } from '../../runtime/deadline.ts';
@@ -11,7 +12,6 @@ import { followStatus } from './live-status.ts';
 import { memberScreen, memberTable } from './member-table.ts';
 import { statusChanges } from './status-changes.ts';
 import { livePrinter, printStatus } from './status-printer.ts';
-import { type StatusView, statusView } from './status-view.ts';
 
 function pod(index: number, annotations: Readonly<Record<string, string>> = {}): Stored<Pod> {
   return {

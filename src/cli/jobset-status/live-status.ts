@@ -1,7 +1,8 @@
 /** Shows a JobSet live. */
+
+import type { StatusView } from '../../jobset/view/status-view.ts';
 import { DeadlineError, withDeadline } from '../../runtime/deadline.ts';
 import { type Clock, sleep } from '../../runtime/ports/clock.ts';
-import type { StatusView } from './status-view.ts';
 
 export interface LiveStatusOptions {
   readonly clock: Clock;

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { jobSetWith } from '../../../test/fixtures/hub-jobset.ts';
 import type { Goodput, JobSetStatus } from '../../jobset/jobset.ts';
+import { type StatusView, statusView } from '../../jobset/view/status-view.ts';
 import { memberScreen, memberTable } from './member-table.ts';
 import { statusChanges } from './status-changes.ts';
 import { livePrinter } from './status-printer.ts';
-import { type StatusView, statusView } from './status-view.ts';
 
 const CREATED_MS = Date.parse('2026-01-01T00:00:00Z');
 const MINUTE_MS = 60_000;

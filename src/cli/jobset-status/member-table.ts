@@ -1,15 +1,16 @@
 /** Renders a JobSet and its members as a table. */
-import { printable } from '../../kube/quote.ts';
-import { avoidedLines, goodputLines } from '../goodput-lines.ts';
-import { groupLines, progressColumns } from './progress-lines.ts';
-import { budgetText, culpritLines, restartLine } from './restart-lines.ts';
+
 import type {
   ConditionView,
   JobSetView,
   LastCause,
   MemberView,
   StatusView,
-} from './status-view.ts';
+} from '../../jobset/view/status-view.ts';
+import { printable } from '../../kube/quote.ts';
+import { avoidedLines, goodputLines } from '../goodput-lines.ts';
+import { groupLines, progressColumns } from './progress-lines.ts';
+import { budgetText, culpritLines, restartLine } from './restart-lines.ts';
 
 /**
  * It shows where each member is, which epoch it has announced over which channel, and how its

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { jobSetWith } from '../../../test/fixtures/hub-jobset.ts';
 import type { MemberSteps } from '../../jobset/progress/group-progress.ts';
+import { type StatusView, statusView } from '../../jobset/view/status-view.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
 import { memberScreen, memberTable } from './member-table.ts';
 import { livePrinter } from './status-printer.ts';
-import { type StatusView, statusView } from './status-view.ts';
 
 function podOf(index: number): Stored<Pod> {
   return {

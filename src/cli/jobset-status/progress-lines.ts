@@ -1,9 +1,9 @@
 /** Renders how far a group and its members are. */
 import type { GroupProgress } from '../../jobset/progress/group-progress.ts';
 import { hasNoStandbys, WHY_NO_STANDBYS } from '../../jobset/progress/standby.ts';
+import type { MemberView, ProgressView } from '../../jobset/view/status-view.ts';
 import { humanDuration } from '../../kube/duration.ts';
 import { printable } from '../../kube/quote.ts';
-import type { MemberView, ProgressView } from './status-view.ts';
 
 /**
  * `steps 300 to 331, checkpoint of step 300, 12.3 steps/s`, one line about stragglers, and one about

@@ -3,10 +3,11 @@ import { jobSetWith } from '../../../test/fixtures/hub-jobset.ts';
 import { storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import type { JobSetStatus, RestartRecord, Suspect } from '../../jobset/jobset.ts';
 import { EXTRA_RESTARTS, RESTART_EPOCH } from '../../jobset/names.ts';
+import { restartBudget } from '../../jobset/view/restart-budget.ts';
+import { type StatusView, statusView } from '../../jobset/view/status-view.ts';
 import { memberTable } from './member-table.ts';
-import { budgetText, restartBudget } from './restart-lines.ts';
+import { budgetText } from './restart-lines.ts';
 import { statusChanges } from './status-changes.ts';
-import { type StatusView, statusView } from './status-view.ts';
 
 const RECORD: RestartRecord = {
   epoch: 4,

@@ -1,9 +1,8 @@
 /** Renders the restarts of a JobSet: what ended each epoch, who failed first, what it said last. */
 import type { ReportedRestart } from '../../jobset/epoch/restart-request.ts';
 import { describeWitness } from '../../jobset/epoch/witness.ts';
-import type { JobSet, RestartRecord, Suspect } from '../../jobset/jobset.ts';
-import { extraRestarts } from '../../jobset/ladder/ladder-settings.ts';
-import { allowedRestarts, countedRestarts } from '../../jobset/policies/restart-budget.ts';
+import type { RestartRecord, Suspect } from '../../jobset/jobset.ts';
+import type { RestartBudget } from '../../jobset/view/restart-budget.ts';
 import { printable } from '../../kube/quote.ts';
 
 /**
@@ -36,27 +35,6 @@ export function budgetText({
     restartsWithoutProgress === 0 ? '' : `, ${restartsWithoutProgress} in a row without progress`;
   const noun = maxRestarts === 1 ? 'restart' : 'restarts';
   return `${countedRestarts} of ${maxRestarts} ${noun} used${extra}${vain}`;
-}
-
-/** What a JobSet may spend on failures, and what it has spent. */
-export interface RestartBudget {
-  /** All that count towards `maxRestarts`. */
-  readonly countedRestarts: number;
-  /** With `extraRestarts`. */
-  readonly maxRestarts: number;
-  /** What an annotation adds. */
-  readonly extraRestarts: number;
-  /** Those in a row that led to no higher checkpoint; 0 if it is not limited. */
-  readonly restartsWithoutProgress: number;
-}
-
-export function restartBudget({ metadata, spec, status = {} }: JobSet): RestartBudget {
-  return {
-    countedRestarts: countedRestarts(status),
-    maxRestarts: allowedRestarts({ metadata, spec }),
-    extraRestarts: extraRestarts(metadata.annotations),
-    restartsWithoutProgress: status.progress?.restartsWithoutProgress ?? 0,
-  };
 }
 
 /** Why each suspect is one, and the end of the last words. */

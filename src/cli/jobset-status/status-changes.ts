@@ -1,8 +1,9 @@
 /** The differences between two views of a JobSet. */
+
+import type { StatusView } from '../../jobset/view/status-view.ts';
 import { avoidedLines } from '../goodput-lines.ts';
 import { conditionLine, jobSetLine, memberLine, memberName } from './member-table.ts';
 import { culpritLines, restartLine } from './restart-lines.ts';
-import type { StatusView } from './status-view.ts';
 
 /**
  * One line each for what a log should show: the JobSet if its line has changed, new restarts,

@@ -1,8 +1,9 @@
 /** Prints views of a JobSet. */
+
+import type { StatusView } from '../../jobset/view/status-view.ts';
 import { memberScreen, memberTable } from './member-table.ts';
 import { groupLines } from './progress-lines.ts';
 import { statusChanges } from './status-changes.ts';
-import type { StatusView } from './status-view.ts';
 
 /** The output of a command. */
 export interface Terminal {

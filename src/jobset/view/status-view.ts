@@ -1,30 +1,30 @@
 /** The data of `lockstep status JOBSET`: a JobSet and its members at one moment. */
 
-import { hangInWords } from '../../jobset/culprits/suspects.ts';
-import { epochsOf } from '../../jobset/epoch/dialect.ts';
-import { groupSize } from '../../jobset/epoch/group-state.ts';
-import type { Notice } from '../../jobset/epoch/notice.ts';
-import { type PodFacts, podFacts } from '../../jobset/epoch/pod-facts.ts';
-import { type ReportedRestart, reportedRestarts } from '../../jobset/epoch/restart-request.ts';
-import type { WorkerEnd } from '../../jobset/epoch/worker-end.ts';
-import { type GoodputAt, goodputAt } from '../../jobset/goodput/goodput-at.ts';
-import type { MemberReport } from '../../jobset/hub/member-report.ts';
-import type { AvoidedNode, JobSet, RestartRecord } from '../../jobset/jobset.ts';
-import { REPLICATED_JOB_NAME } from '../../jobset/names.ts';
+import { defined } from '../../kube/json/defined.ts';
+import type { Condition, Stored } from '../../kube/meta.ts';
+import { namespaceOf } from '../../kube/meta.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
+import { hangInWords } from '../culprits/suspects.ts';
+import { epochsOf } from '../epoch/dialect.ts';
+import { groupSize } from '../epoch/group-state.ts';
+import type { Notice } from '../epoch/notice.ts';
+import { type PodFacts, podFacts } from '../epoch/pod-facts.ts';
+import { type ReportedRestart, reportedRestarts } from '../epoch/restart-request.ts';
+import type { WorkerEnd } from '../epoch/worker-end.ts';
+import { type GoodputAt, goodputAt } from '../goodput/goodput-at.ts';
+import type { MemberReport } from '../hub/member-report.ts';
+import type { AvoidedNode, JobSet, RestartRecord } from '../jobset.ts';
+import { REPLICATED_JOB_NAME } from '../names.ts';
 import {
   type GroupProgress,
   groupProgress,
   isStraggler,
   type MemberSteps,
   rateOf,
-} from '../../jobset/progress/group-progress.ts';
-import type { Progress } from '../../jobset/progress/progress.ts';
-import type { ConditionType } from '../../jobset/status/conditions.ts';
-import { defined } from '../../kube/json/defined.ts';
-import type { Condition, Stored } from '../../kube/meta.ts';
-import { namespaceOf } from '../../kube/meta.ts';
-import type { Pod } from '../../kube/objects/pod.ts';
-import { type RestartBudget, restartBudget } from './restart-lines.ts';
+} from '../progress/group-progress.ts';
+import type { Progress } from '../progress/progress.ts';
+import type { ConditionType } from '../status/conditions.ts';
+import { type RestartBudget, restartBudget } from './restart-budget.ts';
 
 /**
  * It combines the API server's objects with the hub's announcements. `-o json` prints it as it is;

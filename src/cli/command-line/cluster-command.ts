@@ -1,0 +1,10 @@
+import type { Command } from 'commander';
+
+/** A command that reads a cluster by a kubeconfig. */
+export function clusterCommand(program: Command, name: string, description: string): Command {
+  return program
+    .command(name)
+    .description(description)
+    .option('--kubeconfig <file>', "kubeconfig file; kubectl's by default")
+    .option('--context <name>', 'context to use instead of the current one');
+}

@@ -1,0 +1,99 @@
+/** Commands about an installation in a cluster. */
+import type { Command } from 'commander';
+import packageJson from '../../../package.json' with { type: 'json' };
+import { DEFAULT_NAMESPACE } from '../../deploy/settings.ts';
+import { type InstallFlags, type InstallOptions, parseInstallFlags } from '../install/options.ts';
+import { clusterCommand } from './cluster-command.ts';
+import { UsageError } from './usage-error.ts';
+
+const NAMESPACE_HELP = 'namespace of the operator';
+
+type StatusFlags = InstallFlags & { readonly watch?: boolean };
+
+export function addInstallationCommands(program: Command): void {
+  installationCommand(
+    program,
+    'install',
+    'install the operator in a cluster and wait until it is ready',
+  )
+    .option('--operator-image <image>', 'image of the operator')
+    .option('--agent-image <image>', 'image of injected agents')
+    .option('--max-streams <n>', 'number of agents that the hub serves at a time')
+    .option(
+      '--operator-memory <quantity>',
+      'memory limit of the operator; follows --max-streams by default',
+    )
+    .option(
+      '--webhooks <whether>',
+      'on or off: whether API servers ask the operator about JobSets',
+      'on',
+    )
+    .option('--network-policy', 'add a NetworkPolicy that limits who may reach the operator')
+    .option(
+      '--watch-namespace <names...>',
+      'confine the operator and its rights to these namespaces',
+    )
+    .option('--monitoring', 'add a ServiceMonitor and alert rules for the Prometheus operator')
+    .option('--replace-crd', 'replace the CustomResourceDefinition of another JobSet controller')
+    .option('--timeout <seconds>', 'how long to wait until everything is ready', '120')
+    .option('--dry-run', 'ask the API server whether it accepts everything, and change nothing')
+    .option('-o, --output <format>', 'yaml: print the manifest without asking a cluster')
+    .action(async (flags: InstallFlags) => {
+      const { installCommand } = await import('../install/command.ts');
+      process.exitCode = await installCommand('install', installOptions(flags), false);
+    });
+
+  installationCommand(
+    program,
+    'status',
+    'show the state of an installation, or of a JobSet and its members',
+  )
+    .argument('[jobset]', 'name of a JobSet; --namespace is then the namespace of the JobSet')
+    .option('--webhooks <whether>', 'on or off: what to expect; by default what was installed')
+    .option('-w, --watch', 'for a JobSet: keep showing changes until Ctrl-C')
+    .option('-o, --output <format>', 'for a JobSet: json')
+    .action(async (jobSet: string | undefined, flags: StatusFlags, command: Command) => {
+      if (jobSet !== undefined) {
+        const { jobSetStatus, parseJobSetStatus } = await import('../jobset-status/command.ts');
+        const isGiven = command.getOptionValueSource('namespace') === 'cli';
+        const namespace = isGiven ? flags.namespace : undefined;
+        const parsed = parseJobSetStatus(jobSet, { ...flags, namespace });
+        if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
+        process.exitCode = await jobSetStatus(parsed.options, flags);
+        return;
+      }
+      for (const flag of ['watch', 'output'] as const) {
+        if (flags[flag] === undefined) continue;
+        throw new UsageError(`--${flag} is for a JobSet: lockstep status JOBSET --${flag}`);
+      }
+      const { installCommand } = await import('../install/command.ts');
+      process.exitCode = await installCommand('status', installOptions(flags), false);
+    });
+
+  installationCommand(
+    program,
+    'uninstall',
+    'remove the operator from a cluster; JobSets and their Pods stay',
+  )
+    .option('--delete-jobsets', 'also remove the JobSet API, and all JobSets with it')
+    .option('--dry-run', 'only print what would be removed')
+    .action(async (flags: InstallFlags & { readonly deleteJobsets?: boolean }) => {
+      const { installCommand } = await import('../install/command.ts');
+      const options = installOptions({ ...flags, monitoring: true, networkPolicy: true });
+      process.exitCode = await installCommand('uninstall', options, flags.deleteJobsets === true);
+    });
+}
+
+function installationCommand(program: Command, name: string, description: string): Command {
+  return clusterCommand(program, name, description).option(
+    '-n, --namespace <name>',
+    NAMESPACE_HELP,
+    DEFAULT_NAMESPACE,
+  );
+}
+
+function installOptions(flags: InstallFlags): InstallOptions {
+  const parsed = parseInstallFlags(flags, packageJson.version);
+  if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
+  return parsed.options;
+}

@@ -1,0 +1,79 @@
+/** Commands about one JobSet, or all of them. */
+import type { Command } from 'commander';
+import type { ConnectionFlags } from '../cluster-connection.ts';
+import type { LogsFlags } from '../jobset-logs/options.ts';
+import type { ReportFlags } from '../jobset-report/command.ts';
+import type { RestartFlags } from '../jobset-restart/command.ts';
+import { clusterCommand } from './cluster-command.ts';
+import { UsageError } from './usage-error.ts';
+
+export function addJobSetCommands(program: Command): void {
+  program
+    .command('render')
+    .description(
+      'print the objects that the JobSets of a file become: Jobs, Service, volume claims, rights of agents',
+    )
+    .argument('<file>', 'YAML or JSON file, or - for standard input')
+    .option('-o, --output <format>', 'yaml or json', 'yaml')
+    .action(async (file: string, flags: { output: string }) => {
+      if (flags.output !== 'yaml' && flags.output !== 'json') {
+        throw new UsageError(`--output is "${flags.output}", allowed are yaml, json`);
+      }
+      const { render } = await import('../render.ts');
+      process.exitCode = await render(file, flags.output);
+    });
+
+  jobSetCommand(program, 'logs', 'show the logs of all members of a JobSet, in the order of time')
+    .option('--rank <rank>', 'only this member: 5, or workers/5')
+    .option('--epoch <n>', 'only lines of this epoch')
+    .option(
+      '--failed',
+      'only members that failed: the suspects, or the first that was seen to fail',
+    )
+    .option('-f, --follow', 'go on through restarts until the JobSet has finished')
+    .option('--since <duration>', 'only lines newer than this, such as 5m')
+    .option('--tail <n>', 'only the last lines of each run of a container')
+    .option('-c, --container <name>', "container; the worker's by default")
+    .option('--timestamps', 'put its time before each line')
+    .option('--agent', "show the agent's own lines too")
+    .action(async (jobSet: string, flags: LogsFlags & ConnectionFlags) => {
+      const { parseLogs } = await import('../jobset-logs/options.ts');
+      const parsed = parseLogs(jobSet, flags);
+      if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
+      const { jobSetLogs } = await import('../jobset-logs/command.ts');
+      process.exitCode = await jobSetLogs(parsed.options, flags);
+    });
+
+  jobSetCommand(
+    program,
+    'restart',
+    'end the current epoch of a JobSet, so that all its workers start again',
+  )
+    .option('--timeout <seconds>', 'how long to wait until the next epoch runs', '60')
+    .option('--no-wait', 'only ask for the restart')
+    .action(async (jobSet: string, flags: RestartFlags & ConnectionFlags) => {
+      const { parseRestart, restartJobSet } = await import('../jobset-restart/command.ts');
+      const parsed = parseRestart(jobSet, flags);
+      if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
+      process.exitCode = await restartJobSet(parsed.options, flags);
+    });
+
+  jobSetCommand(
+    program,
+    'report',
+    'show each recorded restart of a JobSet: a timeline, and who caused it',
+  )
+    .option('-o, --output <format>', 'json')
+    .action(async (jobSet: string, flags: ReportFlags & ConnectionFlags) => {
+      const { parseReport, reportJobSet } = await import('../jobset-report/command.ts');
+      const parsed = parseReport(jobSet, flags);
+      if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
+      process.exitCode = await reportJobSet(parsed.options, flags);
+    });
+}
+
+function jobSetCommand(program: Command, name: string, description: string): Command {
+  return clusterCommand(program, name, description)
+    .argument('<jobset>', 'name of the JobSet')
+    .option('-n, --namespace <name>', "namespace of the JobSet; the context's by default");
+}

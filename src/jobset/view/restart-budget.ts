@@ -1,0 +1,25 @@
+/** What a JobSet may spend on failures, as users see it. */
+import type { JobSet } from '../jobset.ts';
+import { extraRestarts } from '../ladder/ladder-settings.ts';
+import { allowedRestarts, countedRestarts } from '../policies/restart-budget.ts';
+
+/** What a JobSet may spend on failures, and what it has spent. */
+export interface RestartBudget {
+  /** All that count towards `maxRestarts`. */
+  readonly countedRestarts: number;
+  /** With `extraRestarts`. */
+  readonly maxRestarts: number;
+  /** What an annotation adds. */
+  readonly extraRestarts: number;
+  /** Those in a row that led to no higher checkpoint; 0 if it is not limited. */
+  readonly restartsWithoutProgress: number;
+}
+
+export function restartBudget({ metadata, spec, status = {} }: JobSet): RestartBudget {
+  return {
+    countedRestarts: countedRestarts(status),
+    maxRestarts: allowedRestarts({ metadata, spec }),
+    extraRestarts: extraRestarts(metadata.annotations),
+    restartsWithoutProgress: status.progress?.restartsWithoutProgress ?? 0,
+  };
+}
