@@ -24,6 +24,7 @@ import {
 } from '../progress/group-progress.ts';
 import type { Progress } from '../progress/progress.ts';
 import type { ConditionType } from '../status/conditions.ts';
+import { hasEpochs, type JobSetState, jobSetState } from './jobset-state.ts';
 import { type RestartBudget, restartBudget } from './restart-budget.ts';
 
 /**
@@ -41,7 +42,7 @@ export interface StatusView {
 export interface JobSetView extends RestartBudget {
   readonly namespace: string;
   readonly name: string;
-  readonly state: 'Completed' | 'Failed' | 'Suspended' | 'Released' | 'AtBarrier' | 'Running';
+  readonly state: JobSetState;
   /**
    * The current epoch, for which members gather; null for a JobSet that does not restart in place.
    */
@@ -165,18 +166,16 @@ function jobSetView(
   jobSet: Stored<JobSet>,
   members: readonly MemberView[],
 ): Omit<JobSetView, 'progress' | 'goodput'> {
-  const { metadata, spec, status = {} } = jobSet;
+  const { metadata, status = {} } = jobSet;
   const { deprecated, synced } = epochsOf(status);
-  const isInPlace = spec.failurePolicy?.restartStrategy === 'InPlaceRestart';
+  const isInPlace = hasEpochs(jobSet);
   const epoch = isInPlace ? deprecated + 1 : null;
-  const hasBegun = synced > deprecated ? 'Released' : 'AtBarrier';
-  const running = spec.suspend === true ? 'Suspended' : isInPlace ? hasBegun : 'Running';
   const announced = members.filter((member) => epoch !== null && member.epoch === epoch).length;
   const size = groupSize(jobSet);
   return {
     namespace: namespaceOf(metadata),
     name: metadata.name,
-    state: stateOf(status) ?? running,
+    state: jobSetState(jobSet),
     epoch,
     syncedEpoch: isInPlace ? synced : null,
     announced,
@@ -212,12 +211,6 @@ function telling(
 }
 
 const RESTARTING_IN_PLACE: ConditionType = 'RestartingInPlace';
-
-function stateOf({
-  terminalState,
-}: NonNullable<JobSet['status']>): 'Completed' | 'Failed' | undefined {
-  return terminalState === 'Completed' || terminalState === 'Failed' ? terminalState : undefined;
-}
 
 function memberView(
   pod: Stored<Pod>,

@@ -1,0 +1,204 @@
+import { describe, expect, it } from 'vitest';
+import { jobSetWith } from '../../../test/fixtures/hub-jobset.ts';
+import {
+  CREATED,
+  replicatedJob,
+  storedJob,
+  storedJobSet,
+} from '../../../test/fixtures/jobset-objects.ts';
+import type { Condition, Stored } from '../../kube/meta.ts';
+import type { Goodput, JobSet, JobSetStatus, RestartRecord } from '../jobset.ts';
+import { overviewRow, readyPodsOf } from './overview.ts';
+
+const CREATED_MS = Date.parse(CREATED);
+const NOW_MS = CREATED_MS + 1_000_000;
+
+function group(status: JobSetStatus = {}): Stored<JobSet> {
+  const jobSet = jobSetWith(2, 3, 7);
+  return { ...jobSet, status: { ...jobSet.status, syncedEpoch: 3, ...status } };
+}
+
+function row(status: JobSetStatus = {}): ReturnType<typeof overviewRow> {
+  return overviewRow(group(status), 1, NOW_MS);
+}
+
+describe('the row of a JobSet', () => {
+  it('says what a group does', () => {
+    const restarts = { inPlaceRestarts: 2, inPlaceRestartsCountTowardsMax: 1, restarts: 1 };
+    expect(row(restarts)).toEqual({
+      namespace: 'default',
+      name: 'train',
+      uid: 'jobset-uid',
+      state: 'Released',
+      epoch: 3,
+      ready: 1,
+      size: 1,
+      budget: { countedRestarts: 1, maxRestarts: 0, extraRestarts: 0, restartsWithoutProgress: 0 },
+      restarts: 3,
+      goodput: null,
+      lastFailure: null,
+      createdMs: CREATED_MS,
+      finishedMs: null,
+    });
+  });
+
+  it('has no epoch without restart in place, and no count without Jobs', () => {
+    const jobSet = storedJobSet({ replicatedJobs: [replicatedJob('w', 3, 2)] });
+    const seen = overviewRow(jobSet, null, NOW_MS);
+    expect(seen).toMatchObject({ state: 'Running', epoch: null, ready: null, size: 6 });
+  });
+
+  it.each([
+    ['Completed', { terminalState: 'Completed' }],
+    ['Failed', { terminalState: 'Failed' }],
+    ['AtBarrier', { deprecatedEpoch: 3 }],
+    ['Released', {}],
+  ] as const)('tells %s', (state, status) => {
+    expect(row(status).state).toBe(state);
+  });
+
+  it('tells Suspended unless it is over', () => {
+    const suspended = { ...group(), spec: { ...group().spec, suspend: true } };
+    expect(overviewRow(suspended, 0, NOW_MS).state).toBe('Suspended');
+    const over = { ...suspended, status: { terminalState: 'Failed' } as const };
+    expect(overviewRow(over, 0, NOW_MS).state).toBe('Failed');
+  });
+
+  it('knows when it ended', () => {
+    const conditions = [condition('Suspended', 10), condition('Completed', 20)];
+    expect(row({ conditions }).finishedMs).toBe(CREATED_MS + 20_000);
+  });
+});
+
+function condition(type: string, atS: number, message = '', status: 'True' | 'False' = 'True') {
+  return { type, status, reason: 'R', message, lastTransitionTime: at(atS) } satisfies Condition;
+}
+
+function at(seconds: number): string {
+  return new Date(CREATED_MS + seconds * 1000).toISOString();
+}
+
+const WITNESS = { pod: 'p', node: 'n', signal: 'SIGKILL', exitCode: null, reason: 'Killed' };
+const SUSPECT = {
+  worker: 'worker 5 of w (w-0, index 5)',
+  replicatedJob: 'w',
+  jobIndex: 0,
+  pod: 'q',
+  why: 'exited with code 3 before the others',
+  confidence: 'Certain',
+} as const;
+
+function record(atS: number, more: Partial<RestartRecord> = {}): RestartRecord {
+  return { epoch: 1, time: at(atS), cause: 'WorkerFailed', counted: true, ...more };
+}
+
+const OVER = 'jobset failed due to reaching max number of restarts';
+
+describe('the last failure', () => {
+  it.each<[string, JobSetStatus, number, string]>([
+    ['without a witness', { restartHistory: [record(9)] }, 9, 'a worker failed'],
+    [
+      'with a witness',
+      { restartHistory: [record(9, { witness: WITNESS })] },
+      9,
+      'Pod p on node n was killed by SIGKILL (Killed)',
+    ],
+    [
+      'with a certain suspect',
+      { restartHistory: [record(9, { witness: WITNESS, suspects: [SUSPECT] })] },
+      9,
+      'worker 5 of w (w-0, index 5): exited with code 3 before the others',
+    ],
+    [
+      'with a likely suspect',
+      {
+        restartHistory: [
+          record(9, { witness: WITNESS, suspects: [{ ...SUSPECT, confidence: 'Likely' }] }),
+        ],
+      },
+      9,
+      'Pod p on node n was killed by SIGKILL (Killed)',
+    ],
+    [
+      'before what users ended',
+      { restartHistory: [record(9, { cause: 'Resumed' }), record(5), record(4)] },
+      5,
+      'a worker failed',
+    ],
+    [
+      'that ended it',
+      { restartHistory: [record(9.4)], conditions: [condition('Failed', 9, OVER)] },
+      9.4,
+      `a worker failed; ${OVER}`,
+    ],
+    [
+      'that ended it long after the last restart',
+      { restartHistory: [record(5)], conditions: [condition('Failed', 900, OVER)] },
+      900,
+      OVER,
+    ],
+    [
+      'for which Jobs are recreated',
+      { conditions: [condition('RestartingJobSet', 7, 'a Job failed')] },
+      7,
+      'a Job failed',
+    ],
+  ])('%s', (_, status, atS, text) => {
+    expect(row(status).lastFailure).toEqual({ timeMs: CREATED_MS + atS * 1000, text });
+  });
+
+  it('is none after a resume or a change of the size', () => {
+    const restartHistory = [record(9, { cause: 'Resumed' }), record(8, { cause: 'Scaled' })];
+    expect(row({ restartHistory }).lastFailure).toBeNull();
+  });
+});
+
+describe('the goodput', () => {
+  const accounted = (goodput: Partial<Goodput>): number | null =>
+    row({ goodput: { time: at(100), phase: 'Running', ...goodput } }).goodput;
+
+  it.each<[string, Partial<Goodput>, number | null]>([
+    ['unknown without a checkpoint', { runningMs: 100_000 }, null],
+    ['none when nothing was saved', { checkpoint: 0, lostMs: 90_000 }, 0],
+    ['that of the time accounted for', { checkpoint: 9, productiveMs: 75_000 }, 0.75],
+    ['that of a whole life', { phase: 'Finished', productiveMs: 90_000 }, 0.9],
+    ['less while it restarts', { phase: 'Restarting', productiveMs: 100_000 }, 0.1],
+    ['less while it waits', { phase: 'Suspended', productiveMs: 50_000 }, 0.05],
+  ])('is %s', (_, goodput, share) => {
+    expect(accounted(goodput)).toBe(share);
+  });
+
+  it('counts what members report', () => {
+    const running = group({
+      goodput: { time: at(100), phase: 'Running', stepped: true, productiveMs: 50_000 },
+    });
+    const reported = { checkpoint: 7, checkpointMs: 100_000, firstStepMs: 900_000 };
+    expect(overviewRow(running, 1, NOW_MS, reported).goodput).toBe(0.85);
+  });
+});
+
+it('counts ready Pods of its own Jobs only', () => {
+  const owned = (name: string, uid: string, ready: number) =>
+    storedJob(name, 'w', {
+      status: { ready },
+      metadata: {
+        ownerReferences: [
+          {
+            apiVersion: 'jobset.x-k8s.io/v1alpha2',
+            kind: 'JobSet',
+            name: 'train',
+            uid,
+            controller: true,
+          },
+        ],
+      },
+    });
+  const jobs = [
+    owned('a', 'jobset-uid', 2),
+    owned('b', 'jobset-uid', 3),
+    owned('c', 'another-uid', 7),
+    storedJob('d', 'w', { status: { ready: 9 } }),
+  ];
+  expect(readyPodsOf(jobs)(group())).toBe(5);
+  expect(readyPodsOf([])(group())).toBe(0);
+});

@@ -1,0 +1,145 @@
+/** One row for each JobSet: the data of `lockstep status` without a name, and of the dashboard. */
+import { type Condition, namespaceOf, type Stored } from '../../kube/meta.ts';
+import type { Job } from '../../kube/objects/job.ts';
+import { epochsOf } from '../epoch/dialect.ts';
+import { groupSize } from '../epoch/group-state.ts';
+import { describeWitness } from '../epoch/witness.ts';
+import { goodputAt } from '../goodput/goodput-at.ts';
+import type { JobSet, RestartCause, RestartRecord } from '../jobset.ts';
+import { identityOf, ownerKey, ownerOf } from '../membership.ts';
+import type { GroupProgress } from '../progress/group-progress.ts';
+import { type ConditionType, isTrue } from '../status/conditions.ts';
+import { hasEpochs, type JobSetState, jobSetState } from './jobset-state.ts';
+import { type RestartBudget, restartBudget } from './restart-budget.ts';
+
+export interface OverviewRow {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly state: JobSetState;
+  /**
+   * The running epoch, as `kubectl get` shows it: the previous one until the current one is
+   * released. Null: it does not restart in place.
+   */
+  readonly epoch: number | null;
+  /** Members whose Pods are ready; null: Jobs may not be read. */
+  readonly ready: number | null;
+  readonly size: number;
+  readonly budget: RestartBudget;
+  /** Restarts of the group, in place and of all Jobs. */
+  readonly restarts: number;
+  /** The share of its time that was productive, 0 to 1; null: unknown. */
+  readonly goodput: number | null;
+  /** The last failure in words; null: none is recorded. */
+  readonly lastFailure: OverviewFailure | null;
+  readonly createdMs: number;
+  /** When it completed or failed; null: it has not. */
+  readonly finishedMs: number | null;
+}
+
+export interface OverviewFailure {
+  readonly timeMs: number;
+  /** May hold texts of users and workers: anything at all. */
+  readonly text: string;
+}
+
+/**
+ * `readyPods` are those that its Jobs count; null: they may not be read. `reported` is what members
+ * have told since the newest release, if they were asked.
+ */
+export function overviewRow(
+  jobSet: Stored<JobSet>,
+  readyPods: number | null,
+  nowMs: number,
+  reported?: GroupProgress,
+): OverviewRow {
+  const { metadata, status = {} } = jobSet;
+  const { conditions = [] } = status;
+  const end = conditions.find(({ type, status }) => ENDS.includes(type) && status === 'True');
+  return {
+    namespace: namespaceOf(metadata),
+    name: metadata.name,
+    uid: metadata.uid,
+    state: jobSetState(jobSet),
+    epoch: hasEpochs(jobSet) ? epochsOf(status).synced : null,
+    ready: readyPods,
+    size: groupSize(jobSet),
+    budget: restartBudget(jobSet),
+    restarts: (status.inPlaceRestarts ?? 0) + (status.restarts ?? 0),
+    goodput: productiveShare(jobSet, nowMs, reported),
+    lastFailure: lastFailure(status.restartHistory ?? [], conditions),
+    createdMs: Date.parse(metadata.creationTimestamp ?? ''),
+    finishedMs: end === undefined ? null : timeOf(end),
+  };
+}
+
+/** Counts the ready Pods of each JobSet once, and looks them up. */
+export function readyPodsOf(jobs: readonly Stored<Job>[]): (jobSet: Stored<JobSet>) => number {
+  const counts = new Map<string, number>();
+  for (const job of jobs) {
+    const owner = ownerOf(job);
+    if (owner === undefined) continue;
+    const key = ownerKey(owner);
+    counts.set(key, (counts.get(key) ?? 0) + (job.status?.ready ?? 0));
+  }
+  return (jobSet) => counts.get(ownerKey(identityOf(jobSet))) ?? 0;
+}
+
+const ENDS: readonly string[] = ['Completed', 'Failed'] satisfies readonly ConditionType[];
+
+/**
+ * Unknown if nothing is accounted for, or if no checkpoint has ever told productive time from
+ * other. While a group runs, its time since the last write of the status counts only if members
+ * were asked: otherwise it would all pass for unproductive.
+ */
+function productiveShare(
+  jobSet: Stored<JobSet>,
+  nowMs: number,
+  reported: GroupProgress | undefined,
+): number | null {
+  const { goodput } = jobSet.status ?? {};
+  if (goodput === undefined) return null;
+  const isUnheard = goodput.phase === 'Running' && reported === undefined;
+  const untilMs = isUnheard ? Date.parse(goodput.time) : nowMs;
+  const at = goodputAt(jobSet, untilMs, reported);
+  if (at === undefined || at.elapsedMs <= 0) return null;
+  const { Productive: productiveMs } = at.classes;
+  const hasCheckpoint = goodput.checkpoint !== undefined || reported?.checkpoint !== undefined;
+  return productiveMs === 0 && !hasCheckpoint ? null : productiveMs / at.elapsedMs;
+}
+
+/** The write that ends a JobSet records its failure with microseconds, its condition with seconds. */
+const ONE_WRITE_MS = 1000;
+
+function lastFailure(
+  history: readonly RestartRecord[],
+  conditions: readonly Condition[],
+): OverviewFailure | null {
+  const record = history.find(({ cause }) => FAILURES.has(cause));
+  const recorded = record && { timeMs: Date.parse(record.time), text: failureInWords(record) };
+  // While Jobs are recreated, and after the end, a condition may know of a failure without record.
+  const type = (['Failed', 'RestartingJobSet'] as const).find((each) => isTrue(conditions, each));
+  const condition = conditions.find((each) => each.type === type);
+  if (condition === undefined) return recorded ?? null;
+  const told = { timeMs: timeOf(condition), text: condition.message };
+  if (recorded === undefined || recorded.timeMs < told.timeMs - ONE_WRITE_MS) return told;
+  if (type !== 'Failed') return recorded;
+  return { ...recorded, text: `${recorded.text}; ${told.text}` };
+}
+
+const FAILURES: ReadonlyMap<RestartCause, string> = new Map([
+  ['WorkerFailed', 'a worker failed'],
+  ['StartFailed', 'containers keep crashing before the barrier'],
+  ['JobsRecreated', 'a Job failed'],
+]);
+
+/** Names who failed first if that is certain, otherwise the Pod that was seen to fail. */
+function failureInWords({ cause, witness, suspects = [] }: RestartRecord): string {
+  const certain = suspects.find(({ confidence }) => confidence === 'Certain');
+  if (certain !== undefined) return `${certain.worker}: ${certain.why}`;
+  return witness === undefined ? (FAILURES.get(cause) ?? cause) : describeWitness(witness);
+}
+
+function timeOf({ lastTransitionTime }: Condition): number {
+  return Date.parse(lastTransitionTime);
+}
