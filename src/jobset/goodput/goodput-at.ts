@@ -12,15 +12,39 @@ export interface GoodputAt {
   readonly classes: Readonly<Record<GoodputClass, number>>;
 }
 
+/** What is accounted for, and what comes after it. */
+export interface Reckoning {
+  readonly createdMs: number;
+  /** `status.goodput` with what became known since it was written. */
+  readonly goodput: Goodput;
+  /** What the JobSet has been doing since the stamp of `goodput`. */
+  readonly now: { readonly class: GoodputClass; readonly ms: number };
+}
+
 /**
  * Undefined if the operator does not account for the time of this JobSet. Without `reported`, what
  * members have told since the newest release, work since the last write is known only as `Running`.
  */
 export function goodputAt(
-  { metadata, spec, status }: JobSet,
+  jobSet: JobSet,
   nowMs: number,
   reported?: GroupProgress,
 ): GoodputAt | undefined {
+  const reckoning = reckonAt(jobSet, nowMs, reported);
+  if (reckoning === undefined) return undefined;
+  const { createdMs, goodput, now } = reckoning;
+  const classes = { ...sumsOf(goodput), Pending: goodput.pendingMs ?? 0 };
+  classes[now.class] += now.ms;
+  return { elapsedMs: Date.parse(goodput.time) - createdMs + now.ms, classes };
+}
+
+/** What `goodputAt` sums up. */
+/**  it is summed up. */
+export function reckonAt(
+  { metadata, spec, status }: JobSet,
+  nowMs: number,
+  reported: GroupProgress | undefined,
+): Reckoning | undefined {
   if (status?.goodput === undefined) return undefined;
   const { phase } = status.goodput;
   const goodput = account(status.goodput, {
@@ -32,12 +56,15 @@ export function goodputAt(
     told: reported ?? {},
     isHeard: reported !== undefined,
   });
-  const createdMs = Date.parse(metadata.creationTimestamp ?? goodput.time);
-  const accountedMs = Date.parse(goodput.time);
-  const sinceMs = phase === 'Finished' ? 0 : Math.max(0, Math.trunc(nowMs) - accountedMs);
-  const classes = { ...sumsOf(goodput), Pending: goodput.pendingMs ?? 0 };
-  classes[phase === 'Restarting' ? phase : classOfWork(goodput, reported)] += sinceMs;
-  return { elapsedMs: accountedMs - createdMs + sinceMs, classes };
+  const sinceMs = Math.max(0, Math.trunc(nowMs) - Date.parse(goodput.time));
+  return {
+    createdMs: Date.parse(metadata.creationTimestamp ?? goodput.time),
+    goodput,
+    now: {
+      class: phase === 'Restarting' ? phase : classOfWork(goodput, reported),
+      ms: phase === 'Finished' ? 0 : sinceMs,
+    },
+  };
 }
 
 function classOfWork(
