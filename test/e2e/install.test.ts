@@ -13,6 +13,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WorkerGroup } from '../../src/bench/worker-group.ts';
 import { type ControlPlane, joinRunning } from '../../src/cli/control-plane.ts';
+import type { Finding } from '../../src/cli/doctor/finding.ts';
 import { type StateDirectory, temporaryStateDirectory } from '../../src/cli/state-directory.ts';
 import { Watchdog } from '../../src/cli/watchdog/watchdog.ts';
 import { DEFAULT_NAMESPACE } from '../../src/deploy/settings.ts';
@@ -38,7 +39,8 @@ import { LOCKSTEP } from './local-cluster.fixture.ts';
 const RUNTIME = { clock: nodeClock, random: systemRandom } as const;
 const TIMING = { ...RUNTIME, timeoutMs: 60_000 };
 const DIST = fileURLToPath(new URL('../../dist/', import.meta.url));
-const INSTALLATION = ['--webhooks', 'off', '--kubeconfig', KUBERNETES ?? ''];
+const CONNECTION = ['--kubeconfig', KUBERNETES ?? ''];
+const INSTALLATION = ['--webhooks', 'off', ...CONNECTION];
 const LEASE = { namespace: DEFAULT_NAMESPACE, name: LEADER_ELECTION_ID };
 const ACCOUNT = { namespace: 'default', name: 'installed-lockstep-agent' };
 
@@ -113,6 +115,13 @@ describe.skipIf(KUBERNETES === undefined)('an installation', () => {
     return stdout;
   }
 
+  async function doctor(): Promise<readonly Finding[]> {
+    const { findings } = JSON.parse(await lockstep('doctor', '-o', 'json', ...CONNECTION)) as {
+      readonly findings: readonly Finding[];
+    };
+    return findings;
+  }
+
   async function leader(): Promise<string> {
     const lease = await controlPlane.client.get(LEASES, LEASE);
     return lease.spec?.holderIdentity?.split('_')[0] ?? '';
@@ -122,9 +131,11 @@ describe.skipIf(KUBERNETES === undefined)('an installation', () => {
     expect(await lockstep('install', ...INSTALLATION, '--dry-run')).toContain('would be applied');
     const output = await lockstep('install', ...INSTALLATION);
     expect(output).toMatch(/Lockstep \S+ is ready\n$/);
-    expect(await lockstep('status', ...INSTALLATION)).toBe(
-      'objects: ok\nJobSet API: ok\noperator: ok\nleader: ok\n',
-    );
+    const findings = await doctor();
+    expect(findings.filter(({ level }) => level === 'problem')).toEqual([]);
+    for (const check of ['objects', 'jobset-api', 'operator', 'leader']) {
+      expect(findings).toContainEqual(expect.objectContaining({ check, level: 'ok' }));
+    }
     const again = await lockstep('install', ...INSTALLATION);
     expect(again, 'nothing is to wait for').not.toContain('waiting');
   });
@@ -165,7 +176,7 @@ describe.skipIf(KUBERNETES === undefined)('an installation', () => {
   );
 
   test('serves webhooks with a certificate that API servers are told to trust', async () => {
-    const output = await lockstep('install', '--kubeconfig', KUBERNETES ?? '');
+    const output = await lockstep('install', ...CONNECTION);
     expect(output).toMatch(/Lockstep \S+ is ready\n$/);
     const { client } = controlPlane;
     const { webhooks = [] } = await client.get(MUTATING_WEBHOOK_CONFIGURATIONS, {
@@ -185,11 +196,10 @@ describe.skipIf(KUBERNETES === undefined)('an installation', () => {
   });
 
   test('goes, and leaves JobSets unless told otherwise', async () => {
-    const connection = INSTALLATION.slice(2);
-    expect(await lockstep('uninstall', ...connection)).toContain('--delete-jobsets removes both');
+    expect(await lockstep('uninstall', ...CONNECTION)).toContain('--delete-jobsets removes both');
     await controlPlane.client.list(JOBSETS);
-    await lockstep('uninstall', ...connection, '--delete-jobsets');
-    const status = await lockstep('status', ...INSTALLATION).catch((error: unknown) => error);
-    expect(status).toMatchObject({ code: 1, stdout: expect.stringContaining('not installed') });
+    await lockstep('uninstall', ...CONNECTION, '--delete-jobsets');
+    const found = await lockstep('doctor', ...CONNECTION).catch((error: unknown) => error);
+    expect(found).toMatchObject({ code: 1, stdout: expect.stringContaining('not installed') });
   });
 });

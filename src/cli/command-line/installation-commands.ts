@@ -2,13 +2,13 @@
 import type { Command } from 'commander';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { DEFAULT_NAMESPACE } from '../../deploy/settings.ts';
+import type { ConnectionFlags } from '../cluster-connection.ts';
+import type { DoctorFlags } from '../doctor/command.ts';
 import { type InstallFlags, type InstallOptions, parseInstallFlags } from '../install/options.ts';
 import { clusterCommand } from './cluster-command.ts';
 import { UsageError } from './usage-error.ts';
 
 const NAMESPACE_HELP = 'namespace of the operator';
-
-type StatusFlags = InstallFlags & { readonly watch?: boolean };
 
 export function addInstallationCommands(program: Command): void {
   installationCommand(
@@ -43,31 +43,18 @@ export function addInstallationCommands(program: Command): void {
       process.exitCode = await installCommand('install', installOptions(flags), false);
     });
 
-  installationCommand(
+  clusterCommand(
     program,
-    'status',
-    'show the state of an installation, or of a JobSet and its members',
+    'doctor',
+    'say what this cluster can do, what is missing, and how to mend it; changes nothing',
   )
-    .argument('[jobset]', 'name of a JobSet; --namespace is then the namespace of the JobSet')
-    .option('--webhooks <whether>', 'on or off: what to expect; by default what was installed')
-    .option('-w, --watch', 'for a JobSet: keep showing changes until Ctrl-C')
-    .option('-o, --output <format>', 'for a JobSet: json')
-    .action(async (jobSet: string | undefined, flags: StatusFlags, command: Command) => {
-      if (jobSet !== undefined) {
-        const { jobSetStatus, parseJobSetStatus } = await import('../jobset-status/command.ts');
-        const isGiven = command.getOptionValueSource('namespace') === 'cli';
-        const namespace = isGiven ? flags.namespace : undefined;
-        const parsed = parseJobSetStatus(jobSet, { ...flags, namespace });
-        if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
-        process.exitCode = await jobSetStatus(parsed.options, flags);
-        return;
-      }
-      for (const flag of ['watch', 'output'] as const) {
-        if (flags[flag] === undefined) continue;
-        throw new UsageError(`--${flag} is for a JobSet: lockstep status JOBSET --${flag}`);
-      }
-      const { installCommand } = await import('../install/command.ts');
-      process.exitCode = await installCommand('status', installOptions(flags), false);
+    .option('-n, --namespace <name>', `${NAMESPACE_HELP}; found by itself by default`)
+    .option('-o, --output <format>', 'json')
+    .action(async (flags: DoctorFlags & ConnectionFlags) => {
+      const { doctor, parseDoctor } = await import('../doctor/command.ts');
+      const parsed = parseDoctor(flags);
+      if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
+      process.exitCode = await doctor(parsed.options, flags);
     });
 
   installationCommand(

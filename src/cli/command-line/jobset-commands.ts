@@ -4,6 +4,7 @@ import type { ConnectionFlags } from '../cluster-connection.ts';
 import type { LogsFlags } from '../jobset-logs/options.ts';
 import type { ReportFlags } from '../jobset-report/command.ts';
 import type { RestartFlags } from '../jobset-restart/command.ts';
+import type { JobSetStatusFlags } from '../jobset-status/command.ts';
 import { clusterCommand } from './cluster-command.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -21,6 +22,23 @@ export function addJobSetCommands(program: Command): void {
       }
       const { render } = await import('../render.ts');
       process.exitCode = await render(file, flags.output);
+    });
+
+  clusterCommand(program, 'status', 'show a JobSet and its members')
+    .argument('[jobset]', 'name of the JobSet')
+    .option('-n, --namespace <name>', "namespace of the JobSet; the context's by default")
+    .option('-w, --watch', 'keep showing changes until Ctrl-C')
+    .option('-o, --output <format>', 'json')
+    .action(async (jobSet: string | undefined, flags: JobSetStatusFlags & ConnectionFlags) => {
+      if (jobSet === undefined) {
+        throw new UsageError(
+          'give the name of a JobSet, or run "lockstep doctor" for the installation',
+        );
+      }
+      const { jobSetStatus, parseJobSetStatus } = await import('../jobset-status/command.ts');
+      const parsed = parseJobSetStatus(jobSet, flags);
+      if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
+      process.exitCode = await jobSetStatus(parsed.options, flags);
     });
 
   jobSetCommand(program, 'logs', 'show the logs of all members of a JobSet, in the order of time')

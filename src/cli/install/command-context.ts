@@ -1,7 +1,7 @@
 import type { Client } from '../../runtime/client/client.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 
-/** What the commands `install`, `status` and `uninstall` work with. */
+/** What the commands `install` and `uninstall` work with. */
 export interface CommandContext {
   readonly client: Client;
   readonly serverVersion: string;

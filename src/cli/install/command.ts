@@ -1,15 +1,15 @@
-/** Runs `lockstep install`, `status` and `uninstall`. */
+/** Runs `lockstep install` and `uninstall`. */
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
 import { connectTo, withoutRights } from '../cluster-connection.ts';
 import { onTermination } from '../termination.ts';
 import type { CommandContext } from './command-context.ts';
-import { install, installationYaml, status } from './install.ts';
+import { install, installationYaml } from './install.ts';
 import type { InstallOptions } from './options.ts';
 import { uninstall } from './uninstall.ts';
 
 /** Runs one of them against the cluster of the flags; returns its exit code. */
 export async function installCommand(
-  name: 'install' | 'status' | 'uninstall',
+  name: 'install' | 'uninstall',
   options: InstallOptions,
   deleteJobSets: boolean,
 ): Promise<number> {
@@ -33,8 +33,6 @@ export async function installCommand(
       switch (name) {
         case 'install':
           return await install(context, options);
-        case 'status':
-          return await status(context, options);
         case 'uninstall':
           return await uninstall(context, { ...options, deleteJobSets });
       }

@@ -16,7 +16,7 @@ import {
   CUSTOM_RESOURCE_DEFINITIONS,
   type CustomResourceDefinition,
 } from '../../kube/objects/custom-resource-definition.ts';
-import { LEASES } from '../../kube/objects/lease.ts';
+import { LEASES, type Lease } from '../../kube/objects/lease.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';
 import type { Resource } from '../../kube/resource.ts';
 import { isReason } from '../../kube/status.ts';
@@ -24,10 +24,12 @@ import { LEADER_ELECTION_ID } from '../../operator/configuration/object-names.ts
 import type { Client, ObjectKey } from '../../runtime/client/client.ts';
 import { keyOf, titleOf } from './objects.ts';
 
-export interface Finding {
+export interface HealthFinding {
   readonly part: string;
-  /** Undefined: all is well. */
+  /** Undefined: all is well, as far as it could be read. */
   readonly problem: string | undefined;
+  /** The objects that the user may not read; then nothing is known of the rest. */
+  readonly unread?: readonly string[];
 }
 
 export interface HealthOptions {
@@ -36,18 +38,36 @@ export interface HealthOptions {
   readonly objects: readonly Installed[];
   readonly nowMs: number;
   readonly signal: AbortSignal;
+  /** Whether objects that the user may not read are told as `unread`, and not thrown as errors. */
+  readonly mayLackRights?: boolean;
 }
 
 /** Rejects only if the API server does not answer or does not let us look. */
-export async function installationHealth(options: HealthOptions): Promise<readonly Finding[]> {
-  const objects = await readAll(options);
+export async function installationHealth(
+  options: HealthOptions,
+): Promise<readonly HealthFinding[]> {
+  const { found: objects, unread } = await readAll(options);
   const missing = options.objects
-    .filter(({ object }) => !objects.has(titleOf(object)))
-    .map(({ object }) => titleOf(object));
+    .map(({ object }) => titleOf(object))
+    .filter((title) => !objects.has(title) && !unread.includes(title));
   const [first] = missing;
-  if (!options.objects.some((one) => isTelling(one) && objects.has(titleOf(one.object)))) {
+  const telling = options.objects.filter(isTelling).map(({ object }) => titleOf(object));
+  if (!telling.some((title) => objects.has(title))) {
+    if (telling.some((title) => unread.includes(title))) {
+      return [{ part: 'objects', problem: undefined, unread }];
+    }
     return [{ part: 'objects', problem: 'Lockstep is not installed: run "lockstep install"' }];
   }
+  const ofKind = ({ kind }: Resource): readonly string[] =>
+    unread.filter((title) => title.startsWith(`${kind} `));
+  const unlessUnread = (
+    part: string,
+    of: readonly Resource[],
+    judge: () => HealthFinding,
+  ): HealthFinding => {
+    const needed = of.flatMap(ofKind);
+    return needed.length > 0 ? { part, problem: undefined, unread: needed } : judge();
+  };
   return [
     {
       part: 'objects',
@@ -55,13 +75,23 @@ export async function installationHealth(options: HealthOptions): Promise<readon
         first === undefined
           ? undefined
           : `missing: ${missing.join(', ')}: run "lockstep install" again`,
+      ...(unread.length > 0 && { unread }),
     },
-    definition(objects),
-    await deployment(options, objects),
+    unlessUnread('JobSet API', [CUSTOM_RESOURCE_DEFINITIONS], () => definition(objects)),
+    ofKind(DEPLOYMENTS).length > 0
+      ? { part: 'operator', problem: undefined, unread: ofKind(DEPLOYMENTS) }
+      : await deployment(options, objects),
     await leader(options),
-    ...(options.settings.webhooks ? [webhooks(objects)] : []),
+    ...(options.settings.webhooks
+      ? [unlessUnread('webhooks', WEBHOOK_CONFIGURATIONS, () => webhooks(objects))]
+      : []),
   ];
 }
+
+const WEBHOOK_CONFIGURATIONS = [
+  MUTATING_WEBHOOK_CONFIGURATIONS,
+  VALIDATING_WEBHOOK_CONFIGURATIONS,
+] as const;
 
 /** A namespace may be older than an installation, and the definition of JobSet outlives it. */
 function isTelling({ of }: Installed): boolean {
@@ -71,13 +101,26 @@ function isTelling({ of }: Installed): boolean {
 /** The existing objects, by title. */
 type Found = ReadonlyMap<string, Stored<KubeObject>>;
 
-async function readAll({ client, objects, signal }: HealthOptions): Promise<Found> {
-  const all = await Promise.all(
-    objects.map(({ of, object }) => read(client, of, keyOf(object), signal)),
+async function readAll({
+  client,
+  objects,
+  signal,
+  mayLackRights = false,
+}: HealthOptions): Promise<{ readonly found: Found; readonly unread: readonly string[] }> {
+  const found = new Map<string, Stored<KubeObject>>();
+  const unread: string[] = [];
+  await Promise.all(
+    objects.map(async ({ of, object }) => {
+      try {
+        const stored = await read(client, of, keyOf(object), signal);
+        if (stored !== undefined) found.set(titleOf(object), stored);
+      } catch (error) {
+        if (!mayLackRights || !isReason(error, 'Forbidden')) throw error;
+        unread.push(titleOf(object));
+      }
+    }),
   );
-  return new Map(
-    all.flatMap((object) => (object === undefined ? [] : [[titleOf(object), object]])),
-  );
+  return { found, unread };
 }
 
 async function read<T extends KubeObject>(
@@ -102,7 +145,7 @@ function only<T extends KubeObject>(objects: Found, of: Resource<T>): Stored<T> 
   return undefined;
 }
 
-function definition(objects: Found): Finding {
+function definition(objects: Found): HealthFinding {
   const part = 'JobSet API';
   const crd = only<CustomResourceDefinition>(objects, CUSTOM_RESOURCE_DEFINITIONS);
   const conditions = crd?.status?.conditions ?? [];
@@ -113,7 +156,7 @@ function definition(objects: Found): Finding {
   return { part, problem: told.join('; ') || 'not served yet' };
 }
 
-async function deployment(options: HealthOptions, objects: Found): Promise<Finding> {
+async function deployment(options: HealthOptions, objects: Found): Promise<HealthFinding> {
   const part = 'operator';
   const found = only<Deployment>(objects, DEPLOYMENTS);
   if (found === undefined) return { part, problem: 'there is no Deployment' };
@@ -131,6 +174,8 @@ async function deployment(options: HealthOptions, objects: Found): Promise<Findi
   return { part, problem: [count, ...why].join('; ') };
 }
 
+/** An operator has two replicas; more Pods are remains of failed ones. */
+const MAX_PODS = 50;
 const OPERATOR_PODS = 'app.kubernetes.io/name=lockstep,app.kubernetes.io/component=operator';
 
 /** Why Pods do not run, each reason once. */
@@ -138,13 +183,16 @@ async function podProblems({
   client,
   settings,
   signal,
+  mayLackRights = false,
 }: HealthOptions): Promise<readonly string[]> {
-  const { items } = await client.list(PODS, {
-    namespace: settings.namespace,
-    labelSelector: OPERATOR_PODS,
-    signal,
-  });
-  return [...new Set(items.flatMap(podProblem))];
+  const of = { namespace: settings.namespace, labelSelector: OPERATOR_PODS, limit: MAX_PODS };
+  try {
+    const { items } = await client.list(PODS, { ...of, signal });
+    return [...new Set(items.flatMap(podProblem))];
+  } catch (error) {
+    if (!mayLackRights || !isReason(error, 'Forbidden')) throw error;
+    return [];
+  }
 }
 
 function podProblem({ metadata, status }: Stored<Pod>): readonly string[] {
@@ -164,10 +212,22 @@ function podProblem({ metadata, status }: Stored<Pod>): readonly string[] {
   });
 }
 
-async function leader({ client, settings, nowMs, signal }: HealthOptions): Promise<Finding> {
+async function leader({
+  client,
+  settings,
+  nowMs,
+  signal,
+  mayLackRights = false,
+}: HealthOptions): Promise<HealthFinding> {
   const part = 'leader';
   const at = { namespace: settings.namespace, name: LEADER_ELECTION_ID };
-  const lease = await read(client, LEASES, at, signal);
+  let lease: Lease | undefined;
+  try {
+    lease = await read(client, LEASES, at, signal);
+  } catch (error) {
+    if (!mayLackRights || !isReason(error, 'Forbidden')) throw error;
+    return { part, problem: undefined, unread: [`Lease ${at.namespace}/${at.name}`] };
+  }
   const { holderIdentity = '', renewTime = '', leaseDurationSeconds = 0 } = lease?.spec ?? {};
   if (holderIdentity === '') return { part, problem: 'no replica leads yet' };
   const endsMs = Date.parse(renewTime) + leaseDurationSeconds * 1000;
@@ -175,9 +235,9 @@ async function leader({ client, settings, nowMs, signal }: HealthOptions): Promi
   return { part, problem: `${holderIdentity} led until ${renewTime}, and no replica leads now` };
 }
 
-function webhooks(objects: Found): Finding {
+function webhooks(objects: Found): HealthFinding {
   const part = 'webhooks';
-  const configured = [MUTATING_WEBHOOK_CONFIGURATIONS, VALIDATING_WEBHOOK_CONFIGURATIONS].flatMap(
+  const configured = WEBHOOK_CONFIGURATIONS.flatMap(
     (of): readonly Webhook[] =>
       only<KubeObject & { readonly webhooks?: readonly Webhook[] }>(objects, of)?.webhooks ?? [],
   );

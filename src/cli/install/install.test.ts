@@ -1,11 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { DEPLOYMENTS } from '../../deploy/kinds.ts';
 import { manifest } from '../../deploy/manifest.ts';
 import { NAMESPACES } from '../../kube/objects/core.ts';
 import { LEASES } from '../../kube/objects/lease.ts';
-import { PODS } from '../../kube/objects/pod.ts';
 import { LEADER_ELECTION_ID } from '../../operator/configuration/object-names.ts';
-import { install, status } from './install.ts';
+import { install } from './install.ts';
 import { InstallationWorld, optionsOf } from './installation.fixture.ts';
 import { uninstall } from './uninstall.ts';
 
@@ -13,79 +11,6 @@ let world: InstallationWorld;
 
 beforeEach(() => {
   world = new InstallationWorld();
-});
-
-describe('lockstep status', () => {
-  test('says that all is well', async () => {
-    await world.bringUp();
-    expect(await status(world.context(), optionsOf())).toBe(0);
-    expect(world.printed).toEqual([
-      'objects: ok',
-      'JobSet API: ok',
-      'operator: ok',
-      'leader: ok',
-      'webhooks: ok',
-    ]);
-  });
-
-  test('says that nothing is installed, and what to do', async () => {
-    expect(await status(world.context(), optionsOf())).toBe(1);
-    expect(world.printed).toEqual(['objects: Lockstep is not installed: run "lockstep install"']);
-  });
-
-  test('names what is missing, why Pods do not run, and the last leader', async () => {
-    await world.bringUp();
-    await world.client.delete(DEPLOYMENTS, {
-      namespace: 'lockstep-system',
-      name: 'lockstep-operator',
-    });
-    await world.clock.advance(60_000);
-    expect(await status(world.context(), optionsOf())).toBe(1);
-    expect(world.printed[0]).toBe(
-      'objects: missing: Deployment lockstep-system/lockstep-operator: run "lockstep install" again',
-    );
-    expect(world.printed[2]).toBe('operator: there is no Deployment');
-    expect(world.printed[3]).toMatch(/^leader: a led until .*, and no replica leads now$/);
-  });
-
-  test('tells what the Pods of the operator wait for, once', async () => {
-    await world.bringUp();
-    const at = { namespace: 'lockstep-system', name: 'lockstep-operator' };
-    const behind = { status: { replicas: 2, updatedReplicas: 2, availableReplicas: 0 } };
-    await world.client.patch(DEPLOYMENTS, at, { type: 'merge', patch: behind });
-    const waiting = { reason: 'ImagePullBackOff', message: 'no such image' };
-    for (const name of ['a', 'b']) {
-      await world.client.create(PODS, {
-        apiVersion: 'v1',
-        kind: 'Pod',
-        metadata: {
-          namespace: 'lockstep-system',
-          name,
-          labels: {
-            'app.kubernetes.io/name': 'lockstep',
-            'app.kubernetes.io/component': 'operator',
-          },
-        },
-        spec: { containers: [] },
-        status: {
-          containerStatuses: [
-            {
-              name: 'operator',
-              ready: false,
-              restartCount: 0,
-              image: '',
-              imageID: '',
-              state: { waiting },
-            },
-          ],
-        },
-      });
-    }
-    await status(world.context(), optionsOf());
-    expect(world.printed[2]).toBe(
-      'operator: 0 of 2 replicas are available; ImagePullBackOff: no such image',
-    );
-  });
 });
 
 describe('lockstep install', () => {
@@ -111,10 +36,6 @@ describe('lockstep install', () => {
       'MutatingWebhookConfiguration lockstep-mutating-webhook-configuration deleted',
       'Service lockstep-system/lockstep-webhook-service deleted',
     ]);
-    world.printed.splice(0);
-    expect(await status(world.context(), optionsOf()), 'which status sees by itself').toBe(0);
-    expect(world.printed.map((line) => line.split(':')[0])).not.toContain('webhooks');
-    expect(await status(world.context(), optionsOf({ webhooks: 'on' }))).toBe(1);
   });
 
   test('takes rights away where the operator acts no more, and its network policy', async () => {
@@ -123,8 +44,6 @@ describe('lockstep install', () => {
     const confined = optionsOf({ ...off, watchNamespace, networkPolicy: true });
     for (const { of, object } of manifest(confined.settings)) await world.client.create(of, object);
     await world.becomeReady(optionsOf(off));
-    expect(await status(world.context(), optionsOf()), 'as it was installed').toBe(0);
-    world.printed.splice(0);
     const fewer = optionsOf({ ...off, watchNamespace: ['team-b'] });
     expect(await install(world.context(), fewer)).toBe(0);
     const deleted = world.printed.filter((line) => line.endsWith(' deleted'));
@@ -160,7 +79,6 @@ describe('lockstep install', () => {
 
   test.each([
     ['install', install],
-    ['status', status],
     ['uninstall', (context, options) => uninstall(context, { ...options, deleteJobSets: true })],
   ] satisfies [string, typeof install][])(
     'says of the embedded cluster that there is nothing to do: %s',
@@ -172,11 +90,10 @@ describe('lockstep install', () => {
     },
   );
 
-  test('is refused beside an installation in another namespace, as are status and uninstall', async () => {
+  test('is refused beside an installation in another namespace, as is uninstall', async () => {
     await world.bringUp();
     const elsewhere = optionsOf({ namespace: 'other' });
     expect(await install(world.context(), elsewhere)).toBe(1);
-    expect(await status(world.context(), elsewhere)).toBe(1);
     expect(await uninstall(world.context(), { ...elsewhere, deleteJobSets: true })).toBe(1);
     expect(new Set(world.warned)).toEqual(
       new Set([
@@ -184,7 +101,6 @@ describe('lockstep install', () => {
       ]),
     );
     expect(world.printed).toEqual([]);
-    expect(await status(world.context(), optionsOf())).toBe(0);
   });
 
   test('gives up after its time-out, and says what is missing', async () => {

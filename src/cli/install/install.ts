@@ -1,34 +1,28 @@
 /**
- * `lockstep install` and `status`. Each returns its exit code: 0 done, 1 not. The installed objects
- * are exactly those of `deploy/`.
+ * `lockstep install`. Returns its exit code: 0 done, 1 not. The installed objects are exactly
+ * those of `deploy/`.
  */
 
-import { DEPLOYMENTS } from '../../deploy/kinds.ts';
 import { manifest, manifestYaml } from '../../deploy/manifest.ts';
-import { NAMESPACES_ARGUMENT, WEBHOOKS_OFF } from '../../deploy/operator-deployment.ts';
-import { CONFINED_NAME, OPERATOR_NAME } from '../../deploy/permissions.ts';
-import {
-  INSTALLED_LABELS,
-  type InstallationSettings,
-  type Installed,
-} from '../../deploy/settings.ts';
+import { CONFINED_NAME } from '../../deploy/permissions.ts';
+import { INSTALLED_LABELS, type Installed } from '../../deploy/settings.ts';
 import { namespaceOf } from '../../kube/meta.ts';
 import { NAMESPACES } from '../../kube/objects/core.ts';
 import { ROLE_BINDINGS, ROLES } from '../../kube/objects/rbac.ts';
 import { isReason } from '../../kube/status.ts';
 import { sleep } from '../../runtime/ports/clock.ts';
 import type { CommandContext } from './command-context.ts';
-import { type Finding, type HealthOptions, installationHealth } from './health.ts';
+import { type HealthFinding, type HealthOptions, installationHealth } from './health.ts';
 import { FIELD_MANAGER, isOurs, keyOf, otherPlace, PART_OF, titleOf } from './objects.ts';
 import type { InstallOptions } from './options.ts';
 import { preflight } from './preflight.ts';
-import { remove, unlessGone } from './removal.ts';
+import { remove } from './removal.ts';
 
 export const EXIT_FAILURE = 1;
 /** In the API server's version. */
-const EMBEDDED_VERSION_SUFFIX = '+lockstep';
+export const EMBEDDED_VERSION_SUFFIX = '+lockstep';
 const EMBEDDED =
-  'this is the embedded cluster of "lockstep up", which runs its own operator, so there is nothing to install; "lockstep status JOBSET" shows a JobSet; for another cluster use --kubeconfig or --context';
+  'this is the embedded cluster of "lockstep up", which runs its own operator, so there is nothing to install; "lockstep doctor" shows its state; for another cluster use --kubeconfig or --context';
 export const POLL_MS = 1_000;
 
 /** The manifest as text, without a look at a cluster. */
@@ -146,36 +140,6 @@ async function untilHealthy(
   }
 }
 
-/** Prints the health of the installation. */
-export async function status(context: CommandContext, options: InstallOptions): Promise<number> {
-  if (await isRefused(context, options)) return EXIT_FAILURE;
-  const settings = await asInstalled(context, options);
-  const objects = manifest(settings);
-  const health = healthOf(context, { ...options, settings }, objects);
-  const findings = await installationHealth(health);
-  for (const finding of findings) {
-    context.print(finding.problem === undefined ? `${finding.part}: ok` : lineOf(finding));
-  }
-  return findings.some(({ problem }) => problem !== undefined) ? EXIT_FAILURE : 0;
-}
-
-/** Lets the arguments of the existing operator decide about webhooks, unless a flag does. */
-async function asInstalled(
-  { client, signal }: CommandContext,
-  { settings, areWebhooksStated }: InstallOptions,
-): Promise<InstallationSettings> {
-  const at = { namespace: settings.namespace, name: OPERATOR_NAME };
-  const operator = await unlessGone(client.get(DEPLOYMENTS, at, { signal }));
-  const [container] = operator?.spec?.template?.spec?.containers ?? [];
-  const args = container?.args ?? [];
-  const confined = args.find((argument) => argument.startsWith(NAMESPACES_ARGUMENT));
-  return {
-    ...settings,
-    webhooks: areWebhooksStated ? settings.webhooks : !args.includes(WEBHOOKS_OFF),
-    watchNamespaces: confined?.slice(NAMESPACES_ARGUMENT.length).split(',') ?? [],
-  };
-}
-
 function healthOf(
   { client, clock, signal }: CommandContext,
   { settings }: InstallOptions,
@@ -184,6 +148,6 @@ function healthOf(
   return { client, settings, objects, nowMs: clock.now(), signal };
 }
 
-function lineOf({ part, problem = '' }: Finding): string {
+function lineOf({ part, problem = '' }: HealthFinding): string {
   return `${part}: ${problem}`;
 }

@@ -1,4 +1,4 @@
-/** The flags of `lockstep install`, `status` and `uninstall`. */
+/** The flags of `lockstep install` and `uninstall`. */
 import { defaultSettings, type InstallationSettings, memoryFor } from '../../deploy/settings.ts';
 import { dns1123LabelErrors } from '../../kube/name-rules.ts';
 import { compareQuantities, parseQuantity } from '../../kube/quantity.ts';
@@ -25,8 +25,6 @@ export interface InstallFlags extends ConnectionFlags {
 
 export interface InstallOptions {
   readonly settings: InstallationSettings;
-  /** Whether a flag decides about webhooks. */
-  readonly areWebhooksStated: boolean;
   readonly connection: ConnectionFlags;
   readonly timeoutMs: number;
   readonly replaceCrd: boolean;
@@ -93,7 +91,6 @@ export function parseInstallFlags(
       networkPolicy: flags.networkPolicy === true,
       watchNamespaces,
     },
-    areWebhooksStated: flags.webhooks !== undefined,
     connection: { kubeconfig: flags.kubeconfig, context: flags.context },
     timeoutMs: seconds * 1000,
     replaceCrd: flags.replaceCrd === true,

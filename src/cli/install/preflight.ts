@@ -36,9 +36,14 @@ export interface PreflightOptions {
 }
 
 /** The first version with ValidatingAdmissionPolicy and matchConditions of webhooks. */
-const OLDEST_MINOR = 30;
+export const OLDEST_MINOR = 30;
 /** The first version whose nodes restart all containers of a Pod in place, if that gate is on. */
-const IN_PLACE_MINOR = 35;
+export const IN_PLACE_MINOR = 35;
+
+/** NaN for a version that is not like Kubernetes'. */
+export function minorOf(version: string): number {
+  return Number(/^v?1\.(\d+)/.exec(version)?.[1] ?? Number.NaN);
+}
 
 export interface Preflight {
   /** If there is a problem, nothing is installed. */
@@ -48,7 +53,7 @@ export interface Preflight {
 
 export async function preflight(options: PreflightOptions): Promise<Preflight> {
   const { serverVersion } = options;
-  const minor = Number(/^1\.(\d+)/.exec(serverVersion)?.[1] ?? Number.NaN);
+  const minor = minorOf(serverVersion);
   if (minor < OLDEST_MINOR) {
     const problem = `the API server runs Kubernetes ${serverVersion}; Lockstep needs 1.${OLDEST_MINOR} or later`;
     return { problems: [problem], warnings: [] };

@@ -128,7 +128,7 @@ async function whatFollows(
   } catch (error) {
     if (!(error instanceof DeadlineError)) throw error;
     const { kind, text } = stateNow();
-    const advice = `see "lockstep status ${at.name}", and "lockstep status" for the operator`;
+    const advice = `see "lockstep status ${at.name}", and "lockstep doctor" for the operator`;
     return { kind, text: `${text} after ${timeoutSeconds} s: ${advice}` };
   }
 }

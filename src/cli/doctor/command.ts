@@ -1,0 +1,70 @@
+/** `lockstep doctor`: reads what it may, and prints what it finds. */
+import packageJson from '../../../package.json' with { type: 'json' };
+import { dns1123LabelErrors } from '../../kube/name-rules.ts';
+import { nodeClock } from '../../runtime/adapters/node-clock.ts';
+import { type ConnectionFlags, connectTo } from '../cluster-connection.ts';
+import { onTermination } from '../termination.ts';
+import { examine } from './examination.ts';
+import { findingsJson, printedFindings } from './printed-findings.ts';
+
+export interface DoctorFlags {
+  readonly namespace?: string;
+  readonly output?: string;
+}
+
+export interface DoctorOptions {
+  /** The operator's; undefined: it is to be found. */
+  readonly namespace: string | undefined;
+  readonly isJson: boolean;
+}
+
+/** The options, or one line for each wrong flag: its name, its value and what is allowed. */
+export function parseDoctor({
+  namespace,
+  output,
+}: DoctorFlags): { readonly options: DoctorOptions } | { readonly errors: readonly string[] } {
+  const namespaceErrors = namespace === undefined ? [] : dns1123LabelErrors(namespace);
+  const errors = [
+    ...namespaceErrors.map((why) => `--namespace is "${namespace}": ${why}`),
+    ...(output === undefined || output === 'json'
+      ? []
+      : [`--output is "${output}", allowed is json`]),
+  ];
+  if (errors.length > 0) return { errors };
+  return { options: { namespace, isJson: output === 'json' } };
+}
+
+const EXIT_PROBLEM = 1;
+/** For a pipe or a file. */
+const DEFAULT_COLUMNS = 100;
+
+/** Returns the exit code: 0 no problem, 1 a problem. */
+export async function doctor(
+  { isJson, ...options }: DoctorOptions,
+  flags: ConnectionFlags,
+): Promise<number> {
+  const termination = onTermination();
+  const { signal } = termination;
+  try {
+    const { client, serverVersion, close } = await connectTo(flags, signal);
+    try {
+      const { version } = packageJson;
+      const clock = nodeClock;
+      const findings = await examine({ ...options, client, serverVersion, version, clock, signal });
+      const { isTTY, columns } = process.stdout;
+      const lines = isJson
+        ? [findingsJson(findings)]
+        : printedFindings(findings, isTTY ? columns : DEFAULT_COLUMNS);
+      process.stdout.write(`${lines.join('\n')}\n`);
+      return findings.some(({ level }) => level === 'problem') ? EXIT_PROBLEM : 0;
+    } finally {
+      close();
+    }
+  } catch (error) {
+    const code = termination.exitCode();
+    if (code !== undefined) return code;
+    throw error;
+  } finally {
+    termination.dispose();
+  }
+}

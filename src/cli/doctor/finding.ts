@@ -1,0 +1,71 @@
+/** What `lockstep doctor` finds out, and how one question to the API server can end. */
+import { isReason } from '../../kube/status.ts';
+import { DeadlineError, unlessAborted, withDeadline } from '../../runtime/deadline.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+
+export type Level = 'ok' | 'note' | 'problem' | 'not-checked';
+
+export type Topic =
+  | 'Kubernetes'
+  | 'Nodes'
+  | 'Lockstep'
+  | 'Rights'
+  | 'Namespace'
+  | 'JobSets'
+  | 'Probe';
+
+export interface Finding {
+  readonly topic: Topic;
+  /** Stays the same from version to version, for scripts. */
+  readonly check: string;
+  readonly level: Level;
+  /** One line in words. */
+  readonly text: string;
+  /** A command, or a page of the documentation. */
+  readonly fix?: string;
+}
+
+/** Something that was to be read, or why that was not possible. */
+export type Fact<T> = { readonly value: T } | { readonly unknown: string };
+
+export interface Asking {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** One question that hangs does not hold up the others, and the user waits no longer than this. */
+const QUESTION_LIMIT_MS = 10_000;
+
+/**
+ * Reads a fact. `what` completes "you may not": `list nodes`. Rejects only if the user has ended the
+ * command.
+ */
+export async function fact<T>(
+  { clock, signal }: Asking,
+  what: string,
+  read: (signal: AbortSignal) => Promise<T>,
+): Promise<Fact<T>> {
+  try {
+    const value = await withDeadline(clock, QUESTION_LIMIT_MS, signal, (limited) =>
+      unlessAborted(read(limited), limited),
+    );
+    return { value };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (isReason(error, 'Forbidden')) return { unknown: `you may not ${what}` };
+    if (error instanceof DeadlineError) {
+      return { unknown: `no answer within ${QUESTION_LIMIT_MS / 1000} s to: ${what}` };
+    }
+    return { unknown: `could not ${what}: ${error instanceof Error ? error.message : 'failed'}` };
+  }
+}
+
+/** The findings about a fact, or one that says why there are none. */
+export function ifKnown<T>(
+  known: Fact<T>,
+  about: Pick<Finding, 'topic' | 'check'>,
+  judge: (value: T) => readonly Finding[],
+): readonly Finding[] {
+  if ('value' in known) return judge(known.value);
+  return [{ ...about, level: 'not-checked', text: known.unknown }];
+}
