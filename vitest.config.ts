@@ -4,7 +4,7 @@ import { EMBEDDED_ONLY, KUBERNETES, KUBERNETES_COUNT } from './test/kubernetes.t
 // Three projects, so that pure tests share one module graph and stay quick, while tests that own
 // processes, ports and files each run in a process of their own. A fourth one where there is a real
 // Kubernetes: all suites that are written against a kubeconfig, one at a time for each that there is.
-// And a fifth one where `npm run test:frameworks` has installed frameworks.
+// And two more where `npm run test:frameworks` has installed frameworks, and `npm run test:browser` a browser.
 const SUITE_TIMEOUT_MS = 60_000;
 /** They wait for nothing: it ends what hangs, and no property that a busy machine only slows down. */
 const UNIT_TIMEOUT_MS = 30_000;
@@ -31,6 +31,17 @@ const frameworks = {
     include: ['test/frameworks/**/*.test.ts'],
     pool: 'forks',
     testTimeout: 4 * SUITE_TIMEOUT_MS,
+    hookTimeout: 2 * SUITE_TIMEOUT_MS,
+  },
+} satisfies TestProjectConfiguration;
+
+const browser = {
+  test: {
+    name: 'browser',
+    include: ['test/browser/**/*.test.ts'],
+    pool: 'forks',
+    maxWorkers: 1,
+    testTimeout: SUITE_TIMEOUT_MS,
     hookTimeout: 2 * SUITE_TIMEOUT_MS,
   },
 } satisfies TestProjectConfiguration;
@@ -74,6 +85,7 @@ export default defineConfig({
       },
       ...(KUBERNETES === undefined ? [] : [kubernetes]),
       ...('LOCKSTEP_TEST_FRAMEWORK_REPEATS' in process.env ? [frameworks] : []),
+      ...('LOCKSTEP_TEST_CHROMIUM' in process.env ? [browser] : []),
     ],
   },
 });

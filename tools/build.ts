@@ -6,15 +6,21 @@
 import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
-import { AGENT_BUNDLE, EXAMPLE_BUNDLE, LOCAL_BUNDLES, OPERATOR_BUNDLES } from './bundles.ts';
+import {
+  AGENT_BUNDLE,
+  DASHBOARD_BUNDLE,
+  EXAMPLE_BUNDLE,
+  LOCAL_BUNDLES,
+  OPERATOR_BUNDLES,
+} from './bundles.ts';
 
 const DIST = 'dist';
 const fresh = `${DIST}.${process.pid}`;
 
 try {
   await Promise.all(
-    [AGENT_BUNDLE, OPERATOR_BUNDLES, LOCAL_BUNDLES, EXAMPLE_BUNDLE].map((bundle) =>
-      build({ ...bundle, outdir: bundle.outdir.replace(DIST, fresh) }),
+    [AGENT_BUNDLE, OPERATOR_BUNDLES, LOCAL_BUNDLES, DASHBOARD_BUNDLE, EXAMPLE_BUNDLE].map(
+      (bundle) => build({ ...bundle, outdir: bundle.outdir.replace(DIST, fresh) }),
     ),
   );
   await writePrograms(join(fresh, 'bin'));

@@ -48,3 +48,22 @@ export const EXAMPLE_BUNDLE = {
   outdir: 'dist/examples',
   packages: 'external',
 } as const satisfies BuildOptions;
+
+/** The page of `lockstep dashboard`. All of it is here, because it may ask no other host. */
+export const DASHBOARD_BUNDLE = {
+  bundle: true,
+  platform: 'browser',
+  format: 'esm',
+  target: ['chrome109', 'firefox115', 'safari16'],
+  logLevel: 'warning',
+  sourcemap: false,
+  minify: true,
+  legalComments: 'inline',
+  entryPoints: {
+    page: 'src/dashboard/page/main.ts',
+    style: 'src/dashboard/page/style.css',
+    index: 'src/dashboard/page/index.html',
+  },
+  loader: { '.html': 'copy' },
+  outdir: 'dist/dashboard',
+} as const satisfies BuildOptions;

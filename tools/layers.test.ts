@@ -27,6 +27,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   agent: ['kube', 'jobset', 'runtime', 'agent'],
   operator: ['kube', 'jobset', 'runtime', 'operator'],
   cluster: ['kube', 'api-machinery', 'runtime', 'cluster'],
+  dashboard: ['kube', 'jobset', 'dashboard'],
   deploy: ['kube', 'jobset', 'runtime', 'operator', 'deploy'],
 };
 /** The command line and the benchmarks drive all the other parts. */

@@ -1,0 +1,29 @@
+/** The addresses of the server. All but the page itself need the cookie of a session. */
+
+/** Streams of server-sent events; each event is one message as JSON. */
+export const OVERVIEW_EVENTS = '/api/overview';
+export const RUN_EVENTS = '/api/run';
+export const LOG_EVENTS = '/api/log';
+/** `POST` with an `ActionRequest` as JSON; answers with an `ActionAnswer`. */
+export const ACTIONS = '/api/action';
+/** `GET`: which cluster it is, a `ClusterView`. */
+export const CLUSTER = '/api/cluster';
+
+export interface ClusterView {
+  /** Name of the kubeconfig's context. */
+  readonly context: string;
+  readonly server: string;
+  readonly serverVersion: string;
+  /** Version of this program. */
+  readonly version: string;
+}
+
+/** `/api/run?namespace=default&name=train` */
+export function runEventsOf(namespace: string, name: string): string {
+  return `${RUN_EVENTS}?${new URLSearchParams({ namespace, name })}`;
+}
+
+/** Only members of the JobSet have a log here. */
+export function logEventsOf(namespace: string, name: string, pod: string): string {
+  return `${LOG_EVENTS}?${new URLSearchParams({ namespace, name, pod })}`;
+}

@@ -1,0 +1,150 @@
+/**
+ * What the server tells a page that shows one JobSet: everything at first, then what has changed.
+ * Times are Unix milliseconds of the machine on which the server runs, which is the page's own.
+ */
+import type { GoodputClass } from '../../jobset/goodput/classes.ts';
+import type { JobSetView, MemberView } from '../../jobset/view/status-view.ts';
+import type { Action } from './action.ts';
+import type { ProblemsMessage } from './problems.ts';
+
+export type RunMessage =
+  | { readonly type: 'Run'; readonly run: RunView }
+  /** Members that came or changed, and the names of the Pods of those that went. */
+  | {
+      readonly type: 'Members';
+      readonly changed: readonly MemberView[];
+      readonly gone: readonly string[];
+    }
+  /** Newer than all before, the oldest first. */
+  | { readonly type: 'Samples'; readonly samples: readonly Sample[] }
+  /** All that are known, the oldest first. */
+  | { readonly type: 'Events'; readonly events: readonly EventView[] }
+  /** The JobSet was deleted. What was told stays true of its end. */
+  | { readonly type: 'Gone' }
+  | ProblemsMessage;
+
+/** All about a JobSet that changes seldom. */
+export interface RunView {
+  readonly uid: string;
+  readonly createdMs: number;
+  /** When this was true. */
+  readonly atMs: number;
+  readonly jobSet: JobSetView;
+  /** What became of the time from the creation to `atMs`, in order and without gaps. */
+  readonly segments: readonly TimelineSegment[];
+  readonly conditions: readonly DatedCondition[];
+  readonly spec: SpecView;
+  /** What the user may do to it, and what it does not rule out now. */
+  readonly actions: readonly ActionOffer[];
+}
+
+/** A stretch of time of one class. */
+export interface TimelineSegment {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly class: GoodputClass;
+  readonly epoch: number | null;
+  /** Only the sums are known, not their order. */
+  readonly isSummary?: true;
+}
+
+export interface DatedCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly timeMs: number;
+}
+
+/** A Kubernetes Event of the JobSet. */
+export interface EventView {
+  readonly uid: string;
+  readonly timeMs: number;
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly count: number;
+}
+
+/** What a user has asked for, in words, and as it stands. */
+export interface SpecView {
+  /** One sentence each: `Restarts in place, at most 10 times.` */
+  readonly policies: readonly string[];
+  /** What the operator adds to the Pods, one sentence each. */
+  readonly injected: readonly string[];
+  /** Time-outs that can be changed while it runs. */
+  readonly timeouts: readonly TimeoutView[];
+  /** Without `managedFields` and status. */
+  readonly yaml: string;
+}
+
+export interface TimeoutView {
+  readonly annotation: string;
+  /** As it was written, null: it is not set. */
+  readonly value: string | null;
+  /** One sentence. */
+  readonly meaning: string;
+}
+
+/** How fast the group was at one moment. */
+export interface Sample {
+  readonly atMs: number;
+  readonly epoch: number | null;
+  readonly lowestStep: number | null;
+  readonly highestStep: number | null;
+  /** Median of the members; null: not known. */
+  readonly stepsPerSecond: number | null;
+  /** The slowest first, at most `MAX_SLOWEST`. */
+  readonly slowest: readonly { readonly pod: string; readonly stepsPerSecond: number }[];
+}
+
+export const MAX_SLOWEST = 5;
+
+/** Samples that a page and the server keep; older ones are dropped. */
+export const MAX_SAMPLES = 3600;
+
+export interface ActionOffer {
+  readonly action: Action['kind'];
+  /** Why it cannot be done now, as a sentence; null: it can. */
+  readonly refusal: string | null;
+}
+
+export interface RunState {
+  readonly run: RunView | null;
+  /** By name of the Pod. */
+  readonly members: ReadonlyMap<string, MemberView>;
+  readonly samples: readonly Sample[];
+  readonly events: readonly EventView[];
+  readonly isGone: boolean;
+  readonly problems: readonly string[];
+}
+
+export const EMPTY_RUN: RunState = {
+  run: null,
+  members: new Map(),
+  samples: [],
+  events: [],
+  isGone: false,
+  problems: [],
+};
+
+export function withRunMessage(before: RunState, message: RunMessage): RunState {
+  switch (message.type) {
+    case 'Run':
+      return { ...before, run: message.run };
+    case 'Members': {
+      const changed = message.changed.map((member) => [member.pod, member] as const);
+      const members = new Map([...before.members, ...changed]);
+      for (const pod of message.gone) members.delete(pod);
+      return { ...before, members };
+    }
+    case 'Samples':
+      return { ...before, samples: [...before.samples, ...message.samples].slice(-MAX_SAMPLES) };
+    case 'Events':
+      return { ...before, events: message.events };
+    case 'Gone':
+      return { ...before, isGone: true };
+    case 'Problems':
+      return { ...before, problems: message.problems };
+  }
+}
