@@ -1,4 +1,4 @@
-/** What commands about one JobSet share: its name, the way to its cluster, and how they end. */
+/** What commands about JobSets share: its name, the way to its cluster, and how they end. */
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import { JOBSET_UID } from '../jobset/names.ts';
 import type { Stored } from '../kube/meta.ts';
@@ -42,16 +42,29 @@ export async function withJobSet(
   flags: ConnectionFlags,
   run: (named: NamedJobSet) => Promise<number>,
 ): Promise<number> {
+  return withCluster(flags, async ({ signal, ...connection }) => {
+    const { client, access } = connection;
+    const at = { namespace: namespace ?? access.namespace, name };
+    const jobSet = await findJobSet(client, at, signal);
+    if (jobSet === undefined) throw new Error(await whatIsThere(client, at, signal));
+    return run({ connection, client, at, jobSet, signal });
+  });
+}
+
+/**
+ * Connects, runs the command and returns its exit code, or the code of the signal that the user
+ * sent meanwhile. Rejects as `connectTo` does.
+ */
+export async function withCluster(
+  flags: ConnectionFlags,
+  run: (cluster: Connected & { readonly signal: AbortSignal }) => Promise<number>,
+): Promise<number> {
   const termination = onTermination();
   const { signal } = termination;
   try {
     const connection = await connectTo(flags, signal);
-    const { client, access } = connection;
     try {
-      const at = { namespace: namespace ?? access.namespace, name };
-      const jobSet = await findJobSet(client, at, signal);
-      if (jobSet === undefined) throw new Error(await whatIsThere(client, at, signal));
-      const code = await run({ connection, client, at, jobSet, signal });
+      const code = await run({ ...connection, signal });
       return termination.exitCode() ?? code;
     } finally {
       connection.close();
@@ -87,7 +100,7 @@ export function labelledBy(
 }
 
 const MAX_NAMES = 10;
-const UNKNOWN_API =
+export const UNKNOWN_API =
   'this cluster does not know JobSets: run "lockstep install"; if it is the cluster of "lockstep up", its definition was deleted: start it again';
 
 /** Says that there is no such JobSet, and which there are: most wrong names are slips. */

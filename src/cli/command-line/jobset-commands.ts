@@ -1,12 +1,14 @@
 /** Commands about one JobSet, or all of them. */
 import type { Command } from 'commander';
 import type { ConnectionFlags } from '../cluster-connection.ts';
+import type { ListFlags } from '../jobset-list/options.ts';
 import type { LogsFlags } from '../jobset-logs/options.ts';
 import type { ReportFlags } from '../jobset-report/command.ts';
 import type { RestartFlags } from '../jobset-restart/command.ts';
-import type { JobSetStatusFlags } from '../jobset-status/command.ts';
 import { clusterCommand } from './cluster-command.ts';
 import { UsageError } from './usage-error.ts';
+
+const NAMESPACE_HELP = "namespace of the JobSet; the context's by default";
 
 export function addJobSetCommands(program: Command): void {
   program
@@ -24,21 +26,38 @@ export function addJobSetCommands(program: Command): void {
       process.exitCode = await render(file, flags.output);
     });
 
-  clusterCommand(program, 'status', 'show a JobSet and its members')
-    .argument('[jobset]', 'name of the JobSet')
-    .option('-n, --namespace <name>', "namespace of the JobSet; the context's by default")
+  clusterCommand(program, 'status', 'list JobSets, or show one and its members')
+    .argument(
+      '[jobset...]',
+      'names of JobSets; without, all of the namespace are listed',
+      (text: string, before: readonly string[]) => [...before, bareJobSetName(text)],
+      [],
+    )
+    .option('-n, --namespace <name>', NAMESPACE_HELP)
+    .option('-A, --all-namespaces', 'list JobSets of all namespaces')
+    .option(
+      '-l, --selector <query>',
+      'list only JobSets with these labels, such as team=a,env!=test',
+    )
     .option('-w, --watch', 'keep showing changes until Ctrl-C')
-    .option('-o, --output <format>', 'json')
-    .action(async (jobSet: string | undefined, flags: JobSetStatusFlags & ConnectionFlags) => {
-      if (jobSet === undefined) {
-        throw new UsageError(
-          'give the name of a JobSet, or run "lockstep doctor" for the installation',
-        );
+    .option('-o, --output <format>', 'json, yaml, wide or name')
+    .option('--no-headers', 'print a list without its headings')
+    .action(async (names: readonly string[], flags: ListFlags & ConnectionFlags) => {
+      const [name, ...others] = names;
+      const { allNamespaces, selector } = flags;
+      const isOne = name !== undefined && others.length === 0;
+      if (isOne && allNamespaces === undefined && selector === undefined) {
+        const { jobSetStatus, parseJobSetStatus } = await import('../jobset-status/command.ts');
+        const parsed = parseJobSetStatus(name, flags);
+        if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
+        process.exitCode = await jobSetStatus(parsed.options, flags);
+        return;
       }
-      const { jobSetStatus, parseJobSetStatus } = await import('../jobset-status/command.ts');
-      const parsed = parseJobSetStatus(jobSet, flags);
+      const { parseList } = await import('../jobset-list/options.ts');
+      const parsed = parseList(names, flags);
       if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
-      process.exitCode = await jobSetStatus(parsed.options, flags);
+      const { listJobSets } = await import('../jobset-list/command.ts');
+      process.exitCode = await listJobSets(parsed.options, flags);
     });
 
   jobSetCommand(program, 'logs', 'show the logs of all members of a JobSet, in the order of time')
@@ -81,7 +100,7 @@ export function addJobSetCommands(program: Command): void {
     'report',
     'show each recorded restart of a JobSet: a timeline, and who caused it',
   )
-    .option('-o, --output <format>', 'json')
+    .option('-o, --output <format>', 'json or yaml')
     .action(async (jobSet: string, flags: ReportFlags & ConnectionFlags) => {
       const { parseReport, reportJobSet } = await import('../jobset-report/command.ts');
       const parsed = parseReport(jobSet, flags);
@@ -92,6 +111,16 @@ export function addJobSetCommands(program: Command): void {
 
 function jobSetCommand(program: Command, name: string, description: string): Command {
   return clusterCommand(program, name, description)
-    .argument('<jobset>', 'name of the JobSet')
-    .option('-n, --namespace <name>', "namespace of the JobSet; the context's by default");
+    .argument('<jobset>', 'name of the JobSet', bareJobSetName)
+    .option('-n, --namespace <name>', NAMESPACE_HELP);
 }
+
+/**
+ * The name alone of what `-o name` prints: `jobset/train`, `jobset.jobset.x-k8s.io/train`, and their
+ * plurals.
+ */
+function bareJobSetName(text: string): string {
+  return text.replace(REFERENCE, '');
+}
+
+const REFERENCE = /^jobsets?(?:(?:\.v1alpha2)?\.jobset\.x-k8s\.io)?\//i;

@@ -15,10 +15,11 @@ import {
   type NamedJobSet,
   withJobSet,
 } from '../named-jobset.ts';
+import { documentOf, parseOutputForm } from '../output-form.ts';
 import { reportLines, restartReport } from './restart-report.ts';
 
 export interface ReportOptions extends JobSetName {
-  readonly output: 'text' | 'json';
+  readonly output: 'table' | 'json' | 'yaml';
 }
 
 export interface ReportFlags {
@@ -34,14 +35,13 @@ export function parseReport(
   name: string,
   { namespace, output }: ReportFlags,
 ): { readonly options: ReportOptions } | { readonly errors: readonly string[] } {
+  const parsed = parseOutputForm(output, ['json', 'yaml']);
   const errors = [
     ...jobSetNameErrors({ name, namespace }),
-    ...(output === undefined || output === 'json'
-      ? []
-      : [`--output is "${output}", allowed is json`]),
+    ...('errors' in parsed ? parsed.errors : []),
   ];
-  if (errors.length > 0) return { errors };
-  return { options: { name, namespace, output: output === 'json' ? 'json' : 'text' } };
+  if (errors.length > 0 || 'errors' in parsed) return { errors };
+  return { options: { name, namespace, output: parsed.form } };
 }
 
 export async function reportJobSet(
@@ -52,9 +52,8 @@ export async function reportJobSet(
     const reported = await liveProgress(found);
     const report = restartReport(found.jobSet, nodeClock.now(), reported);
     const width = process.stdout.columns ?? DEFAULT_WIDTH;
-    const lines =
-      output === 'json' ? [JSON.stringify(report, undefined, 2)] : reportLines(report, width);
-    process.stdout.write(lines.map((line) => `${line}\n`).join(''));
+    const lines = (): readonly string[] => reportLines(report, width).map((line) => `${line}\n`);
+    process.stdout.write(output === 'table' ? lines().join('') : documentOf(report, output));
     return 0;
   });
 }

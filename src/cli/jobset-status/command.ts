@@ -19,13 +19,19 @@ import {
   type NamedJobSet,
   withJobSet,
 } from '../named-jobset.ts';
+import {
+  NAMES_DO_NOT_CHANGE,
+  OUTPUT_FORMS,
+  type OutputForm,
+  parseOutputForm,
+} from '../output-form.ts';
 import { HubMembers } from './hub-members.ts';
 import { followStatus } from './live-status.ts';
 import { NodeHealth } from './node-health.ts';
-import { livePrinter, printStatus, type StatusOutput, type Terminal } from './status-printer.ts';
+import { livePrinter, printStatus, STANDARD_OUTPUT } from './status-printer.ts';
 
 export interface JobSetStatusOptions extends JobSetName {
-  readonly output: StatusOutput;
+  readonly output: OutputForm;
   readonly isLive: boolean;
 }
 
@@ -40,14 +46,14 @@ export function parseJobSetStatus(
   name: string,
   { namespace, output, watch }: JobSetStatusFlags,
 ): { readonly options: JobSetStatusOptions } | { readonly errors: readonly string[] } {
+  const parsed = parseOutputForm(output, OUTPUT_FORMS);
+  const form = 'form' in parsed ? parsed.form : 'table';
   const errors = [
     ...jobSetNameErrors({ name, namespace }),
-    ...(output === undefined || output === 'json'
-      ? []
-      : [`--output is "${output}", allowed is json`]),
+    ...('errors' in parsed ? parsed.errors : []),
+    ...(watch === true && form === 'name' ? [NAMES_DO_NOT_CHANGE] : []),
   ];
   if (errors.length > 0) return { errors };
-  const form = output === 'json' ? 'json' : 'table';
   return { options: { name, namespace, output: form, isLive: watch === true } };
 }
 
@@ -77,7 +83,7 @@ export async function jobSetStatus(
 interface Shown extends Omit<NamedJobSet, 'connection'> {
   readonly hub: HubMembers;
   readonly nodes: NodeHealth;
-  readonly output: StatusOutput;
+  readonly output: OutputForm;
 }
 
 async function showOnce(shown: Shown): Promise<void> {
@@ -141,13 +147,3 @@ async function viewOf(
   );
   return 'problem' in asked ? { ...view, problem: asked.problem } : view;
 }
-
-const STANDARD_OUTPUT: Terminal = {
-  write: (text) => {
-    process.stdout.write(text);
-  },
-  get screen() {
-    const { isTTY, rows, columns } = process.stdout;
-    return isTTY ? { rows, columns } : undefined;
-  },
-};

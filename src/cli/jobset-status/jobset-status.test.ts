@@ -372,12 +372,12 @@ describe('looking on', () => {
 });
 
 it('names each wrong argument with what is allowed', () => {
-  const parsed = parseJobSetStatus('default/train', { namespace: 'My Team', output: 'yaml' });
+  const parsed = parseJobSetStatus('default/train', { namespace: 'My Team', output: 'xml' });
   expect(parsed).toEqual({
     errors: [
       expect.stringMatching(/^the name of the JobSet is "default\/train": a lowercase RFC 1123/),
       expect.stringMatching(/^--namespace is "My Team": /),
-      '--output is "yaml", allowed is json',
+      '--output is "xml", allowed are json, yaml, wide, name',
     ],
   });
 });

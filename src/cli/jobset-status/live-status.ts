@@ -1,14 +1,13 @@
-/** Shows a JobSet live. */
+/** Shows a JobSet, or a list of them, live. */
 
-import type { StatusView } from '../../jobset/view/status-view.ts';
 import { DeadlineError, withDeadline } from '../../runtime/deadline.ts';
 import { type Clock, sleep } from '../../runtime/ports/clock.ts';
 
-export interface LiveStatusOptions {
+export interface LiveStatusOptions<View> {
   readonly clock: Clock;
-  /** Undefined: the JobSet is gone. */
-  readonly look: (signal: AbortSignal) => Promise<StatusView | undefined>;
-  readonly show: (view: StatusView) => void;
+  /** Undefined: what is shown is gone. */
+  readonly look: (signal: AbortSignal) => Promise<View | undefined>;
+  readonly show: (view: View) => void;
   /** Aborts when the user stops looking. */
   readonly signal: AbortSignal;
 }
@@ -18,12 +17,14 @@ const LOOK_INTERVAL_MS = 1000;
 const LOOK_TIMEOUT_MS = 8000;
 
 /**
- * Shows a JobSet until it is gone (then it resolves with true) or the signal aborts. Failures are
+ * Shows it until it is gone (then it resolves with true) or the signal aborts. Failures are
  * shown and retried; only a failure of the first look rejects.
  */
-export async function followStatus(options: LiveStatusOptions): Promise<boolean> {
+export async function followStatus<View extends { readonly problem?: string }>(
+  options: LiveStatusOptions<View>,
+): Promise<boolean> {
   const { clock, look, show, signal } = options;
-  let last: StatusView | undefined;
+  let last: View | undefined;
   while (!signal.aborted) {
     try {
       const view = await withDeadline(clock, LOOK_TIMEOUT_MS, signal, look);

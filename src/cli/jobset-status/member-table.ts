@@ -14,11 +14,11 @@ import { budgetText, culpritLines, restartLine } from './restart-lines.ts';
 
 /**
  * It shows where each member is, which epoch it has announced over which channel, and how its
- * worker ended last.
+ * worker ended last. A wide one has all restarts and avoided nodes that the status knows.
  */
-export function memberTable(view: StatusView): string {
+export function memberTable(view: StatusView, isWide = false): string {
   const lines = [
-    ...summary(view),
+    ...summary(view, isWide),
     ...missing(view),
     '',
     ...columns(view.members, Number.POSITIVE_INFINITY),
@@ -62,17 +62,18 @@ function folded(line: string, columns: number): readonly string[] {
  * each node that it avoids, and for each of its last restarts; the newest says who may have failed
  * first.
  */
-function summary({ jobSet, members }: StatusView): readonly string[] {
+function summary({ jobSet, members }: StatusView, isWide = false): readonly string[] {
+  const [nodes, restarts] = isWide ? [] : [SHOWN_NODES, SHOWN_RESTARTS];
   return [
     jobSetLine(jobSet),
     ...[
       ...groupLines(jobSet.progress, members),
       ...goodputLines(jobSet.goodput),
       ...jobSet.conditions.map(conditionLine),
-      ...avoidedLines(jobSet.avoidedNodes).slice(0, SHOWN_NODES),
+      ...avoidedLines(jobSet.avoidedNodes).slice(0, nodes),
     ].map((line) => `  ${line}`),
     ...jobSet.restartHistory
-      .slice(0, SHOWN_RESTARTS)
+      .slice(0, restarts)
       .flatMap((record, i) => [restartLine(record), ...(i === 0 ? culpritLines(record) : [])]),
   ];
 }

@@ -1,6 +1,7 @@
 /** Prints views of a JobSet. */
 
 import type { StatusView } from '../../jobset/view/status-view.ts';
+import { documentOf, jobSetReference, nextDocument, type OutputForm } from '../output-form.ts';
 import { memberScreen, memberTable } from './member-table.ts';
 import { groupLines } from './progress-lines.ts';
 import { statusChanges } from './status-changes.ts';
@@ -12,27 +13,37 @@ export interface Terminal {
   readonly screen: { readonly rows: number; readonly columns: number } | undefined;
 }
 
-export type StatusOutput = 'table' | 'json';
+export const STANDARD_OUTPUT: Terminal = {
+  write: (text) => {
+    process.stdout.write(text);
+  },
+  get screen() {
+    const { isTTY, rows, columns } = process.stdout;
+    return isTTY ? { rows, columns } : undefined;
+  },
+};
 
 /** Shows one view once. */
-export function printStatus(view: StatusView, output: StatusOutput, to: Terminal): void {
-  to.write(output === 'json' ? `${JSON.stringify(view, undefined, 2)}\n` : memberTable(view));
+export function printStatus(view: StatusView, output: OutputForm, to: Terminal): void {
+  if (output === 'json' || output === 'yaml') to.write(documentOf(view, output));
+  else if (output === 'name') to.write(`${jobSetReference(view.jobSet.name)}\n`);
+  else to.write(memberTable(view, output === 'wide'));
 }
 
 /**
- * Shows view after view: in place on a screen; elsewhere one line for each change or, as JSON, one
- * line with each changed view. Progress alone is no change, but it gets a line now and then.
+ * Shows view after view: in place on a screen; elsewhere one line for each change or, as JSON or
+ * YAML, one document for each changed view. Progress alone is no change, but it gets a line now and then.
  */
 export function livePrinter(
-  output: StatusOutput,
+  output: OutputForm,
   to: Terminal,
   now: () => Date,
 ): (view: StatusView) => void {
-  if (output === 'json') {
+  if (output === 'json' || output === 'yaml') {
     let last = '';
     return (view) => {
       const text = JSON.stringify(view, withoutProgress);
-      if (text !== last) to.write(`${JSON.stringify(view)}\n`);
+      if (text !== last) to.write(nextDocument(view, output));
       last = text;
     };
   }

@@ -1,0 +1,146 @@
+/** `lockstep status` for several JobSets: one row for each. */
+import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
+import { JOBSET_UID } from '../../jobset/names.ts';
+import { type OverviewRow, overviewRow, readyPodsOf } from '../../jobset/view/overview.ts';
+import { namespaceOf, type Stored } from '../../kube/meta.ts';
+import { JOBS, type Job } from '../../kube/objects/job.ts';
+import { isReason } from '../../kube/status.ts';
+import { nodeClock } from '../../runtime/adapters/node-clock.ts';
+import { systemRandom } from '../../runtime/adapters/system-random.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import { allPages } from '../../runtime/client/pages.ts';
+import { createInformer } from '../../runtime/informer/create-informer.ts';
+import type { Informer } from '../../runtime/informer/informer.ts';
+import { SILENT } from '../../runtime/ports/logger.ts';
+import type { ConnectionFlags } from '../cluster-connection.ts';
+import { followStatus } from '../jobset-status/live-status.ts';
+import { STANDARD_OUTPUT } from '../jobset-status/status-printer.ts';
+import { UNKNOWN_API, withCluster } from '../named-jobset.ts';
+import { type ListView, liveListPrinter, printList } from './list-printer.ts';
+import type { ListOptions } from './options.ts';
+
+/** Objects per request. */
+const PAGE_SIZE = 500;
+const EXIT_FAILURE = 1;
+const EXIT_INTERRUPTED = 130;
+
+/** Where and what is listed. */
+interface Listed {
+  readonly client: Client;
+  /** Undefined: all. */
+  readonly namespace: string | undefined;
+  readonly options: ListOptions;
+  readonly signal: AbortSignal;
+}
+
+export async function listJobSets(options: ListOptions, flags: ConnectionFlags): Promise<number> {
+  const code = await withCluster(flags, async ({ client, access, signal }) => {
+    const namespace = options.isEverywhere ? undefined : (options.namespace ?? access.namespace);
+    const listed = { client, namespace, options, signal };
+    // Watches would retry what the server refuses; this tells the user.
+    const now = await lookOnce(listed);
+    if (options.isLive) return follow(listed, now.view.problem === undefined);
+    printList(now.view, options, STANDARD_OUTPUT, nodeClock.now());
+    const { output } = options;
+    const isForPeople = output !== 'json' && output !== 'yaml';
+    const where = namespace === undefined ? '' : ` in ${namespace} namespace`;
+    if (now.missing.length === 0 && now.view.rows.length === 0 && isForPeople) {
+      process.stderr.write(`No resources found${where}.\n`);
+    }
+    for (const name of now.missing) {
+      process.stderr.write(`lockstep: there is no JobSet ${namespace}/${name}\n`);
+    }
+    if (now.view.problem !== undefined) process.stderr.write(`lockstep: ${now.view.problem}\n`);
+    return now.missing.length === 0 ? 0 : EXIT_FAILURE;
+  });
+  // Ctrl-C is the usual way to stop looking, not a failure.
+  return options.isLive && code === EXIT_INTERRUPTED ? 0 : code;
+}
+
+interface Look {
+  readonly view: ListView;
+  /** Names of which there is no JobSet. */
+  readonly missing: readonly string[];
+}
+
+async function lookOnce(listed: Listed): Promise<Look> {
+  const { client, signal } = listed;
+  const where = collectionOf(listed);
+  const [jobSets, jobs] = await Promise.all([
+    allPages((next) => client.list(JOBSETS, { ...where, limit: PAGE_SIZE, ...next, signal })).catch(
+      (error: unknown) => {
+        throw isReason(error, 'NotFound') ? new Error(UNKNOWN_API) : error;
+      },
+    ),
+    allPages((next) =>
+      client.list(JOBS, { ...jobsOf(listed), limit: PAGE_SIZE, ...next, signal }),
+    ).catch((error: unknown) => {
+      if (isReason(error, 'Forbidden')) return undefined;
+      throw error;
+    }),
+  ]);
+  const found = new Set(jobSets.map(({ metadata }) => metadata.name));
+  return {
+    view: viewOf(listed, jobSets, jobs),
+    missing: listed.options.names.filter((name) => !found.has(name)),
+  };
+}
+
+function collectionOf({ namespace, options: { selector } }: Listed) {
+  return {
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(selector === undefined ? {} : { labelSelector: selector }),
+  };
+}
+
+/** Every Job of a JobSet has this label. */
+function jobsOf({ namespace }: Listed) {
+  return { ...(namespace === undefined ? {} : { namespace }), labelSelector: JOBSET_UID };
+}
+
+function viewOf(
+  { options: { names } }: Listed,
+  jobSets: readonly Stored<JobSet>[],
+  jobs: readonly Stored<Job>[] | undefined,
+): ListView {
+  const readyOf = jobs === undefined ? () => null : readyPodsOf(jobs);
+  const nowMs = nodeClock.now();
+  const rows = jobSets
+    .filter(({ metadata }) => names.length === 0 || names.includes(metadata.name))
+    .toSorted(byName)
+    .map((jobSet): OverviewRow => overviewRow(jobSet, readyOf(jobSet), nowMs));
+  if (jobs !== undefined) return { rows };
+  return { rows, problem: 'you may not list Jobs, so it is unknown how many Pods are ready' };
+}
+
+function byName({ metadata: a }: Stored<JobSet>, { metadata: b }: Stored<JobSet>): number {
+  const [one, other] = [`${namespaceOf(a)}/${a.name}`, `${namespaceOf(b)}/${b.name}`];
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+async function follow(listed: Listed, mayReadJobs: boolean): Promise<number> {
+  const { client, options, signal } = listed;
+  const common = { client, clock: nodeClock, random: systemRandom, logger: SILENT };
+  const jobSets: Informer<JobSet> = createInformer({
+    ...common,
+    resource: JOBSETS,
+    ...collectionOf(listed),
+  });
+  const jobs: Informer<Job> | undefined = mayReadJobs
+    ? createInformer({ ...common, resource: JOBS, ...jobsOf(listed) })
+    : undefined;
+  try {
+    await followStatus<ListView>({
+      clock: nodeClock,
+      signal,
+      look: async (within) => {
+        await Promise.all([jobSets.whenSynced(within), jobs?.whenSynced(within)]);
+        return viewOf(listed, [...jobSets.store.values()], jobs && [...jobs.store.values()]);
+      },
+      show: liveListPrinter(options, STANDARD_OUTPUT, () => nodeClock.now()),
+    });
+    return 0;
+  } finally {
+    await Promise.all([jobSets.stop(), jobs?.stop()]);
+  }
+}

@@ -1,0 +1,202 @@
+import { describe, expect, it } from 'vitest';
+import type { OverviewRow } from '../../jobset/view/overview.ts';
+import type { Terminal } from '../jobset-status/status-printer.ts';
+import { liveListPrinter, printList } from './list-printer.ts';
+import { listTable } from './list-table.ts';
+import { parseList } from './options.ts';
+
+const NOW_MS = Date.parse('2026-01-01T10:00:00Z');
+const BUDGET = { countedRestarts: 0, maxRestarts: 3, extraRestarts: 0, restartsWithoutProgress: 0 };
+
+function row(name: string, more: Partial<OverviewRow> = {}): OverviewRow {
+  return {
+    namespace: 'default',
+    name,
+    uid: `uid-of-${name}`,
+    state: 'Released',
+    epoch: 1,
+    ready: 4,
+    size: 4,
+    budget: BUDGET,
+    restarts: 0,
+    goodput: null,
+    lastFailure: null,
+    createdMs: NOW_MS - 90_000,
+    finishedMs: null,
+    ...more,
+  };
+}
+
+const TRAIN = row('train', {
+  epoch: 3,
+  ready: 3,
+  budget: { ...BUDGET, countedRestarts: 2, restartsWithoutProgress: 1 },
+  goodput: 0.99999,
+  lastFailure: {
+    timeMs: NOW_MS - 5000,
+    text: `worker 5 of w (w-0, index 5): \u001b[2J${'x'.repeat(99)}`,
+  },
+});
+const PLAIN = row('a-plain-one', {
+  state: 'Completed',
+  epoch: null,
+  ready: null,
+  goodput: 1,
+  finishedMs: NOW_MS - 3_600_000,
+});
+const SHORT = { hasNamespaces: false, isWide: false, hasHeadings: true };
+
+describe('a table of JobSets', () => {
+  it('has the columns of kubectl, and no control character', () => {
+    expect(listTable([PLAIN, TRAIN], SHORT, NOW_MS)).toEqual([
+      'NAME          STATE       EPOCH   READY   RESTARTS   GOODPUT   LAST FAILURE                                                      AGE',
+      'a-plain-one   Completed   -       ?/4     0/3        100%      -                                                                 90s',
+      `train         Released    3       3/4     2/3        99.9%     5s ago: worker 5 of w (w-0, index 5): \\x1b[2J${'x'.repeat(15)}...   90s`,
+    ]);
+  });
+
+  it('says more when wide', () => {
+    const [headings, plain, train] = listTable([PLAIN, TRAIN], { ...SHORT, isWide: true }, NOW_MS);
+    expect(headings).toMatch(/LAST FAILURE +ENDED +NO PROGRESS +UID +AGE$/);
+    expect(plain).toMatch(/ 60m +0 +uid-of-a-plain-one +90s$/);
+    expect(train).toContain('x'.repeat(99));
+  });
+
+  it('has namespaces, and no headings, where that is wanted', () => {
+    const options = { ...SHORT, hasNamespaces: true, hasHeadings: false };
+    expect(listTable([row('train')], options, NOW_MS)).toEqual([
+      'default   train   Released   1   4/4   0/3   -   -   90s',
+    ]);
+  });
+});
+
+function terminal(screen?: Terminal['screen']): Terminal & { readonly text: () => string } {
+  let text = '';
+  return {
+    write: (more) => {
+      text += more;
+    },
+    screen,
+    text: () => text,
+  };
+}
+
+const FORM = { hasHeadings: true, isEverywhere: false } as const;
+
+describe('a list', () => {
+  it.each([
+    ['name', 'jobset.jobset.x-k8s.io/a\njobset.jobset.x-k8s.io/b\n'],
+    ['table', /^NAME +STATE.*\na .*\nb .*\n$/],
+    ['json', /^\{\n {2}"items": \[\n {4}\{\n {6}"namespace": "default",\n {6}"name": "a",/],
+    ['yaml', /^items:\n {2}- namespace: default\n {4}name: a\n/],
+  ] as const)('is printed as %s', (output, text) => {
+    const to = terminal();
+    printList({ rows: [row('a'), row('b')] }, { ...FORM, output }, to, NOW_MS);
+    expect(to.text()).toMatch(text);
+  });
+
+  it.each([
+    ['json', '{\n  "items": []\n}\n'],
+    ['yaml', 'items: []\n'],
+    ['table', ''],
+    ['name', ''],
+  ] as const)('without items is printed as %s', (output, text) => {
+    const to = terminal();
+    printList({ rows: [] }, { ...FORM, output }, to, NOW_MS);
+    expect(to.text()).toBe(text);
+  });
+
+  it('that is watched shows what has changed', () => {
+    const to = terminal();
+    const show = liveListPrinter({ ...FORM, output: 'table' }, to, () => NOW_MS);
+    show({ rows: [row('a'), row('b')] });
+    show({ rows: [row('a'), row('b', { state: 'AtBarrier' })] });
+    show({ rows: [row('a')] });
+    show({ rows: [row('a'), row('b', { state: 'AtBarrier' })] });
+    const names = to
+      .text()
+      .split('\n')
+      .map((line) => line.slice(0, 4).trim());
+    expect(names).toEqual(['NAME', 'a', 'b', 'b', 'b', '']);
+  });
+
+  it.each([
+    [
+      'json',
+      (text: string) =>
+        text
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line).name),
+    ],
+    ['yaml', (text: string) => [...text.matchAll(/^name: (.*)$/gm)].map(([, name]) => name)],
+  ] as const)('that is watched is documents of %s', (output, namesIn) => {
+    const to = terminal();
+    const show = liveListPrinter({ ...FORM, output }, to, () => NOW_MS);
+    show({ rows: [row('a'), row('b')] });
+    show({ rows: [row('a'), row('b', { ready: 0 })] });
+    expect(namesIn(to.text())).toEqual(['a', 'b', 'b']);
+  });
+
+  it('fits the screen, and says what it leaves out', () => {
+    const to = terminal({ rows: 6, columns: 30 });
+    const show = liveListPrinter({ ...FORM, output: 'table' }, to, () => NOW_MS);
+    show({ rows: 'abcdef'.split('').map((name) => row(name)), problem: 'not up to date' });
+    const lines = to.text().split('\n');
+    expect(lines).toHaveLength(6);
+    expect(lines.join('\n')).toMatch(/\na .*\nb .*\nand 4 more.*\nnot up to date/);
+    for (const line of lines)
+      expect(
+        line.replaceAll('\u001b[K', '').replace('\u001b[H', '').replace('\u001b[J', '').length,
+      ).toBeLessThanOrEqual(30);
+  });
+});
+
+describe('the arguments of a list', () => {
+  it.each<[string, readonly string[], object, readonly string[]]>([
+    ['-o', [], { output: 'xml' }, ['--output is "xml", allowed are json, yaml, wide, name']],
+    [
+      '-A and a name',
+      ['train'],
+      { allNamespaces: true },
+      ['--all-namespaces and JobSet "train": a name is of one namespace, use --namespace'],
+    ],
+    [
+      '-A and -n',
+      [],
+      { allNamespaces: true, namespace: 'a' },
+      ['--all-namespaces and --namespace "a": only one of them is allowed'],
+    ],
+    [
+      '-l and a name',
+      ['a', 'b'],
+      { selector: 'x=y' },
+      ['--selector "x=y" and JobSet "a": only one of them is allowed'],
+    ],
+    ['-l', [], { selector: 'x in' }, [expect.stringMatching(/^--selector is "x in": /)]],
+    ['-n', [], { namespace: 'A' }, [expect.stringMatching(/^--namespace is "A": /)]],
+    ['a name', ['ok', 'No_t'], {}, [expect.stringMatching(/^the name of the JobSet is "No_t": /)]],
+    [
+      '-w and -o name',
+      [],
+      { watch: true, output: 'name' },
+      ['--watch and --output name: a name does not change'],
+    ],
+  ])('%s gets one clear line', (_, names, flags, errors) => {
+    expect(parseList(names, flags)).toEqual({ errors });
+  });
+
+  it('have defaults', () => {
+    expect(parseList(['a', 'b', 'a'], { headers: true })).toEqual({
+      options: {
+        names: ['a', 'b'],
+        namespace: undefined,
+        isEverywhere: false,
+        selector: undefined,
+        output: 'table',
+        hasHeadings: true,
+        isLive: false,
+      },
+    });
+  });
+});

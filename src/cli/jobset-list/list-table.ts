@@ -1,0 +1,94 @@
+/** Renders rows of JobSets as a table, with columns as `kubectl get` has them. */
+import type { OverviewRow } from '../../jobset/view/overview.ts';
+import { humanDuration } from '../../kube/duration.ts';
+import { printable } from '../../kube/quote.ts';
+
+export interface TableOptions {
+  readonly hasNamespaces: boolean;
+  readonly isWide: boolean;
+  readonly hasHeadings: boolean;
+}
+
+/** One line for the headings, if they are wanted, and one for each row. */
+export function listTable(
+  rows: readonly OverviewRow[],
+  { hasNamespaces, isWide, hasHeadings }: TableOptions,
+  nowMs: number,
+): readonly string[] {
+  const columns = COLUMNS.filter(({ only }) => only === undefined || (isWide && only === 'wide'));
+  const all = hasNamespaces ? [NAMESPACE, ...columns] : columns;
+  const cells = rows.map((row) => all.map(({ cell }) => printable(cell(row, { nowMs, isWide }))));
+  return aligned(hasHeadings ? [all.map(({ heading }) => heading), ...cells] : cells);
+}
+
+interface Shown {
+  readonly nowMs: number;
+  readonly isWide: boolean;
+}
+
+interface Column {
+  readonly heading: string;
+  readonly only?: 'wide';
+  readonly cell: (row: OverviewRow, shown: Shown) => string;
+}
+
+const NOTHING = '-';
+const UNKNOWN = '?';
+/** The whole text is for wide tables. */
+const MAX_FAILURE = 60;
+
+const NAMESPACE: Column = { heading: 'NAMESPACE', cell: ({ namespace }) => namespace };
+const COLUMNS: readonly Column[] = [
+  { heading: 'NAME', cell: ({ name }) => name },
+  { heading: 'STATE', cell: ({ state }) => state },
+  { heading: 'EPOCH', cell: ({ epoch }) => String(epoch ?? NOTHING) },
+  { heading: 'READY', cell: ({ ready, size }) => `${ready ?? UNKNOWN}/${size}` },
+  {
+    heading: 'RESTARTS',
+    cell: ({ budget }) => `${budget.countedRestarts}/${budget.maxRestarts}`,
+  },
+  { heading: 'GOODPUT', cell: ({ goodput }) => percent(goodput) },
+  { heading: 'LAST FAILURE', cell: failureText },
+  {
+    heading: 'ENDED',
+    only: 'wide',
+    cell: ({ finishedMs }, { nowMs }) => (finishedMs === null ? NOTHING : age(finishedMs, nowMs)),
+  },
+  {
+    heading: 'NO PROGRESS',
+    only: 'wide',
+    cell: ({ budget }) => String(budget.restartsWithoutProgress),
+  },
+  { heading: 'UID', only: 'wide', cell: ({ uid }) => uid },
+  { heading: 'AGE', cell: ({ createdMs }, { nowMs }) => age(createdMs, nowMs) },
+];
+
+function failureText({ lastFailure }: OverviewRow, { nowMs, isWide }: Shown): string {
+  if (lastFailure === null) return NOTHING;
+  const text = `${age(lastFailure.timeMs, nowMs)} ago: ${lastFailure.text}`;
+  return isWide || text.length <= MAX_FAILURE ? text : `${text.slice(0, MAX_FAILURE - 3)}...`;
+}
+
+/** A share below one that rounds to it would hide that time was lost. */
+function percent(share: number | null): string {
+  if (share === null) return NOTHING;
+  return share < 1 ? `${(Math.floor(1000 * share) / 10).toFixed(1)}%` : '100%';
+}
+
+/** Clocks differ, so what has just happened may lie in the future. */
+function age(sinceMs: number, nowMs: number): string {
+  return Number.isNaN(sinceMs) ? UNKNOWN : humanDuration(Math.max(0, nowMs - sinceMs));
+}
+
+const GAP = '   ';
+
+function aligned(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, cell.length);
+  }
+  return rows.map((row) => {
+    const cells = row.map((cell, i) => cell.padEnd(widths[i] ?? 0));
+    return cells.join(GAP).trimEnd();
+  });
+}

@@ -1,0 +1,95 @@
+/** The arguments of `lockstep status` for several JobSets. */
+import { dns1123LabelErrors } from '../../kube/name-rules.ts';
+import { parseLabelSelector } from '../../kube/selectors/label-selector.ts';
+import { jobSetNameErrors } from '../named-jobset.ts';
+import {
+  NAMES_DO_NOT_CHANGE,
+  OUTPUT_FORMS,
+  type OutputForm,
+  parseOutputForm,
+} from '../output-form.ts';
+
+export interface ListOptions {
+  /** None: all. */
+  readonly names: readonly string[];
+  /** Undefined: that of the kubeconfig's context. */
+  readonly namespace: string | undefined;
+  readonly isEverywhere: boolean;
+  readonly selector: string | undefined;
+  readonly output: OutputForm;
+  readonly hasHeadings: boolean;
+  readonly isLive: boolean;
+}
+
+export interface ListFlags {
+  readonly namespace?: string | undefined;
+  readonly allNamespaces?: boolean | undefined;
+  readonly selector?: string | undefined;
+  readonly output?: string | undefined;
+  readonly headers?: boolean | undefined;
+  readonly watch?: boolean | undefined;
+}
+
+/** The options, or one line for each wrong argument: its name, its value and what is allowed. */
+export function parseList(
+  names: readonly string[],
+  { namespace, allNamespaces, selector, output, headers, watch }: ListFlags,
+): { readonly options: ListOptions } | { readonly errors: readonly string[] } {
+  const parsed = parseOutputForm(output, OUTPUT_FORMS);
+  const form = 'form' in parsed ? parsed.form : 'table';
+  const isEverywhere = allNamespaces === true;
+  const errors = [
+    ...whereErrors(names, namespace),
+    ...(isEverywhere ? everywhereErrors(names, namespace) : []),
+    ...(selector === undefined ? [] : selectorErrors(names, selector)),
+    ...('errors' in parsed ? parsed.errors : []),
+    ...(watch === true && form === 'name' ? [NAMES_DO_NOT_CHANGE] : []),
+  ];
+  if (errors.length > 0) return { errors };
+  return {
+    options: {
+      names: [...new Set(names)],
+      namespace,
+      isEverywhere,
+      selector,
+      output: form,
+      hasHeadings: headers !== false,
+      isLive: watch === true,
+    },
+  };
+}
+
+function whereErrors(names: readonly string[], namespace: string | undefined): readonly string[] {
+  const ofNames = names.flatMap((name) => jobSetNameErrors({ name, namespace: undefined }));
+  const ofNamespace = namespace === undefined ? [] : dns1123LabelErrors(namespace);
+  return [...ofNames, ...ofNamespace.map((why) => `--namespace is "${namespace}": ${why}`)];
+}
+
+function everywhereErrors(
+  names: readonly string[],
+  namespace: string | undefined,
+): readonly string[] {
+  const [name] = names;
+  return [
+    ...(name === undefined
+      ? []
+      : [`--all-namespaces and JobSet "${name}": a name is of one namespace, use --namespace`]),
+    ...(namespace === undefined
+      ? []
+      : [`--all-namespaces and --namespace "${namespace}": only one of them is allowed`]),
+  ];
+}
+
+function selectorErrors(names: readonly string[], selector: string): readonly string[] {
+  const [name] = names;
+  if (name !== undefined) {
+    return [`--selector "${selector}" and JobSet "${name}": only one of them is allowed`];
+  }
+  try {
+    parseLabelSelector(selector);
+    return [];
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return [`--selector is "${selector}": ${why}`];
+  }
+}

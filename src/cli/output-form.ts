@@ -1,0 +1,36 @@
+/** The forms in which commands print, under kubectl's names. */
+import { stringify } from 'yaml';
+
+export const OUTPUT_FORMS = ['json', 'yaml', 'wide', 'name'] as const;
+/** `table`: none is asked for. */
+export type OutputForm = (typeof OUTPUT_FORMS)[number] | 'table';
+
+/** The form, or one line that says which are allowed. */
+export function parseOutputForm<T extends string>(
+  text: string | undefined,
+  allowed: readonly T[],
+): { readonly form: T | 'table' } | { readonly errors: readonly [string] } {
+  if (text === undefined) return { form: 'table' };
+  const form = allowed.find((each) => each === text);
+  if (form !== undefined) return { form };
+  const forms = allowed.length === 1 ? `is ${allowed[0]}` : `are ${allowed.join(', ')}`;
+  return { errors: [`--output is "${text}", allowed ${forms}`] };
+}
+
+export const NAMES_DO_NOT_CHANGE = '--watch and --output name: a name does not change';
+
+/** One document, with its last line break. */
+export function documentOf(value: unknown, form: 'json' | 'yaml'): string {
+  if (form === 'json') return `${JSON.stringify(value, undefined, 2)}\n`;
+  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+}
+
+/** One of many documents: a line of JSON, or YAML after a separator. */
+export function nextDocument(value: unknown, form: 'json' | 'yaml'): string {
+  return form === 'json' ? `${JSON.stringify(value)}\n` : `---\n${documentOf(value, form)}`;
+}
+
+/** As `kubectl get -o name` names it, and takes it. */
+export function jobSetReference(name: string): string {
+  return `jobset.jobset.x-k8s.io/${name}`;
+}
