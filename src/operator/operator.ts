@@ -22,6 +22,7 @@ import type { Random } from '../runtime/ports/random.ts';
 import { publishHubAuthorities } from './hub/hub-authorities.ts';
 import { connectHub, type HubConnection, type HubSettings } from './hub/hub-connection.ts';
 import { startPlacementController } from './pod-placement/placement-controller.ts';
+import { measureRuns } from './process/run-metrics.ts';
 import { startJobSetController } from './reconciling/jobset-controller.ts';
 import {
   type Informers,
@@ -156,9 +157,11 @@ export function actOn(caches: OperatorCaches, options: OperatorOptions): Operato
       jobSets: informers.jobSets,
       access: options.hub.access,
     });
+  const stopMeasuring = measureRuns({ ...options, informers, tracker, hub: hub?.hub });
   return {
     hub,
     stop: async () => {
+      stopMeasuring();
       hub?.close();
       await Promise.all([controller.stop(), placement.stop(), authorities?.stop()]);
       stopped.abort(new Error('the operator stopped'));

@@ -11,6 +11,11 @@ export interface Metrics {
   counter<L extends string = never>(of: MetricOptions<L>): Counter<L>;
   gauge<L extends string = never>(of: MetricOptions<L>): Gauge<L>;
   histogram<L extends string = never>(of: HistogramOptions<L>): Histogram<L>;
+  /**
+   * Calls `measure` before each page until the returned function is called, so that nothing is
+   * measured that nobody reads. It has to be synchronous and quick.
+   */
+  beforePage(measure: () => void): () => void;
   /** Serves `GET /metrics` in the text format; 404 for anything else. */
   readonly handler: HttpHandler;
 }
@@ -35,8 +40,10 @@ interface Counter<L extends string> {
   remove(labels: Labels<L>): void;
 }
 
-interface Gauge<L extends string> {
+export interface Gauge<L extends string> {
   set(labels: Labels<L>, value: number): void;
+  /** Removes all series of a gauge with labels, and sets one without labels to 0. */
+  clear(): void;
 }
 
 interface Histogram<L extends string> {
@@ -45,6 +52,7 @@ interface Histogram<L extends string> {
 
 export function createMetrics(): Metrics {
   const registry = new prometheus.Registry();
+  const measures = new Set<() => void>();
   return {
     counter(of) {
       const counter = reuse(registry, of.name, prometheus.Counter, () => {
@@ -59,7 +67,10 @@ export function createMetrics(): Metrics {
       const gauge = reuse(registry, of.name, prometheus.Gauge, () => {
         return new prometheus.Gauge({ ...settings(of), registers: [registry] });
       });
-      return { set: (labels, value) => gauge.set(labels, value) };
+      return {
+        set: (labels, value) => gauge.set(labels, value),
+        clear: () => gauge.reset(),
+      };
     },
     histogram(of) {
       const histogram = reuse(registry, of.name, prometheus.Histogram, () => {
@@ -68,11 +79,17 @@ export function createMetrics(): Metrics {
       });
       return { observe: (labels, value) => histogram.observe(labels, value) };
     },
+    beforePage(measure) {
+      measures.add(measure);
+      return () => void measures.delete(measure);
+    },
     handler: async ({ method, path }) => {
       if (path.split('?', 1)[0] !== '/metrics') return plain(404, '404 page not found\n');
       if (method !== 'GET' && method !== 'HEAD') return plain(405, 'method not allowed\n');
-      const body = method === 'HEAD' ? '' : await registry.metrics();
-      return { ...plain(200, body), headers: { 'content-type': registry.contentType } };
+      const headers = { 'content-type': registry.contentType };
+      if (method === 'HEAD') return { ...plain(200, ''), headers };
+      for (const measure of measures) measure();
+      return { ...plain(200, await registry.metrics()), headers };
     },
   };
 }

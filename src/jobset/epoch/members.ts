@@ -17,6 +17,8 @@ export interface Members {
   announcedEpochs(): Iterable<number>;
   /** Pods that announce `epoch`, without Pods in deletion, in order of their announcements. */
   announcing(epoch: number): Iterable<PodFacts>;
+  /** The number of Pods that `announcing` lists. */
+  countAnnouncing(epoch: number): number;
   /** Pods with a notice of `epoch`, without Pods in deletion. */
   noticing(epoch: number): Iterable<PodFacts>;
   /** Pods whose agent has started too often for `epoch`, without Pods in deletion. */
@@ -114,7 +116,6 @@ export class MemberCounts implements Members {
     return this.#announcing.keys();
   }
 
-  /** The number of Pods that `announcing` lists. */
   countAnnouncing(epoch: number): number {
     return this.#announcing.get(epoch)?.size ?? 0;
   }

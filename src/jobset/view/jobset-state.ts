@@ -6,13 +6,15 @@ import type { JobSet } from '../jobset.ts';
  * `Released` and `AtBarrier` are of groups that restart in place: the current epoch runs, or its
  * members still gather. `Running` is of all others.
  */
-export type JobSetState =
-  | 'Completed'
-  | 'Failed'
-  | 'Suspended'
-  | 'Released'
-  | 'AtBarrier'
-  | 'Running';
+export const JOBSET_STATES = [
+  'Completed',
+  'Failed',
+  'Suspended',
+  'Released',
+  'AtBarrier',
+  'Running',
+] as const;
+export type JobSetState = (typeof JOBSET_STATES)[number];
 
 export function jobSetState({ spec, status = {} }: JobSet): JobSetState {
   const { terminalState } = status;

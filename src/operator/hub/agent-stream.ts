@@ -155,3 +155,21 @@ export class AgentStream implements StreamListener {
     this.#events.over(this, reason);
   }
 }
+
+/** Ends of streams that an administrator may have to look into. */
+export function isFault(reason: CloseReason): boolean {
+  switch (reason) {
+    case 'OtherJobSet':
+    case 'Malformed':
+    case 'TooManyMessages':
+    case 'TooSlow':
+    case 'Silent':
+    case 'Unavailable':
+      return true;
+    case 'Closed':
+    case 'NotLeading':
+    case 'PodGone':
+    case 'Replaced':
+      return false;
+  }
+}

@@ -10,6 +10,7 @@ import type { JobSet } from '../../jobset/jobset.ts';
 import { type GroupProgress, groupProgress } from '../../jobset/progress/group-progress.ts';
 import type { Progress } from '../../jobset/progress/progress.ts';
 import { hasNoStandbys, WHY_NO_STANDBYS } from '../../jobset/progress/standby.ts';
+import type { Heard } from '../../jobset/view/run-measures.ts';
 import type { Stored } from '../../kube/meta.ts';
 import { Backoff } from '../../runtime/backoff.ts';
 import { withDeadline } from '../../runtime/deadline.ts';
@@ -23,11 +24,11 @@ import type { Rate } from '../../runtime/token-bucket.ts';
 import { DEFAULT_MAX_STREAMS } from '../configuration/stream-memory.ts';
 import { GroupWork } from '../tracking/group-work.ts';
 import { ProgressReports } from '../tracking/member-progress.ts';
-import { AgentStream, type CloseReason, type HubMember } from './agent-stream.ts';
+import { AgentStream, type CloseReason, type HubMember, isFault } from './agent-stream.ts';
 import { HubGroup } from './hub-group.ts';
 import { type HubMetrics, hubMetrics } from './hub-metrics.ts';
 import { PodInquiry, type PodInquiryOptions } from './pod-inquiry.ts';
-import { measureProgress, membersOf, NO_PROGRESS } from './progress-measures.ts';
+import { measureProgress, membersOf, NO_PROGRESS, shortestSilence } from './progress-measures.ts';
 
 export interface HubOptions {
   readonly clock: Clock;
@@ -100,6 +101,14 @@ export class Hub {
 
   streamsOf(jobSetUid: string): number {
     return this.#groups.get(jobSetUid)?.size ?? 0;
+  }
+
+  /** What agents of that JobSet tell now; undefined: none has a stream. */
+  heardOf(jobSetUid: string): Heard | undefined {
+    const group = this.#groups.get(jobSetUid);
+    if (group === undefined || group.size === 0) return undefined;
+    const members = membersOf(group, this.progress, this.#options.clock.monotonic());
+    return { progress: this.reportedBy(jobSetUid), silentMs: shortestSilence(members) };
   }
 
   /** What the members of that JobSet have reported, those with a stream. */
@@ -321,23 +330,5 @@ export class Hub {
       }
       this.#sweep = this.#nextSweep();
     });
-  }
-}
-
-/** Ends of streams that an administrator may have to look into. */
-function isFault(reason: CloseReason): boolean {
-  switch (reason) {
-    case 'OtherJobSet':
-    case 'Malformed':
-    case 'TooManyMessages':
-    case 'TooSlow':
-    case 'Silent':
-    case 'Unavailable':
-      return true;
-    case 'Closed':
-    case 'NotLeading':
-    case 'PodGone':
-    case 'Replaced':
-      return false;
   }
 }

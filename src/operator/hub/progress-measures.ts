@@ -40,6 +40,13 @@ export function membersOf(
     .flatMap(({ member }) => reports.at(member.podUid, nowMs) ?? []);
 }
 
+/** Undefined: no worker has reported since it started. */
+export function shortestSilence(members: readonly MemberSteps[]): number | undefined {
+  let shortest: number | undefined;
+  for (const { silentMs } of members) shortest = Math.min(shortest ?? silentMs, silentMs);
+  return shortest;
+}
+
 export function measureProgress(
   groups: Iterable<HubGroup>,
   reports: ProgressReports,

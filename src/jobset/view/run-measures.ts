@@ -1,0 +1,186 @@
+/** A JobSet as numbers, for metrics: what its status, its members and their agents say now. */
+import { defined } from '../../kube/json/defined.ts';
+import { withDefaults } from '../defaults.ts';
+import { epochsOf, releasedEpoch } from '../epoch/dialect.ts';
+import { groupSize } from '../epoch/group-state.ts';
+import type { GoodputClass } from '../goodput/classes.ts';
+import { goodputAt } from '../goodput/goodput-at.ts';
+import type { JobSet } from '../jobset.ts';
+import { maxRestartsWithoutProgress } from '../ladder/ladder-settings.ts';
+import { restartsInPlace } from '../policies/restart-strategy.ts';
+import type { GroupProgress } from '../progress/group-progress.ts';
+import { type JobSetState, jobSetState } from './jobset-state.ts';
+import { restartBudget } from './restart-budget.ts';
+
+/** All times are milliseconds since 1970. */
+export interface RunMeasures {
+  readonly state: JobSetState;
+  readonly createdMs: number;
+  /** Absent while it is not over. What follows is absent when it is. */
+  readonly finishedMs?: number;
+  readonly open?: OpenRun;
+}
+
+/** What is measured of a JobSet that is not over. */
+export interface OpenRun {
+  /** How many Pods it runs at a time. */
+  readonly members: number;
+  readonly budget: number;
+  readonly budgetUsed: number;
+  /** Only where an annotation limits them. */
+  readonly withoutProgress?: { readonly count: number; readonly limit: number };
+  readonly group?: GroupRun;
+  /** Milliseconds by class, without classes that have no time. */
+  readonly goodput?: readonly (readonly [GoodputClass, number])[];
+  /** Of the time that checkpoints allow to judge, the share that was not thrown away, 0 to 1. */
+  readonly goodputShare?: number;
+}
+
+/** What is measured of a group that restarts in place. */
+interface GroupRun {
+  readonly epoch: number;
+  /** Pods that have announced this epoch. */
+  readonly announced: number;
+  /** Since when members wait to be released; absent: none does. */
+  readonly barrierSinceMs?: number;
+  /** When a worker last reported, or was released; absent: its workers do not report. */
+  readonly progressMs?: number;
+  /** The highest that a member reports. */
+  readonly step?: number;
+  readonly checkpoint?: number;
+}
+
+/** What the operator knows beside the JobSet. */
+export interface RunSurroundings {
+  readonly nowMs: number;
+  /** How many Pods have announced that epoch. */
+  readonly announced: (epoch: number) => number;
+  /** When the newest living Job of that ReplicatedJob was made; undefined: it has none. */
+  readonly newestJobMs: (replicatedJob: string) => number | undefined;
+  /** Undefined: no agent is connected. */
+  readonly heard: Heard | undefined;
+}
+
+/** What agents that are connected have told. */
+export interface Heard {
+  readonly progress: GroupProgress;
+  /** The shortest silence of a worker that has reported since it started. */
+  readonly silentMs?: number | undefined;
+}
+
+export function runMeasures(jobSet: JobSet, around: RunSurroundings): RunMeasures {
+  const { metadata } = jobSet;
+  const state = jobSetState(jobSet);
+  const createdMs = Date.parse(metadata.creationTimestamp ?? '');
+  if (state === 'Completed' || state === 'Failed') {
+    const end = jobSet.status?.conditions?.find(({ type }) => type === state);
+    return { state, createdMs, ...defined({ finishedMs: timeOf(end?.lastTransitionTime) }) };
+  }
+  return { state, createdMs, open: openRun(jobSet, state, around) };
+}
+
+function openRun(jobSet: JobSet, state: JobSetState, around: RunSurroundings): OpenRun {
+  const { metadata, spec } = jobSet;
+  const { countedRestarts, maxRestarts, restartsWithoutProgress } = restartBudget(jobSet);
+  const limit = maxRestartsWithoutProgress(metadata.annotations);
+  const isGroup = restartsInPlace(withDefaults(spec), metadata.annotations);
+  return {
+    members: groupSize(jobSet),
+    budget: Math.max(0, maxRestarts),
+    budgetUsed: countedRestarts,
+    ...defined({
+      withoutProgress: limit === undefined ? limit : { count: restartsWithoutProgress, limit },
+      group: isGroup ? groupRun(jobSet, state, around) : undefined,
+    }),
+    ...goodputOf(jobSet, around),
+  };
+}
+
+function groupRun(jobSet: JobSet, state: JobSetState, around: RunSurroundings): GroupRun {
+  const { status } = jobSet;
+  const { announced, heard } = around;
+  const epoch = epochsOf(status).deprecated + 1;
+  const isSuspended = state === 'Suspended';
+  const { highestStep: step, checkpoint } = heard?.progress ?? {};
+  return {
+    epoch,
+    announced: announced(epoch),
+    ...defined({
+      barrierSinceMs: isSuspended ? undefined : barrierSince(jobSet, epoch, around),
+      progressMs: isSuspended ? undefined : lastProgress(jobSet, epoch, around),
+      step,
+      checkpoint,
+    }),
+  };
+}
+
+/**
+ * A group waits from the end of its last epoch, or from a resume. When a part of it is released, a
+ * ReplicatedJob that has no Jobs yet waits for the other by intention, and not at the barrier.
+ */
+function barrierSince(
+  { metadata, spec, status }: JobSet,
+  epoch: number,
+  { newestJobMs }: RunSurroundings,
+): number | undefined {
+  const [newest] = status?.restartHistory ?? [];
+  const ended = newest?.epoch === epoch - 1 ? newest.time : undefined;
+  const begins = [metadata.creationTimestamp, status?.startTime, ended].flatMap((text) => {
+    return timeOf(text) ?? [];
+  });
+  const sinceMs = Math.max(...begins);
+  const held = (spec.replicatedJobs ?? []).filter(
+    ({ name, replicas }) => replicas !== 0 && releasedEpoch(status, name) < epoch,
+  );
+  if (!isAnyReleased(spec, status, epoch)) return held.length === 0 ? undefined : sinceMs;
+  const made = held.flatMap(({ name }) => newestJobMs(name) ?? []);
+  return made.length === 0 ? undefined : Math.max(sinceMs, ...made);
+}
+
+/**
+ * A worker that starts anew has reported nothing yet, so a release counts like a report if this
+ * group has reported before.
+ */
+function lastProgress(
+  { spec, status }: JobSet,
+  epoch: number,
+  { heard, nowMs }: RunSurroundings,
+): number | undefined {
+  if (heard === undefined || !isAnyReleased(spec, status, epoch)) return undefined;
+  const { startingMs, checkpoint } = status?.goodput ?? {};
+  const hasReported = startingMs !== undefined || checkpoint !== undefined;
+  const { silentMs } = heard;
+  if (silentMs === undefined && !hasReported) return undefined;
+  const reportedMs = silentMs === undefined ? undefined : nowMs - silentMs;
+  const known = [reportedMs, timeOf(status?.syncedTime)].flatMap((ms) => ms ?? []);
+  return known.length === 0 ? undefined : Math.max(...known);
+}
+
+function isAnyReleased(
+  { replicatedJobs = [] }: JobSet['spec'],
+  status: JobSet['status'],
+  epoch: number,
+): boolean {
+  return replicatedJobs.some(({ name }) => releasedEpoch(status, name) === epoch);
+}
+
+function goodputOf(
+  jobSet: JobSet,
+  { nowMs, heard }: RunSurroundings,
+): Pick<OpenRun, 'goodput' | 'goodputShare'> {
+  const at = goodputAt(jobSet, nowMs, heard?.progress);
+  if (at === undefined) return {};
+  const classes = Object.entries(at.classes) as [GoodputClass, number][];
+  const goodput = classes.filter(([, ms]) => ms > 0);
+  const { Productive, Pending, Starting, Lost, Hung, Restarting } = at.classes;
+  // Work that no checkpoint has saved yet counts as good until it is lost: most of it will be saved.
+  const goodMs = Productive + Pending;
+  const judgedMs = goodMs + Starting + Lost + Hung + Restarting;
+  const canJudge = jobSet.status?.goodput?.checkpoint !== undefined || goodMs > 0;
+  return { goodput, ...defined({ goodputShare: canJudge ? goodMs / judgedMs : undefined }) };
+}
+
+function timeOf(text: string | undefined): number | undefined {
+  const ms = Date.parse(text ?? '');
+  return Number.isNaN(ms) ? undefined : ms;
+}
