@@ -1,13 +1,24 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { DEPLOY_DIRECTORY, deployFiles } from './manifest.ts';
+import { GENERATED_DIRECTORIES, generatedFiles } from './manifest.ts';
 
-test.each([...deployFiles()])('deploy/%s is what `npm run manifest` writes', (name, text) => {
-  expect(readFileSync(join(DEPLOY_DIRECTORY, name), 'utf8')).toBe(text);
+const ROOT = join(import.meta.dirname, '..');
+const FILES = generatedFiles();
+
+test.each([...FILES])('%s is what `npm run manifest` writes', (path, text) => {
+  expect(readFileSync(join(ROOT, path), 'utf8')).toBe(text);
 });
 
 test('deploy/ holds nothing else that is generated', () => {
-  const files = readdirSync(DEPLOY_DIRECTORY).filter((name) => /\.(yaml|json)$/.test(name));
-  expect(files.toSorted()).toEqual([...deployFiles().keys()].toSorted());
+  const own = readdirSync(join(ROOT, 'deploy'))
+    .filter((name) => /\.(yaml|json)$/.test(name))
+    .map((name) => `deploy/${name}`);
+  const below = GENERATED_DIRECTORIES.flatMap((directory) =>
+    readdirSync(join(ROOT, directory), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.length + 1)),
+  );
+  const expected = [...FILES.keys()].filter((path) => path.startsWith('deploy/'));
+  expect([...own, ...below].toSorted()).toEqual(expected.toSorted());
 });

@@ -1,20 +1,25 @@
 /**
- * Writes the files in `deploy/`, from the code that `lockstep install` runs too: `npm run
- * manifest`. A test fails if a file is out of date.
+ * Writes the files in `deploy/` and the reference of the chart's values, from the code that
+ * `lockstep install` runs too: `npm run manifest`. A test fails if a file is out of date.
  */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import packageJson from '../package.json' with { type: 'json' };
 import { dashboard } from '../src/deploy/dashboard.ts';
 import { manifest, manifestYaml } from '../src/deploy/manifest.ts';
 import { monitoring } from '../src/deploy/monitoring.ts';
 import { defaultSettings } from '../src/deploy/settings.ts';
+import { CHART_NAME, chartFiles, valuesReference } from './helm/chart.ts';
+import { kustomizeFiles } from './kustomize.ts';
 
-export const DEPLOY_DIRECTORY = join(import.meta.dirname, '../deploy');
+const ROOT = join(import.meta.dirname, '..');
+
+/** In these everything is generated. */
+export const GENERATED_DIRECTORIES = [`deploy/helm/${CHART_NAME}`, 'deploy/kustomize'] as const;
 
 const HEADER = '# Made by `npm run manifest`; change src/deploy, not this file.\n';
 
-/** The files of `deploy/` by name. */
+/** The files of `deploy/` itself, by name: those that `kubectl` and Grafana read. */
 export function deployFiles(): ReadonlyMap<string, string> {
   const settings = defaultSettings(packageJson.version);
   return new Map([
@@ -24,6 +29,28 @@ export function deployFiles(): ReadonlyMap<string, string> {
   ]);
 }
 
+/** All generated files by path, those for Helm and Kustomize among them. */
+export function generatedFiles(): ReadonlyMap<string, string> {
+  const kustomize = [...kustomizeFiles(defaultSettings(packageJson.version))];
+  const below = (directory: string, files: Iterable<readonly [string, string]>) =>
+    [...files].map(([path, text]) => [`${directory}/${path}`, text] as const);
+  return new Map([
+    ...below('deploy', deployFiles()),
+    ...below(
+      'deploy',
+      kustomize.map(([path, text]) => [path, HEADER + text] as const),
+    ),
+    ...below(`deploy/helm/${CHART_NAME}`, chartFiles()),
+    ['docs/reference/helm.md', valuesReference()],
+  ]);
+}
+
 if (process.argv[1] === import.meta.filename) {
-  for (const [name, text] of deployFiles()) writeFileSync(join(DEPLOY_DIRECTORY, name), text);
+  for (const directory of GENERATED_DIRECTORIES)
+    rmSync(join(ROOT, directory), { recursive: true, force: true });
+  for (const [path, text] of generatedFiles()) {
+    const file = join(ROOT, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
 }

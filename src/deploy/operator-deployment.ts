@@ -27,7 +27,12 @@ const WEBHOOK_PORT = 9443;
 const HUB_PORT = 9445;
 const METRICS_PORT = 8443;
 const HEALTH_PORT = 8081;
-const REPLICAS = 2;
+export const OPERATOR_REPLICAS = 2;
+/** Of each replica; the limit of its memory is a setting. */
+export const OPERATOR_RESOURCES = {
+  requests: { cpu: '100m', memory: '128Mi' },
+  limits: { cpu: '2' },
+} as const;
 /** The operator ends within two seconds of SIGTERM. */
 const TERMINATION_GRACE_SECONDS = 10;
 /** The operator's argument if the API servers do not ask it. */
@@ -73,7 +78,7 @@ export function operatorDeployment(settings: InstallationSettings): readonly Ins
     }),
     installed(DEPLOYMENTS, at(OPERATOR_NAME), {
       spec: {
-        replicas: REPLICAS,
+        replicas: OPERATOR_REPLICAS,
         selector: { matchLabels: SELECTOR },
         template: podTemplate(settings, sha1(configuration)),
       },
@@ -208,8 +213,8 @@ function operatorContainer({
     livenessProbe: { ...probe('/healthz'), periodSeconds: 20, failureThreshold: 3 },
     readinessProbe: { ...probe('/readyz'), periodSeconds: 5, failureThreshold: 2 },
     resources: {
-      requests: { cpu: '100m', memory: '128Mi' },
-      limits: { cpu: '2', memory: operatorMemory },
+      requests: OPERATOR_RESOURCES.requests,
+      limits: { ...OPERATOR_RESOURCES.limits, memory: operatorMemory },
     },
     securityContext: {
       allowPrivilegeEscalation: false,

@@ -1,13 +1,14 @@
 /**
  * Runs a command with real Kubernetes control planes beside it:
  *
- *   tsx tools/control-plane/main.ts [--version 1.36.3] [--copies 1] [--own-network] [--keep] -- COMMAND...
+ *   tsx tools/control-plane/main.ts [--version 1.36.3] [--copies 1] [--own-network] [--helm] [--keep] -- COMMAND...
  *
  * The command finds the directory of each in `LOCKSTEP_TEST_CONTROL_PLANES`, joined like `PATH`.
  * `LOCKSTEP_TEST_KUBECONFIG` and `KUBECONFIG` name an administrator's kubeconfig of the first; the
  * others' lie in their directories. If nothing is built and Go is not installed, it runs nothing
  * and says so. With `--own-network` they share a network of their own, if the machine allows it,
- * and `LOCKSTEP_TEST_ADDRESS` is an address in it. Exit code: the command's; 2 for wrong usage.
+ * and `LOCKSTEP_TEST_ADDRESS` is an address in it. With `--helm` it builds Helm too, and
+ * `LOCKSTEP_TEST_HELM` is its path. Exit code: the command's; 2 for wrong usage.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -15,6 +16,7 @@ import { constants, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { isGoInstalled } from '../go-module.ts';
+import { buildHelm, isHelmBuilt } from '../helm/program.ts';
 import { buildControlPlane, FEATURE_GATES, isBuilt, KUBERNETES_VERSIONS } from './build.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
 import { inOwnNetwork, SERVICE_ADDRESS } from './own-network.ts';
@@ -31,6 +33,7 @@ async function main(): Promise<number> {
       version: { type: 'string', default: KUBERNETES_VERSIONS[0] },
       copies: { type: 'string', default: '1' },
       'own-network': { type: 'boolean', default: false },
+      helm: { type: 'boolean', default: false },
       keep: { type: 'boolean', default: false },
     },
     allowPositionals: true,
@@ -55,6 +58,7 @@ async function main(): Promise<number> {
     return 0;
   }
   const binaries = await buildControlPlane(version, report);
+  const helm = values.helm ? await helmIfPossible() : {};
   // Builds needed the network of the machine, so they come first.
   if (values['own-network'] && process.env['LOCKSTEP_TEST_ADDRESS'] === undefined) {
     const again = inOwnNetwork([process.execPath, ...process.execArgv, ...process.argv.slice(1)]);
@@ -78,12 +82,19 @@ async function main(): Promise<number> {
       LOCKSTEP_TEST_KUBECONFIG: kubeconfig,
       LOCKSTEP_TEST_KUBERNETES_VERSION: version,
       LOCKSTEP_TEST_CONTROL_PLANES: directories.join(delimiter),
+      ...helm,
     });
   } finally {
     await Promise.all(running.map((controlPlane) => controlPlane.stop()));
     if (values.keep) report(`logs are in ${parent}`);
     else rmSync(parent, { recursive: true, force: true });
   }
+}
+
+async function helmIfPossible(): Promise<Readonly<Record<string, string>>> {
+  if (isHelmBuilt() || isGoInstalled()) return { LOCKSTEP_TEST_HELM: await buildHelm(report) };
+  report('Go is not installed, so there is no Helm to test with');
+  return {};
 }
 
 function exitCodeOf(

@@ -18,11 +18,12 @@ const BODIES_MIB = 2 * 32;
 export const REVIEW_HEAP_MIB = 128;
 const KIB_PER_MIB = 1024;
 /** Limits are rounded up to multiples of this. */
-const STEP_MIB = 256;
+export const STEP_MIB = 256;
+/** Without any stream. */
+export const FIXED_MIB: number = PROGRAM_MIB + BODIES_MIB + 2 * REVIEW_HEAP_MIB;
 
 /** MiB: the most that a hub with this many streams needs, under any other load. */
 export function operatorMemoryMiB(maxStreams: number): number {
   const streams = (maxStreams * STREAM_KIB) / KIB_PER_MIB;
-  const needed = PROGRAM_MIB + BODIES_MIB + 2 * REVIEW_HEAP_MIB + streams;
-  return Math.ceil(needed / STEP_MIB) * STEP_MIB;
+  return Math.ceil((FIXED_MIB + streams) / STEP_MIB) * STEP_MIB;
 }

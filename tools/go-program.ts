@@ -1,0 +1,82 @@
+/**
+ * Programs that are built from published Go modules. That takes minutes once; the result is kept by
+ * version in the user's cache.
+ */
+import { createHash } from 'node:crypto';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { cacheDirectory } from './cache-directory.ts';
+import { downloadGoModule, go } from './go-module.ts';
+
+export interface GoProgram {
+  readonly name: string;
+  /** As Go writes it, such as `v1.36.3`. */
+  readonly version: string;
+  /** A source file of ours, or the import path of a published program. */
+  readonly main: { readonly file: string } | { readonly package: string };
+  /** Values of Go variables by name, which its releases set too. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** The text of the module file to build it with. */
+  moduleFile(): Promise<string>;
+}
+
+/** The directory of the program, built or not; each source has its own. */
+function programDirectory({ name, version, main }: GoProgram): string {
+  const source = 'file' in main ? readFileSync(main.file) : main.package;
+  const hash = createHash('sha256').update(source).digest('hex').slice(0, 8);
+  return join(cacheDirectory(), `${name}-${version}-${hash}`);
+}
+
+/** Whether nothing is left to build, so that neither Go nor the network is needed. */
+export function isProgramBuilt(program: GoProgram): boolean {
+  return existsSync(join(programDirectory(program), program.name));
+}
+
+/** The directory that holds the program, which is built if it is missing. */
+export async function buildProgram(
+  program: GoProgram,
+  report: (message: string) => void,
+): Promise<string> {
+  const { name, version, main, variables } = program;
+  const target = programDirectory(program);
+  if (isProgramBuilt(program)) return target;
+  const cache = dirname(target);
+  report(`building ${name} ${version}; this takes some minutes, once`);
+  mkdirSync(cache, { recursive: true });
+  const directory = mkdtempSync(join(cache, 'build-'));
+  try {
+    if ('file' in main) copyFileSync(main.file, join(directory, 'main.go'));
+    writeFileSync(join(directory, 'go.mod'), await program.moduleFile());
+    const settings = Object.entries(variables).map(([key, value]) => `-X ${key}=${value}`);
+    // Without symbols, which nobody reads.
+    const flags = ['-s', '-w', ...settings].join(' ');
+    const built = 'file' in main ? '.' : main.package;
+    await go(directory, 'build', '-ldflags', flags, '-o', name, built);
+    // The rename makes it complete or absent; another build may have been quicker.
+    if (!existsSync(target)) renameSync(directory, target);
+    return target;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** A module file that requires one module, in the language of that; `more` are lines of it. */
+export async function moduleFileFor(
+  name: string,
+  version: string,
+  more: (text: string) => readonly string[] = () => [],
+): Promise<string> {
+  const { GoMod } = await downloadGoModule(name, version);
+  const text = readFileSync(GoMod, 'utf8');
+  const language = /^go .*$/m.exec(text)?.[0] ?? '';
+  return ['module program', language, `require ${name} ${version}`, ...more(text), ''].join('\n');
+}
