@@ -2,7 +2,6 @@
 import { stringify } from 'yaml';
 import packageJson from '../../package.json' with { type: 'json' };
 import { OLDEST_MINOR } from '../../src/cli/install/preflight.ts';
-import { DEFAULT_NAMESPACE } from '../../src/deploy/settings.ts';
 import { FIXED_MIB, STEP_MIB, STREAM_KIB } from '../../src/operator/configuration/stream-memory.ts';
 import { configurationTemplate, objectTemplates } from './templates.ts';
 import { valuesSchema, valuesTable, valuesYaml } from './values.ts';
@@ -92,7 +91,7 @@ const NOTES = `Lockstep {{ .Chart.AppVersion }} is installed in namespace {{ .Re
 
 See whether all of it is ready:
 
-  npx lockstep status --namespace {{ .Release.Namespace }}
+  npx lockstep doctor
 
 {{- if not .Values.webhooks }}
 
