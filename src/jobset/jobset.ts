@@ -3,6 +3,7 @@ import type { Condition, KubeObject } from '../kube/meta.ts';
 import type { PersistentVolumeClaim } from '../kube/objects/core.ts';
 import type { JobTemplateSpec } from '../kube/objects/job.ts';
 import { type Resource, resource } from '../kube/resource.ts';
+import type { Course } from './goodput/course.ts';
 import { JOBSET_API_VERSION } from './names.ts';
 
 /**
@@ -205,6 +206,8 @@ export interface Goodput {
   readonly runningMs?: number;
   /** The end of an epoch, up to `time`, until all its members have told; absent after that. */
   readonly pendingMs?: number;
+  /** Since the end of the newest record whose course is known, up to `time`; absent: nothing is known. */
+  readonly course?: Course;
 }
 
 export type GoodputPhase = (typeof GOODPUT_PHASES)[number];
@@ -262,6 +265,8 @@ export interface RestartRecord {
   /** Only in the newest record. */
   readonly lastWords?: LastWords;
   readonly phases?: RestartPhases;
+  /** What became of the time from the end of the epoch before to its own end; absent: it is not known. */
+  readonly course?: Course;
 }
 
 export const MAX_SUSPECTS = 4;

@@ -9,7 +9,9 @@ import type { Goodput, GoodputPhase, JobSetStatus } from '../jobset.ts';
 import type { Next } from '../merge.ts';
 import { isFinished, isTrue } from '../status/conditions.ts';
 import { account } from './account.ts';
-import { ACCOUNTED, sumsOf } from './classes.ts';
+import { sumsOf } from './classes.ts';
+import { partsBetween } from './course.ts';
+import { recordCourse } from './course-record.ts';
 import { phaseAfter } from './phase.ts';
 
 export function accountTime(facts: Facts, { status: next, isChanged }: Next): Decision {
@@ -31,9 +33,16 @@ export function accountTime(facts: Facts, { status: next, isChanged }: Next): De
     isHeard: (facts.hubReach?.streams ?? 0) > 0,
     hungMs: hungMs(facts, next, before.phase),
   });
-  return goodput === status.goodput
-    ? {}
-    : { status: { goodput }, outcomes: grown(status, goodput) };
+  if (goodput === status.goodput) return {};
+  const change = recordCourse({
+    status,
+    // What another version of the operator did, and in which order, is unknown.
+    before: isAdopted ? goodput : before,
+    after: goodput,
+    next,
+    lacks: facts.lacks,
+  });
+  return { status: change, outcomes: grown(status, goodput) };
 }
 
 /** What came before is unknown if another version of the operator has begun the JobSet. */
@@ -58,8 +67,7 @@ function grown(
   { goodput: before }: JobSetStatus,
   after: Goodput,
 ): NonNullable<Decision['outcomes']> {
-  const [old, now] = [before === undefined ? undefined : sumsOf(before), sumsOf(after)];
-  const ms = ACCOUNTED.map((each) => [each, now[each] - (old?.[each] ?? 0)] as const);
-  const some = ms.filter(([, by]) => by > 0);
-  return some.length === 0 ? [] : [{ kind: 'TimeAccounted', ms: Object.fromEntries(some) }];
+  const parts = partsBetween(sumsOf(before ?? {}), sumsOf(after));
+  const ms = Object.fromEntries(parts.map((part) => [part.class, part.ms]));
+  return parts.length === 0 ? [] : [{ kind: 'TimeAccounted', ms }];
 }

@@ -7,6 +7,7 @@ import { defined } from '../../kube/json/defined.ts';
 import { microTimeText } from '../../kube/time.ts';
 import type { Goodput, GoodputPhase } from '../jobset.ts';
 import type { GroupProgress } from '../progress/group-progress.ts';
+import type { GoodputSum } from './classes.ts';
 
 /** What is known at a moment. */
 export interface Moment {
@@ -25,8 +26,6 @@ export interface Moment {
   /** For how long the worker had been silent whose hang ended the epoch. */
   readonly hungMs?: number | undefined;
 }
-
-export type GoodputSum = keyof Goodput & `${string}Ms`;
 
 const SUM_OF = {
   Waiting: 'waitingMs',

@@ -1,28 +1,35 @@
 /** The classes of time, as readers see them. */
-import type { Goodput } from '../jobset.ts';
-import type { GoodputSum } from './account.ts';
 
-/** Those whose sums never fall, in the order of a run. */
+/** Those whose sums never fall. Within one epoch, they come in this order. */
 export const ACCOUNTED = [
   'Waiting',
   'Suspended',
   'Starting',
   'Productive',
   'Lost',
+  'Running',
   'Hung',
   'Restarting',
-  'Running',
 ] as const;
 export type AccountedClass = (typeof ACCOUNTED)[number];
 
 /** `Pending`: work since the newest checkpoint, which the next checkpoint saves or an end loses. */
 export type GoodputClass = AccountedClass | 'Pending';
 
+/** Fields of `status.goodput`. */
+export type GoodputSum = `${Lowercase<AccountedClass>}Ms`;
+
 /** Milliseconds. */
-export function sumsOf(goodput: Goodput): Record<AccountedClass, number> {
+export type Sums = Readonly<Record<AccountedClass, number>>;
+
+export function sumsOf(goodput: { readonly [S in GoodputSum]?: number }): Sums {
   const sum = (name: AccountedClass): readonly [AccountedClass, number] => {
     const key = `${name.toLowerCase()}Ms` as GoodputSum;
     return [name, goodput[key] ?? 0];
   };
-  return Object.fromEntries(ACCOUNTED.map(sum)) as Record<AccountedClass, number>;
+  return Object.fromEntries(ACCOUNTED.map(sum)) as Sums;
+}
+
+export function totalOf(sums: Sums): number {
+  return ACCOUNTED.reduce((total, name) => total + sums[name], 0);
 }

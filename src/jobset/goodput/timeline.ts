@@ -1,24 +1,29 @@
 /** Where each second of a JobSet went, in the order in which it passed, for readers of its status. */
 import type { JobSet } from '../jobset.ts';
 import type { GroupProgress } from '../progress/group-progress.ts';
-import { ACCOUNTED, type GoodputClass, sumsOf } from './classes.ts';
+import { ACCOUNTED, type GoodputClass, type Sums, sumsOf } from './classes.ts';
+import { partsBetween } from './course.ts';
 import { reckonAt } from './goodput-at.ts';
+import { stretchesOf } from './stretches.ts';
 
 /** A stretch of time of one class. */
 export interface TimelineSegment {
-  /** Unix milliseconds. */
+  /** Unix milliseconds, by the clock of the operator. */
   readonly fromMs: number;
   readonly toMs: number;
   readonly class: GoodputClass;
-  /** The epoch that ran, or for which the members gathered; null: it is not known, or there is none. */
+  /**
+   * The epoch that ran, or for which its members gathered. Null: it is unknown, or the JobSet has no
+   * epochs.
+   */
   readonly epoch: number | null;
-  /** Only the sum is known: the time of this class, but not where between its neighbours it was. */
+  /** How long is known, but not when: somewhere among its neighbours that are summaries as well. */
   readonly isSummary?: true;
 }
 
 /**
  * Contiguous segments in order, from the creation to `nowMs`, or to the end of a JobSet that is over.
- * By class, they add up to what `goodputAt` says of the same moment. Empty where the operator does not
+ * By class, they add up to what `goodputAt` says of the same moment. Empty if the operator does not
  * account for the time.
  */
 export function timelineOf(
@@ -27,19 +32,71 @@ export function timelineOf(
   reported?: GroupProgress,
 ): readonly TimelineSegment[] {
   const reckoning = reckonAt(jobSet, nowMs, reported);
-  if (reckoning === undefined) return [];
+  const stored = jobSet.status?.goodput;
+  if (reckoning === undefined || stored === undefined) return [];
   const { createdMs, goodput, now } = reckoning;
-  const sums = sumsOf(goodput);
-  const segments: TimelineSegment[] = [];
-  let atMs = createdMs;
-  const add = (name: GoodputClass, ms: number, isSummary: boolean): void => {
-    if (ms === 0) return;
-    const span = { fromMs: atMs, toMs: atMs + ms, class: name, epoch: null };
-    segments.push(isSummary ? { ...span, isSummary } : span);
-    atMs += ms;
-  };
-  for (const name of ACCOUNTED) add(name, sums[name], true);
-  add('Pending', goodput.pendingMs ?? 0, false);
-  add(now.class, now.ms, false);
-  return segments;
+  const { known, rest } = stretchesOf(jobSet, stored);
+  const line = new Line(createdMs);
+  const gaps = new Gaps(rest);
+  for (const { epoch, course } of known) {
+    const untilMs = createdMs + course.fromMs;
+    for (const part of gaps.next(untilMs - line.endMs)) line.add(part, null, { isSummary: true });
+    for (const part of course.parts) line.add(part, epoch);
+  }
+  const current = known.at(-1)?.epoch ?? null;
+  for (const part of partsBetween(sumsOf(stored), sumsOf(goodput))) line.add(part, current);
+  const { pendingMs } = goodput;
+  line.add({ class: 'Pending', ms: pendingMs ?? 0 }, current);
+  line.add(now, current !== null && pendingMs !== undefined ? current + 1 : current);
+  return line.segments;
+}
+
+interface Part {
+  readonly class: GoodputClass;
+  readonly ms: number;
+}
+
+class Line {
+  readonly #segments: TimelineSegment[] = [];
+  endMs: number;
+
+  constructor(createdMs: number) {
+    this.endMs = createdMs;
+  }
+
+  get segments(): readonly TimelineSegment[] {
+    return this.#segments;
+  }
+
+  /** What goes on is one segment. */
+  add(part: Part, epoch: number | null, more: Pick<TimelineSegment, 'isSummary'> = {}): void {
+    if (part.ms === 0) return;
+    const last = this.#segments.at(-1);
+    const goesOn =
+      last?.class === part.class && last.epoch === epoch && last.isSummary === more.isSummary;
+    const fromMs = goesOn ? last.fromMs : this.endMs;
+    if (goesOn) this.#segments.pop();
+    this.endMs += part.ms;
+    this.#segments.push({ fromMs, toMs: this.endMs, class: part.class, epoch, ...more });
+  }
+}
+
+/** Divides time whose order is unknown among the gaps in which it passed. */
+class Gaps {
+  readonly #left: Record<string, number>;
+
+  constructor(sums: Sums) {
+    this.#left = { ...sums };
+  }
+
+  next(lengthMs: number): readonly Part[] {
+    let restMs = lengthMs;
+    return ACCOUNTED.map((name) => {
+      const leftMs = this.#left[name] ?? 0;
+      const ms = Math.min(leftMs, restMs);
+      this.#left[name] = leftMs - ms;
+      restMs -= ms;
+      return { class: name, ms };
+    });
+  }
 }

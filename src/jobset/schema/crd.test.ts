@@ -180,6 +180,7 @@ const STATUS: Whole<JobSetStatus> = {
       ],
       lastWords: { pod: 'p', text: 'out of memory' },
       phases: { detectMs: 1, announceMs: 2, releaseMs: 3 },
+      course: { fromMs: 10, parts: [{ class: 'Lost', ms: 11 }] },
     },
   ],
   avoidedNodes: [
@@ -206,6 +207,7 @@ const STATUS: Whole<JobSetStatus> = {
     restartingMs: 7,
     runningMs: 8,
     pendingMs: 9,
+    course: { fromMs: 21, parts: [{ class: 'Restarting', ms: 15 }] },
   },
 };
 

@@ -19,6 +19,8 @@ import {
   time,
 } from '../../kube/schema/builders.ts';
 import type { JsonSchema } from '../../kube/schema/json-schema.ts';
+import { ACCOUNTED } from '../goodput/classes.ts';
+import { MAX_COURSE_PARTS } from '../goodput/course.ts';
 import { GOODPUT_PHASES, MAX_AVOIDED_NODES, MAX_SUSPECTS, RESTART_MODES } from '../jobset.ts';
 
 /** As `meta/v1 Condition` is written in the schemas of all custom resources. */
@@ -112,6 +114,28 @@ const RESTART_PHASES = object(
   { description: 'How long each phase of the restart took, in milliseconds.' },
 );
 
+const COURSE = object(
+  {
+    fromMs: atLeastZero(int64('Where it begins, in milliseconds since the creation.')),
+    parts: described(
+      'The parts, in the order in which they passed.',
+      limited(
+        { maxItems: MAX_COURSE_PARTS },
+        atomicList(
+          object(
+            {
+              class: oneOf(ACCOUNTED, 'What the time was.'),
+              ms: atLeastZero(int64('How long, in milliseconds.')),
+            },
+            { required: ['class', 'ms'] },
+          ),
+        ),
+      ),
+    ),
+  },
+  { required: ['fromMs', 'parts'], description: 'What became of a stretch of time, in order.' },
+);
+
 const RESTART_RECORD = object(
   {
     epoch: int32('The epoch that ended.'),
@@ -130,6 +154,7 @@ const RESTART_RECORD = object(
     ),
     lastWords: LAST_WORDS,
     phases: RESTART_PHASES,
+    course: COURSE,
   },
   { required: ['epoch', 'time', 'cause', 'counted'] },
 );
@@ -174,6 +199,7 @@ const GOODPUT = object(
     restartingMs: atLeastZero(int64('From the end of an epoch to the next release.')),
     runningMs: atLeastZero(int64('Workers ran, and reported no checkpoint by which to judge.')),
     pendingMs: atLeastZero(int64('The end of an epoch, until all its members have told.')),
+    course: COURSE,
   },
   { required: ['time', 'phase'], description: 'What became of the time, in milliseconds.' },
 );

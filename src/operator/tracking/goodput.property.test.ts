@@ -10,8 +10,15 @@ import { ZERO } from '../../../test/fixtures/planned.ts';
 import { withDefaults } from '../../jobset/defaults.ts';
 import { accountTime } from '../../jobset/goodput/account-time.ts';
 import { sumsOf } from '../../jobset/goodput/classes.ts';
+import { endOf } from '../../jobset/goodput/course.ts';
 import { goodputAt } from '../../jobset/goodput/goodput-at.ts';
-import type { JobSet, JobSetStatus, RestartRecord } from '../../jobset/jobset.ts';
+import { type TimelineSegment, timelineOf } from '../../jobset/goodput/timeline.ts';
+import {
+  type JobSet,
+  type JobSetStatus,
+  RESTART_HISTORY_LIMIT,
+  type RestartRecord,
+} from '../../jobset/jobset.ts';
 import type { Progress } from '../../jobset/progress/progress.ts';
 import type { Condition, Stored } from '../../kube/meta.ts';
 import { GroupWork } from './group-work.ts';
@@ -80,6 +87,8 @@ class World {
   readonly facts: Fact[] = [];
   readonly counted: Record<string, number> = {};
   status: JobSetStatus = {};
+  /** Epochs that ended. */
+  ends = 0;
   nowMs = CREATED_MS;
   readonly #isNoisy: boolean;
   #clockMs = 0;
@@ -87,6 +96,7 @@ class World {
   #workers: Worker[];
   #isSuspended = false;
   #isRunning = false;
+  #releasedMs = 0;
   /** The epoch was running when the JobSet was suspended, so the resume ends it. */
   #isToEnd = false;
   #newest = 0;
@@ -135,7 +145,7 @@ class World {
         if (this.#isRunning) this.#endEpoch(worker);
         break;
       case 'StartFailed':
-        if (!this.#isRunning && !this.#isSuspended) this.#end({});
+        if (!this.#isRunning && !this.#isSuspended) this.#end('StartFailed');
         break;
       case 'Suspend':
         this.#suspend();
@@ -168,8 +178,11 @@ class World {
       lastTransitionTime: '2026-01-01T00:00:00Z',
     };
     const epoch = (this.status.deprecatedEpoch ?? 0) + 1;
-    if (isHung) this.#hung = { epoch, silentMs: this.#silenceOf(worker) };
-    const restartHistory = isHung ? this.#history(epoch, true) : this.status.restartHistory;
+    if (isHung) {
+      this.#hung = { epoch, silentMs: this.#silenceOf(worker) };
+      this.ends++;
+    }
+    const restartHistory = isHung ? this.#history('WorkerFailed') : this.status.restartHistory;
     this.write({ conditions: [over], ...(restartHistory && { restartHistory }) });
     const hungSinceMs = isHung ? (worker.lineMs ?? CREATED_MS) : undefined;
     if (this.#isRunning && type === 'Failed') this.#note({ kind: 'Ended', hungSinceMs });
@@ -244,6 +257,7 @@ class World {
     });
     this.#note({ kind: 'Released' });
     this.#isRunning = true;
+    this.#releasedMs = this.operatorMs;
     this.#hung = undefined;
     // Agents that have not seen the release yet.
     this.#tell();
@@ -275,16 +289,18 @@ class World {
   #endEpoch(hung: Worker | undefined): void {
     const epoch = (this.status.deprecatedEpoch ?? 0) + 1;
     this.#hung = hung && { epoch, silentMs: this.#silenceOf(hung) };
-    this.#end({ restartHistory: this.#history(epoch, hung !== undefined) });
+    this.#end('WorkerFailed');
     this.#isRunning = false;
     const hungSinceMs = hung && (hung.lineMs ?? CREATED_MS);
     this.#note({ kind: 'Ended', hungSinceMs });
   }
 
-  #end(change: Partial<JobSetStatus>): void {
+  #end(cause: RestartRecord['cause']): void {
     // An epoch that ends before its release decides about the one before, so all have told by then.
     if (!this.#isRunning) this.#tell();
-    this.write({ deprecatedEpoch: (this.status.deprecatedEpoch ?? 0) + 1, ...change });
+    const restartHistory = this.#history(cause);
+    this.write({ deprecatedEpoch: (this.status.deprecatedEpoch ?? 0) + 1, restartHistory });
+    this.ends++;
   }
 
   #suspend(): void {
@@ -311,7 +327,7 @@ class World {
     this.#isSuspended = false;
     this.write({});
     this.#note({ kind: 'Resumed' });
-    if (this.#isToEnd) this.#end({});
+    if (this.#isToEnd) this.#end('Resumed');
     this.#isToEnd = false;
   }
 
@@ -342,11 +358,18 @@ class World {
     return lineMs === undefined ? undefined : this.nowMs - lineMs;
   }
 
-  #history(epoch: number, isHung: boolean): readonly RestartRecord[] {
-    const reason = isHung ? 'WorkerHung' : 'Error';
-    const witness = { pod: 'hung', exitCode: null, reason };
-    const time = new Date(this.operatorMs).toISOString();
-    return [{ epoch, time, cause: 'WorkerFailed', counted: true, ranMs: 1, witness }];
+  #history(cause: RestartRecord['cause']): readonly RestartRecord[] {
+    const epoch = (this.status.deprecatedEpoch ?? 0) + 1;
+    const reason = this.#hung?.epoch === epoch ? 'WorkerHung' : 'Error';
+    const record: RestartRecord = {
+      epoch,
+      time: new Date(this.operatorMs).toISOString(),
+      cause,
+      counted: true,
+      ...(this.#isRunning && { ranMs: Math.max(0, this.operatorMs - this.#releasedMs) }),
+      ...(cause === 'WorkerFailed' && { witness: { pod: 'hung', exitCode: null, reason } }),
+    };
+    return [record, ...(this.status.restartHistory ?? [])].slice(0, RESTART_HISTORY_LIMIT);
   }
 
   get #uid(): string {
@@ -362,11 +385,22 @@ class World {
   }
 }
 
-/** Milliseconds of each class, read off the whole life. */
-function oracle(facts: readonly Fact[], endMs: number): Record<string, number> {
-  const classes: Record<string, number> = {};
+type Span = Pick<TimelineSegment, 'fromMs' | 'toMs'> & { readonly class: string };
+
+/** Adds a span that begins where the last one ends, or lets that go on. */
+function append(spans: Span[], { class: name, fromMs, toMs }: Span): void {
+  if (toMs <= fromMs) return;
+  const last = spans.at(-1);
+  const goesOn = last?.class === name;
+  if (goesOn) spans.pop();
+  spans.push({ class: name, fromMs: goesOn ? last.fromMs : fromMs, toMs });
+}
+
+/** What the time was, read off the whole life. */
+function oracle(facts: readonly Fact[], endMs: number): readonly Span[] {
+  const spans: Span[] = [];
   const put = (name: string, fromMs: number, toMs: number): void => {
-    if (toMs > fromMs) classes[name] = (classes[name] ?? 0) + toMs - fromMs;
+    append(spans, { class: name, fromMs, toMs });
   };
   let idle = 'Waiting';
   let sinceMs = CREATED_MS;
@@ -378,7 +412,7 @@ function oracle(facts: readonly Fact[], endMs: number): Record<string, number> {
       const rest = facts.slice(i + 1);
       const end = rest.find(({ kind }) => kind === 'Ended' || kind === 'Completed');
       const inEpoch = end === undefined ? rest : rest.slice(0, rest.indexOf(end));
-      const isKnown = highest >= 0 || 'Starting' in classes;
+      const isKnown = highest >= 0 || spans.some((span) => span.class === 'Starting');
       const hasReported = isKnown || inEpoch.some(({ kind }) => kind === 'Line');
       const toMs = end?.atMs ?? endMs;
       const stepMs = inEpoch.find(({ kind }) => kind === 'Step')?.atMs;
@@ -412,7 +446,7 @@ function oracle(facts: readonly Fact[], endMs: number): Record<string, number> {
     }
   }
   if (!isOver) put(idle, sinceMs, endMs);
-  return classes;
+  return spans;
 }
 
 function lived(
@@ -429,6 +463,45 @@ function positive(classes: Readonly<Record<string, number>>): object {
   return Object.fromEntries(Object.entries(classes).filter(([, ms]) => ms > 0));
 }
 
+function sumsOfSpans(spans: readonly Span[]): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const { class: name, fromMs, toMs } of spans) sums[name] = (sums[name] ?? 0) + toMs - fromMs;
+  return sums;
+}
+
+/** `spans` is the whole truth, which is known if the clock is good. */
+function checkTimeline(world: World, spans?: readonly Span[]): void {
+  const { status, ends } = world;
+  const timeline = timelineOf(world.jobSet(), world.operatorMs);
+  const classes = goodputAt(world.jobSet(), world.operatorMs)?.classes ?? {};
+  expect(sumsOfSpans(timeline)).toEqual(positive(classes));
+  let atMs = CREATED_MS;
+  for (const { fromMs, toMs } of timeline) {
+    expect(fromMs).toBe(atMs);
+    expect(toMs).toBeGreaterThan(fromMs);
+    atMs = toMs;
+  }
+  const exact = timeline.filter(({ isSummary }) => isSummary !== true);
+  const isSummed = exact.length < timeline.length;
+  if (isSummed) expect(ends, 'records that are gone').toBeGreaterThan(RESTART_HISTORY_LIMIT);
+  const epochs = exact.map(({ epoch }) => epoch ?? 0);
+  expect(epochs).toEqual(epochs.toSorted((a, b) => a - b));
+  if (spans === undefined) return;
+  const shown: Span[] = [];
+  for (const segment of exact) append(shown, segment);
+  const fromMs = exact[0]?.fromMs ?? CREATED_MS;
+  const known = spans.filter(({ toMs }) => toMs > fromMs);
+  expect(shown).toEqual(
+    known.map((span, i) => (i === 0 ? { ...span, fromMs: Math.max(span.fromMs, fromMs) } : span)),
+  );
+  const starts = new Set(timeline.map((segment) => segment.fromMs));
+  for (const { time, ranMs, course } of status.restartHistory ?? []) {
+    if (course === undefined) continue;
+    expect(CREATED_MS + endOf(course)).toBe(Date.parse(time));
+    if (ranMs !== undefined) expect(starts).toContain(Date.parse(time) - ranMs);
+  }
+}
+
 test('whatever happens, the classes add up to the elapsed time, and metrics count each once', () => {
   fc.assert(
     fc.property(LIFE, (life) => {
@@ -442,6 +515,7 @@ test('whatever happens, the classes add up to the elapsed time, and metrics coun
       // The clocks of leaders differ, and a stamp never moves back.
       expect(total).toBeGreaterThanOrEqual(elapsedMs);
       expect(total).toBeLessThanOrEqual(elapsedMs + 10_000);
+      checkTimeline(world);
     }),
     { numRuns: 400 },
   );
@@ -453,8 +527,10 @@ test('with a good clock and known progress, the classes are those of the whole l
     fc.property(LIFE, (life) => {
       const end = life.end ?? 'Failed';
       const world = lived({ ...life, end }, false);
-      const classes = oracle(world.facts, world.nowMs);
+      const spans = oracle(world.facts, world.nowMs);
+      const classes = sumsOfSpans(spans);
       expect(positive(goodputAt(world.jobSet(), world.nowMs)?.classes ?? {})).toEqual(classes);
+      checkTimeline(world, spans);
       for (const name of Object.keys(classes)) seen.add(name);
     }),
     { numRuns: 600 },

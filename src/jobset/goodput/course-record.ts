@@ -1,0 +1,53 @@
+/** Keeps the order of the accounted time in the status: the course of each epoch in its record. */
+import type { Goodput, JobSetStatus } from '../jobset.ts';
+import { sumsOf } from './classes.ts';
+import { type Course, endOf, extended, partsBetween } from './course.ts';
+import { courseOf } from './stretches.ts';
+
+/** One accounting, and the status without it. */
+interface Accounting {
+  readonly status: JobSetStatus;
+  readonly before: Goodput;
+  readonly after: Goodput;
+  readonly next: JobSetStatus;
+  /** Fields that the stored definition would drop. */
+  readonly lacks?: ReadonlySet<string> | undefined;
+}
+
+/**
+ * Goes with the write that makes the sums grow. The course of an epoch is closed as soon as nothing
+ * of it is pending any more: by the end itself, or by the write that decides about the pending end.
+ */
+export function recordCourse(
+  accounting: Accounting,
+): Pick<JobSetStatus, 'goodput' | 'restartHistory'> {
+  const { status, before, after, next, lacks } = accounting;
+  const { course: _, ...goodput } = after;
+  if (lacks?.has('goodput.course') === true || lacks?.has('restartHistory[].course') === true) {
+    return { goodput };
+  }
+  let records = next.restartHistory ?? [];
+  const newest = records[0]?.epoch;
+  const hasEnded = newest !== undefined && newest !== status.restartHistory?.[0]?.epoch;
+  const close = (at: number, closed: Course): Course => {
+    const record = records[at];
+    if (record === undefined || record.course !== undefined) return closed;
+    if (closed.parts.length > 0) records = records.with(at, { ...record, course: closed });
+    return { fromMs: endOf(closed), parts: [] };
+  };
+  const parts = partsBetween(sumsOf(before), sumsOf(after));
+  let course = courseOf(before);
+  if (before.pendingMs !== undefined && after.pendingMs === undefined) {
+    // What comes after the pending end belongs to the epoch after it.
+    const own = parts.filter((part) => part.class !== 'Restarting');
+    const later = parts.slice(own.length);
+    course = extended(close(hasEnded ? 1 : 0, extended(course, own)), later);
+  } else {
+    course = extended(course, parts);
+  }
+  if (hasEnded && after.pendingMs === undefined) course = close(0, course);
+  return {
+    goodput: course.parts.length === 0 ? goodput : { ...goodput, course },
+    ...(records.length > 0 && { restartHistory: records }),
+  };
+}

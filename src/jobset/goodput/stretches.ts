@@ -1,0 +1,66 @@
+/** The stretches of a JobSet's time of which the status says in which order it passed. */
+import { withDefaults } from '../defaults.ts';
+import { currentEpoch } from '../epoch/in-place-restart.ts';
+import type { Goodput, JobSet } from '../jobset.ts';
+import { restartsInPlace } from '../policies/restart-strategy.ts';
+import { ACCOUNTED, type AccountedClass, type Sums, sumsOf, totalOf } from './classes.ts';
+import { type Course, courseFrom, endOf } from './course.ts';
+
+/** From the end of the epoch before to the end of this one. */
+export interface Stretch {
+  /** Null: the JobSet has no epochs. */
+  readonly epoch: number | null;
+  readonly course: Course;
+}
+
+export interface Stretches {
+  /** The oldest first. None overlaps another, and there may be gaps between them. */
+  readonly known: readonly Stretch[];
+  /** Sums of the time in the gaps. */
+  readonly rest: Sums;
+}
+
+/** The last stretch ends at the stamp, and goes on. It is that of a pending end, if there is one. */
+export function stretchesOf({ metadata, spec, status = {} }: JobSet, goodput: Goodput): Stretches {
+  const { restartHistory = [] } = status;
+  const hasEpochs = restartsInPlace(withDefaults(spec), metadata.annotations);
+  const ahead = goodput.pendingMs === undefined ? 0 : 1;
+  const current = hasEpochs ? currentEpoch(status) - ahead : null;
+  const recorded = restartHistory.flatMap(({ epoch, course }) =>
+    course === undefined ? [] : [{ epoch, course }],
+  );
+  const known = withoutOverlaps([{ epoch: current, course: courseOf(goodput) }, ...recorded]);
+  const sums = sumsOf(goodput);
+  const rest = minus(sums, known);
+  if (rest !== undefined) return { known: known.toReversed(), rest };
+  return { known: [{ epoch: current, course: courseFrom(sums) }], rest: sums };
+}
+
+/**
+ * The course up to the stamp. One that does not end there is not trusted: an operator that knows
+ * nothing of courses has written since.
+ */
+export function courseOf(goodput: Goodput): Course {
+  const { course } = goodput;
+  const sums = sumsOf(goodput);
+  return course !== undefined && endOf(course) === totalOf(sums) ? course : courseFrom(sums);
+}
+
+/** `stretches` with the newest first. An older one that overlaps a newer one cannot be true. */
+function withoutOverlaps(stretches: readonly Stretch[]): readonly Stretch[] {
+  let untilMs = Number.POSITIVE_INFINITY;
+  return stretches.filter(({ course }) => {
+    if (endOf(course) > untilMs) return false;
+    untilMs = course.fromMs;
+    return true;
+  });
+}
+
+/** Undefined if there is more in the stretches than in the sums. */
+function minus(sums: Sums, stretches: readonly Stretch[]): Sums | undefined {
+  const left: Record<AccountedClass, number> = { ...sums };
+  for (const { course } of stretches) {
+    for (const part of course.parts) left[part.class] -= part.ms;
+  }
+  return ACCOUNTED.every((name) => left[name] >= 0) ? left : undefined;
+}
