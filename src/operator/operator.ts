@@ -22,7 +22,6 @@ import type { Random } from '../runtime/ports/random.ts';
 import { publishHubAuthorities } from './hub/hub-authorities.ts';
 import { connectHub, type HubConnection, type HubSettings } from './hub/hub-connection.ts';
 import { startPlacementController } from './pod-placement/placement-controller.ts';
-import { measureRuns } from './process/run-metrics.ts';
 import { startJobSetController } from './reconciling/jobset-controller.ts';
 import {
   type Informers,
@@ -36,6 +35,7 @@ import { ForeignClaims, type ForeignClaimsOptions } from './tracking/foreign-cla
 import { GroupTracker } from './tracking/group-tracker.ts';
 import { MemberFates } from './tracking/member-fates.ts';
 import type { NodeFeatures } from './tracking/node-features.ts';
+import { measureRuns } from './tracking/run-metrics.ts';
 
 export interface OperatorOptions {
   readonly client: Client;

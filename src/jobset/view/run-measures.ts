@@ -32,7 +32,7 @@ export interface OpenRun {
   readonly group?: GroupRun;
   /** Milliseconds by class, without classes that have no time. */
   readonly goodput?: readonly (readonly [GoodputClass, number])[];
-  /** Of the time that checkpoints allow to judge, the share that was not thrown away, 0 to 1. */
+  /** 0 to 1: how much of the time that checkpoints allow to judge was not thrown away. */
   readonly goodputShare?: number;
 }
 

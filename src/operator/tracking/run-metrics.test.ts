@@ -9,7 +9,7 @@ import type { Job } from '../../kube/objects/job.ts';
 import { ObjectStore } from '../../runtime/informer/object-store.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
-import { JOBS_BY_OWNER } from '../tracking/caches.ts';
+import { JOBS_BY_OWNER } from './caches.ts';
 import { MAX_MEASURED_JOBSETS, measureRuns } from './run-metrics.ts';
 
 const START_MS = Date.parse('2026-03-01T00:00:00Z');

@@ -17,8 +17,8 @@ import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import type { Gauge, Metrics } from '../../runtime/metrics.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
-import { type Informers, JOBS_BY_OWNER } from '../tracking/caches.ts';
-import type { GroupTracker } from '../tracking/group-tracker.ts';
+import { type Informers, JOBS_BY_OWNER } from './caches.ts';
+import type { GroupTracker } from './group-tracker.ts';
 
 export interface RunMetricsOptions {
   readonly metrics?: Metrics | undefined;
