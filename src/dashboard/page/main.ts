@@ -2,6 +2,8 @@
 import { html } from 'htm/preact';
 import { render, type VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { ErrorBoundary } from './frame/error-boundary.ts';
+import { Frame } from './frame/frame.ts';
 import { Overview } from './overview/overview.ts';
 import { type Route, routeOf } from './route.ts';
 import { Run } from './run/run.ts';
@@ -13,9 +15,18 @@ function Page(): VNode {
     addEventListener('hashchange', follow);
     return () => removeEventListener('hashchange', follow);
   }, []);
-  if (route.view === 'Overview') return html`<${Overview} />`;
+  if (route.view === 'Overview') {
+    return html`<${Frame} view="Overview">
+      <${ErrorBoundary} key="Overview" what="The list of JobSets"><${Overview} /></${ErrorBoundary}>
+    </${Frame}>`;
+  }
   const { namespace, name, tab } = route;
-  return html`<${Run} key=${`${namespace}/${name}`} ...${{ namespace, name, tab }} />`;
+  const view = `${namespace}/${name}`;
+  return html`<${Frame} view=${view}>
+    <${ErrorBoundary} key=${view} what=${`JobSet ${view}`}>
+      <${Run} ...${{ namespace, name, tab }} />
+    </${ErrorBoundary}>
+  </${Frame}>`;
 }
 
 const root = document.getElementById('page');

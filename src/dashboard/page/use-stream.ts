@@ -1,11 +1,13 @@
 /** State that messages of the server build up. */
 import { useEffect, useState } from 'preact/hooks';
-import { followStream } from './adapters/browser.ts';
+import { followStream, now } from './adapters/browser.ts';
 
 export interface Streamed<State> {
   readonly state: State;
-  /** The server does not answer, so the state may be old. */
-  readonly isLost: boolean;
+  /** The server has begun to tell. */
+  readonly isOpen: boolean;
+  /** Since when the server does not answer, so that the state may be old; null: it does. */
+  readonly lostSinceMs: number | null;
 }
 
 /**
@@ -17,29 +19,35 @@ export function useStream<State, Message>(
   empty: State,
   step: (state: State, message: Message) => State,
 ): Streamed<State> {
-  const [streamed, show] = useState<Streamed<State>>({ state: empty, isLost: false });
+  const [streamed, show] = useState<Streamed<State>>({
+    state: empty,
+    isOpen: false,
+    lostSinceMs: null,
+  });
   useEffect(() => {
     let state = empty;
-    let isLost = false;
+    let isOpen = false;
+    let lostSinceMs: number | null = null;
     let frame: number | undefined;
     const draw = (): void => {
       frame ??= requestAnimationFrame(() => {
         frame = undefined;
-        show({ state, isLost });
+        show({ state, isOpen, lostSinceMs });
       });
     };
-    show({ state, isLost });
+    show({ state, isOpen, lostSinceMs });
     const close = followStream<Message>(path, {
       onOpen: () => {
         state = empty;
-        isLost = false;
+        isOpen = true;
+        lostSinceMs = null;
       },
       onMessage: (message) => {
         state = step(state, message);
         draw();
       },
       onLost: () => {
-        isLost = true;
+        lostSinceMs ??= now();
         draw();
       },
     });

@@ -1,4 +1,4 @@
-/** What the page needs of its browser: streams from the server, requests to it, and time. */
+/** What the page needs of its browser: streams, requests, the clipboard, what it keeps, and time. */
 
 export interface StreamHandlers<Message> {
   /** A stream has begun, for the first time or again: everything is told anew. */
@@ -53,6 +53,30 @@ async function answerOf<Answer>(response: Response): Promise<Answer> {
   return (await response.json()) as Answer;
 }
 
+/** Puts a text into the clipboard. Rejects if the browser does not let it. */
+export async function copyText(text: string): Promise<void> {
+  await navigator.clipboard.writeText(text);
+}
+
+/** What this browser keeps for the page; null: nothing, or it keeps nothing. */
+export function kept(key: string): string | null {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+/** Keeps a text, or forgets it: null. A browser that keeps nothing is left alone. */
+export function keep(key: string, value: string | null): void {
+  try {
+    if (value === null) localStorage.removeItem(key);
+    else localStorage.setItem(key, value);
+  } catch {
+    // The page works without.
+  }
+}
+
 /** Unix milliseconds. */
 export function now(): number {
   return Date.now();
@@ -62,4 +86,10 @@ export function now(): number {
 export function every(ms: number, callback: () => void): () => void {
   const timer = setInterval(callback, ms);
   return () => clearInterval(timer);
+}
+
+/** Calls back once, unless the returned function is called before. */
+export function after(ms: number, callback: () => void): () => void {
+  const timer = setTimeout(callback, ms);
+  return () => clearTimeout(timer);
 }

@@ -8,22 +8,23 @@ import {
   withOverviewMessage,
 } from '../../messages/overview.ts';
 import { OVERVIEW_EVENTS } from '../../messages/paths.ts';
+import { useHeadline } from '../frame/frame.ts';
 import { addressOf } from '../route.ts';
 import { useStream } from '../use-stream.ts';
 
 export function Overview(): VNode {
-  const { state } = useStream<OverviewState, OverviewMessage>(
+  const { state, isOpen, lostSinceMs } = useStream<OverviewState, OverviewMessage>(
     OVERVIEW_EVENTS,
     EMPTY_OVERVIEW,
     withOverviewMessage,
   );
-  return html`<main>
-    <h1>JobSets</h1>
+  useHeadline({ title: 'JobSets', isOpen, lostSinceMs, problems: state.problems });
+  return html`<h1 tabindex="-1">JobSets</h1>
     <ul>
       ${[...state.rows.values()].map(({ uid, namespace, name, state: is }) => {
         const address = addressOf({ view: 'Run', namespace, name, tab: 'run' });
         return html`<li key=${uid}><a href=${address}>${namespace}/${name}</a> ${is}</li>`;
       })}
     </ul>
-  </main>`;
+`;
 }

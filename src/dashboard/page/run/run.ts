@@ -3,8 +3,12 @@ import { html } from 'htm/preact';
 import type { VNode } from 'preact';
 import { runEventsOf } from '../../messages/paths.ts';
 import { EMPTY_RUN, type RunMessage, type RunState, withRunMessage } from '../../messages/run.ts';
+import { ErrorBoundary } from '../frame/error-boundary.ts';
+import { useHeadline } from '../frame/frame.ts';
 import type { RunTab } from '../route.ts';
+import { Spec } from '../spec/spec.ts';
 import { useStream } from '../use-stream.ts';
+import { RunHead } from './run-head.ts';
 
 export interface RunProps {
   readonly namespace: string;
@@ -13,13 +17,23 @@ export interface RunProps {
 }
 
 export function Run({ namespace, name, tab }: RunProps): VNode {
-  const { state } = useStream<RunState, RunMessage>(
+  const { state, isOpen, lostSinceMs } = useStream<RunState, RunMessage>(
     runEventsOf(namespace, name),
     EMPTY_RUN,
     withRunMessage,
   );
-  return html`<main>
-    <h1>${namespace}/${name}</h1>
-    <p>${tab} ${state.run?.jobSet.state} ${state.members.size}</p>
-  </main>`;
+  const { run, problems } = state;
+  useHeadline({ title: name, isOpen, lostSinceMs, problems });
+  return html`
+    <${RunHead} ...${{ namespace, name, tab, run, isGone: state.isGone }} />
+    <${ErrorBoundary} key=${tab} what=${tab === 'spec' ? 'The spec' : 'The run'}>
+      ${
+        run === null
+          ? html`<p class="quiet">Waiting for the server to tell of it.</p>`
+          : tab === 'spec'
+            ? html`<${Spec} run=${run} />`
+            : html`<p>${state.members.size} members</p>`
+      }
+    </${ErrorBoundary}>
+  `;
 }

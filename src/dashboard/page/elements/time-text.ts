@@ -1,0 +1,33 @@
+/** Times, durations and shares as the page writes them. */
+import { humanDuration } from '../../../kube/duration.ts';
+
+/** `14:03:07`, in the reader's time zone. */
+export function clockText(ms: number): string {
+  const date = new Date(ms);
+  return [date.getHours(), date.getMinutes(), date.getSeconds()].map(twoDigits).join(':');
+}
+
+/** `2026-11-23 14:03:07`, in the reader's time zone. */
+export function dateText(ms: number): string {
+  if (!Number.isFinite(ms)) return 'unknown';
+  const date = new Date(ms);
+  const day = [date.getFullYear(), date.getMonth() + 1, date.getDate()].map(twoDigits).join('-');
+  return `${day} ${clockText(ms)}`;
+}
+
+/** As kubectl shows it, `2d1h`. A clock that lags behind shows 0 s. */
+export function ageText(sinceMs: number, nowMs: number): string {
+  if (!Number.isFinite(sinceMs)) return 'unknown';
+  return humanDuration(Math.max(0, nowMs - sinceMs));
+}
+
+/** `93.4 %`; all of it only if nothing is missing. */
+export function shareText(share: number): string {
+  const percent = share * 100;
+  const text = (percent < 100 ? Math.min(percent, 99.9) : 100).toFixed(1);
+  return `${text.replace(/\.0$/, '')} %`;
+}
+
+function twoDigits(value: number): string {
+  return String(value).padStart(2, '0');
+}

@@ -1,0 +1,132 @@
+/** What stands around every view: who we are, which cluster it is, and what is missing. */
+import { html } from 'htm/preact';
+import { type ComponentChildren, createContext, type VNode } from 'preact';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
+import { CLUSTER, type ClusterView } from '../../messages/paths.ts';
+import { after, getJson } from '../adapters/browser.ts';
+import { shown } from '../elements/shown-text.ts';
+import { clockText } from '../elements/time-text.ts';
+import { KeysButton } from './keys.ts';
+import { ThemeSwitch } from './theme.ts';
+
+/** What a view tells of itself. */
+export interface Headline {
+  /** What the browser's tab says. */
+  readonly title: string;
+  readonly isOpen: boolean;
+  readonly lostSinceMs: number | null;
+  readonly problems: readonly string[];
+}
+
+const NOTHING_TOLD: Headline = { title: '', isOpen: false, lostSinceMs: null, problems: [] };
+
+const Told = createContext<(headline: Headline) => void>(() => undefined);
+
+/** Tells the frame what the view that is shown is about. */
+export function useHeadline({ title, isOpen, lostSinceMs, problems }: Headline): void {
+  const tell = useContext(Told);
+  useEffect(
+    () => tell({ title, isOpen, lostSinceMs, problems }),
+    [tell, title, isOpen, lostSinceMs, problems],
+  );
+}
+
+export interface FrameProps {
+  /** Another one: another view is shown, and the focus goes to its heading. */
+  readonly view: string;
+  readonly children: ComponentChildren;
+}
+
+export function Frame({ view, children }: FrameProps): VNode {
+  const [headline, tell] = useState(NOTHING_TOLD);
+  const main = useRef<HTMLElement>(null);
+  const before = useRef(view);
+  useEffect(() => {
+    if (before.current === view) return;
+    before.current = view;
+    scrollTo(0, 0);
+    (main.current?.querySelector('h1') ?? main.current)?.focus();
+  }, [view]);
+  useEffect(() => {
+    document.title = headline.title === '' ? 'Lockstep' : `${shown(headline.title)} · Lockstep`;
+  }, [headline.title]);
+  const toMain = (event: Event): void => {
+    // The address says which view is shown.
+    event.preventDefault();
+    main.current?.focus();
+  };
+  return html`<${Told.Provider} value=${tell}>
+    <a class="skip-link" href="#main" onClick=${toMain}>Skip to the content</a>
+    <header class="header">
+      <a class="brand" href="#/"><${Mark} />Lockstep</a>
+      <${Cluster} />
+      <${Connection} ...${headline} />
+      <div class="header-tools"><${ThemeSwitch} /><${KeysButton} /></div>
+    </header>
+    <${Problems} problems=${headline.problems} />
+    <main class="main" id="main" tabindex="-1" ref=${main}>${children}</main>
+  </${Told.Provider}>`;
+}
+
+/** Workers in one line, and one that joins them. */
+function Mark(): VNode {
+  return html`<svg width="20" height="20" viewBox="0 0 20 20" fill="currentColor" aria-hidden="true">
+    <rect x="1" y="4" width="4" height="12" rx="1.5" />
+    <rect x="8" y="4" width="4" height="12" rx="1.5" />
+    <rect x="15" y="4" width="4" height="12" rx="1.5" />
+    <rect x="1" y="9" width="18" height="2" />
+  </svg>`;
+}
+
+/** Pause before a cluster that did not answer is asked again for its name. */
+const ASK_AGAIN_MS = 5000;
+
+function Cluster(): VNode {
+  const [cluster, show] = useState<ClusterView | null>(null);
+  const [attempt, ask] = useState(0);
+  useEffect(() => {
+    let isOver = false;
+    let cancel = (): void => undefined;
+    getJson<ClusterView>(CLUSTER).then(
+      (answer) => isOver || show(answer),
+      () => {
+        if (!isOver) cancel = after(ASK_AGAIN_MS, () => ask(attempt + 1));
+      },
+    );
+    return () => {
+      isOver = true;
+      cancel();
+    };
+  }, [attempt]);
+  if (cluster === null) return html`<p class="cluster"></p>`;
+  const { context, server, serverVersion } = cluster;
+  return html`<p class="cluster" title=${`${shown(server)}, Kubernetes ${shown(serverVersion)}`}>
+    <b><span class="visually-hidden">Context </span>${shown(context)}</b>
+    <span>${shown(server)}</span>
+  </p>`;
+}
+
+/** A region that is always there: screen readers tell what changes in it. */
+function Connection({ isOpen, lostSinceMs }: Headline): VNode {
+  const [word, text] =
+    lostSinceMs !== null
+      ? ['is-lost', `The server does not answer, since ${clockText(lostSinceMs)}`]
+      : isOpen
+        ? ['is-live', 'Live']
+        : ['is-waiting', 'Connecting'];
+  return html`<p class=${`connection ${word}`} role="status" aria-live="polite">${text}</p>`;
+}
+
+function Problems({ problems }: Pick<Headline, 'problems'>): VNode {
+  return html`<div aria-live="polite">
+    ${
+      problems.length > 0 &&
+      html`<section class="notices" aria-label="What is missing">
+        <h2>Not everything is shown.</h2>
+        <ul>
+          ${problems.map((problem) => html`<li key=${problem}>${shown(problem)}</li>`)}
+        </ul>
+      </section>`
+    }
+  </div>`;
+}

@@ -1,0 +1,43 @@
+/** What stands above both tabs of a JobSet: its name, its state, and what can be done to it. */
+import { html } from 'htm/preact';
+import type { VNode } from 'preact';
+import type { RunView } from '../../messages/run.ts';
+import { Age } from '../elements/age.ts';
+import { shown } from '../elements/shown-text.ts';
+import { StateBadge } from '../elements/state-badge.ts';
+import { addressOf, type RunTab } from '../route.ts';
+
+const TABS: readonly (readonly [tab: RunTab, name: string])[] = [
+  ['run', 'Run'],
+  ['spec', 'Spec'],
+];
+
+export interface RunHeadProps {
+  readonly namespace: string;
+  readonly name: string;
+  readonly tab: RunTab;
+  /** Null: nothing was told yet. */
+  readonly run: RunView | null;
+  readonly isGone: boolean;
+}
+
+export function RunHead({ namespace, name, tab, run, isGone }: RunHeadProps): VNode {
+  return html`<div class="run-head">
+    <p class="run-path">
+      <a href="#/">JobSets</a> <span aria-hidden="true">/</span> ${shown(namespace)}
+    </p>
+    <div class="run-title">
+      <h1 tabindex="-1">${shown(name)}</h1>
+      ${run !== null && html`<${StateBadge} state=${run.jobSet.state} />`}
+      ${isGone && html`<span class="badge is-bad">Deleted</span>`}
+      ${run !== null && html`<span class="quiet">created <${Age} sinceMs=${run.createdMs} /> ago</span>`}
+    </div>
+    <nav class="tabs" aria-label="Views of this JobSet">
+      ${TABS.map(([each, text]) => {
+        const address = addressOf({ view: 'Run', namespace, name, tab: each });
+        const current = each === tab ? 'page' : undefined;
+        return html`<a key=${each} href=${address} aria-current=${current}>${text}</a>`;
+      })}
+    </nav>
+  </div>`;
+}

@@ -1,0 +1,46 @@
+/** What was asked for: in words, and as it stands. */
+import { html } from 'htm/preact';
+import type { VNode } from 'preact';
+import type { RunView } from '../../messages/run.ts';
+import { CopyButton } from '../elements/copy-button.ts';
+import { shown, shownLines } from '../elements/shown-text.ts';
+
+/** UTF-16 code units; a JobSet may have more than a megabyte. */
+const YAML_SHOWN = 200_000;
+
+export function Spec({ run }: { readonly run: RunView }): VNode {
+  const { policies, injected, timeouts, yaml } = run.spec;
+  return html`<div class="spec">
+    <${Sentences} title="Policies" sentences=${policies} />
+    <${Sentences} title="What is added to the Pods" sentences=${injected} />
+    <section class="card spec-part">
+      <h2>Time-outs</h2>
+      <dl class="spec-timeouts">
+        ${timeouts.map(
+          ({ annotation, value, meaning }) => html`<div key=${annotation}>
+            <dt><code>${shown(annotation)}</code></dt>
+            <dd><code>${value === null ? 'not set' : shown(value)}</code> ${shown(meaning)}</dd>
+          </div>`,
+        )}
+      </dl>
+    </section>
+    <section class="card spec-part">
+      <div class="spec-head"><h2>YAML</h2><${CopyButton} text=${yaml} what="the YAML" /></div>
+      <pre class="spec-yaml" tabindex="0">${shownLines(yaml, YAML_SHOWN)}</pre>
+    </section>
+  </div>`;
+}
+
+interface SentencesProps {
+  readonly title: string;
+  readonly sentences: readonly string[];
+}
+
+function Sentences({ title, sentences }: SentencesProps): VNode {
+  return html`<section class="card spec-part">
+    <h2>${title}</h2>
+    <ul class="spec-sentences">
+      ${sentences.map((sentence) => html`<li key=${sentence}>${shown(sentence)}</li>`)}
+    </ul>
+  </section>`;
+}
