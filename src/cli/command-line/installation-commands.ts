@@ -49,6 +49,7 @@ export function addInstallationCommands(program: Command): void {
     'say what this cluster can do, what is missing, and how to mend it; changes nothing',
   )
     .option('-n, --namespace <name>', `${NAMESPACE_HELP}; found by itself by default`)
+    .option('--jobset-namespace <name>', "namespace of your JobSets; the context's by default")
     .option('-o, --output <format>', 'json')
     .action(async (flags: DoctorFlags & ConnectionFlags) => {
       const { doctor, parseDoctor } = await import('../doctor/command.ts');

@@ -1,18 +1,176 @@
-/** What the version of the API server says. */
-import { IN_PLACE_MINOR, minorOf, OLDEST_MINOR } from '../install/preflight.ts';
-import type { Finding } from './finding.ts';
+/** What the API server is, whether its gates let Pods restart in place, and what time it has. */
 
-export function apiServerFindings(serverVersion: string): readonly Finding[] {
-  const about = { topic: 'Kubernetes', check: 'version' } as const;
-  const minor = minorOf(serverVersion);
-  const runs = `the API server runs Kubernetes ${serverVersion}`;
+import { failure, failureWithoutReason } from '../../kube/status.ts';
+import { restartRulesProblem } from '../../operator/tracking/node-features.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import { wholeBody } from '../../runtime/client/response-body.ts';
+import type { CredentialSource } from '../../runtime/credentials/credential-source.ts';
+import type { Transport } from '../../runtime/ports/transport.ts';
+import { IN_PLACE_MINOR, minorOf, OLDEST_MINOR } from '../install/preflight.ts';
+import { type Asking, type Fact, type Finding, fact, ifKnown } from './finding.ts';
+
+const TOPIC = 'Kubernetes';
+
+/** A connection, for what is not an object of the API. */
+export interface RawConnection {
+  readonly transport: Transport;
+  readonly credentials: CredentialSource | undefined;
+}
+
+export interface ApiServerFacts {
+  readonly version: string;
+  /** Why it does not take rules that restart all containers of a Pod; undefined: it does. */
+  readonly restartRules: Fact<string | undefined>;
+  /** Feature gates by name, and whether they are on. */
+  readonly gates: Fact<ReadonlyMap<string, boolean>>;
+  readonly clock: Fact<ClockOffset>;
+}
+
+/** How far the clock of the API server is ahead of this machine's. */
+export interface ClockOffset {
+  readonly aheadMs: number;
+  readonly errorMs: number;
+}
+
+export async function readApiServer(
+  client: Client,
+  connection: RawConnection,
+  asking: Asking & { readonly serverVersion: string },
+  namespace: string,
+): Promise<ApiServerFacts> {
+  const [restartRules, gates, clock] = await Promise.all([
+    fact(asking, `create jobs in namespace ${namespace}, not even in a dry run`, (signal) =>
+      restartRulesProblem(client, namespace, signal),
+    ),
+    fact(asking, 'get /metrics of the API server, which tells its feature gates', (signal) =>
+      readGates(connection, signal),
+    ),
+    fact(asking, 'get /version', (signal) => readClock(connection, asking, signal)),
+  ]);
+  return { version: asking.serverVersion, restartRules, gates, clock };
+}
+
+export function apiServerFindings(facts: ApiServerFacts): readonly Finding[] {
+  return [
+    versionFinding(facts.version),
+    ...ifKnown(facts.restartRules, { topic: TOPIC, check: 'restart-rules' }, restartRulesFindings),
+    ...ifKnown(facts.gates, { topic: TOPIC, check: 'feature-gates' }, gateFindings),
+    ...ifKnown(facts.clock, { topic: TOPIC, check: 'clock' }, (clock) => [clockFinding(clock)]),
+  ];
+}
+
+function versionFinding(version: string): Finding {
+  const about = { topic: TOPIC, check: 'version' } as const;
+  const minor = minorOf(version);
+  const runs = `the API server runs Kubernetes ${version}`;
   if (minor < OLDEST_MINOR) {
     const text = `${runs}; Lockstep needs 1.${OLDEST_MINOR} or later`;
-    return [{ ...about, level: 'problem', text, fix: 'upgrade the cluster' }];
+    return { ...about, level: 'problem', text, fix: 'upgrade the cluster' };
   }
   if (minor < IN_PLACE_MINOR) {
     const text = `${runs}; before 1.${IN_PLACE_MINOR} no node restarts all containers of a Pod, so agents supervise their workers, whose containers need a command`;
-    return [{ ...about, level: 'note', text, fix: 'docs/reference/agents.md' }];
+    return { ...about, level: 'note', text, fix: 'docs/reference/agents.md' };
   }
-  return [{ ...about, level: 'ok', text: runs }];
+  return { ...about, level: 'ok', text: runs };
+}
+
+function restartRulesFindings(problem: string | undefined): readonly Finding[] {
+  const about = { topic: TOPIC, check: 'restart-rules' } as const;
+  if (problem === undefined) {
+    const text = 'the API server takes restart rules that restart all containers of a Pod';
+    return [{ ...about, level: 'ok', text }];
+  }
+  const text = `${problem}, so agents supervise their workers, whose containers need a command`;
+  const fix = `switch these gates on, for the API server and the kubelets, if you want sidecars; docs/reference/agents.md`;
+  return [{ ...about, level: 'note', text, fix }];
+}
+
+/** What restarts in place as a sidecar needs of the API server and the scheduler. */
+const GATES = [
+  'ContainerRestartRules',
+  'RestartAllContainersOnContainerExits',
+  'NodeDeclaredFeatures',
+] as const;
+
+function gateFindings(gates: ReadonlyMap<string, boolean>): readonly Finding[] {
+  const about = { topic: TOPIC, check: 'feature-gates' } as const;
+  const told = GATES.filter((name) => gates.has(name));
+  if (told.length === 0) {
+    const text = 'the metrics of the API server tell no feature gate about restart rules';
+    return [{ ...about, level: 'not-checked', text }];
+  }
+  const text = told.map((name) => `${name} ${gates.get(name) === true ? 'on' : 'off'}`).join(', ');
+  const level = told.every((name) => gates.get(name) === true) ? 'ok' : 'note';
+  return [{ ...about, level, text }];
+}
+
+/** Credentials, leases and times in a status are judged by several clocks. */
+const NOTED_SKEW_MS = 2_000;
+const BAD_SKEW_MS = 60_000;
+
+function clockFinding({ aheadMs, errorMs }: ClockOffset): Finding {
+  const about = { topic: TOPIC, check: 'clock' } as const;
+  const skewMs = Math.max(0, Math.abs(aheadMs) - errorMs);
+  const within = `give or take ${seconds(errorMs)}`;
+  if (skewMs <= NOTED_SKEW_MS) {
+    const text = `the clocks of the API server and of this machine agree, ${within}`;
+    return { ...about, level: 'ok', text };
+  }
+  const where = aheadMs > 0 ? 'ahead of' : 'behind';
+  return {
+    ...about,
+    level: skewMs >= BAD_SKEW_MS ? 'problem' : 'note',
+    text: `the clock of the API server is ${seconds(Math.abs(aheadMs))} ${where} this machine's, ${within}`,
+    fix: 'synchronize both by NTP: timedatectl set-ntp true',
+  };
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}
+
+/** The metrics of a large API server are some 20 MiB. */
+const MAX_METRICS_BYTES = 64 * 1024 * 1024;
+/** Kubernetes has some 200. */
+const MAX_GATES = 2_000;
+const GATE = /^kubernetes_feature_enabled\{name="(\w{1,128})"[^}]*\} ([01])$/gm;
+
+async function readGates(
+  { transport, credentials }: RawConnection,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, boolean>> {
+  const { token, clientCertificate } = (await credentials?.current(signal)) ?? {};
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const request = { method: 'GET', path: '/metrics', headers, clientCertificate, signal } as const;
+  const { status, body } = await transport.send(request);
+  const text = (await wholeBody(body, MAX_METRICS_BYTES)).toString('latin1');
+  if (status === 403 || status === 401) throw failure('Forbidden', 'forbidden');
+  if (status !== 200) throw failureWithoutReason(`it answers ${status}`, status);
+  const gates = new Map<string, boolean>();
+  for (const [, name = '', value] of text.matchAll(GATE)) {
+    if (gates.size < MAX_GATES) gates.set(name, value === '1');
+  }
+  return gates;
+}
+
+/** The header `Date` has whole seconds, so the answer was made up to a second later. */
+const DATE_STEP_MS = 1_000;
+
+async function readClock(
+  { transport }: RawConnection,
+  { clock }: Asking,
+  signal: AbortSignal,
+): Promise<ClockOffset> {
+  const sentMs = clock.now();
+  const request = { method: 'GET', path: '/version', headers: {}, signal } as const;
+  const { headers, body } = await transport.send(request);
+  const answeredMs = clock.now();
+  await wholeBody(body, MAX_METRICS_BYTES);
+  const dateMs = Date.parse(headers['date'] ?? '');
+  if (Number.isNaN(dateMs)) throw failureWithoutReason('its answers have no date');
+  const roundTripMs = Math.max(0, answeredMs - sentMs);
+  return {
+    aheadMs: dateMs + DATE_STEP_MS / 2 - (sentMs + roundTripMs / 2),
+    errorMs: roundTripMs / 2 + DATE_STEP_MS / 2,
+  };
 }

@@ -9,29 +9,40 @@ import { findingsJson, printedFindings } from './printed-findings.ts';
 
 export interface DoctorFlags {
   readonly namespace?: string;
+  readonly jobsetNamespace?: string;
   readonly output?: string;
 }
 
 export interface DoctorOptions {
   /** The operator's; undefined: it is to be found. */
   readonly namespace: string | undefined;
+  /** Undefined: the namespace of the kubeconfig's context. */
+  readonly jobSetNamespace: string | undefined;
   readonly isJson: boolean;
 }
 
 /** The options, or one line for each wrong flag: its name, its value and what is allowed. */
 export function parseDoctor({
   namespace,
+  jobsetNamespace,
   output,
 }: DoctorFlags): { readonly options: DoctorOptions } | { readonly errors: readonly string[] } {
-  const namespaceErrors = namespace === undefined ? [] : dns1123LabelErrors(namespace);
+  const namespaces = [
+    ['--namespace', namespace],
+    ['--jobset-namespace', jobsetNamespace],
+  ] as const;
   const errors = [
-    ...namespaceErrors.map((why) => `--namespace is "${namespace}": ${why}`),
+    ...namespaces.flatMap(([flag, value]) =>
+      value === undefined
+        ? []
+        : dns1123LabelErrors(value).map((why) => `${flag} is "${value}": ${why}`),
+    ),
     ...(output === undefined || output === 'json'
       ? []
       : [`--output is "${output}", allowed is json`]),
   ];
   if (errors.length > 0) return { errors };
-  return { options: { namespace, isJson: output === 'json' } };
+  return { options: { namespace, jobSetNamespace: jobsetNamespace, isJson: output === 'json' } };
 }
 
 const EXIT_PROBLEM = 1;
@@ -40,17 +51,25 @@ const DEFAULT_COLUMNS = 100;
 
 /** Returns the exit code: 0 no problem, 1 a problem. */
 export async function doctor(
-  { isJson, ...options }: DoctorOptions,
+  { isJson, namespace, jobSetNamespace }: DoctorOptions,
   flags: ConnectionFlags,
 ): Promise<number> {
   const termination = onTermination();
   const { signal } = termination;
   try {
-    const { client, serverVersion, close } = await connectTo(flags, signal);
+    const connection = await connectTo(flags, signal);
     try {
-      const { version } = packageJson;
-      const clock = nodeClock;
-      const findings = await examine({ ...options, client, serverVersion, version, clock, signal });
+      const { client, serverVersion, access } = connection;
+      const findings = await examine({
+        namespace,
+        jobSetNamespace: jobSetNamespace ?? access.namespace,
+        client,
+        connection,
+        serverVersion,
+        version: packageJson.version,
+        clock: nodeClock,
+        signal,
+      });
       const { isTTY, columns } = process.stdout;
       const lines = isJson
         ? [findingsJson(findings)]
@@ -58,7 +77,7 @@ export async function doctor(
       process.stdout.write(`${lines.join('\n')}\n`);
       return findings.some(({ level }) => level === 'problem') ? EXIT_PROBLEM : 0;
     } finally {
-      close();
+      connection.close();
     }
   } catch (error) {
     const code = termination.exitCode();

@@ -1,30 +1,71 @@
 /** Asks everything at once, and puts the findings in order. */
 import type { Client } from '../../runtime/client/client.ts';
-import { apiServerFindings } from './api-server.ts';
+import { apiServerFindings, type RawConnection, readApiServer } from './api-server.ts';
 import type { Asking, Finding } from './finding.ts';
-import { findOperator, installationFindings, readInstallation } from './installation.ts';
+import {
+  findOperator,
+  installationFindings,
+  type Place,
+  processFindings,
+  readInstallation,
+} from './installation.ts';
+import { jobSetsFindings, readJobSets } from './jobsets.ts';
+import { nodesFindings, readNodes } from './nodes.ts';
+import { quotaFindings, readQuotas } from './quotas.ts';
+import { reachFindings, readReach } from './reach.ts';
+import { readRights, rightsFindings } from './rights.ts';
 
 export interface ExaminationOptions extends Asking {
   readonly client: Client;
+  readonly connection: RawConnection;
   readonly serverVersion: string;
   /** The version of this command. */
   readonly version: string;
   /** The operator's, if the user says it. */
   readonly namespace: string | undefined;
+  /** Where the user's JobSets are, or will be. */
+  readonly jobSetNamespace: string;
 }
 
 export async function examine(options: ExaminationOptions): Promise<readonly Finding[]> {
-  const { client, serverVersion, version } = options;
+  const { client, connection, jobSetNamespace } = options;
   const place = await findOperator(client, options, options.namespace);
+  const namespace = place.type === 'Process' ? undefined : place.namespace;
+  const [apiServer, nodes, operator, reach, rights, quotas, jobSets] = await Promise.all([
+    readApiServer(client, connection, options, jobSetNamespace),
+    readNodes(client, options),
+    operatorFindings(options, place),
+    readReach(client, options, namespace, jobSetNamespace),
+    readRights(client, options, jobSetNamespace),
+    readQuotas(client, options, jobSetNamespace),
+    readJobSets(client, options, jobSetNamespace),
+  ]);
+  const isInstalled = operator.every(
+    ({ check, level }) => check !== 'objects' || level !== 'problem',
+  );
   return [
-    ...apiServerFindings(serverVersion),
-    ...(place.type === 'Process'
-      ? [operatorProcess(place.host)]
-      : installationFindings(await readInstallation(client, options, place.namespace, version))),
+    ...apiServerFindings(apiServer),
+    ...nodesFindings(nodes, apiServer.clock),
+    ...operator,
+    // Without an installation its parts are missing for one reason, which is told already.
+    ...(isInstalled ? reachFindings(reach) : []),
+    ...jobSetsFindings(jobSets),
+    ...quotaFindings(quotas),
+    ...rightsFindings(rights),
   ];
 }
 
-function operatorProcess(host: string): Finding {
-  const text = `the operator is a process of "lockstep up" or "lockstep demo", and answers at ${host}`;
-  return { topic: 'Lockstep', check: 'operator', level: 'ok', text };
+async function operatorFindings(
+  options: ExaminationOptions,
+  place: Place,
+): Promise<readonly Finding[]> {
+  const { client, version } = options;
+  switch (place.type) {
+    case 'Process':
+      return processFindings(place.host);
+    case 'Cluster':
+      return installationFindings(
+        await readInstallation(client, options, place.namespace, version),
+      );
+  }
 }

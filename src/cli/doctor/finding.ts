@@ -1,5 +1,6 @@
 /** What `lockstep doctor` finds out, and how one question to the API server can end. */
-import { isReason } from '../../kube/status.ts';
+import type { KubeList, KubeObject } from '../../kube/meta.ts';
+import { ApiStatusError, isReason } from '../../kube/status.ts';
 import { DeadlineError, unlessAborted, withDeadline } from '../../runtime/deadline.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 
@@ -68,4 +69,51 @@ export function ifKnown<T>(
 ): readonly Finding[] {
   if ('value' in known) return judge(known.value);
   return [{ ...about, level: 'not-checked', text: known.unknown }];
+}
+
+/** A collection, as far as it was read. */
+export interface Some<T> {
+  readonly items: readonly T[];
+  readonly isAll: boolean;
+}
+
+const PAGE_SIZE = 500;
+const MAX_PAGES = 20;
+
+/** Reads a collection in pages, up to a bound, and keeps of each object what is needed. */
+export async function someOf<O extends KubeObject, T>(
+  read: (page: { readonly limit: number; readonly continue?: string }) => Promise<KubeList<O>>,
+  keep: (object: O) => T,
+): Promise<Some<T>> {
+  const items: T[] = [];
+  let token = '';
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const list = await read({ limit: PAGE_SIZE, ...(token !== '' && { continue: token }) });
+    items.push(...list.items.map(keep));
+    token = list.metadata.continue ?? '';
+    if (token === '') return { items, isAll: true };
+  }
+  return { items, isAll: false };
+}
+
+/** As if it were empty, a collection that the API server does not serve. */
+export async function ifServed<T>(request: Promise<T>, none: T): Promise<T> {
+  try {
+    return await request;
+  } catch (error) {
+    if (error instanceof ApiStatusError && error.code === 404) return none;
+    throw error;
+  }
+}
+
+/** Beyond these only a number is told. */
+const MAX_NAMES = 5;
+
+export function named(names: readonly string[]): string {
+  const more = names.length - MAX_NAMES;
+  return `${names.slice(0, MAX_NAMES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+export function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

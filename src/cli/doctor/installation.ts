@@ -54,6 +54,12 @@ export async function findOperator(
   return { type: 'Cluster', namespace: bound ?? DEFAULT_NAMESPACE };
 }
 
+/** It elects no leader. That it answers, a dry run of a JobSet shows. */
+export function processFindings(host: string): readonly Finding[] {
+  const text = `the operator is a process of "lockstep up" or "lockstep demo"; its webhooks are at ${host}`;
+  return [{ topic: TOPIC, check: 'operator', level: 'ok', text }];
+}
+
 export interface Installation {
   readonly namespace: string;
   /** As far as they can be told from the operator that runs. */

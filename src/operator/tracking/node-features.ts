@@ -111,18 +111,9 @@ class CachedNodeFeatures implements NodeFeatures {
 
   async #askServer(signal: AbortSignal): Promise<Answer> {
     const { client, namespace } = this.#options;
-    const at = { namespace, name: PROBE_NAME };
-    const patch = probe(namespace);
-    const how = { fieldManager: FIELD_MANAGER, dryRun: 'All' } as const;
     try {
-      const made = await client.patch(JOBS, at, { type: 'apply', patch, ...how }, { signal });
-      const problem = hasRule(made) ? undefined : `the API server drops restart rules (${GATES})`;
-      return { problem };
+      return { problem: await restartRulesProblem(client, namespace, signal) };
     } catch (error) {
-      if (!(error instanceof ApiStatusError)) throw error;
-      if (isAboutRules(error)) {
-        return { problem: `the API server refuses such restart rules (${GATES})` };
-      }
       if (!isRefusal(error)) throw error;
       return this.#unknown('the API server', error);
     }
@@ -136,7 +127,29 @@ class CachedNodeFeatures implements NodeFeatures {
   }
 }
 
-function hasFeature({ status }: Node): boolean {
+/**
+ * Why the API server does not take rules that restart all containers of a Pod; undefined: it does.
+ * Rejects if it does not answer, or does not let us ask.
+ */
+export async function restartRulesProblem(
+  client: Client,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const at = { namespace, name: PROBE_NAME };
+  const patch = probe(namespace);
+  const how = { fieldManager: FIELD_MANAGER, dryRun: 'All' } as const;
+  try {
+    const made = await client.patch(JOBS, at, { type: 'apply', patch, ...how }, { signal });
+    return hasRule(made) ? undefined : `the API server drops restart rules (${GATES})`;
+  } catch (error) {
+    if (!(error instanceof ApiStatusError) || !isAboutRules(error)) throw error;
+    return `the API server refuses such restart rules (${GATES})`;
+  }
+}
+
+/** Whether its agent can restart all containers of a Pod, as it declares. */
+export function hasFeature({ status }: Node): boolean {
   return status?.declaredFeatures?.includes(RESTART_ALL_FEATURE) === true;
 }
 

@@ -1,0 +1,235 @@
+/** What is wrong with the definition of JobSet, with JobSets, and what other controllers left. */
+import { DEPLOYMENTS } from '../../deploy/kinds.ts';
+import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
+import { MANAGED_BY_JOBSET } from '../../jobset/names.ts';
+import { missingStatusFields } from '../../jobset/schema/missing-fields.ts';
+import { MUTATING_WEBHOOK_CONFIGURATIONS } from '../../kube/objects/admission-webhooks.ts';
+import {
+  CUSTOM_RESOURCE_DEFINITIONS,
+  type CustomResourceDefinition,
+} from '../../kube/objects/custom-resource-definition.ts';
+import { CLUSTER_ROLES } from '../../kube/objects/rbac.ts';
+import { groupResourceOf } from '../../kube/resource.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import { isOurDefinition } from '../install/objects.ts';
+import { otherController } from '../install/other-controller.ts';
+import { unlessGone } from '../install/removal.ts';
+import {
+  type Asking,
+  counted,
+  type Fact,
+  type Finding,
+  fact,
+  ifKnown,
+  ifServed,
+  named,
+  type Some,
+  someOf,
+} from './finding.ts';
+
+const TOPIC = 'JobSets';
+
+export interface JobSetsFacts {
+  readonly definition: Fact<DefinitionFacts | undefined>;
+  readonly jobSets: Fact<Some<JobSetFacts>>;
+  /** Undefined: of all namespaces. */
+  readonly namespace: string | undefined;
+  /** Lines about the controller of upstream, each with what to do. */
+  readonly controllers: Fact<readonly string[]>;
+  /** Names of ClusterRoles of upstream. */
+  readonly roles: Fact<readonly string[]>;
+  readonly nowMs: number;
+}
+
+export interface DefinitionFacts {
+  readonly isOurs: boolean;
+  readonly missing: readonly string[];
+}
+
+export interface JobSetFacts {
+  readonly name: string;
+  readonly managedBy: string | undefined;
+  /** NaN if it is not being deleted. */
+  readonly deletedMs: number;
+  readonly finalizers: readonly string[];
+  readonly isOutdated: boolean;
+}
+
+/** What its manifests and its chart call them. */
+const UPSTREAM_ROLES = ['jobset-manager-role', 'jobset-metrics-reader', 'jobset-proxy-role'];
+
+export async function readJobSets(
+  client: Client,
+  asking: Asking,
+  namespace: string,
+): Promise<JobSetsFacts> {
+  const name = groupResourceOf(JOBSETS);
+  const list = (of: string | undefined): Promise<Fact<Some<JobSetFacts>>> => {
+    const where = of === undefined ? 'in all namespaces' : `in namespace ${of}`;
+    return fact(asking, `list jobsets ${where}`, (signal) =>
+      someOf((page) => client.list(JOBSETS, { ...within(of), ...page, signal }), jobSetFacts),
+    );
+  };
+  const [definition, everywhere, controllers, roles] = await Promise.all([
+    fact(asking, 'get the CustomResourceDefinition of JobSets', async (signal) => {
+      const crd = await unlessGone(client.get(CUSTOM_RESOURCE_DEFINITIONS, { name }, { signal }));
+      return crd === undefined ? undefined : definitionFacts(crd);
+    }),
+    list(undefined),
+    fact(
+      asking,
+      'list deployments in all namespaces and webhook configurations',
+      async (signal) => {
+        // The search takes what may not be read for absent. The embedded cluster has no Deployments.
+        const served = ifServed(client.list(DEPLOYMENTS, { limit: 1, signal }), undefined);
+        if ((await served) === undefined) return [];
+        await client.list(MUTATING_WEBHOOK_CONFIGURATIONS, { limit: 1, signal });
+        return otherController({ client, signal });
+      },
+    ),
+    fact(asking, 'get cluster roles', async (signal) => {
+      const found = await Promise.all(
+        UPSTREAM_ROLES.map((role) =>
+          unlessGone(client.get(CLUSTER_ROLES, { name: role }, { signal })),
+        ),
+      );
+      return found.flatMap((role) => (role === undefined ? [] : [role.metadata.name]));
+    }),
+  ]);
+  const isEverywhere = 'value' in everywhere;
+  return {
+    definition,
+    jobSets: isEverywhere ? everywhere : await list(namespace),
+    namespace: isEverywhere ? undefined : namespace,
+    controllers,
+    roles,
+    nowMs: asking.clock.now(),
+  };
+}
+
+function within(namespace: string | undefined): { readonly namespace?: string } {
+  return namespace === undefined ? {} : { namespace };
+}
+
+function definitionFacts(crd: CustomResourceDefinition): DefinitionFacts {
+  return { isOurs: isOurDefinition(crd), missing: missingStatusFields(crd) };
+}
+
+function jobSetFacts({ metadata, spec, status }: JobSet): JobSetFacts {
+  return {
+    name: `${metadata.namespace ?? ''}/${metadata.name ?? ''}`,
+    managedBy: spec.managedBy,
+    deletedMs: Date.parse(metadata.deletionTimestamp ?? ''),
+    finalizers: metadata.finalizers ?? [],
+    isOutdated: (status?.conditions ?? []).some(
+      (one) => one.type === 'DefinitionOutdated' && one.status === 'True',
+    ),
+  };
+}
+
+export function jobSetsFindings(facts: JobSetsFacts): readonly Finding[] {
+  return [
+    ...definitionFindings(facts.definition),
+    ...ifKnown(facts.controllers, { topic: TOPIC, check: 'other-controller' }, controllerFindings),
+    ...ifKnown(facts.roles, { topic: TOPIC, check: 'other-roles' }, roleFindings),
+    ...ifKnown(facts.jobSets, { topic: TOPIC, check: 'jobsets' }, (some) =>
+      listFindings(some, facts),
+    ),
+  ];
+}
+
+function definitionFindings(definition: JobSetsFacts['definition']): readonly Finding[] {
+  const about = { topic: TOPIC, check: 'definition' } as const;
+  return ifKnown(definition, about, (found): readonly Finding[] => {
+    if (found === undefined) {
+      const text = 'there is no definition of JobSet, so no JobSet can be made';
+      return [{ ...about, level: 'note', text, fix: 'lockstep install' }];
+    }
+    if (!found.isOurs) {
+      const text =
+        'the definition of JobSet belongs to another controller, and lacks fields of Lockstep';
+      const fix = 'lockstep install --replace-crd; docs/migrating-from-upstream.md';
+      return [{ ...about, level: 'problem', text, fix }];
+    }
+    if (found.missing.length > 0) {
+      const fields = named(found.missing.map((path) => `status.${path}`));
+      const text = `the definition of JobSet is of another version, and lacks ${fields}: what writes them is off`;
+      return [{ ...about, level: 'problem', text, fix: 'lockstep install' }];
+    }
+    return [{ ...about, level: 'ok', text: 'the definition of JobSet has all fields' }];
+  });
+}
+
+function controllerFindings(lines: readonly string[]): readonly Finding[] {
+  const about = { topic: TOPIC, check: 'other-controller' } as const;
+  if (lines.length === 0) {
+    const text = 'no other controller of JobSets and none of its webhooks was found';
+    return [{ ...about, level: 'ok', text }];
+  }
+  return lines.map((text) => ({
+    ...about,
+    level: 'problem',
+    text,
+    fix: 'docs/migrating-from-upstream.md',
+  }));
+}
+
+function roleFindings(roles: readonly string[]): readonly Finding[] {
+  const [first] = roles;
+  if (first === undefined) return [];
+  const about = { topic: TOPIC, check: 'other-roles' } as const;
+  const text = `cluster roles of another controller are left, which do no harm: ${roles.join(', ')}`;
+  return [{ ...about, level: 'note', text, fix: `kubectl delete clusterrole ${roles.join(' ')}` }];
+}
+
+/** A deletion takes as long as the Pods' grace periods, which are rarely longer. */
+const STUCK_MS = 10 * 60 * 1000;
+
+function listFindings(
+  { items, isAll }: Some<JobSetFacts>,
+  { namespace, nowMs }: Pick<JobSetsFacts, 'namespace' | 'nowMs'>,
+): readonly Finding[] {
+  const names = (of: readonly JobSetFacts[]): string => named(of.map(({ name }) => name));
+  const strange = items.filter(
+    ({ managedBy }) => managedBy !== undefined && managedBy !== MANAGED_BY_JOBSET,
+  );
+  const stuck = items.filter(({ deletedMs }) => nowMs - deletedMs > STUCK_MS);
+  const outdated = items.filter(({ isOutdated }) => isOutdated);
+  const where = namespace === undefined ? '' : ` in namespace ${namespace}`;
+  const read = `${counted(items.length, 'JobSet')}${where}${isAll ? '' : ' were read, and there are more'}`;
+  return [
+    { topic: TOPIC, check: 'jobsets', level: 'ok', text: read },
+    ...(strange.length === 0
+      ? []
+      : [
+          {
+            topic: TOPIC,
+            check: 'managed-by-others',
+            level: 'note',
+            text: `${counted(strange.length, 'JobSet')} with spec.managedBy of another controller, which Lockstep leaves alone: ${names(strange)}`,
+          } as const,
+        ]),
+    ...(stuck.length === 0
+      ? []
+      : [
+          {
+            topic: TOPIC,
+            check: 'stuck-deletion',
+            level: 'problem',
+            text: `being deleted for more than ${STUCK_MS / 60_000} minutes: ${names(stuck)} (finalizers: ${named([...new Set(stuck.flatMap(({ finalizers }) => finalizers))]) || 'none'})`,
+            fix: 'find out who should remove the finalizers, and why its Pods do not end: kubectl get pods -o wide',
+          } as const,
+        ]),
+    ...(outdated.length === 0
+      ? []
+      : [
+          {
+            topic: TOPIC,
+            check: 'definition-outdated',
+            level: 'problem',
+            text: `features are off because the stored definition lacks fields (condition DefinitionOutdated): ${names(outdated)}`,
+            fix: 'lockstep install',
+          } as const,
+        ]),
+  ];
+}

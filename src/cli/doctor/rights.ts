@@ -1,0 +1,155 @@
+/** What the user may do, of that which people who run JobSets do. */
+import { JOBSETS } from '../../jobset/jobset.ts';
+import type { KubeObject } from '../../kube/meta.ts';
+import { type Resource, resource } from '../../kube/resource.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import { type Asking, type Fact, type Finding, fact } from './finding.ts';
+
+const TOPIC = 'Rights';
+
+/** `authorization.k8s.io/v1 SelfSubjectAccessReview`. */
+interface SelfSubjectAccessReview extends KubeObject {
+  readonly spec: {
+    readonly resourceAttributes: {
+      readonly namespace: string;
+      readonly verb: string;
+      readonly group: string;
+      readonly resource: string;
+      readonly subresource?: string;
+    };
+  };
+  readonly status?: { readonly allowed: boolean };
+}
+
+const SELF_SUBJECT_ACCESS_REVIEWS: Resource<SelfSubjectAccessReview> = resource(
+  'authorization.k8s.io/v1',
+  'selfsubjectaccessreviews',
+  'SelfSubjectAccessReview',
+  'Cluster',
+);
+
+interface Right {
+  readonly verb: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource?: string;
+}
+
+interface Purpose {
+  readonly check: string;
+  /** Completes "you may": `run JobSets`. */
+  readonly what: string;
+  readonly rights: readonly Right[];
+  readonly role: string;
+}
+
+const ofJobSets = (verb: string): Right => ({
+  verb,
+  group: JOBSETS.group,
+  resource: JOBSETS.plural,
+});
+const of = (verb: string, one: string, group = ''): Right => ({ verb, group, resource: one });
+
+const PURPOSES: readonly Purpose[] = [
+  {
+    check: 'may-run',
+    what: 'create, change and delete JobSets (kubectl apply, lockstep restart)',
+    rights: ['create', 'patch', 'delete'].map(ofJobSets),
+    role: 'edit',
+  },
+  {
+    check: 'may-see',
+    what: 'see JobSets and their members (lockstep status, report)',
+    rights: [
+      ...['get', 'list', 'watch'].map(ofJobSets),
+      of('list', 'pods'),
+      of('watch', 'pods'),
+      of('list', 'jobs', 'batch'),
+    ],
+    role: 'view',
+  },
+  {
+    check: 'may-read-logs',
+    what: 'read logs of workers (lockstep logs)',
+    rights: [{ ...of('get', 'pods'), subresource: 'log' }],
+    role: 'view',
+  },
+  {
+    check: 'may-ask-members',
+    what: 'ask agents about progress (lockstep status)',
+    rights: [{ ...of('create', 'pods'), subresource: 'portforward' }],
+    role: 'edit',
+  },
+  {
+    check: 'may-see-events',
+    what: 'see Events (kubectl describe)',
+    rights: [of('list', 'events')],
+    role: 'view',
+  },
+];
+
+export interface RightsFacts {
+  readonly namespace: string;
+  readonly answers: readonly {
+    readonly purpose: Purpose;
+    /** The rights that the user lacks, such as `create jobsets`. */
+    readonly lacking: Fact<readonly string[]>;
+  }[];
+}
+
+export async function readRights(
+  client: Client,
+  asking: Asking,
+  namespace: string,
+): Promise<RightsFacts> {
+  const answers = await Promise.all(
+    PURPOSES.map(async (purpose) => ({
+      purpose,
+      lacking: await fact(asking, 'ask for your own rights', async (signal) => {
+        const asked = await Promise.all(
+          purpose.rights.map(async (right) => ({
+            right,
+            isAllowed: await mayI(client, { namespace, ...right }, signal),
+          })),
+        );
+        return asked.filter(({ isAllowed }) => !isAllowed).map(({ right }) => nameOf(right));
+      }),
+    })),
+  );
+  return { namespace, answers };
+}
+
+async function mayI(
+  client: Client,
+  resourceAttributes: SelfSubjectAccessReview['spec']['resourceAttributes'],
+  signal: AbortSignal,
+): Promise<boolean> {
+  const review: SelfSubjectAccessReview = {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SelfSubjectAccessReview',
+    metadata: {},
+    spec: { resourceAttributes },
+  };
+  const { status } = await client.create(SELF_SUBJECT_ACCESS_REVIEWS, review, { signal });
+  return status?.allowed === true;
+}
+
+function nameOf({ verb, resource: one, subresource }: Right): string {
+  return `${verb} ${one}${subresource === undefined ? '' : `/${subresource}`}`;
+}
+
+export function rightsFindings({ namespace, answers }: RightsFacts): readonly Finding[] {
+  return answers.map(({ purpose: { check, what, role }, lacking }): Finding => {
+    const about = { topic: TOPIC, check } as const;
+    if (!('value' in lacking)) return { ...about, level: 'not-checked', text: lacking.unknown };
+    if (lacking.value.length === 0) {
+      return { ...about, level: 'ok', text: `you may ${what} in namespace ${namespace}` };
+    }
+    return {
+      ...about,
+      level: 'note',
+      text: `you may not ${what} in namespace ${namespace}: you lack ${lacking.value.join(', ')}`,
+      fix: `an administrator runs: kubectl -n ${namespace} create rolebinding lockstep-${role} --clusterrole=${role} --user=YOU`,
+    };
+  });
+}
