@@ -19,7 +19,56 @@ interface Panel {
 const quantile = (q: number, metric: string, by: string): string =>
   `histogram_quantile(${q}, sum by (le${by}) (rate(${metric}_bucket[$__rate_interval])))`;
 
+const RUN = '{{namespace}}/{{jobset}}';
+
+/** After a change of leaders there may be two series of one JobSet for a moment. */
+const ofRun = (metric: string): string => `max by (namespace, jobset) (lockstep_jobset_${metric})`;
+
 export const PANELS: readonly Panel[] = [
+  {
+    title: 'What the JobSets do',
+    description: 'How many there are of each state.',
+    unit: 'short',
+    queries: [
+      ['sum by (state) (max by (namespace, jobset, state) (lockstep_jobset_state))', '{{state}}'],
+    ],
+  },
+  {
+    title: 'Runs at the barrier',
+    description: 'For how long members of a group have been waiting to be released.',
+    unit: 's',
+    queries: [[`time() - ${ofRun('barrier_since_timestamp_seconds')}`, RUN]],
+  },
+  {
+    title: 'Budget of each run',
+    description: 'The share of its restarts that a JobSet has used.',
+    unit: 'percentunit',
+    queries: [[`${ofRun('restart_budget_used')} / (${ofRun('restart_budget')} > 0)`, RUN]],
+  },
+  {
+    title: 'Silence of each run',
+    description: 'Since a worker last reported progress or was released, where workers report.',
+    unit: 's',
+    queries: [[`time() - ${ofRun('progress_timestamp_seconds')}`, RUN]],
+  },
+  {
+    title: 'Steps of each run',
+    description: 'Steps a second, by the highest step that a member reports.',
+    unit: 'short',
+    queries: [
+      [
+        'max by (namespace, jobset) (clamp_min(deriv(lockstep_jobset_step[$__rate_interval]), 0))',
+        RUN,
+      ],
+    ],
+  },
+  {
+    title: 'Goodput of each run',
+    description:
+      'The share of its time under way that was not lost, where workers report checkpoints.',
+    unit: 'percentunit',
+    queries: [[ofRun('goodput_ratio'), RUN]],
+  },
   {
     title: 'Restarts of groups',
     description: 'By what ended the epoch, and whether it was charged to maxRestarts.',

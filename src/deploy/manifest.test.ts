@@ -9,6 +9,7 @@ import { PANELS } from './dashboard.ts';
 import { manifest, manifestYaml } from './manifest.ts';
 import { ALERTS } from './monitoring.ts';
 import { CLUSTER_RULES, NAMESPACE_RULES, OPERATOR_NAME, WEBHOOK_RULES } from './permissions.ts';
+import { RUN_ALERTS } from './run-alerts.ts';
 import { defaultSettings, type InstallationSettings } from './settings.ts';
 
 const SETTINGS: InstallationSettings = { ...defaultSettings('1.2.3'), namespace: 'elsewhere' };
@@ -174,6 +175,17 @@ describe('the policy for agents', () => {
     expect(new Set(used)).toEqual(new Set(declared.map((name) => `variables.${name}`)));
   });
 });
+
+test.each(RUN_ALERTS.filter(({ name }) => name !== 'LockstepRunsNotMeasured'))(
+  '$name tells of one JobSet, and which command says more',
+  ({ expression, summary, description }) => {
+    expect(expression).toContain('max by (namespace, jobset)');
+    expect(summary).toContain('JobSet {{ $labels.namespace }}/{{ $labels.jobset }}');
+    expect(description).toMatch(
+      /lockstep (status|report) \{\{ \$labels\.jobset \}\} -n \{\{ \$labels\.namespace \}\}/,
+    );
+  },
+);
 
 test('alerts and panels ask for metrics that the operator has', () => {
   const sources = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })

@@ -1,7 +1,9 @@
 /** For clusters with the Prometheus operator: what to scrape, and the alerts. */
+import type { Alert } from './alert.ts';
 import { PROMETHEUS_RULES, SERVICE_MONITORS } from './kinds.ts';
 import { METRICS_LABELS } from './operator-deployment.ts';
 import { OPERATOR_NAME } from './permissions.ts';
+import { RUN_ALERTS } from './run-alerts.ts';
 import {
   INSTALLED_LABELS,
   type InstallationSettings,
@@ -20,6 +22,8 @@ export function monitoring({ namespace }: InstallationSettings): readonly Instal
             port: 'metrics',
             interval: '15s',
             scheme: 'https',
+            // Metrics of a JobSet keep its namespace; all others get that of the operator.
+            honorLabels: true,
             bearerTokenFile: '/var/run/secrets/kubernetes.io/serviceaccount/token',
             // The certificate is self-signed, unless metrics.certDir provides another.
             tlsConfig: { insecureSkipVerify: true },
@@ -33,16 +37,6 @@ export function monitoring({ namespace }: InstallationSettings): readonly Instal
       },
     }),
   ];
-}
-
-export interface Alert {
-  readonly name: string;
-  /** `NAMESPACE` stands for the operator's namespace. */
-  readonly expression: string;
-  readonly forMinutes: number;
-  readonly severity: 'critical' | 'warning';
-  readonly summary: string;
-  readonly description: string;
 }
 
 const OF_OPERATOR = 'namespace="NAMESPACE",service="lockstep-metrics"';
@@ -135,6 +129,7 @@ export const ALERTS: readonly Alert[] = [
     description:
       'Their groups go on without them. Events LostPodDeleted name the nodes: look whether they are off, and delete a Node that does not come back.',
   },
+  ...RUN_ALERTS,
 ];
 
 function ruleOf(alert: Alert, namespace: string): object {

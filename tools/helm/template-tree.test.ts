@@ -47,6 +47,7 @@ test.each([
     either(A, { x: { y: new Expression('{{ toJson . }}') } }, { x: {} }),
     `x: {{ if ${A} }}{"y": {{ toJson . }}}{{ else }}{}{{ end }}\n`,
   ],
+  ['templates of others as they are', { x: '{{ $labels.y }}' }, 'x: "{{ "{{" }} $labels.y }}"\n'],
   ['expressions without quotes', { x: new Expression('{{ .y }}') }, 'x: {{ .y }}\n'],
   [
     'entries that may be left out',

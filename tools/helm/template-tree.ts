@@ -109,7 +109,7 @@ export function templateText(tree: unknown): string {
     item instanceof Choice
       ? [held(`{{- if ${item.condition} }}`), ...item.items.flatMap(listItems), held('{{- end }}')]
       : [spread(item)];
-  const yaml = stringify(spread(tree), { lineWidth: 0, aliasDuplicateObjects: false });
+  const yaml = literal(stringify(spread(tree), { lineWidth: 0, aliasDuplicateObjects: false }));
   const textOf = (index: string): string => texts[Number(index)] ?? '';
   return (
     yaml
@@ -123,11 +123,16 @@ export function templateText(tree: unknown): string {
   );
 }
 
+/** Helm passes it on as it is: alerts have templates of Prometheus. */
+function literal(text: string): string {
+  return text.replaceAll('{{', '{{ "{{" }}');
+}
+
 /** On one line, as JSON, which YAML contains. */
 function flow(tree: unknown): string {
   if (tree instanceof Expression) return tree.text;
   if (Array.isArray(tree)) return `[${tree.map(flow).join(', ')}]`;
-  if (!isPlain(tree)) return JSON.stringify(tree);
+  if (!isPlain(tree)) return literal(JSON.stringify(tree));
   const entries = Object.entries(tree).map(
     ([key, value]) => `${JSON.stringify(key)}: ${flow(value)}`,
   );
