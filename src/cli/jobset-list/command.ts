@@ -43,9 +43,9 @@ export async function listJobSets(options: ListOptions, flags: ConnectionFlags):
     printList(now.view, options, STANDARD_OUTPUT, nodeClock.now());
     const { output } = options;
     const isForPeople = output !== 'json' && output !== 'yaml';
-    const where = namespace === undefined ? '' : ` in ${namespace} namespace`;
+    const where = namespace === undefined ? '' : ` in ${namespace} namespace.`;
     if (now.missing.length === 0 && now.view.rows.length === 0 && isForPeople) {
-      process.stderr.write(`No resources found${where}.\n`);
+      process.stderr.write(`No resources found${where}\n`);
     }
     for (const name of now.missing) {
       process.stderr.write(`lockstep: there is no JobSet ${namespace}/${name}\n`);

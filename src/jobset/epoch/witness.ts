@@ -91,6 +91,11 @@ export function describeWitness(witness: RestartWitness): string {
 export function describeEnd(witness: RestartWitness): string {
   const container = witness.container === undefined ? '' : `container ${witness.container} of `;
   const node = witness.node === undefined ? '' : ` on node ${witness.node}`;
+  return `${container}Pod ${witness.pod}${node} ${endInWords(witness)}`;
+}
+
+/** `exited with code 1 (Error)` */
+export function endInWords(witness: RestartWitness): string {
   const end =
     witness.message !== undefined
       ? witness.message
@@ -99,7 +104,7 @@ export function describeEnd(witness: RestartWitness): string {
         : witness.exitCode !== null
           ? `exited with code ${witness.exitCode}`
           : (WITHOUT_CODE.get(witness.reason) ?? 'failed');
-  return `${container}Pod ${witness.pod}${node} ${end} (${witness.reason})`;
+  return `${end} (${witness.reason})`;
 }
 
 /** For some Pods it is only known that something is gone, not that they failed. */

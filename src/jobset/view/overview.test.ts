@@ -104,6 +104,16 @@ describe('the last failure', () => {
       'Pod p on node n was killed by SIGKILL (Killed)',
     ],
     [
+      'with a witness whose rank is known',
+      {
+        restartHistory: [
+          record(9, { witness: { ...WITNESS, worker: 'worker 3 of w (w-0, index 3)' } }),
+        ],
+      },
+      9,
+      'worker 3 of w (w-0, index 3) on node n: was killed by SIGKILL (Killed)',
+    ],
+    [
       'with a certain suspect',
       { restartHistory: [record(9, { witness: WITNESS, suspects: [SUSPECT] })] },
       9,

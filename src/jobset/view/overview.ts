@@ -3,7 +3,7 @@ import { type Condition, namespaceOf, type Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import { epochsOf } from '../epoch/dialect.ts';
 import { groupSize } from '../epoch/group-state.ts';
-import { describeWitness } from '../epoch/witness.ts';
+import { describeWitness, endInWords } from '../epoch/witness.ts';
 import { goodputAt } from '../goodput/goodput-at.ts';
 import type { JobSet, RestartCause, RestartRecord } from '../jobset.ts';
 import { identityOf, ownerKey, ownerOf } from '../membership.ts';
@@ -133,11 +133,17 @@ const FAILURES: ReadonlyMap<RestartCause, string> = new Map([
   ['JobsRecreated', 'a Job failed'],
 ]);
 
-/** Names who failed first if that is certain, otherwise the Pod that was seen to fail. */
+/**
+ * Names who failed first if that is certain, otherwise the member that was seen to fail. The member
+ * comes first, because there may be no room for the rest.
+ */
 function failureInWords({ cause, witness, suspects = [] }: RestartRecord): string {
   const certain = suspects.find(({ confidence }) => confidence === 'Certain');
   if (certain !== undefined) return `${certain.worker}: ${certain.why}`;
-  return witness === undefined ? (FAILURES.get(cause) ?? cause) : describeWitness(witness);
+  if (witness === undefined) return FAILURES.get(cause) ?? cause;
+  if (witness.worker === undefined) return describeWitness(witness);
+  const node = witness.node === undefined ? '' : ` on node ${witness.node}`;
+  return `${witness.worker}${node}: ${endInWords(witness)}`;
 }
 
 function timeOf({ lastTransitionTime }: Condition): number {

@@ -20,6 +20,8 @@ import { nodeClock } from './node-clock.ts';
 import { createNodeProcessRunner } from './node-process-runner.ts';
 import { isKeyPair } from './tls/certificates.ts';
 
+type KubeconfigPlaces = Pick<KubeconfigFilesOptions, 'path' | 'env' | 'homeDirectory'>;
+
 export interface KubeconfigFilesOptions {
   /** The value of `--kubeconfig`: this file alone, which must exist. */
   readonly path?: string | undefined;
@@ -37,9 +39,7 @@ export interface KubeconfigFilesOptions {
  * `~/.kube/config`. Rejects with `ClusterAccessError`.
  */
 export async function loadKubeconfig(options: KubeconfigFilesOptions): Promise<ClusterAccess> {
-  const { files, mayBeAbsent } = candidates(options);
-  const all = await Promise.all(files.map((file) => readConfig(file, mayBeAbsent)));
-  const configs = all.filter((config) => config !== undefined);
+  const { files, configs } = await readConfigs(options);
   const where = files.join(delimiter);
   if (configs.length === 0) {
     throw new ClusterAccessError(
@@ -61,6 +61,21 @@ export async function loadKubeconfig(options: KubeconfigFilesOptions): Promise<C
     ...(credentials === undefined ? {} : { credentials: usable(credentials, shown, options) }),
     namespace,
   };
+}
+
+/** The names of all contexts. Rejects as `loadKubeconfig` does; files that may be absent have none. */
+export async function kubeconfigContexts(options: KubeconfigPlaces): Promise<readonly string[]> {
+  const { configs } = await readConfigs(options);
+  return [...mergeKubeconfigs(configs).contexts.keys()];
+}
+
+async function readConfigs(options: KubeconfigPlaces): Promise<{
+  readonly files: readonly string[];
+  readonly configs: readonly Kubeconfig[];
+}> {
+  const { files, mayBeAbsent } = candidates(options);
+  const all = await Promise.all(files.map((file) => readConfig(file, mayBeAbsent)));
+  return { files, configs: all.filter((config) => config !== undefined) };
 }
 
 /** Gives a plugin its credential source, with what this process can offer it. */
@@ -85,7 +100,7 @@ function usable(
   return { plugin, source };
 }
 
-function candidates(options: KubeconfigFilesOptions): {
+function candidates(options: KubeconfigPlaces): {
   readonly files: readonly string[];
   readonly mayBeAbsent: boolean;
 } {
