@@ -62,7 +62,8 @@ const HUB_SECRET = 'lockstep-up-hub-server-cert';
 
 /** Writes `kubeconfig`, and one for the operator beside it. */
 export async function startEmbedded(
-  options: ControlPlaneOptions & Pick<EmbeddedClusterOptions, 'spawnNode' | 'nodeMonitorGraceMs'>,
+  options: ControlPlaneOptions &
+    Pick<EmbeddedClusterOptions, 'spawnNode' | 'nodeMonitorGraceMs' | 'moreMetrics'>,
   kubeconfig: string,
 ): Promise<ControlPlane> {
   const cluster = await startEmbeddedCluster(options);

@@ -29,6 +29,7 @@ import type { Client } from '../runtime/client/client.ts';
 import { waitFor } from '../runtime/informer/wait-for.ts';
 import { joinRunning, startEmbedded, WEBHOOK_CONFIGURATIONS } from './control-plane.ts';
 import { type ControlCommand, serveControl } from './node-control/control-socket.ts';
+import { metricsOf, ownFamilies } from './operator-metrics.ts';
 import { type OperatorChild, OperatorProcess } from './operator-process.ts';
 import { machinePorts } from './shared-ports/adapters/socket-owners.ts';
 import { watchPorts } from './shared-ports/port-watch.ts';
@@ -98,9 +99,17 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
       path: containerPath(),
       nodes,
     };
+    let operator: OperatorProcess | undefined;
+    const moreMetrics = async (signal: AbortSignal): Promise<string> => {
+      if (operator === undefined) throw new Error('the operator has not been started yet');
+      return ownFamilies(await operator.metrics(signal));
+    };
     const controlPlane =
       options.kubeconfig === undefined
-        ? await startEmbedded({ ...base, ...nodeOptions(options, watchdog, log) }, state.kubeconfig)
+        ? await startEmbedded(
+            { ...base, ...nodeOptions(options, watchdog, log), moreMetrics },
+            state.kubeconfig,
+          )
         : await joinRunning(base, options.kubeconfig, options.signal);
     stops.push(() => controlPlane.stop());
     const { client, kubeconfig, operatorFlags, nodes: ownNodes } = controlPlane;
@@ -118,7 +127,7 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
     const more = options.operatorFlags ?? [];
     const flags = [...operatorFlags, ...agent, ...(await portFlags()), ...more];
     let isReady = false;
-    const operator = new OperatorProcess({
+    const running = new OperatorProcess({
       ...base,
       spawn: () => {
         const child = spawnOperator(flags, log);
@@ -129,16 +138,17 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
         if (isReady) options.onOperatorEnd?.(how, restartMs);
       },
     });
-    stops.push(() => operator.stop());
+    operator = running;
+    stops.push(() => running.stop());
 
-    await untilReady(client, nodes, operator.exited, options.signal);
+    await untilReady(client, nodes, running.exited, options.signal);
     isReady = true;
     if (options.onPortConflict !== undefined) {
       const names = nodes.map(({ name }) => name);
       const onConflict = options.onPortConflict;
       stops.push(watchPorts({ ...base, client, nodes: names, ports: machinePorts(), onConflict }));
     }
-    const operatorPid = (): number => operator.pid;
+    const operatorPid = (): number => running.pid;
     return { client, kubeconfig, stateDirectory: state.path, operatorPid, stop };
   } catch (error) {
     await stop();
@@ -180,7 +190,7 @@ function spawnOperator(flags: readonly string[], log: number): OperatorChild {
   // A group of its own: a terminal's Ctrl-C must not end it before its cluster has been cleaned up.
   const child = spawn(process.execPath, [...program, ...flags], {
     detached: true,
-    stdio: ['ignore', log, log],
+    stdio: ['ignore', log, log, 'ipc'],
   });
   const exited = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message));
@@ -188,7 +198,12 @@ function spawnOperator(flags: readonly string[], log: number): OperatorChild {
       resolve(`the operator ended with ${signal ?? `exit code ${code}`}`),
     );
   });
-  return { pid: child.pid ?? 0, exited, signal: (signal) => void child.kill(signal) };
+  return {
+    pid: child.pid ?? 0,
+    exited,
+    signal: (signal) => void child.kill(signal),
+    metrics: metricsOf(child),
+  };
 }
 
 /**

@@ -28,6 +28,7 @@ class World {
     return {
       pid: 100 + this.starts,
       exited,
+      metrics: () => Promise.resolve(`page of ${100 + this.starts}`),
       signal: (signal) => {
         this.signals.push(signal);
         if (signal === 'SIGKILL' || !this.isStubborn) this.end(signal);
@@ -53,6 +54,16 @@ test('an operator that ends is started again, later and later while it dies youn
   expect(world.told.at(-1)).toBe('exit code 1, again in 200 ms');
   await world.operator.stop();
   expect(world.clock.pendingTimers).toBe(0);
+});
+
+test('metrics are those of the one that runs now', async () => {
+  const world = new World();
+  const { signal } = new AbortController();
+  expect(await world.operator.metrics(signal)).toBe('page of 101');
+  world.end('SIGKILL');
+  await world.clock.advance(1000);
+  expect(await world.operator.metrics(signal)).toBe('page of 102');
+  await world.operator.stop();
 });
 
 test.each([false, true])(

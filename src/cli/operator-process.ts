@@ -12,6 +12,8 @@ export interface OperatorChild {
   /** Resolves with how the process ended. Never rejects. */
   readonly exited: Promise<string>;
   signal(signal: 'SIGTERM' | 'SIGKILL'): void;
+  /** Its page of metrics. */
+  metrics(signal: AbortSignal): Promise<string>;
 }
 
 export interface OperatorProcessOptions {
@@ -51,6 +53,11 @@ export class OperatorProcess {
   /** Resolves with how the current one ends. */
   get exited(): Promise<string> {
     return this.#child.exited;
+  }
+
+  /** The page of metrics of the current one; rejects while there is none. */
+  metrics(signal: AbortSignal): Promise<string> {
+    return this.#child.metrics(signal);
   }
 
   async stop(): Promise<void> {

@@ -22,6 +22,7 @@ import type { Random } from '../runtime/ports/random.ts';
 import { createTokenSigner } from './apiserver/adapters/token-signer.ts';
 import { createWebhookTransports } from './apiserver/adapters/webhook-transports.ts';
 import { type ApiServer, createApiServer } from './apiserver/api-server.ts';
+import type { MoreMetrics } from './apiserver/discovery/metrics-page.ts';
 import { startControllers } from './controllers.ts';
 import { type NodeDescription, startLocalNodes, volumesDirectoryIn } from './local-nodes.ts';
 import { MemoryStorage } from './memory/memory-storage.ts';
@@ -45,6 +46,8 @@ export interface EmbeddedClusterOptions {
   readonly spawnNode?: (() => NodeChild) | undefined;
   /** How long a node may be silent until it counts as lost; 40 s by default. */
   readonly nodeMonitorGraceMs?: number | undefined;
+  /** Metrics of a program beside this cluster, for the API server's page. */
+  readonly moreMetrics?: MoreMetrics | undefined;
 }
 
 export interface EmbeddedCluster {
@@ -152,6 +155,7 @@ class RunningCluster implements EmbeddedCluster {
       random,
       logger: logger.with({ component: 'apiserver' }),
       metrics: this.#metrics,
+      moreMetrics: this.#options.moreMetrics,
       tokenSigner: createTokenSigner(),
       webhookTransport: webhooks.to,
       kubelet: (node) => {

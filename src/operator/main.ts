@@ -26,6 +26,7 @@ import type { Logger } from '../runtime/ports/logger.ts';
 import type { Transport } from '../runtime/ports/transport.ts';
 import { leaderHubIfPossible } from './adapters/leader-hub.ts';
 import { type Page, servePages } from './adapters/pages.ts';
+import { showMetricsToParent } from './adapters/parent-page.ts';
 import { reviewThreads } from './adapters/review-thread.ts';
 import { reviewLimits } from './adapters/server-limits.ts';
 import { addressOnNode } from './configuration/bind-address.ts';
@@ -101,6 +102,7 @@ async function run(flags: OperatorFlags, logger: Logger): Promise<number> {
   try {
     const access = await clusterAccess(flags, logger);
     const metrics = createMetrics();
+    showMetricsToParent(metrics);
     const counts = transportMetrics(metrics);
     connections = connectApiClients(access, {
       userAgent: `lockstep-operator/${packageJson.version}`,

@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { KUBERNETES } from '../kubernetes.ts';
 import { hasKubectl, KUBECTL, kubectlOutput } from './kubectl.fixture.ts';
 import { type ClusterUnderTest, outputUntil, startCluster } from './local-cluster.fixture.ts';
 
@@ -76,6 +77,22 @@ describe.skipIf(!hasKubectl())('kubectl', () => {
     expect(await kubectl('apply', '-f', manifest)).toContain('jobset.jobset.x-k8s.io/pair created');
     expect(await kubectl('apply', '-f', manifest)).toContain('pair unchanged');
     await kubectl('wait', '--for=jsonpath={.status.syncedEpoch}=1', 'jobset/pair', '--timeout=60s');
+  });
+
+  // In another cluster the operator has a page of its own.
+  it.skipIf(KUBERNETES !== undefined)('reads the metrics of a JobSet', async () => {
+    const page = await kubectl('get', '--raw', '/metrics');
+    const of = '{namespace="default",jobset="pair"}';
+    for (const line of [
+      'lockstep_jobset_state{namespace="default",jobset="pair",state="Released"} 1',
+      `lockstep_jobset_epoch${of} 1`,
+      `lockstep_jobset_restart_budget${of} 3`,
+    ]) {
+      expect(page.split('\n')).toContain(line);
+    }
+    const families = [...page.matchAll(/^# HELP (\S+)/gm)].map(([, name]) => name);
+    expect(families).toContain('job_controller_jobs_finished_total');
+    expect(new Set(families).size, 'a family that is there twice').toBe(families.length);
   });
 
   it('names every problem of a bad manifest', async () => {

@@ -30,6 +30,7 @@ import { openBuiltInKinds } from './built-in-kinds.ts';
 import type { ServerState } from './calls/server-state.ts';
 import { CustomResourceController } from './custom-resources/custom-resource-controller.ts';
 import { discover } from './discovery/discovery.ts';
+import { type MoreMetrics, metricsPage } from './discovery/metrics-page.ts';
 import { OpenApi } from './discovery/openapi.ts';
 import { openApiV2 } from './discovery/openapi-v2.ts';
 import { openId } from './discovery/openid.ts';
@@ -72,6 +73,8 @@ export interface ApiServerOptions {
   readonly webhookTransport?: (endpoint: WebhookEndpoint) => Transport;
   /** Served at `/metrics`; all parts of this cluster count here. */
   readonly metrics?: Metrics;
+  /** Metrics of a program beside this cluster, which are shown on the same page. */
+  readonly moreMetrics?: MoreMetrics | undefined;
 }
 
 export interface ApiServer {
@@ -192,7 +195,9 @@ class EmbeddedApiServer implements ApiServer {
   async #route(request: ApiRequest): Promise<HttpResponse> {
     const path = parseResourcePath(request.segments);
     const { metrics } = this.#options;
-    if (metrics !== undefined && request.path === METRICS_PATH) return metrics.handler(request);
+    if (metrics !== undefined && request.path === METRICS_PATH) {
+      return metricsPage(metrics, request, this.#options);
+    }
     if (path === undefined) {
       const found = this.#document(request) ?? pathNotFound();
       if (request.method !== 'GET' && found.status === 200) throw methodNotAllowed();

@@ -4,6 +4,7 @@ import { handlerTransport } from '../../../runtime/memory/memory-transport.ts';
 import { createMetrics } from '../../../runtime/metrics.ts';
 import { textOf } from '../custom-resources/printer-columns.ts';
 import { TestServer } from '../test-server.fixture.ts';
+import type { MoreMetrics } from './metrics-page.ts';
 
 const AGGREGATED =
   'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json';
@@ -101,6 +102,41 @@ describe('discovery', () => {
     const request = { method: 'GET', path: '/metrics', headers: {}, signal } as const;
     expect((await anonymous.send(request)).status).toBe(401);
     expect((await (await TestServer.start()).get('/metrics')).status).toBe(404);
+  });
+
+  describe('metrics of a program beside the cluster', () => {
+    async function pageWith(moreMetrics: MoreMetrics): Promise<{ status: number; text: string }> {
+      const metrics = createMetrics();
+      metrics.counter({ name: 'jobs_total', help: 'Jobs' }).add({}, 2);
+      const server = await TestServer.start({ metrics, moreMetrics });
+      const page = server.get('/metrics');
+      await server.clock.advance(5000);
+      return page;
+    }
+
+    it('are on the same page', async () => {
+      const { status, text } = await pageWith(() => Promise.resolve('# HELP more More\nmore 3\n'));
+      expect([status, text.endsWith('\njobs_total 2\n# HELP more More\nmore 3\n')]).toEqual([
+        200,
+        true,
+      ]);
+    });
+
+    it.each<readonly [string, MoreMetrics, string]>([
+      ['fails', () => Promise.reject(new Error('it has\nended')), 'it has ended'],
+      ['does not answer', () => new Promise(() => undefined), 'not done within 5000 ms'],
+      [
+        'says too much',
+        () => Promise.resolve(' '.repeat(16 * 1024 * 1024 + 1)),
+        'they have 16777217 bytes, expected at most 16777216',
+      ],
+    ])('are missing if it %s, and a comment says why', async (_, moreMetrics, why) => {
+      const { status, text } = await pageWith(moreMetrics);
+      expect(status).toBe(200);
+      expect(text).toContain('\njobs_total 2\n');
+      const missing = `# The metrics of another program are missing: ${why}\n`;
+      expect(text.endsWith(missing), text).toBe(true);
+    });
   });
 
   it('publishes OpenAPI of the served resources, under a new address when they change', async () => {

@@ -1,0 +1,35 @@
+/**
+ * Shows metrics to the process that started this one, over the channel between the two. Unlike a
+ * port, no other user of the machine can open it.
+ */
+import type { Metrics } from '../../runtime/metrics.ts';
+
+export interface PageQuestion {
+  readonly id: number;
+}
+
+export type PageReply = { readonly id: number } & (
+  | { readonly page: string }
+  | { readonly problem: string }
+);
+
+/** Does nothing in a process that was started without such a channel. */
+export function showMetricsToParent(metrics: Metrics): void {
+  if (process.send === undefined) return;
+  process.on('message', ({ id }: PageQuestion) => {
+    // If the parent is gone, so is its question.
+    const reply = (message: PageReply): void =>
+      void process.send?.(message, undefined, undefined, () => undefined);
+    pageOf(metrics).then(
+      (page) => reply({ id, page }),
+      (error: unknown) => reply({ id, problem: String(error) }),
+    );
+  });
+}
+
+async function pageOf(metrics: Metrics): Promise<string> {
+  const { signal } = new AbortController();
+  const request = { method: 'GET', path: '/metrics', headers: {}, signal } as const;
+  const { body } = await metrics.handler(request);
+  return body instanceof Uint8Array ? Buffer.from(body).toString() : '';
+}
