@@ -28,7 +28,7 @@ const HUB_PORT = 9445;
 const METRICS_PORT = 8443;
 const HEALTH_PORT = 8081;
 export const OPERATOR_REPLICAS = 2;
-/** Of each replica; the limit of its memory is a setting. */
+/** What each replica gets; the limit of its memory is a setting. */
 export const OPERATOR_RESOURCES = {
   requests: { cpu: '100m', memory: '128Mi' },
   limits: { cpu: '2' },

@@ -1,5 +1,8 @@
 import type { Command } from 'commander';
 
+/** Fixed, so that an open page finds a server that was started again. No registered service has it. */
+export const DASHBOARD_PORT = 8475;
+
 /** A command that reads a cluster by a kubeconfig. */
 export function clusterCommand(program: Command, name: string, description: string): Command {
   return program

@@ -1,11 +1,12 @@
 /** Commands about one JobSet, or all of them. */
 import type { Command } from 'commander';
 import type { ConnectionFlags } from '../cluster-connection.ts';
+import type { DashboardFlags } from '../dashboard/command.ts';
 import type { ListFlags } from '../jobset-list/options.ts';
 import type { LogsFlags } from '../jobset-logs/options.ts';
 import type { ReportFlags } from '../jobset-report/command.ts';
 import type { RestartFlags } from '../jobset-restart/command.ts';
-import { clusterCommand } from './cluster-command.ts';
+import { clusterCommand, DASHBOARD_PORT } from './cluster-command.ts';
 import { UsageError } from './usage-error.ts';
 
 const NAMESPACE_HELP = "namespace of the JobSet; the context's by default";
@@ -58,6 +59,18 @@ export function addJobSetCommands(program: Command): void {
       if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
       const { listJobSets } = await import('../jobset-list/command.ts');
       process.exitCode = await listJobSets(parsed.options, flags);
+    });
+
+  clusterCommand(program, 'dashboard', 'show JobSets and their runs in a browser, live')
+    .option('-n, --namespace <name>', 'show only the JobSets of this namespace')
+    .option('-A, --all-namespaces', 'show those of all namespaces, as by default')
+    .option('--port <n>', 'port of 127.0.0.1; 0 takes any that is free', String(DASHBOARD_PORT))
+    .option('--no-open', 'only print the address')
+    .action(async (flags: DashboardFlags & ConnectionFlags) => {
+      const { dashboard, parseDashboard } = await import('../dashboard/command.ts');
+      const parsed = parseDashboard(flags);
+      if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
+      process.exitCode = await dashboard(parsed.options, flags);
     });
 
   jobSetCommand(program, 'logs', 'show the logs of all members of a JobSet, in the order of time')

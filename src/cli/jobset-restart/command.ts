@@ -1,21 +1,19 @@
 /** `lockstep restart JOBSET`: ends the current epoch, and waits until the next one runs. */
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
-import { RESTART_EPOCH } from '../../jobset/names.ts';
 import type { Stored } from '../../kube/meta.ts';
-import { isReason } from '../../kube/status.ts';
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../runtime/adapters/system-random.ts';
 import { DeadlineError } from '../../runtime/deadline.ts';
 import { waitFor } from '../../runtime/informer/wait-for.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 import {
-  findJobSet,
   type JobSetName,
   jobSetNameErrors,
   type NamedJobSet,
   withJobSet,
 } from '../named-jobset.ts';
-import { restartableEpoch, restartState } from './restart-state.ts';
+import { askForRestart, nameOf } from './ask-for-restart.ts';
+import { restartState } from './restart-state.ts';
 
 export interface RestartOptions extends JobSetName {
   /** 0: do not wait. */
@@ -65,42 +63,6 @@ export async function restartJobSet(
   });
 }
 
-/** A busy status changes several times a second, and each change may come between. */
-const MAX_ATTEMPTS = 10;
-
-/**
- * Writes the annotation under the version in which the epoch was seen to run: a later epoch is never
- * ended. Returns the epoch.
- */
-async function askForRestart({ client, at, jobSet, signal }: NamedJobSet): Promise<number> {
-  const target = epochOf(jobSet, at);
-  let seen = jobSet;
-  for (let attempt = 1; ; attempt++) {
-    const { resourceVersion } = seen.metadata;
-    const metadata = { resourceVersion, annotations: { [RESTART_EPOCH]: String(target) } };
-    try {
-      await client.patch(JOBSETS, at, { type: 'merge', patch: { metadata } }, { signal });
-      return target;
-    } catch (error) {
-      if (!isReason(error, 'Conflict') || attempt === MAX_ATTEMPTS) throw error;
-    }
-    const now = await findJobSet(client, at, signal);
-    if (now?.metadata.uid !== jobSet.metadata.uid) throw new Error(`${nameOf(at)} was deleted`);
-    if (epochOf(now, at) !== target) {
-      throw new Error(
-        `${nameOf(at)}: epoch ${target} has just ended by itself; nothing was changed`,
-      );
-    }
-    seen = now;
-  }
-}
-
-function epochOf(jobSet: JobSet, at: NamedJobSet['at']): number {
-  const found = restartableEpoch(jobSet);
-  if ('epoch' in found) return found.epoch;
-  throw new Error(`${nameOf(at)} cannot be restarted: ${found.problem}; nothing was changed`);
-}
-
 async function whatFollows(
   { client, at, jobSet, signal }: NamedJobSet,
   epoch: number,
@@ -131,8 +93,4 @@ async function whatFollows(
     const advice = `see "lockstep status ${at.name}", and "lockstep doctor" for the operator`;
     return { kind, text: `${text} after ${timeoutSeconds} s: ${advice}` };
   }
-}
-
-function nameOf({ namespace, name }: NamedJobSet['at']): string {
-  return `JobSet ${namespace}/${name}`;
 }

@@ -2,17 +2,18 @@
  * What the server tells a page that shows one JobSet: everything at first, then what has changed.
  * Times are Unix milliseconds of the machine on which the server runs, which is the page's own.
  */
-import type { GoodputClass } from '../../jobset/goodput/classes.ts';
+import type { TimelineSegment } from '../../jobset/goodput/timeline.ts';
 import type { JobSetView, MemberView } from '../../jobset/view/status-view.ts';
 import type { Action } from './action.ts';
 import type { ProblemsMessage } from './problems.ts';
 
 export type RunMessage =
   | { readonly type: 'Run'; readonly run: RunView }
-  /** Members that came or changed, and the names of the Pods of those that went. */
+  /** Members that came, those that changed, and the names of the Pods of those that went. */
   | {
       readonly type: 'Members';
-      readonly changed: readonly MemberView[];
+      readonly came: readonly RunMember[];
+      readonly changed: readonly MemberChange[];
       readonly gone: readonly string[];
     }
   /** Newer than all before, the oldest first. */
@@ -22,6 +23,17 @@ export type RunMessage =
   /** The JobSet was deleted. What was told stays true of its end. */
   | { readonly type: 'Gone' }
   | ProblemsMessage;
+
+/**
+ * What its worker reports is as of `atMs`: `silentMs`, `firstStepMs` and `checkpointMs` grow from there
+ * on, and are not told again for that.
+ */
+export interface RunMember extends MemberView {
+  readonly atMs: number;
+}
+
+/** What is not as before, and the name of the Pod that it is about. */
+export type MemberChange = Pick<RunMember, 'pod'> & Partial<RunMember>;
 
 /** All about a JobSet that changes seldom. */
 export interface RunView {
@@ -36,16 +48,6 @@ export interface RunView {
   readonly spec: SpecView;
   /** What the user may do to it, and what it does not rule out now. */
   readonly actions: readonly ActionOffer[];
-}
-
-/** A stretch of time of one class. */
-export interface TimelineSegment {
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly class: GoodputClass;
-  readonly epoch: number | null;
-  /** Only the sums are known, not their order. */
-  readonly isSummary?: true;
 }
 
 export interface DatedCondition {
@@ -112,7 +114,7 @@ export interface ActionOffer {
 export interface RunState {
   readonly run: RunView | null;
   /** By name of the Pod. */
-  readonly members: ReadonlyMap<string, MemberView>;
+  readonly members: ReadonlyMap<string, RunMember>;
   readonly samples: readonly Sample[];
   readonly events: readonly EventView[];
   readonly isGone: boolean;
@@ -132,12 +134,8 @@ export function withRunMessage(before: RunState, message: RunMessage): RunState 
   switch (message.type) {
     case 'Run':
       return { ...before, run: message.run };
-    case 'Members': {
-      const changed = message.changed.map((member) => [member.pod, member] as const);
-      const members = new Map([...before.members, ...changed]);
-      for (const pod of message.gone) members.delete(pod);
-      return { ...before, members };
-    }
+    case 'Members':
+      return { ...before, members: withMembers(before.members, message) };
     case 'Samples':
       return { ...before, samples: [...before.samples, ...message.samples].slice(-MAX_SAMPLES) };
     case 'Events':
@@ -147,4 +145,19 @@ export function withRunMessage(before: RunState, message: RunMessage): RunState 
     case 'Problems':
       return { ...before, problems: message.problems };
   }
+}
+
+/** By name of the Pod. A change of an unknown member is left out. */
+export function withMembers(
+  before: ReadonlyMap<string, RunMember>,
+  { came, changed, gone }: Omit<Extract<RunMessage, { type: 'Members' }>, 'type'>,
+): ReadonlyMap<string, RunMember> {
+  const members = new Map(before);
+  for (const pod of gone) members.delete(pod);
+  for (const member of came) members.set(member.pod, member);
+  for (const change of changed) {
+    const member = members.get(change.pod);
+    if (member !== undefined) members.set(change.pod, { ...member, ...change });
+  }
+  return members;
 }

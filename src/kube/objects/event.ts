@@ -25,3 +25,17 @@ export interface ObjectReference {
   readonly resourceVersion?: string;
   readonly fieldPath?: string;
 }
+
+/** `core/v1 Event`, another form of these objects, which more roles may read; its optional parts. */
+export interface CoreEvent extends KubeObject {
+  readonly involvedObject: ObjectReference;
+  readonly type?: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly count?: number;
+  readonly series?: { readonly count?: number; readonly lastObservedTime?: string } | null;
+  readonly eventTime?: string | null;
+  readonly firstTimestamp?: string | null;
+  readonly lastTimestamp?: string | null;
+}
+export const CORE_EVENTS: Resource<CoreEvent> = resource('v1', 'events', 'Event');

@@ -11,6 +11,7 @@ export interface SubjectAccessReview extends KubeObject {
     readonly nonResourceAttributes?: { readonly path: string; readonly verb: string };
     readonly resourceAttributes?: {
       readonly namespace?: string;
+      readonly name?: string;
       readonly verb: string;
       readonly group: string;
       readonly resource: string;
@@ -23,5 +24,13 @@ export const SUBJECT_ACCESS_REVIEWS: Resource<SubjectAccessReview> = resource(
   'authorization.k8s.io/v1',
   'subjectaccessreviews',
   'SubjectAccessReview',
+  'Cluster',
+);
+
+/** Asks it about the one who asks. */
+export const SELF_SUBJECT_ACCESS_REVIEWS: Resource<SubjectAccessReview> = resource(
+  'authorization.k8s.io/v1',
+  'selfsubjectaccessreviews',
+  'SelfSubjectAccessReview',
   'Cluster',
 );

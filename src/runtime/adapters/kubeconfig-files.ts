@@ -60,6 +60,7 @@ export async function loadKubeconfig(options: KubeconfigFilesOptions): Promise<C
     tls: { ...tls, clientCertificate, clientKey },
     ...(credentials === undefined ? {} : { credentials: usable(credentials, shown, options) }),
     namespace,
+    context: access.context,
   };
 }
 

@@ -11,6 +11,8 @@ export interface ClusterAccess {
   readonly credentials?: AccessCredentials;
   /** The default namespace. */
   readonly namespace: string;
+  /** Name of the kubeconfig's context; absent: it is from elsewhere. */
+  readonly context?: string;
 }
 
 /**

@@ -42,6 +42,7 @@ describe('a kubeconfig', () => {
       credentials: undefined,
       pluginConfig: undefined,
       namespace: 'team',
+      context: 'here',
     });
   });
 

@@ -31,6 +31,8 @@ export interface ContextAccess {
    * `client.authentication.k8s.io/exec`.
    */
   readonly pluginConfig: unknown;
+  /** Its name. */
+  readonly context: string;
   readonly namespace: string;
 }
 
@@ -124,6 +126,7 @@ export function accessOf(
     ...clusterOf(cluster),
     ...userOf(user),
     namespace: context.string('namespace') ?? 'default',
+    context: contextName,
   };
 }
 

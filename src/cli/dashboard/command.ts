@@ -1,0 +1,78 @@
+/** `lockstep dashboard`: serves the page until Ctrl-C. */
+import { dns1123LabelErrors } from '../../kube/name-rules.ts';
+import { nodeClock } from '../../runtime/adapters/node-clock.ts';
+import type { ConnectionFlags } from '../cluster-connection.ts';
+import { withCluster } from '../named-jobset.ts';
+import { DEFAULT_STATE_DIRECTORY } from '../state-directory.ts';
+import { openBrowser } from './open-browser.ts';
+import { serveConnected } from './serve-connected.ts';
+
+export interface DashboardFlags {
+  readonly port: string;
+  readonly open: boolean;
+  readonly namespace?: string;
+  readonly allNamespaces?: boolean;
+}
+
+export interface DashboardCommand {
+  readonly port: number;
+  readonly doesOpen: boolean;
+  /** Undefined: all. */
+  readonly namespace: string | undefined;
+}
+
+/** The options, or one line for each wrong flag: its name, its value and what is allowed. */
+export function parseDashboard({
+  port: text,
+  open,
+  namespace,
+  allNamespaces,
+}: DashboardFlags):
+  | { readonly options: DashboardCommand }
+  | { readonly errors: readonly string[] } {
+  const port = parsePort(text);
+  const namespaceErrors = namespace === undefined ? [] : dns1123LabelErrors(namespace);
+  const errors = [
+    ...(port === undefined
+      ? [`--port is "${text}", allowed are whole numbers from 0 to 65535`]
+      : []),
+    ...namespaceErrors.map((why) => `--namespace is "${namespace}": ${why}`),
+    ...(namespace !== undefined && allNamespaces === true
+      ? ['--namespace and --all-namespaces cannot be used together']
+      : []),
+  ];
+  if (port === undefined || errors.length > 0) return { errors };
+  return { options: { port, doesOpen: open, namespace } };
+}
+
+/** Undefined for what is no port. */
+export function parsePort(text: string): number | undefined {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  return port <= 65_535 ? port : undefined;
+}
+
+/** Returns the exit code: 0 after Ctrl-C, which is the usual way to end it. */
+export async function dashboard(
+  { port, doesOpen, namespace }: DashboardCommand,
+  flags: ConnectionFlags,
+): Promise<number> {
+  const code = await withCluster(flags, async ({ signal, ...connection }) => {
+    const served = await serveConnected(connection, {
+      port,
+      scope: { namespace, fallback: connection.access.namespace },
+      stateDirectory: DEFAULT_STATE_DIRECTORY,
+      clock: nodeClock,
+    });
+    process.stdout.write(`The dashboard is at\n  ${served.address}\nCtrl-C ends it.\n`);
+    if (doesOpen) openBrowser(served.address);
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    await served.close();
+    return 0;
+  });
+  return code === EXIT_INTERRUPTED ? 0 : code;
+}
+
+const EXIT_INTERRUPTED = 130;

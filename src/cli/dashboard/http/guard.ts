@@ -1,0 +1,137 @@
+/**
+ * Who may ask the dashboard's server for what. Any web page can send requests to this machine, and any
+ * name can be made to resolve to it, so an address alone proves nothing.
+ */
+import {
+  ACTIONS,
+  CLUSTER,
+  LOG_EVENTS,
+  OVERVIEW_EVENTS,
+  RUN_EVENTS,
+} from '../../../dashboard/messages/paths.ts';
+import type { HttpRequest } from '../../../runtime/ports/transport.ts';
+import { type AccessToken, isSameSecret } from './access-token.ts';
+
+/** What is asked for, by someone who may. */
+export type Permitted =
+  | { readonly kind: 'File'; readonly name: string; readonly contentType: string }
+  | { readonly kind: 'Overview' }
+  | { readonly kind: 'Run'; readonly query: URLSearchParams }
+  | { readonly kind: 'Log'; readonly query: URLSearchParams }
+  | { readonly kind: 'Action' }
+  | { readonly kind: 'Cluster' };
+
+export type Judgement =
+  | { readonly kind: 'Permitted'; readonly request: Permitted }
+  /** The token was right: set the cookie, and take the token out of the address. */
+  | { readonly kind: 'LogIn' }
+  | {
+      readonly kind: 'Refused';
+      readonly status: number;
+      readonly why: string;
+      readonly allow?: string;
+    };
+
+export interface GuardOptions {
+  /** Port on which the server listens. */
+  readonly port: number;
+  readonly access: AccessToken;
+}
+
+const FILES: Readonly<Record<string, { readonly name: string; readonly contentType: string }>> = {
+  '/': { name: 'index.html', contentType: 'text/html; charset=utf-8' },
+  '/page.js': { name: 'page.js', contentType: 'text/javascript; charset=utf-8' },
+  '/style.css': { name: 'style.css', contentType: 'text/css; charset=utf-8' },
+};
+
+/** A cookie belongs to all ports of a host, so its name has the port. */
+export function cookieName(port: number): string {
+  return `lockstep-${port}`;
+}
+
+export function judge(
+  { method, path, headers }: Pick<HttpRequest, 'method' | 'path' | 'headers'>,
+  options: GuardOptions,
+): Judgement {
+  const hosts = hostsOf(options.port);
+  const host = headers['host'] ?? '';
+  if (!hosts.includes(host)) return refused(421, `this server is ${hosts.join(', ')}`);
+  const [pathname = '', ...rest] = path.split('?');
+  const query = new URLSearchParams(rest.join('?'));
+  const token = query.get('token');
+  if (pathname === '/' && token !== null) {
+    if (method !== 'GET') return notAllowed('GET');
+    return isSameSecret(token, options.access.token) ? { kind: 'LogIn' } : refused(401, NO_SESSION);
+  }
+  if (!hasSession(headers['cookie'] ?? '', options)) return refused(401, NO_SESSION);
+  const file = Object.hasOwn(FILES, pathname) ? FILES[pathname] : undefined;
+  if (file !== undefined) {
+    if (method !== 'GET' && method !== 'HEAD') return notAllowed('GET, HEAD');
+    return { kind: 'Permitted', request: { kind: 'File', ...file } };
+  }
+  const asked = apiRequest(pathname, query);
+  if (asked === undefined) return refused(404, 'there is no such page');
+  const expected = asked.kind === 'Action' ? 'POST' : 'GET';
+  if (method !== expected) return notAllowed(expected);
+  return foreign(headers, host, asked) ?? { kind: 'Permitted', request: asked };
+}
+
+const NO_SESSION =
+  'Open the address that lockstep printed when it started: it ends with ?token=...';
+
+function hostsOf(port: number): readonly string[] {
+  return ['127.0.0.1', 'localhost', '[::1]'].map((name) => `${name}:${port}`);
+}
+
+function hasSession(cookies: string, { port, access }: GuardOptions): boolean {
+  const name = cookieName(port);
+  return cookies.split(';').some((cookie) => {
+    const [key = '', ...value] = cookie.trim().split('=');
+    return key === name && isSameSecret(value.join('='), access.cookie);
+  });
+}
+
+function apiRequest(pathname: string, query: URLSearchParams): Permitted | undefined {
+  switch (pathname) {
+    case OVERVIEW_EVENTS:
+      return { kind: 'Overview' };
+    case RUN_EVENTS:
+      return { kind: 'Run', query };
+    case LOG_EVENTS:
+      return { kind: 'Log', query };
+    case ACTIONS:
+      return { kind: 'Action' };
+    case CLUSTER:
+      return { kind: 'Cluster' };
+    default:
+      return undefined;
+  }
+}
+
+/** Pages of other origins, other ports of this machine among them, must neither read nor act. */
+function foreign(
+  headers: HttpRequest['headers'],
+  host: string,
+  { kind }: Permitted,
+): Judgement | undefined {
+  const { origin, 'sec-fetch-site': site } = headers;
+  const isOwn = origin === `http://${host}`;
+  if (origin !== undefined && !isOwn) return refused(403, 'this is not for pages of other origins');
+  if (site !== undefined && site !== 'same-origin') {
+    return refused(403, 'this is only for the page of this server');
+  }
+  if (kind !== 'Action') return undefined;
+  if (origin === undefined) return refused(403, 'the header Origin is missing');
+  const [contentType = ''] = (headers['content-type'] ?? '').split(';');
+  return contentType.trim().toLowerCase() === 'application/json'
+    ? undefined
+    : refused(415, 'expected Content-Type: application/json');
+}
+
+function notAllowed(allow: string): Judgement {
+  return { kind: 'Refused', status: 405, why: `allowed is ${allow}`, allow };
+}
+
+function refused(status: number, why: string): Judgement {
+  return { kind: 'Refused', status, why };
+}

@@ -1,0 +1,194 @@
+/** Follows all JobSets that the user may read, and tells pages about their rows. */
+import type { OverviewMessage } from '../../../dashboard/messages/overview.ts';
+import { JOBSETS, type JobSet } from '../../../jobset/jobset.ts';
+import { identityOf, ownerKey, ownerOf } from '../../../jobset/membership.ts';
+import { JOBSET_NAME } from '../../../jobset/names.ts';
+import { type OverviewRow, overviewRow } from '../../../jobset/view/overview.ts';
+import type { Stored } from '../../../kube/meta.ts';
+import { JOBS, type Job } from '../../../kube/objects/job.ts';
+import type { Timer } from '../../../runtime/ports/clock.ts';
+import { Coalesced } from '../streams/coalesced.ts';
+import type { Publisher, Source } from '../streams/feed.ts';
+import { Followed, type Surroundings } from '../streams/followed.ts';
+import { MAX_ROWS, overviewChanges, type Rows, toldRows } from './overview-changes.ts';
+import { overviewProblems } from './overview-problems.ts';
+
+/** Which JobSets are shown. */
+export interface Scope {
+  /** Undefined: all, if the user may read all. */
+  readonly namespace: string | undefined;
+  /** Shown instead if the user may not. */
+  readonly fallback: string;
+}
+
+/** Goodput changes by itself. */
+const REFRESH_MS = 10_000;
+const OWNER = 'owner';
+
+interface Followers {
+  readonly namespace: string | undefined;
+  readonly jobSets: Followed<JobSet>;
+  readonly jobs: Followed<Job>;
+}
+
+export class OverviewSource implements Source<OverviewMessage> {
+  readonly #surroundings: Surroundings;
+  readonly #scope: Scope;
+  readonly #publish: (message: OverviewMessage) => void;
+  readonly #coalesced: Coalesced;
+  readonly #leaveHealth: () => void;
+  #followers: Followers;
+  /** What pages know. */
+  #told: Rows | undefined;
+  #toldProblems: readonly string[] = [];
+  /** Namespaces and names of what may have changed since; undefined: all. */
+  #dirty: Set<string> | undefined;
+  #refresh: Timer;
+
+  constructor(surroundings: Surroundings, scope: Scope, publisher: Publisher<OverviewMessage>) {
+    this.#surroundings = surroundings;
+    this.#scope = scope;
+    this.#publish = publisher.publish;
+    this.#coalesced = new Coalesced(surroundings.clock, () => this.#tell());
+    this.#leaveHealth = surroundings.health.follow({ changed: () => this.#coalesced.ask() });
+    this.#followers = this.#follow(scope.namespace);
+    this.#refresh = this.#refreshLater();
+  }
+
+  snapshot(): readonly OverviewMessage[] {
+    const problems = { type: 'Problems', problems: this.#toldProblems } as const;
+    if (this.#told === undefined) return [problems];
+    return [{ type: 'Rows', rows: [...this.#told.values()] }, problems];
+  }
+
+  async stop(): Promise<void> {
+    this.#refresh.cancel();
+    this.#coalesced.stop();
+    this.#leaveHealth();
+    await stopped(this.#followers);
+  }
+
+  #follow(namespace: string | undefined): Followers {
+    const common = { ...this.#surroundings, namespace, onState: () => this.#stateChanged() };
+    const jobSetChanged = ({ metadata }: Stored<JobSet>): void =>
+      this.#changed(`${metadata.namespace}/${metadata.name}`);
+    const jobChanged = (job: Stored<Job>): void => {
+      const owner = ownerOf(job);
+      if (owner !== undefined) this.#changed(`${owner.namespace}/${owner.name}`);
+    };
+    return {
+      namespace,
+      jobSets: new Followed<JobSet>({
+        ...common,
+        resource: JOBSETS,
+        handler: { added: jobSetChanged, updated: jobSetChanged, deleted: jobSetChanged },
+      }),
+      jobs: new Followed<Job>({
+        ...common,
+        resource: JOBS,
+        labelSelector: JOBSET_NAME,
+        indexes: {
+          [OWNER]: (job) => [ownerOf(job)].flatMap((owner) => (owner ? [ownerKey(owner)] : [])),
+        },
+        handler: { added: jobChanged, updated: jobChanged, deleted: jobChanged },
+      }),
+    };
+  }
+
+  #changed(key: string): void {
+    this.#dirty?.add(key);
+    this.#coalesced.ask();
+  }
+
+  #stateChanged(): void {
+    this.#dirty = undefined;
+    this.#coalesced.ask();
+  }
+
+  #refreshLater(): Timer {
+    return this.#surroundings.clock.setTimer(REFRESH_MS, () => {
+      this.#stateChanged();
+      this.#refresh = this.#refreshLater();
+    });
+  }
+
+  #tell(): void {
+    this.#narrow();
+    const { jobSets, namespace, jobs } = this.#followers;
+    if (jobSets.informer.hasSynced() && jobSets.refusal === undefined) this.#tellRows();
+    const problems = overviewProblems({
+      health: this.#surroundings.health.problem,
+      namespace,
+      isNarrowed: namespace !== this.#scope.namespace,
+      jobSets: jobSets.refusal,
+      jobs: jobs.refusal,
+      count: jobSets.informer.store.size,
+    });
+    if (JSON.stringify(problems) === JSON.stringify(this.#toldProblems)) return;
+    this.#toldProblems = problems;
+    this.#publish({ type: 'Problems', problems });
+  }
+
+  /** A user who may not read all namespaces sees one. */
+  #narrow(): void {
+    const { jobSets, namespace } = this.#followers;
+    if (jobSets.refusal?.code !== 403 || namespace !== undefined) return;
+    void stopped(this.#followers);
+    this.#followers = this.#follow(this.#scope.fallback);
+    this.#told = undefined;
+    this.#dirty = undefined;
+  }
+
+  #tellRows(): void {
+    const told = this.#told;
+    const now = this.#rows(told);
+    this.#dirty = new Set();
+    if (told === undefined) {
+      this.#told = now;
+      this.#publish({ type: 'Rows', rows: [...now.values()] });
+      return;
+    }
+    const message = overviewChanges(told, now);
+    if (message === undefined) return;
+    this.#told = toldRows(told, message);
+    this.#publish(message);
+  }
+
+  #rows(told: Rows | undefined): Rows {
+    const { store } = this.#followers.jobSets.informer;
+    const dirty = this.#dirty;
+    if (dirty === undefined || told === undefined || store.size > MAX_ROWS) {
+      const all = newest([...store.values()]);
+      return new Map(all.map((jobSet) => [jobSet.metadata.uid, this.#row(jobSet)]));
+    }
+    const rows = new Map<string, OverviewRow>();
+    for (const [uid, row] of told) {
+      if (!dirty.has(`${row.namespace}/${row.name}`)) rows.set(uid, row);
+    }
+    for (const key of dirty) {
+      const jobSet = store.get(key);
+      if (jobSet !== undefined) rows.set(jobSet.metadata.uid, this.#row(jobSet));
+    }
+    return rows;
+  }
+
+  #row(jobSet: Stored<JobSet>): OverviewRow {
+    const { informer, refusal } = this.#followers.jobs;
+    const isKnown = informer.hasSynced() && refusal === undefined;
+    let ready = 0;
+    for (const job of informer.store.byIndex(OWNER, ownerKey(identityOf(jobSet)))) {
+      ready += job.status?.ready ?? 0;
+    }
+    return overviewRow(jobSet, isKnown ? ready : null, this.#surroundings.clock.now());
+  }
+}
+
+async function stopped({ jobSets, jobs }: Followers): Promise<void> {
+  await Promise.all([jobSets.stop(), jobs.stop()]);
+}
+
+function newest(jobSets: readonly Stored<JobSet>[]): readonly Stored<JobSet>[] {
+  if (jobSets.length <= MAX_ROWS) return jobSets;
+  const createdOf = ({ metadata }: Stored<JobSet>): string => metadata.creationTimestamp ?? '';
+  return jobSets.toSorted((a, b) => (createdOf(a) < createdOf(b) ? 1 : -1)).slice(0, MAX_ROWS);
+}

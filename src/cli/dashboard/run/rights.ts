@@ -1,0 +1,71 @@
+/** Asks the API server what the user may do to JobSets of a namespace. */
+import { JOBSETS } from '../../../jobset/jobset.ts';
+import { SELF_SUBJECT_ACCESS_REVIEWS } from '../../../kube/objects/subject-access-review.ts';
+import type { Client } from '../../../runtime/client/client.ts';
+import { withDeadline } from '../../../runtime/deadline.ts';
+import type { Clock } from '../../../runtime/ports/clock.ts';
+
+const VERBS = ['patch', 'delete'] as const;
+/** What the user may do; the API server judges each action anyway. */
+export type Rights = Readonly<Record<(typeof VERBS)[number], boolean>>;
+
+/** Roles change seldom. */
+const FRESH_MS = 60_000;
+const TIMEOUT_MS = 5000;
+
+export class RightsCheck {
+  readonly #client: Client;
+  readonly #clock: Clock;
+  readonly #at: { readonly namespace: string; readonly name: string };
+  #last: { readonly rights: Rights; readonly untilMs: number } | undefined;
+
+  constructor(
+    client: Client,
+    clock: Clock,
+    at: { readonly namespace: string; readonly name: string },
+  ) {
+    this.#client = client;
+    this.#clock = clock;
+    this.#at = at;
+  }
+
+  /** An action was refused, so they may have changed. */
+  forget(): void {
+    this.#last = undefined;
+  }
+
+  /** Undefined if the server does not say: then only a try can tell. */
+  async current(signal: AbortSignal): Promise<Rights | undefined> {
+    const nowMs = this.#clock.monotonic();
+    if (this.#last !== undefined && nowMs < this.#last.untilMs) return this.#last.rights;
+    try {
+      const [patch = true, remove = true] = await withDeadline(
+        this.#clock,
+        TIMEOUT_MS,
+        signal,
+        async (within) => Promise.all(VERBS.map(async (verb) => this.#may(verb, within))),
+      );
+      const rights = { patch, delete: remove };
+      this.#last = { rights, untilMs: nowMs + FRESH_MS };
+      return rights;
+    } catch {
+      signal.throwIfAborted();
+      return this.#last?.rights;
+    }
+  }
+
+  async #may(verb: string, signal: AbortSignal): Promise<boolean> {
+    const { group, plural: resource } = JOBSETS;
+    const review = await this.#client.create(
+      SELF_SUBJECT_ACCESS_REVIEWS,
+      {
+        apiVersion: 'authorization.k8s.io/v1',
+        kind: 'SelfSubjectAccessReview',
+        metadata: {},
+        spec: { resourceAttributes: { ...this.#at, verb, group, resource } },
+      },
+      { signal },
+    );
+    return review.status?.allowed === true;
+  }
+}

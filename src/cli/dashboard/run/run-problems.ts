@@ -1,0 +1,33 @@
+/** What is missing from the page of one JobSet, in sentences. */
+import type { ApiStatusError } from '../../../kube/status.ts';
+import { refusalInWords } from '../streams/refusal-in-words.ts';
+
+export interface RunTroubles {
+  readonly namespace: string;
+  readonly name: string;
+  /** Why the cluster does not answer. */
+  readonly health: string | undefined;
+  /** There is no such JobSet, and was none. */
+  readonly isMissing: boolean;
+  readonly jobSets: ApiStatusError | undefined;
+  readonly pods: ApiStatusError | undefined;
+  readonly events: ApiStatusError | undefined;
+  /** Why the hub was not asked. */
+  readonly hub: string | undefined;
+}
+
+export function runProblems(troubles: RunTroubles): readonly string[] {
+  const { namespace, name, health, isMissing, jobSets, pods, events, hub } = troubles;
+  const problems: string[] = [];
+  if (health !== undefined) problems.push(health);
+  if (jobSets !== undefined) return [...problems, refusalInWords(jobSets, 'JobSets', namespace)];
+  if (isMissing) problems.push(`There is no JobSet ${namespace}/${name}.`);
+  if (pods !== undefined) {
+    problems.push(`${refusalInWords(pods, 'Pods', namespace)} So no members are shown.`);
+  }
+  if (events !== undefined) problems.push(refusalInWords(events, 'Events', namespace));
+  if (hub !== undefined) {
+    problems.push(`Epochs and progress of members may be missing: ${hub}.`);
+  }
+  return problems;
+}

@@ -1,0 +1,292 @@
+/** Follows one JobSet and its members, and tells pages about them. */
+import {
+  type EventView,
+  MAX_SAMPLES,
+  type RunMessage,
+  type RunView,
+  type Sample,
+  withMembers,
+} from '../../../dashboard/messages/run.ts';
+import { JOBSETS, type JobSet } from '../../../jobset/jobset.ts';
+import { claims } from '../../../jobset/membership.ts';
+import { JOBSET_UID } from '../../../jobset/names.ts';
+import { groupProgress } from '../../../jobset/progress/group-progress.ts';
+import { statusView } from '../../../jobset/view/status-view.ts';
+import type { Stored } from '../../../kube/meta.ts';
+import { CORE_EVENTS, type CoreEvent } from '../../../kube/objects/event.ts';
+import { PODS, type Pod } from '../../../kube/objects/pod.ts';
+import { pause } from '../../../runtime/ports/clock.ts';
+import type { Asked, HubMembers } from '../../jobset-status/hub-members.ts';
+import type { NodeHealth } from '../../jobset-status/node-health.ts';
+import { Coalesced } from '../streams/coalesced.ts';
+import type { Publisher, Source } from '../streams/feed.ts';
+import { Followed, type Surroundings } from '../streams/followed.ts';
+import { actionOffers } from './action-offers.ts';
+import { eventViews } from './event-views.ts';
+import { type Members, memberChanges, membersMessages } from './member-changes.ts';
+import type { Rights, RightsCheck } from './rights.ts';
+import { runProblems } from './run-problems.ts';
+import { runView, specView, withoutTime } from './run-view.ts';
+import { sampleOf } from './sample.ts';
+
+export interface RunOptions extends Surroundings {
+  readonly at: { readonly namespace: string; readonly name: string };
+  readonly hub: Pick<HubMembers, 'ask' | 'close'>;
+  readonly nodes: Pick<NodeHealth, 'notReady'>;
+  readonly rights: RightsCheck;
+}
+
+/** Announcements over a hub have no watch, so they are polled. */
+const ASK_INTERVAL_MS = 1000;
+/** A page counts time on by itself; it learns so often what became of it. */
+const RETELL_MS = 5000;
+
+/** So long a page waits for the first answer. */
+const FIRST_ANSWER_MS = 1000;
+
+/** What is followed of the JobSet of one UID. */
+interface Parts {
+  readonly uid: string;
+  readonly pods: Followed<Pod>;
+  readonly events: Followed<CoreEvent>;
+  readonly stopping: AbortController;
+}
+
+export class RunSource implements Source<RunMessage> {
+  readonly #options: RunOptions;
+  readonly #publisher: Publisher<RunMessage>;
+  readonly #coalesced: Coalesced;
+  readonly #leaveHealth: () => void;
+  readonly #jobSets: Followed<JobSet>;
+  #parts: Parts | undefined;
+  #asked: Asked = { reports: undefined };
+  #hasNewAnswer = false;
+  /** The hub was asked once, or takes too long. */
+  #isShown = false;
+  #notReady: ReadonlySet<string> = new Set();
+  #rights: Rights | undefined;
+  /** What pages know. */
+  #run: RunView | undefined;
+  #members: Members = new Map();
+  #samples: readonly Sample[] = [];
+  #events: readonly EventView[] = [];
+  #isGone = false;
+  #problems: readonly string[] = [];
+  #spec: { readonly of: Stored<JobSet>; readonly view: RunView['spec'] } | undefined;
+
+  constructor(options: RunOptions, publisher: Publisher<RunMessage>) {
+    const { at, clock, health } = options;
+    this.#options = options;
+    this.#publisher = publisher;
+    this.#coalesced = new Coalesced(clock, () => this.#tell());
+    const look = (): void => this.#coalesced.ask();
+    this.#leaveHealth = health.follow({ changed: look });
+    this.#jobSets = new Followed<JobSet>({
+      ...options,
+      resource: JOBSETS,
+      namespace: at.namespace,
+      fieldSelector: `metadata.name=${at.name}`,
+      handler: { added: look, updated: look, deleted: look },
+      onState: look,
+    });
+  }
+
+  snapshot(): readonly RunMessage[] {
+    return [
+      ...(this.#run === undefined ? [] : [{ type: 'Run', run: this.#run } as const]),
+      ...membersMessages([...this.#members.values()]),
+      { type: 'Samples', samples: this.#samples },
+      { type: 'Events', events: this.#events },
+      { type: 'Problems', problems: this.#problems },
+      ...(this.#isGone ? [{ type: 'Gone' } as const] : []),
+    ];
+  }
+
+  async stop(): Promise<void> {
+    this.#coalesced.stop();
+    this.#leaveHealth();
+    this.#options.hub.close();
+    await Promise.all([this.#jobSets.stop(), this.#endParts()]);
+  }
+
+  #tell(): void {
+    const { informer } = this.#jobSets;
+    const [jobSet] = informer.store.values();
+    if (jobSet !== undefined) {
+      this.#begin(jobSet);
+      this.#tellRun(jobSet);
+    } else if (informer.hasSynced() && this.#run !== undefined && !this.#isGone) {
+      this.#isGone = true;
+      void this.#endParts();
+      this.#publisher.publish({ type: 'Gone' });
+    }
+    this.#tellProblems();
+  }
+
+  /** Follows what belongs to it, unless that is done. Another one of its name begins anew. */
+  #begin(jobSet: Stored<JobSet>): void {
+    const { uid } = jobSet.metadata;
+    if (this.#parts?.uid === uid) return;
+    const isAnother = this.#run !== undefined && this.#run.uid !== uid;
+    void this.#endParts();
+    if (isAnother || this.#isGone) {
+      this.#run = undefined;
+      this.#members = new Map();
+      this.#samples = [];
+      this.#events = [];
+      this.#isGone = false;
+      this.#asked = { reports: undefined };
+      this.#publisher.startAnew();
+    }
+    this.#parts = this.#follow(uid);
+  }
+
+  #follow(uid: string): Parts {
+    const look = (): void => this.#coalesced.ask();
+    const { namespace } = this.#options.at;
+    const handler = { added: look, updated: look, deleted: look };
+    const common = { ...this.#options, namespace, handler, onState: look };
+    const stopping = new AbortController();
+    const parts = {
+      uid,
+      stopping,
+      pods: new Followed<Pod>({
+        ...common,
+        resource: PODS,
+        labelSelector: `${JOBSET_UID}=${uid}`,
+      }),
+      events: new Followed<CoreEvent>({
+        ...common,
+        resource: CORE_EVENTS,
+        fieldSelector: `involvedObject.uid=${uid}`,
+      }),
+    };
+    void this.#askAgainAndAgain(parts);
+    return parts;
+  }
+
+  async #endParts(): Promise<void> {
+    const parts = this.#parts;
+    this.#parts = undefined;
+    if (parts === undefined) return;
+    parts.stopping.abort(new Error('nobody looks any more'));
+    await Promise.all([parts.pods.stop(), parts.events.stop()]);
+  }
+
+  async #askAgainAndAgain(parts: Parts): Promise<void> {
+    const { clock, hub, nodes, rights } = this.#options;
+    const { signal } = parts.stopping;
+    // Without it, a page would show members without epochs for a moment.
+    const patience = clock.setTimer(FIRST_ANSWER_MS, () => this.#showNow());
+    signal.addEventListener('abort', () => patience.cancel(), { once: true });
+    await parts.pods.informer.whenSynced(signal).catch(() => undefined);
+    while (!signal.aborted) {
+      try {
+        const pods = this.#podsOf(parts);
+        const names = pods.flatMap(({ spec: { nodeName } }) => nodeName ?? []);
+        const [asked, notReady, mayDo] = await Promise.all([
+          hub.ask(parts.uid, pods, signal),
+          nodes.notReady(new Set(names), signal).catch(() => this.#notReady),
+          rights.current(signal),
+        ]);
+        if (signal.aborted) return;
+        this.#asked = asked;
+        this.#notReady = notReady;
+        this.#rights = mayDo;
+        this.#hasNewAnswer = true;
+        this.#showNow();
+      } catch {
+        // What fails here is asked again.
+      }
+      await pause(clock, ASK_INTERVAL_MS, signal);
+    }
+  }
+
+  #showNow(): void {
+    this.#isShown = true;
+    this.#coalesced.ask();
+  }
+
+  #podsOf({ pods }: Parts): readonly Stored<Pod>[] {
+    const [jobSet] = this.#jobSets.informer.store.values();
+    if (jobSet === undefined) return [];
+    return [...pods.informer.store.values()].filter((pod) => claims(pod, jobSet));
+  }
+
+  #tellRun(jobSet: Stored<JobSet>): void {
+    const parts = this.#parts;
+    // Members that have not come yet are not gone.
+    if (parts === undefined || !this.#isShown) return;
+    const arePodsKnown = parts.pods.informer.hasSynced() || parts.pods.refusal !== undefined;
+    if (!arePodsKnown) return;
+    const atMs = this.#options.clock.now();
+    const reports = 'reports' in this.#asked ? this.#asked.reports : undefined;
+    const view = statusView(jobSet, this.#podsOf(parts), reports, this.#notReady, atMs);
+    const steps = reports?.flatMap(({ progress }) => progress ?? []);
+    this.#publishRun(
+      runView({
+        jobSet,
+        view,
+        reported: steps && groupProgress(steps),
+        actions: actionOffers(jobSet, this.#rights),
+        spec: this.#specOf(jobSet),
+        atMs,
+      }),
+    );
+    const changes = memberChanges(this.#members, view.members, atMs);
+    if (changes !== undefined) {
+      this.#members = withMembers(this.#members, changes);
+      this.#publisher.publish(changes);
+    }
+    if (this.#hasNewAnswer) {
+      this.#hasNewAnswer = false;
+      this.#addSample(sampleOf(view, atMs));
+    }
+    this.#tellEvents(parts);
+  }
+
+  #publishRun(run: RunView): void {
+    const told = this.#run;
+    const isOld = told === undefined || run.atMs - told.atMs >= RETELL_MS;
+    if (!isOld && withoutTime(told) === withoutTime(run)) return;
+    this.#run = run;
+    this.#publisher.publish({ type: 'Run', run });
+  }
+
+  #specOf(jobSet: Stored<JobSet>): RunView['spec'] {
+    if (this.#spec?.of.metadata.resourceVersion !== jobSet.metadata.resourceVersion) {
+      this.#spec = { of: jobSet, view: specView(jobSet) };
+    }
+    return this.#spec.view;
+  }
+
+  #addSample(sample: Sample | undefined): void {
+    if (sample === undefined) return;
+    this.#samples = [...this.#samples, sample].slice(-MAX_SAMPLES);
+    this.#publisher.publish({ type: 'Samples', samples: [sample] });
+  }
+
+  #tellEvents({ events: { informer } }: Parts): void {
+    const events = eventViews(informer.store.values());
+    if (JSON.stringify(events) === JSON.stringify(this.#events)) return;
+    this.#events = events;
+    this.#publisher.publish({ type: 'Events', events });
+  }
+
+  #tellProblems(): void {
+    const { at, health } = this.#options;
+    const problems = runProblems({
+      ...at,
+      health: health.problem,
+      isMissing:
+        this.#jobSets.informer.hasSynced() && this.#run === undefined && this.#parts === undefined,
+      jobSets: this.#jobSets.refusal,
+      pods: this.#parts?.pods.refusal,
+      events: this.#parts?.events.refusal,
+      hub: 'problem' in this.#asked ? this.#asked.problem : undefined,
+    });
+    if (JSON.stringify(problems) === JSON.stringify(this.#problems)) return;
+    this.#problems = problems;
+    this.#publisher.publish({ type: 'Problems', problems });
+  }
+}

@@ -1,0 +1,74 @@
+/** All about a JobSet that changes seldom, for the page. */
+import { stringify } from 'yaml';
+import type {
+  ActionOffer,
+  DatedCondition,
+  RunView,
+  SpecView,
+} from '../../../dashboard/messages/run.ts';
+import { timelineOf } from '../../../jobset/goodput/timeline.ts';
+import type { JobSet } from '../../../jobset/jobset.ts';
+import { FIRST_PROGRESS_TIMEOUT, PROGRESS_TIMEOUT } from '../../../jobset/names.ts';
+import type { GroupProgress } from '../../../jobset/progress/group-progress.ts';
+import type { StatusView } from '../../../jobset/view/status-view.ts';
+import type { Stored } from '../../../kube/meta.ts';
+
+export interface RunFacts {
+  readonly jobSet: Stored<JobSet>;
+  readonly view: StatusView;
+  /** Undefined: members were not asked. */
+  readonly reported: GroupProgress | undefined;
+  readonly actions: readonly ActionOffer[];
+  readonly spec: SpecView;
+  readonly atMs: number;
+}
+
+export function runView({ jobSet, view, reported, actions, spec, atMs }: RunFacts): RunView {
+  const { metadata, status } = jobSet;
+  return {
+    uid: metadata.uid,
+    createdMs: Date.parse(metadata.creationTimestamp ?? ''),
+    atMs,
+    jobSet: view.jobSet,
+    segments: timelineOf(jobSet, atMs, reported),
+    conditions: (status?.conditions ?? []).map(
+      ({ lastTransitionTime, ...condition }): DatedCondition => ({
+        type: condition.type,
+        status: condition.status,
+        reason: condition.reason,
+        message: condition.message,
+        timeMs: Date.parse(lastTransitionTime),
+      }),
+    ),
+    spec,
+    actions,
+  };
+}
+
+/** What of it does not change with time alone. */
+export function withoutTime(run: RunView): string {
+  const { segments, jobSet, ...rest } = { ...run, atMs: 0 };
+  const { progress, ...view } = { ...jobSet, goodput: null };
+  const steps = { ...progress, checkpointMs: 0, firstStepMs: 0, stepsPerSecond: 0 };
+  const kinds = segments.map((segment) => [segment.class, segment.epoch, segment.fromMs]);
+  return JSON.stringify([view, progress === null ? null : steps, kinds, rest]);
+}
+
+export function specView(jobSet: Stored<JobSet>): SpecView {
+  const { managedFields: _, ...metadata } = jobSet.metadata;
+  const { apiVersion, kind, spec } = jobSet;
+  const timeout = (annotation: string, meaning: string) => ({
+    annotation,
+    value: metadata.annotations?.[annotation] ?? null,
+    meaning,
+  });
+  return {
+    policies: [],
+    injected: [],
+    timeouts: [
+      timeout(PROGRESS_TIMEOUT, 'How long a worker may be silent before it counts as hung.'),
+      timeout(FIRST_PROGRESS_TIMEOUT, 'How long a worker may take to its first line of progress.'),
+    ],
+    yaml: stringify({ apiVersion, kind, metadata, spec }),
+  };
+}

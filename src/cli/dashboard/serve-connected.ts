@@ -1,0 +1,57 @@
+/** Serves the page for a cluster to which there is a connection; `dashboard` and `up` share it. */
+import packageJson from '../../../package.json' with { type: 'json' };
+import { systemRandom } from '../../runtime/adapters/system-random.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Connected } from '../cluster-connection.ts';
+import { accessTokenIn } from './http/access-token.ts';
+import type { Scope } from './overview/overview-source.ts';
+import { type Dashboard, startDashboard } from './server.ts';
+
+export interface ServeOptions {
+  /** 0: any that is free. */
+  readonly port: number;
+  readonly scope: Scope;
+  /** Where the token is kept, so that open pages survive a restart. */
+  readonly stateDirectory: string;
+  readonly clock: Clock;
+}
+
+/** Rejects with an error that says what to do if the port is taken. */
+export async function serveConnected(
+  connection: Connected,
+  { port, scope, stateDirectory, clock }: ServeOptions,
+): Promise<Dashboard> {
+  const { access, serverVersion } = connection;
+  try {
+    return await startDashboard({
+      connection,
+      cluster: {
+        context: access.context ?? '',
+        server: access.server,
+        serverVersion,
+        version: packageJson.version,
+      },
+      scope,
+      access: accessTokenIn(stateDirectory, clock.now()),
+      port,
+      clock,
+      random: systemRandom,
+    });
+  } catch (error) {
+    throw listenProblem(error, port);
+  }
+}
+
+function listenProblem(error: unknown, port: number): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'EADDRINUSE') {
+    return new Error(
+      `port ${port} of 127.0.0.1 is in use, perhaps by another dashboard: choose one with --port, or any with --port 0`,
+      { cause: error },
+    );
+  }
+  if (code !== 'EACCES') return error;
+  return new Error(`you may not listen on port ${port}: choose another with --port`, {
+    cause: error,
+  });
+}

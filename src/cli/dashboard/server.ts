@@ -1,0 +1,282 @@
+/** The server of the page: sessions, files, streams and actions, on loopback only. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ActionAnswer } from '../../dashboard/messages/action.ts';
+import type { OverviewMessage } from '../../dashboard/messages/overview.ts';
+import type { ClusterView } from '../../dashboard/messages/paths.ts';
+import type { RunMessage } from '../../dashboard/messages/run.ts';
+import { dns1123LabelErrors, dns1123SubdomainErrors } from '../../kube/name-rules.ts';
+import type { ClientConnection } from '../../runtime/adapters/http-client-connection.ts';
+import { type HttpServer, startHttpServer } from '../../runtime/adapters/http-server.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Random } from '../../runtime/ports/random.ts';
+import type { HttpRequest, HttpResponse } from '../../runtime/ports/transport.ts';
+import { HubMembers } from '../jobset-status/hub-members.ts';
+import { NodeHealth } from '../jobset-status/node-health.ts';
+import { parseActionRequest } from './action/action-request.ts';
+import { perform } from './action/perform.ts';
+import type { AccessToken } from './http/access-token.ts';
+import { answer, jsonAnswer, refusal } from './http/answers.ts';
+import { cookieName, judge, type Permitted } from './http/guard.ts';
+import { streamLog } from './log/log-stream.ts';
+import { OverviewSource, type Scope } from './overview/overview-source.ts';
+import { RightsCheck } from './run/rights.ts';
+import { RunSource } from './run/run-source.ts';
+import { ClusterHealth } from './streams/cluster-health.ts';
+import { EventStream } from './streams/event-stream.ts';
+import { Feed } from './streams/feed.ts';
+import type { Surroundings } from './streams/followed.ts';
+
+export interface DashboardOptions {
+  readonly connection: ClientConnection;
+  readonly cluster: ClusterView;
+  readonly scope: Scope;
+  readonly access: AccessToken;
+  /** 0: any that is free. */
+  readonly port: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Where the built page is. */
+  readonly pageDirectory?: string;
+}
+
+export interface Dashboard {
+  /** With the token. */
+  readonly address: string;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+const HOST = '127.0.0.1';
+/** A browser has six for one server, and a user some tabs and browsers. */
+const MAX_CONNECTIONS = 256;
+const MAX_STREAMS = 64;
+/** Each follows a log of the cluster. */
+const MAX_LOG_STREAMS = 16;
+/** JobSets that are followed at a time, with all their Pods. */
+const MAX_RUNS = 16;
+const MAX_BODY_BYTES = 8 * 1024;
+const MAX_HEAD_BYTES = 16 * 1024;
+const BODY_TIMEOUT_MS = 5000;
+
+/** `dist/dashboard`, even if this runs from the sources. */
+const PAGE = fileURLToPath(
+  new URL(
+    import.meta.url.includes('/dist/') ? './dashboard/' : '../../../dist/dashboard/',
+    import.meta.url,
+  ),
+);
+
+/** Rejects with the system's error when it cannot listen. */
+export async function startDashboard(options: DashboardOptions): Promise<Dashboard> {
+  const site = new Site(options);
+  const server = await startHttpServer({
+    handler: async (request) => site.answer(request, server.port),
+    host: HOST,
+    port: options.port,
+    bodies: { maxBytes: MAX_BODY_BYTES, timeoutMs: BODY_TIMEOUT_MS },
+    maxHeadBytes: MAX_HEAD_BYTES,
+    maxConnections: MAX_CONNECTIONS,
+  });
+  return dashboardOf(site, server, options.access);
+}
+
+function dashboardOf(site: Site, server: HttpServer, { token }: AccessToken): Dashboard {
+  return {
+    address: `http://${HOST}:${server.port}/?token=${token}`,
+    port: server.port,
+    close: async () => {
+      await site.close();
+      await server.close();
+    },
+  };
+}
+
+class Site {
+  readonly #options: DashboardOptions;
+  readonly #surroundings: Surroundings;
+  readonly #streams = new Set<EventStream>();
+  #overview: Feed<OverviewMessage> | undefined;
+  /** By namespace and name. */
+  readonly #runs = new Map<string, Feed<RunMessage>>();
+  readonly #rights = new Map<string, RightsCheck>();
+  #logStreams = 0;
+
+  constructor(options: DashboardOptions) {
+    const { connection, clock, random } = options;
+    this.#options = options;
+    const health = new ClusterHealth(connection.transport, clock);
+    this.#surroundings = { client: connection.client, clock, random, health };
+  }
+
+  async answer(request: HttpRequest, port: number): Promise<HttpResponse> {
+    const { access } = this.#options;
+    const judgement = judge(request, { port, access });
+    switch (judgement.kind) {
+      case 'Refused': {
+        const { status, why, allow } = judgement;
+        return refusal(status, why, allow === undefined ? {} : { allow });
+      }
+      case 'LogIn':
+        return answer(303, 'text/plain; charset=utf-8', Buffer.from('See /\n'), {
+          location: '/',
+          'set-cookie': `${cookieName(port)}=${access.cookie}; HttpOnly; SameSite=Strict; Path=/`,
+        });
+      case 'Permitted':
+        return this.#permitted(judgement.request, request);
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const stream of this.#streams) stream.end();
+    const feeds = [this.#overview, ...this.#runs.values()];
+    await Promise.all(feeds.map(async (feed) => feed?.close()));
+  }
+
+  async #permitted(asked: Permitted, request: HttpRequest): Promise<HttpResponse> {
+    switch (asked.kind) {
+      case 'File':
+        return this.#file(asked.name, asked.contentType);
+      case 'Cluster':
+        return jsonAnswer(200, this.#options.cluster);
+      case 'Overview':
+        return this.#follow(this.#overviewFeed(), request);
+      case 'Run':
+        return this.#run(asked.query, request);
+      case 'Log':
+        return this.#log(asked.query, request);
+      case 'Action':
+        return this.#act(request);
+    }
+  }
+
+  async #file(name: string, contentType: string): Promise<HttpResponse> {
+    try {
+      const content = await readFile(join(this.#options.pageDirectory ?? PAGE, name));
+      return answer(200, contentType, content);
+    } catch {
+      return refusal(404, `The file ${name} of the page is missing: install this package again.`);
+    }
+  }
+
+  #overviewFeed(): Feed<OverviewMessage> {
+    this.#overview ??= new Feed<OverviewMessage>({
+      clock: this.#options.clock,
+      open: (publisher) => new OverviewSource(this.#surroundings, this.#options.scope, publisher),
+      onClosed: () => {
+        this.#overview = undefined;
+      },
+    });
+    return this.#overview;
+  }
+
+  async #run(query: URLSearchParams, request: HttpRequest): Promise<HttpResponse> {
+    const at = jobSetIn(query);
+    if (typeof at === 'string') return refusal(400, at);
+    const key = `${at.namespace}/${at.name}`;
+    const known = this.#runs.get(key);
+    if (known !== undefined) return this.#follow(known, request);
+    if (this.#runs.size >= MAX_RUNS && !this.#closeUnwatchedRun()) {
+      return refusal(429, `Pages of ${MAX_RUNS} JobSets are open: close one.`);
+    }
+    return this.#follow(this.#openRun(key, at), request);
+  }
+
+  #openRun(key: string, at: Named): Feed<RunMessage> {
+    const { connection, clock } = this.#options;
+    const rights = new RightsCheck(connection.client, clock, at);
+    const feed: Feed<RunMessage> = new Feed<RunMessage>({
+      clock,
+      open: (publisher) =>
+        new RunSource(
+          {
+            ...this.#surroundings,
+            at,
+            rights,
+            hub: new HubMembers(connection, clock),
+            nodes: new NodeHealth(connection.client, clock),
+          },
+          publisher,
+        ),
+      onClosed: () => {
+        if (this.#runs.get(key) === feed) this.#runs.delete(key);
+        this.#rights.delete(key);
+      },
+    });
+    this.#runs.set(key, feed);
+    this.#rights.set(key, rights);
+    return feed;
+  }
+
+  #closeUnwatchedRun(): boolean {
+    const feed = [...this.#runs.values()].find(({ isWatched }) => !isWatched);
+    void feed?.close();
+    return feed !== undefined;
+  }
+
+  #follow<Message>(feed: Feed<Message>, request: HttpRequest): HttpResponse {
+    const stream = this.#open(request, (ended) => feed.leave(ended));
+    if (stream === undefined) return refusal(429, TOO_MANY_STREAMS);
+    feed.join(stream);
+    return streamAnswer(stream);
+  }
+
+  #log(query: URLSearchParams, request: HttpRequest): HttpResponse {
+    const at = jobSetIn(query);
+    const pod = query.get('pod') ?? '';
+    if (typeof at === 'string') return refusal(400, at);
+    if (dns1123SubdomainErrors(pod).length > 0) return refusal(400, 'pod is no name of a Pod');
+    if (this.#logStreams >= MAX_LOG_STREAMS) return refusal(429, TOO_MANY_STREAMS);
+    const stopping = new AbortController();
+    const stream = this.#open(request, () => {
+      this.#logStreams--;
+      stopping.abort(new Error('the page shows it no more'));
+    });
+    if (stream === undefined) return refusal(429, TOO_MANY_STREAMS);
+    this.#logStreams++;
+    void streamLog(this.#surroundings, { ...at, pod }, stream, stopping.signal);
+    return streamAnswer(stream);
+  }
+
+  #open(request: HttpRequest, onEnd: (stream: EventStream) => void): EventStream | undefined {
+    if (this.#streams.size >= MAX_STREAMS) return undefined;
+    const stream: EventStream = new EventStream(() => {
+      this.#streams.delete(stream);
+      onEnd(stream);
+    });
+    this.#streams.add(stream);
+    request.signal.addEventListener('abort', () => stream.end(), { once: true });
+    return stream;
+  }
+
+  async #act({ body, signal }: HttpRequest): Promise<HttpResponse> {
+    const parsed = parseActionRequest(Buffer.from(body ?? []).toString('utf8'));
+    if ('problem' in parsed) return jsonAnswer(400, parsed satisfies ActionAnswer);
+    const { request } = parsed;
+    const done = await perform(this.#options.connection.client, request, signal);
+    if (done.problem !== null) this.#rights.get(`${request.namespace}/${request.name}`)?.forget();
+    return jsonAnswer(200, done);
+  }
+}
+
+interface Named {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+const TOO_MANY_STREAMS = 'Too many pages are open: close some.';
+
+/** A text says what is wrong. */
+function jobSetIn(query: URLSearchParams): Named | string {
+  const namespace = query.get('namespace') ?? '';
+  const name = query.get('name') ?? '';
+  if (dns1123LabelErrors(namespace).length > 0) return 'namespace is no name of a namespace';
+  return dns1123SubdomainErrors(name).length > 0
+    ? 'name is no name of a JobSet'
+    : { namespace, name };
+}
+
+function streamAnswer(stream: EventStream): HttpResponse {
+  return answer(200, 'text/event-stream; charset=utf-8', stream);
+}
