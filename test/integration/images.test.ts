@@ -12,10 +12,11 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { injectAgent } from '../../src/jobset/injection/agent-injection.ts';
@@ -29,6 +30,7 @@ import { sleep } from '../../src/runtime/ports/clock.ts';
 import { IMAGE_NAMES, type ImageName } from '../../tools/image/images.ts';
 import { machineArchitecture } from '../../tools/image/oci-archive.ts';
 import { NODE_VERSION } from '../../tools/node-release.ts';
+import { PLUGIN_PROGRAM } from '../../tools/release/krew.ts';
 import { CHECKSUMS_FILE, writeRelease } from '../../tools/release/release.ts';
 import {
   type ApiUnderTest,
@@ -45,6 +47,7 @@ const LIMIT_MS = 60_000;
 const PREPARATION_MS = 240_000;
 const MAX_CONTENT_BYTES = 130_000_000;
 const FAST = 1;
+const BASE_URL = 'https://example.com/lockstep/';
 
 /** With user namespaces, every user may change the root. */
 const canChangeRoot = spawnSync('unshare', inRoot('/', ['/bin/true'])).status === 0;
@@ -58,7 +61,7 @@ let folder: string;
 let files: readonly string[];
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lockstep-images-'));
-  files = await writeRelease(join(folder, 'release'), FAST);
+  files = await writeRelease(join(folder, 'release'), FAST, BASE_URL);
   for (const name of IMAGE_NAMES) unpack(name);
 }, PREPARATION_MS);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -120,7 +123,9 @@ describe('a release', () => {
       `lockstep-${version}.cdx.json`,
       `lockstep-${version}.tgz`,
       `lockstep-agent-${version}-${machineArchitecture()}.tar`,
+      'lockstep-krew.yaml',
       `lockstep-operator-${version}-${machineArchitecture()}.tar`,
+      `lockstep-plugin-${version}.tar.gz`,
       'lockstep.yaml',
       'monitoring.yaml',
     ]);
@@ -134,6 +139,35 @@ describe('a release', () => {
     for (const bundle of ['operator', 'agent', 'cli']) {
       expect(packed).toContain(`package/dist/${bundle}.js\n`);
     }
+  });
+
+  it("brings kubectl's plugin, whose manifest names the archive and its checksum", () => {
+    const name = `lockstep-plugin-${version}.tar.gz`;
+    const manifest = readFileSync(releaseFile('lockstep-krew.yaml'), 'utf8');
+    expect(manifest).toContain(`uri: https://example.com/lockstep/${name}\n`);
+    const sums = readFileSync(releaseFile(CHECKSUMS_FILE), 'utf8').split('\n');
+    const [digest] = sums.find((line) => line.endsWith(`  ${name}`))?.split(' ') ?? [];
+    expect(manifest).toContain(`sha256: ${digest}\n`);
+  });
+
+  it('brings a plugin that runs as it is unpacked', () => {
+    const directory = join(folder, 'plugin');
+    mkdirSync(directory);
+    execFileSync('tar', [
+      '-xzf',
+      releaseFile(`lockstep-plugin-${version}.tar.gz`),
+      '-C',
+      directory,
+    ]);
+    const link = join(folder, 'kubectl-lockstep');
+    symlinkSync(join(directory, PLUGIN_PROGRAM), link);
+    const env = { PATH: dirname(process.execPath), NODE_PATH: '' };
+    const run = (...args: readonly string[]) => spawnSync(link, args, { env, encoding: 'utf8' });
+    expect(run('--version')).toMatchObject({ stdout: `${version}\n`, stderr: '', status: 0 });
+    expect(run('--help').stdout).toMatch(/^Usage: kubectl lockstep /);
+    const nowhere = run('status', '--kubeconfig', join(folder, 'none'));
+    expect(nowhere.stderr).toMatch(/^lockstep: .*none: cannot be read: /);
+    expect(run('render', '-').stderr).not.toMatch(/Cannot find (?:module|package)/);
   });
 
   it('installs the images that it brings', () => {

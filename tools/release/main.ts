@@ -1,6 +1,6 @@
 /**
  * Makes a release of the version in `package.json`: `npm run release -- --dry-run [--output
- * DIRECTORY]` writes its files, for this machine's architecture. Publishing is not configured.
+ * DIRECTORY] [--base-url ADDRESS]` writes its files, for this machine's architecture. Publishing is not configured.
  */
 import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
@@ -10,6 +10,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { COMPRESSION_LEVEL } from '../image/archives.ts';
 import { ImageError } from '../image/image-error.ts';
 import { NodeReleaseError } from '../node-release.ts';
+import { baseUrlProblem } from './krew.ts';
 import { ReleaseError, writeRelease } from './release.ts';
 
 const EXIT_REFUSED = 1;
@@ -32,7 +33,7 @@ async function main(): Promise<number> {
   }
   try {
     execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' });
-    for (const name of await writeRelease(options.output, COMPRESSION_LEVEL)) {
+    for (const name of await writeRelease(options.output, COMPRESSION_LEVEL, options.baseUrl)) {
       const path = join(options.output, name);
       process.stdout.write(`${path}: ${statSync(path).size} bytes\n`);
     }
@@ -46,15 +47,20 @@ async function main(): Promise<number> {
 }
 
 /** The flags, or what is wrong with them. */
-function flags(): { readonly isDryRun: boolean; readonly output: string } | string {
+function flags():
+  | { readonly isDryRun: boolean; readonly output: string; readonly baseUrl: string | undefined }
+  | string {
   try {
     const { values } = parseArgs({
       options: {
         'dry-run': { type: 'boolean', default: false },
+        'base-url': { type: 'string' },
         output: { type: 'string', default: join('release', packageJson.version) },
       },
     });
-    return { isDryRun: values['dry-run'], output: values.output };
+    const { output, 'base-url': baseUrl } = values;
+    const problem = baseUrl === undefined ? undefined : baseUrlProblem(baseUrl);
+    return problem ?? { isDryRun: values['dry-run'], output, baseUrl };
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

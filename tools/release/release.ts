@@ -1,5 +1,5 @@
 /**
- * Writes all files of one version into one directory: the npm package, the archives of the images,
+ * Writes all files of one version into one directory: the npm package, kubectl's plugin, the archives of the images,
  * the manifests for `kubectl apply`, the bill of materials, and their checksums.
  */
 import { execFileSync } from 'node:child_process';
@@ -13,6 +13,7 @@ import type { TarEntry } from '../image/tar.ts';
 import { deployFiles } from '../manifest.ts';
 import { NODE_VERSION } from '../node-release.ts';
 import { billOfMaterials, type Lockfile, type SystemFile } from './bill-of-materials.ts';
+import { krewManifest, pluginArchive } from './krew.ts';
 
 export const CHECKSUMS_FILE = 'SHA256SUMS';
 
@@ -20,9 +21,14 @@ const ROOT = join(import.meta.dirname, '../..');
 
 /**
  * Writes the files of the version in `package.json`, from the existing `dist/`, into a new or empty
- * directory. `level`: compression of archives, 1 to 9. Returns the files' names.
+ * directory. `level`: compression of archives, 1 to 9. `baseUrl` is where the files will lie; without
+ * it there is no manifest for Krew, which has to say that. Returns the files' names.
  */
-export async function writeRelease(directory: string, level: number): Promise<readonly string[]> {
+export async function writeRelease(
+  directory: string,
+  level: number,
+  baseUrl?: string,
+): Promise<readonly string[]> {
   const { version } = packageJson;
   expectChangelog(readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8'), version);
   mkdirSync(directory, { recursive: true });
@@ -32,8 +38,20 @@ export async function writeRelease(directory: string, level: number): Promise<re
   const archives = await writeArchives(directory, level);
   for (const [name, text] of deployFiles()) writeFileSync(join(directory, name), text);
   const entries = archives.flatMap(({ layers }) => layers.flat());
+  const lockfile = readJson<Lockfile>(join(ROOT, 'package-lock.json'));
+  const plugin = `lockstep-plugin-${version}.tar.gz`;
+  const packed = join(directory, `lockstep-${version}.tgz`);
+  writeFileSync(join(directory, plugin), pluginArchive(packed, { root: ROOT, lockfile, level }));
+  if (baseUrl !== undefined) {
+    const uri = `${baseUrl.replace(/\/$/, '')}/${plugin}`;
+    const digest = sha256(readFileSync(join(directory, plugin)));
+    writeFileSync(
+      join(directory, 'lockstep-krew.yaml'),
+      krewManifest({ version, uri, sha256: digest }),
+    );
+  }
   const bill = billOfMaterials({
-    lockfile: readJson<Lockfile>(join(ROOT, 'package-lock.json')),
+    lockfile,
     nodeVersion: NODE_VERSION,
     systemFiles: systemFilesOf(entries),
   });
