@@ -63,7 +63,7 @@ function parts({ classes }: GoodputAt): readonly (readonly [GoodputClass, number
 }
 
 /** Small ones as in a timeline, so that a reader can compare them. */
-function duration(ms: number): string {
+export function duration(ms: number): string {
   return ms < MAX_SECONDS_MS ? seconds(ms) : humanDuration(ms);
 }
 

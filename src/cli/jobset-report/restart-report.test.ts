@@ -111,6 +111,50 @@ describe('the report about a JobSet', () => {
     expect(lines[second + 1]).toContain('suspect (Certain): worker 5 of w (w-0, index 5)');
   });
 
+  it('tells what each restart cost, as far as that is known', () => {
+    const course = {
+      fromMs: 0,
+      parts: [
+        { class: 'Productive', ms: 560_000 },
+        { class: 'Lost', ms: 19_000 },
+        { class: 'Hung', ms: 21_000 },
+      ],
+    } as const;
+    const goodput = {
+      time: '2026-01-01T00:10:05.000000Z',
+      phase: 'Suspended',
+      productiveMs: 560_000,
+      lostMs: 19_000,
+      hungMs: 21_000,
+      restartingMs: 400,
+      startingMs: 4600,
+      course: {
+        fromMs: 600_000,
+        parts: [
+          { class: 'Restarting', ms: 400 },
+          { class: 'Starting', ms: 4600 },
+        ],
+      },
+    } as const;
+    const report = reportOf({ goodput, restartHistory: [{ ...FIRST, course }] });
+    expect(reportLines(report, 100)).toContain(
+      '    cost 45.0 s: 19.0 s of work lost, 21.0 s hung, 0.40 s restarting, 4.60 s starting',
+    );
+    expect(report.restartHistory[0]?.cost).toEqual({
+      lostMs: 19_000,
+      hungMs: 21_000,
+      restartingMs: 400,
+      startingMs: 4600,
+      totalMs: 45_000,
+    });
+    expect(REPORT.restartHistory[0]?.cost, 'without courses').toEqual({
+      restartingMs: 400,
+      totalMs: 400,
+    });
+    const bare = { ...SECOND, phases: {} };
+    expect(reportOf({ restartHistory: [bare] }).restartHistory[0]?.cost).toBeNull();
+  });
+
   it('shows all last words without what could change the terminal', () => {
     const lines = reportLines(REPORT, 100);
     expect(lines.filter((line) => line === '      line')).toHaveLength(20);

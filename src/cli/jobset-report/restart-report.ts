@@ -2,13 +2,14 @@
 import { type ReportedRestart, reportedRestarts } from '../../jobset/epoch/restart-request.ts';
 import { describeWitness } from '../../jobset/epoch/witness.ts';
 import { type GoodputAt, goodputAt } from '../../jobset/goodput/goodput-at.ts';
+import { type RestartCost, restartCosts } from '../../jobset/goodput/restart-cost.ts';
 import type { AvoidedNode, JobSet } from '../../jobset/jobset.ts';
 import type { GroupProgress } from '../../jobset/progress/group-progress.ts';
 import { type RestartBudget, restartBudget } from '../../jobset/view/restart-budget.ts';
 import { formatDuration } from '../../kube/duration.ts';
 import { namespaceOf, type Stored } from '../../kube/meta.ts';
 import { printable } from '../../kube/quote.ts';
-import { avoidedLines, goodputTable } from '../goodput-lines.ts';
+import { avoidedLines, duration, goodputTable } from '../goodput-lines.ts';
 import { budgetText, culpritLines } from '../jobset-status/restart-lines.ts';
 import { seconds, timelineRows } from '../restart-timeline.ts';
 
@@ -22,7 +23,7 @@ export interface RestartReport extends RestartBudget {
   /** How often all Jobs were recreated. */
   readonly restarts: number;
   /** The recorded restarts, the oldest first; the status keeps the newest. */
-  readonly restartHistory: readonly ReportedRestart[];
+  readonly restartHistory: readonly CostedRestart[];
   /** How long the group was down in these, as far as their phases are known. */
   readonly downMs: number;
   /** What became of its time; null: the operator does not account for it. */
@@ -37,6 +38,9 @@ export interface RestartReport extends RestartBudget {
   } | null;
 }
 
+/** `cost` is null if nothing is known of it. */
+type CostedRestart = ReportedRestart & { readonly cost: RestartCost | null };
+
 /**
  * `reported` is what members tell of themselves; undefined: nothing is known of that. Time is
  * accounted for up to `nowMs`.
@@ -47,7 +51,10 @@ export function restartReport(
   reported?: GroupProgress,
 ): RestartReport {
   const { metadata, status = {} } = jobSet;
-  const restartHistory = reportedRestarts(jobSet).toReversed();
+  const costs = restartCosts(jobSet, nowMs, reported);
+  const restartHistory = reportedRestarts(jobSet)
+    .map((record) => ({ ...record, cost: costs.get(record.epoch) ?? null }))
+    .toReversed();
   const failed = status.conditions?.find(
     ({ type, status: is }) => type === 'Failed' && is === 'True',
   );
@@ -118,20 +125,38 @@ function restartsText(count: number): string {
 }
 
 function restartLines(
-  record: ReportedRestart,
+  record: CostedRestart,
   scale: { readonly longestMs: number; readonly width: number },
 ): readonly string[] {
-  const { epoch, time, cause, counted, ranMs, witness } = record;
+  const { epoch, time, cause, counted, ranMs, witness, cost } = record;
   const ran = ranMs === undefined ? 'never released' : `had run for ${formatDuration(ranMs)}`;
   const lines = [`${time} epoch ${epoch} ended: ${cause}, ${counted ? '' : 'not '}counted; ${ran}`];
   if (witness !== undefined) {
     lines.push(`    first seen to fail: ${describeWitness(witness)}`);
+  }
+  // The rows below tell how long it was down.
+  if (cost !== null && cost.totalMs > (cost.restartingMs ?? 0)) {
+    lines.push(`    ${costText(cost)}`);
   }
   return [
     ...lines.map(printable),
     ...culpritLines(record, Number.POSITIVE_INFINITY),
     ...phaseRows(record, scale),
   ];
+}
+
+/** `cost 38.6 s: 19.0 s of work lost, 15.0 s hung, 0.12 s restarting, 4.50 s starting` */
+function costText({ lostMs, hungMs, restartingMs, startingMs, totalMs }: RestartCost): string {
+  const parts = [
+    [lostMs, 'of work lost'],
+    [hungMs, 'hung'],
+    [restartingMs, 'restarting'],
+    [startingMs, 'starting'],
+  ] as const;
+  const told = parts.flatMap(([ms, what]) =>
+    ms === undefined || ms === 0 ? [] : [`${duration(ms)} ${what}`],
+  );
+  return `cost ${duration(totalMs)}: ${told.join(', ')}`;
 }
 
 function phaseRows(

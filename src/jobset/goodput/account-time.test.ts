@@ -1,4 +1,4 @@
-/** Lives of JobSets, plan by plan, with Jobs and announcements as each test says. */
+/** What is accounted for in lives of JobSets. */
 import { describe, expect, test } from 'vitest';
 import {
   CREATED,
@@ -6,28 +6,32 @@ import {
   storedJob,
   storedJobSet,
 } from '../../../test/fixtures/jobset-objects.ts';
-import { COMPLETE, FAILED, SUSPENDED, ZERO } from '../../../test/fixtures/planned.ts';
-import { membersAt, podOf, snapshotOf } from '../../../test/fixtures/snapshots.ts';
+import { FAILED, SUSPENDED, ZERO } from '../../../test/fixtures/planned.ts';
+import { snapshotOf } from '../../../test/fixtures/snapshots.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Job, JobStatus } from '../../kube/objects/job.ts';
-import { MemberCounts } from '../epoch/members.ts';
-import type { JobSet, JobSetSpec, JobSetStatus } from '../jobset.ts';
+import type { JobSetSpec, JobSetStatus } from '../jobset.ts';
 import { DISABLE_IN_PLACE_RESTART, KEEP_FAILED } from '../names.ts';
 import { plan } from '../plan.ts';
-import type { Answers, Question, Snapshot } from '../snapshot.ts';
 import { sumsOf } from './classes.ts';
-
-const CREATED_MS = Date.parse(CREATED);
-
-/** What is so from that second on. */
-interface Change {
-  readonly jobs?: readonly Stored<Job>[];
-  readonly spec?: Partial<JobSetSpec>;
-  readonly annotations?: Readonly<Record<string, string>>;
-  readonly members?: Snapshot['members'];
-  readonly reported?: Snapshot['reported'];
-}
-type Moment = readonly [atS: number, change: Change];
+import {
+  afterEach,
+  at,
+  BEGUN,
+  CREATED_MS,
+  DONE,
+  GROUP,
+  HELD,
+  IN_PLACE,
+  job,
+  type Moment,
+  ONE,
+  oneAt,
+  READY,
+  RELEASED,
+  RUNS,
+  told,
+} from './lives.fixture.ts';
 
 /** Seconds of each class at the last moment, and the phase. */
 function life(
@@ -35,72 +39,20 @@ function life(
   moments: readonly Moment[],
   status?: JobSetStatus,
 ): Record<string, unknown> {
-  let jobSet: Stored<JobSet> = { ...storedJobSet(spec), ...(status && { status }) };
-  let seen: Partial<Snapshot> = { hubReach: { streams: 2, silentMs: 0, readyPods: 2 } };
-  for (const [atS, { spec: changed, annotations, ...more }] of moments) {
-    const metadata = {
-      ...jobSet.metadata,
-      annotations: annotations ?? jobSet.metadata.annotations,
-    };
-    jobSet = { ...jobSet, metadata, spec: { ...jobSet.spec, ...changed } } as Stored<JobSet>;
-    seen = { ...seen, ...more };
-    jobSet = atRest(jobSet, { ...seen, nowMs: CREATED_MS + atS * 1000 });
+  const all = afterEach(spec, moments, status);
+  for (const jobSet of all) {
     const { goodput } = jobSet.status ?? {};
     if (goodput === undefined) throw new Error('nothing is accounted for');
     const ms = Object.values(sumsOf(goodput)).reduce((sum, each) => sum + each, 0);
     expect(ms + (goodput.pendingMs ?? 0)).toBe(Date.parse(goodput.time) - CREATED_MS);
   }
-  const { goodput = { time: '', phase: 'Waiting' } } = jobSet.status ?? {};
+  const { goodput = { time: '', phase: 'Waiting' } } = all.at(-1)?.status ?? {};
   const some = Object.entries(sumsOf(goodput)).filter(([, ms]) => ms > 0);
   return {
     ...Object.fromEntries(some.map(([name, ms]) => [name, ms / 1000])),
     phase: goodput.phase,
   };
 }
-
-/** After all status writes of that moment. */
-function atRest(before: Stored<JobSet>, seen: Partial<Snapshot>): Stored<JobSet> {
-  let jobSet = before;
-  let answers: Answers = { minimums: {} };
-  for (let pass = 0; pass < 20; pass++) {
-    const { question, status } = plan(snapshotOf(jobSet, { ...seen, answers }));
-    if (question !== undefined) answers = { ...answers, ...answerTo(question) };
-    else if (status === undefined) return jobSet;
-    else {
-      jobSet = { ...jobSet, status };
-      answers = { minimums: {} };
-    }
-  }
-  throw new Error('it never rests');
-}
-
-const FAILED_POD = { pod: 'p0', exitCode: 1, reason: 'Error' };
-const WITNESS = { record: FAILED_POD, finishedMs: CREATED_MS, showsFailure: true };
-
-function answerTo(question: Question): Partial<Answers> {
-  if (question.kind === 'FreshJobs') return { areJobsFresh: true };
-  if (question.kind === 'SucceededPods') return { isSuccessFresh: true };
-  if (question.kind === 'Witness') return { witness: WITNESS };
-  if (question.kind !== 'FailedJob') throw new Error(`unexpected question ${question.kind}`);
-  return { failedJob: { jobUid: question.job.metadata.uid } };
-}
-
-function job(status: JobStatus = {}, attempt = 0, name = 'w'): Stored<Job> {
-  return storedJob(`train-${name}-0`, name, { pods: 2, attempt, status });
-}
-
-const READY: JobStatus = { ready: 2, active: 2 };
-const DONE: JobStatus = { ...COMPLETE, succeeded: 2 };
-
-const ONE: JobSetSpec = {
-  replicatedJobs: [replicatedJob('w', 2)],
-  failurePolicy: { maxRestarts: 1 },
-};
-const BEGUN: readonly Moment[] = [
-  [0, {}],
-  [1, { jobs: [job()] }],
-  [30, { jobs: [job(READY)] }],
-];
 
 test.each<[string, readonly Moment[], object]>([
   [
@@ -194,32 +146,6 @@ test('nothing is accounted for of a JobSet that was over before anyone did', () 
   expect(written.outcomes).toEqual([]);
 });
 
-const IN_PLACE = { restartStrategy: 'InPlaceRestart', maxRestarts: 2 } as const;
-const GROUP: JobSetSpec = { ...ONE, failurePolicy: IN_PLACE };
-const at = (epoch: number, ...jobs: readonly Stored<Job>[]): Change => ({
-  jobs,
-  members: membersAt(epoch, ...jobs),
-});
-const RUNS = job(READY);
-const HELD = storedJob('train-w-0', 'w', { pods: 2, suspend: true, status: SUSPENDED });
-/** One of two members announces the epoch. */
-const oneAt = (epoch: number): Snapshot['members'] => {
-  const members = new MemberCounts();
-  members.observe(podOf(RUNS, 0, epoch), CREATED_MS);
-  return members;
-};
-/** Released at 30, first step at 40, checkpoint 5 at 80. */
-const RELEASED: readonly Moment[] = [
-  [0, {}],
-  [30, at(1, RUNS)],
-];
-const told = (atS: number): Change => ({
-  reported: () => ({
-    firstStepMs: (atS - 40) * 1000,
-    checkpoint: 5,
-    checkpointMs: (atS - 80) * 1000,
-  }),
-});
 const WORKED = { Waiting: 30, Starting: 10, Productive: 40 };
 
 describe('time of a group', () => {
