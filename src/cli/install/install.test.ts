@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { manifest } from '../../deploy/manifest.ts';
+import { OPERATOR_NAME } from '../../deploy/permissions.ts';
 import { NAMESPACES } from '../../kube/objects/core.ts';
 import { LEASES } from '../../kube/objects/lease.ts';
+import { CLUSTER_ROLE_BINDINGS } from '../../kube/objects/rbac.ts';
 import { LEADER_ELECTION_ID } from '../../operator/configuration/object-names.ts';
 import { install } from './install.ts';
 import { InstallationWorld, optionsOf } from './installation.fixture.ts';
@@ -55,6 +57,21 @@ describe('lockstep install', () => {
     const options = { ...optionsOf({ networkPolicy: true }), deleteJobSets: false };
     expect(await uninstall(world.context(), options)).toBe(0);
     expect(world.printed).toContain('Role team-b/lockstep-operator-jobsets deleted');
+  });
+
+  test('changes nothing of a release of Helm, and names the commands that do', async () => {
+    await world.bringUp();
+    const annotations = {
+      'meta.helm.sh/release-name': 'mine\u001b',
+      'meta.helm.sh/release-namespace': 'lockstep-system',
+    };
+    const patch = { type: 'merge', patch: { metadata: { annotations } } } as const;
+    await world.client.patch(CLUSTER_ROLE_BINDINGS, { name: OPERATOR_NAME }, patch);
+    expect(await install(world.context(), optionsOf())).toBe(1);
+    expect(await uninstall(world.context(), { ...optionsOf(), deleteJobSets: true })).toBe(1);
+    expect(world.printed).toEqual([]);
+    const why = expect.stringContaining('"helm upgrade mine\\x1b --namespace lockstep-system"');
+    expect(world.warned).toEqual([why, why]);
   });
 
   test('leaves a namespace as it is that was there before', async () => {

@@ -13,6 +13,7 @@ import { isReason } from '../../kube/status.ts';
 import { sleep } from '../../runtime/ports/clock.ts';
 import type { CommandContext } from './command-context.ts';
 import { type HealthFinding, type HealthOptions, installationHealth } from './health.ts';
+import { releaseOfHelm } from './helm-release.ts';
 import { FIELD_MANAGER, isOurs, keyOf, otherPlace, PART_OF, titleOf } from './objects.ts';
 import type { InstallOptions } from './options.ts';
 import { preflight } from './preflight.ts';
@@ -81,8 +82,8 @@ export async function confinedTo({ client, signal }: CommandContext): Promise<re
 }
 
 /**
- * Whether Lockstep is in another namespace, or the cluster belongs to `lockstep up`, which brings
- * its own operator. Reports the reason.
+ * Whether Lockstep is in another namespace or a release of Helm, or the cluster belongs to
+ * `lockstep up`, which brings its own operator. Reports the reason.
  */
 export async function isRefused(
   { client, serverVersion, signal, warn }: CommandContext,
@@ -92,7 +93,8 @@ export async function isRefused(
     warn(EMBEDDED);
     return true;
   }
-  const problem = await otherPlace(client, settings.namespace, signal);
+  const problem =
+    (await releaseOfHelm(client, signal)) ?? (await otherPlace(client, settings.namespace, signal));
   if (problem !== undefined) warn(problem);
   return problem !== undefined;
 }
