@@ -4,18 +4,10 @@
  * the account that is made for its agents. Webhooks are off: the Service network, through which an
  * API server calls them, does not reach this machine's Pods.
  */
-import { execFile } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
 import { type RequestOptions, request } from 'node:https';
-import { delimiter, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WorkerGroup } from '../../src/bench/worker-group.ts';
-import { type ControlPlane, joinRunning } from '../../src/cli/control-plane.ts';
 import type { Finding } from '../../src/cli/doctor/finding.ts';
-import { type StateDirectory, temporaryStateDirectory } from '../../src/cli/state-directory.ts';
-import { Watchdog } from '../../src/cli/watchdog/watchdog.ts';
 import { DEFAULT_NAMESPACE } from '../../src/deploy/settings.ts';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
 import { MUTATING_WEBHOOK_CONFIGURATIONS } from '../../src/kube/objects/admission-webhooks.ts';
@@ -28,25 +20,19 @@ import {
 } from '../../src/operator/configuration/object-names.ts';
 import { MUTATING_CONFIGURATION_NAME } from '../../src/operator/webhooks/webhook-configurations.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
-import { createNodeProcessRunner } from '../../src/runtime/adapters/node-process-runner.ts';
-import { createPinoLogger } from '../../src/runtime/adapters/pino-logger.ts';
 import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
 import { waitFor } from '../../src/runtime/informer/wait-for.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { EXCEPTIONS, KUBERNETES } from '../kubernetes.ts';
-import { LOCKSTEP } from './local-cluster.fixture.ts';
+import { JoinedNode } from './joined-node.fixture.ts';
 
 const RUNTIME = { clock: nodeClock, random: systemRandom } as const;
 const TIMING = { ...RUNTIME, timeoutMs: 60_000 };
-const DIST = fileURLToPath(new URL('../../dist/', import.meta.url));
-const CONNECTION = ['--kubeconfig', KUBERNETES ?? ''];
-const INSTALLATION = ['--webhooks', 'off', ...CONNECTION];
+const WITHOUT_WEBHOOKS = ['--webhooks', 'off'];
 const LEASE = { namespace: DEFAULT_NAMESPACE, name: LEADER_ELECTION_ID };
 const ACCOUNT = { namespace: 'default', name: 'installed-lockstep-agent' };
 
 const WEBHOOK_PORT = 9443;
-
-const run = promisify(execFile);
 
 /** Asks a webhook about a JobSet, as an API server does. */
 function ask(options: RequestOptions): Promise<unknown> {
@@ -83,60 +69,38 @@ function ask(options: RequestOptions): Promise<unknown> {
 }
 
 describe.skipIf(KUBERNETES === undefined)('an installation', () => {
-  let state: StateDirectory;
-  let log: number;
-  let watchdog: Watchdog;
-  let controlPlane: ControlPlane;
+  let node: JoinedNode;
 
   beforeAll(async () => {
-    state = temporaryStateDirectory();
-    log = openSync(join(state.path, 'cluster.log'), 'a', 0o600);
-    watchdog = Watchdog.start(join(DIST, 'watchdog.js'), state.path, true);
-    const options = {
-      ...RUNTIME,
-      logger: createPinoLogger({ destination: log, level: 'info' }),
-      processes: watchdog.guard(createNodeProcessRunner()),
-      stateDirectory: state.path,
-      path: [join(DIST, 'bin'), dirname(process.execPath), process.env['PATH']].join(delimiter),
-      nodes: [{ name: 'install-0', labels: {} }],
-    };
-    controlPlane = await joinRunning(options, KUBERNETES ?? '');
+    node = await JoinedNode.join('install-0');
   });
 
-  afterAll(async () => {
-    await controlPlane.stop();
-    watchdog.release();
-    closeSync(log);
-    state.release(true);
-  });
-
-  async function lockstep(...args: readonly string[]): Promise<string> {
-    const { stdout } = await run(process.execPath, [LOCKSTEP, ...args]);
-    return stdout;
-  }
+  afterAll(() => node.leave());
 
   async function doctor(): Promise<readonly Finding[]> {
-    const { findings } = JSON.parse(await lockstep('doctor', '-o', 'json', ...CONNECTION)) as {
+    const { findings } = JSON.parse(await node.lockstep('doctor', '-o', 'json')) as {
       readonly findings: readonly Finding[];
     };
     return findings;
   }
 
   async function leader(): Promise<string> {
-    const lease = await controlPlane.client.get(LEASES, LEASE);
+    const lease = await node.client.get(LEASES, LEASE);
     return lease.spec?.holderIdentity?.split('_')[0] ?? '';
   }
 
   test('is asked for, becomes ready, and says so', async () => {
-    expect(await lockstep('install', ...INSTALLATION, '--dry-run')).toContain('would be applied');
-    const output = await lockstep('install', ...INSTALLATION);
+    expect(await node.lockstep('install', ...WITHOUT_WEBHOOKS, '--dry-run')).toContain(
+      'would be applied',
+    );
+    const output = await node.lockstep('install', ...WITHOUT_WEBHOOKS);
     expect(output).toMatch(/Lockstep \S+ is ready\n$/);
     const findings = await doctor();
     expect(findings.filter(({ level }) => level === 'problem')).toEqual([]);
     for (const check of ['objects', 'jobset-api', 'operator', 'leader']) {
       expect(findings).toContainEqual(expect.objectContaining({ check, level: 'ok' }));
     }
-    const again = await lockstep('install', ...INSTALLATION);
+    const again = await node.lockstep('install', ...WITHOUT_WEBHOOKS);
     expect(again, 'nothing is to wait for').not.toContain('waiting');
   });
 
@@ -144,10 +108,10 @@ describe.skipIf(KUBERNETES === undefined)('an installation', () => {
   test.runIf(hasSidecars)(
     'restarts a group in place, with rights of its own, also when its leader is lost',
     async () => {
-      const { client } = controlPlane;
+      const { client } = node;
       const group = await WorkerGroup.start({
         client,
-        directory: state.path,
+        directory: node.directory,
         name: 'installed',
         mode: 'Sidecar',
         size: 3,
@@ -176,9 +140,9 @@ describe.skipIf(KUBERNETES === undefined)('an installation', () => {
   );
 
   test('serves webhooks with a certificate that API servers are told to trust', async () => {
-    const output = await lockstep('install', ...CONNECTION);
+    const output = await node.lockstep('install');
     expect(output).toMatch(/Lockstep \S+ is ready\n$/);
-    const { client } = controlPlane;
+    const { client } = node;
     const { webhooks = [] } = await client.get(MUTATING_WEBHOOK_CONFIGURATIONS, {
       name: MUTATING_CONFIGURATION_NAME,
     });
@@ -196,10 +160,10 @@ describe.skipIf(KUBERNETES === undefined)('an installation', () => {
   });
 
   test('goes, and leaves JobSets unless told otherwise', async () => {
-    expect(await lockstep('uninstall', ...CONNECTION)).toContain('--delete-jobsets removes both');
-    await controlPlane.client.list(JOBSETS);
-    await lockstep('uninstall', ...CONNECTION, '--delete-jobsets');
-    const found = await lockstep('doctor', ...CONNECTION).catch((error: unknown) => error);
+    expect(await node.lockstep('uninstall')).toContain('--delete-jobsets removes both');
+    await node.client.list(JOBSETS);
+    await node.lockstep('uninstall', '--delete-jobsets');
+    const found = await node.lockstep('doctor').catch((error: unknown) => error);
     expect(found).toMatchObject({ code: 1, stdout: expect.stringContaining('not installed') });
   });
 });
