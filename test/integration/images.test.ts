@@ -123,6 +123,7 @@ describe('a release', () => {
       `lockstep-${version}.cdx.json`,
       `lockstep-${version}.tgz`,
       `lockstep-agent-${version}-${machineArchitecture()}.tar`,
+      `lockstep-helm-${version}.tgz`,
       'lockstep-krew.yaml',
       `lockstep-operator-${version}-${machineArchitecture()}.tar`,
       `lockstep-plugin-${version}.tar.gz`,
@@ -168,6 +169,17 @@ describe('a release', () => {
     const nowhere = run('status', '--kubeconfig', join(folder, 'none'));
     expect(nowhere.stderr).toMatch(/^lockstep: .*none: cannot be read: /);
     expect(run('render', '-').stderr).not.toMatch(/Cannot find (?:module|package)/);
+  });
+
+  it('has the chart as Helm wants it packed', () => {
+    const chart = releaseFile(`lockstep-helm-${version}.tgz`);
+    const names = execFileSync('tar', ['-tzf', chart], { encoding: 'utf8' }).trim().split('\n');
+    expect(names).toContain('lockstep/Chart.yaml');
+    expect(names).toContain('lockstep/templates/deployment.yaml');
+    const about = execFileSync('tar', ['-xzOf', chart, 'lockstep/Chart.yaml'], {
+      encoding: 'utf8',
+    });
+    expect(about).toContain(`\nversion: ${version}\n`);
   });
 
   it('installs the images that it brings', () => {

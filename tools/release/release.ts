@@ -1,21 +1,26 @@
 /**
- * Writes all files of one version into one directory: the npm package, kubectl's plugin, the archives of the images,
- * the manifests for `kubectl apply`, the bill of materials, and their checksums.
+ * Writes all files of one version into one directory: the npm package, kubectl's plugin, the
+ * archives of the images, the manifests for `kubectl apply`, the Helm chart, the bill of materials,
+ * and their checksums.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import packageJson from '../../package.json' with { type: 'json' };
 import { AGENT_TREE } from '../../src/jobset/injection/agent-tree.ts';
+import { CHART_NAME, chartFiles } from '../helm/chart.ts';
 import { writeArchives } from '../image/archives.ts';
-import type { TarEntry } from '../image/tar.ts';
+import { type TarEntry, tarOf } from '../image/tar.ts';
 import { deployFiles } from '../manifest.ts';
 import { NODE_VERSION } from '../node-release.ts';
 import { billOfMaterials, type Lockfile, type SystemFile } from './bill-of-materials.ts';
 import { krewManifest, pluginArchive } from './krew.ts';
 
 export const CHECKSUMS_FILE = 'SHA256SUMS';
+
+const CHART_FILE_MODE = 0o644;
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -37,6 +42,8 @@ export async function writeRelease(
   execFileSync('npm', pack, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
   const archives = await writeArchives(directory, level);
   for (const [name, text] of deployFiles()) writeFileSync(join(directory, name), text);
+  // `helm package` would give it the name that `npm pack` gives the npm package.
+  writeFileSync(join(directory, `lockstep-helm-${version}.tgz`), packedChart(level));
   const entries = archives.flatMap(({ layers }) => layers.flat());
   const lockfile = readJson<Lockfile>(join(ROOT, 'package-lock.json'));
   const plugin = `lockstep-plugin-${version}.tar.gz`;
@@ -72,6 +79,16 @@ export function expectChangelog(changelog: string, version: string): void {
     line.startsWith(`## ${version} - `) && /- \d{4}-\d{2}-\d{2}$/.test(line);
   if (changelog.split('\n').some(dated)) return;
   throw new ReleaseError(`CHANGELOG.md has no section "## ${version} - YYYY-MM-DD"`);
+}
+
+function packedChart(level: number): Buffer {
+  const entries = [...chartFiles()].map(([path, text]) => ({
+    kind: 'File' as const,
+    path: `${CHART_NAME}/${path}`,
+    mode: CHART_FILE_MODE,
+    content: Buffer.from(text),
+  }));
+  return gzipSync(tarOf(entries), { level });
 }
 
 /** In the format of `sha256sum --check`. */
