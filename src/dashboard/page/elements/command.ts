@@ -1,0 +1,23 @@
+/** A command for a shell, with a button that copies it. */
+import { html } from 'htm/preact';
+import type { VNode } from 'preact';
+import { CopyButton } from './copy-button.ts';
+import { shownLines } from './shown-text.ts';
+
+/** UTF-16 code units. */
+const COMMAND_LENGTH = 4000;
+
+export interface CommandProps {
+  readonly command: string;
+}
+
+/**
+ * What is copied is what runs; what is shown has its control characters escaped. A command without
+ * any, as `commandOf` makes them, is both.
+ */
+export function Command({ command }: CommandProps): VNode {
+  return html`<div class="command">
+    <code tabindex="0">${shownLines(command, COMMAND_LENGTH)}</code>
+    <${CopyButton} text=${command} what="the command" />
+  </div>`;
+}

@@ -1,0 +1,74 @@
+/** Which rows of all there are are shown, and in which order. */
+import type { JobSetState } from '../../../jobset/view/jobset-state.ts';
+import type { OverviewRow } from '../../../jobset/view/overview.ts';
+import { STATES } from '../elements/state-words.ts';
+import type { Column, Query } from './query.ts';
+
+export interface Listing {
+  /** Those that the query asks for, in its order. */
+  readonly rows: readonly OverviewRow[];
+  /** All that there are. */
+  readonly namespaces: readonly string[];
+  /** How many there are in each state among those whose namespace and name are asked for. */
+  readonly counts: ReadonlyMap<JobSetState, number>;
+}
+
+export function listing(all: Iterable<OverviewRow>, query: Query): Listing {
+  const namespaces = new Set<string>();
+  const counts = new Map<JobSetState, number>(STATES.map((state) => [state, 0]));
+  const rows: OverviewRow[] = [];
+  const part = query.name.trim().toLowerCase();
+  for (const row of all) {
+    namespaces.add(row.namespace);
+    if (query.namespace !== '' && row.namespace !== query.namespace) continue;
+    if (!row.name.toLowerCase().includes(part)) continue;
+    counts.set(row.state, (counts.get(row.state) ?? 0) + 1);
+    if (query.states.length === 0 || query.states.includes(row.state)) rows.push(row);
+  }
+  return {
+    rows: rows.sort(orderOf(query)),
+    namespaces: [...namespaces].sort(compareTexts),
+    counts,
+  };
+}
+
+type Key = string | number | null;
+
+const KEYS: Readonly<Record<Column, (row: OverviewRow) => Key>> = {
+  namespace: (row) => row.namespace,
+  name: (row) => row.name,
+  state: (row) => STATES.indexOf(row.state),
+  epoch: (row) => row.epoch,
+  ready: ({ ready, size }) => (ready === null || size === 0 ? null : ready / size),
+  restarts: (row) => row.restarts,
+  goodput: (row) => row.goodput,
+  // The last failure first, as the youngest first.
+  failure: ({ lastFailure }) => lastFailure && -lastFailure.timeMs,
+  age: (row) => -row.createdMs,
+};
+
+/** What is unknown comes last in either order. Equal rows are in the order of their names. */
+function orderOf({ sort, isDescending }: Query): (a: OverviewRow, b: OverviewRow) => number {
+  const keyOf = KEYS[sort];
+  return (a, b) => {
+    const one = keyOf(a);
+    const other = keyOf(b);
+    if (one !== other) {
+      if (one === null) return 1;
+      if (other === null) return -1;
+      const order =
+        typeof one === 'string' || typeof other === 'string'
+          ? compareTexts(String(one), String(other))
+          : one - other;
+      if (order !== 0) return isDescending ? -order : order;
+    }
+    return compareTexts(a.namespace, b.namespace) || compareTexts(a.name, b.name);
+  };
+}
+
+/** Numbers in names count: `run-9` is before `run-10`. */
+const COLLATOR = new Intl.Collator('en', { numeric: true });
+
+function compareTexts(a: string, b: string): number {
+  return COLLATOR.compare(a, b);
+}
