@@ -3,6 +3,7 @@
  * Times are Unix milliseconds of the machine on which the server runs, which is the page's own.
  */
 import type { TimelineSegment } from '../../jobset/goodput/timeline.ts';
+import type { SpecView } from '../../jobset/view/spec-view.ts';
 import type { JobSetView, MemberView } from '../../jobset/view/status-view.ts';
 import type { Action } from './action.ts';
 import type { ProblemsMessage } from './problems.ts';
@@ -66,26 +67,6 @@ export interface EventView {
   readonly reason: string;
   readonly message: string;
   readonly count: number;
-}
-
-/** What a user has asked for, in words, and as it stands. */
-export interface SpecView {
-  /** One sentence each: `Restarts in place, at most 10 times.` */
-  readonly policies: readonly string[];
-  /** What the operator adds to the Pods, one sentence each. */
-  readonly injected: readonly string[];
-  /** Time-outs that can be changed while it runs. */
-  readonly timeouts: readonly TimeoutView[];
-  /** Without `managedFields` and status. */
-  readonly yaml: string;
-}
-
-export interface TimeoutView {
-  readonly annotation: string;
-  /** As it was written, null: it is not set. */
-  readonly value: string | null;
-  /** One sentence. */
-  readonly meaning: string;
 }
 
 /** How fast the group was at one moment. */

@@ -11,6 +11,7 @@ import { JOBSETS, type JobSet } from '../../../jobset/jobset.ts';
 import { claims } from '../../../jobset/membership.ts';
 import { JOBSET_UID } from '../../../jobset/names.ts';
 import { groupProgress } from '../../../jobset/progress/group-progress.ts';
+import { specView } from '../../../jobset/view/spec-view.ts';
 import { statusView } from '../../../jobset/view/status-view.ts';
 import type { Stored } from '../../../kube/meta.ts';
 import { CORE_EVENTS, type CoreEvent } from '../../../kube/objects/event.ts';
@@ -26,7 +27,7 @@ import { eventViews } from './event-views.ts';
 import { type Members, memberChanges, membersMessages } from './member-changes.ts';
 import type { Rights, RightsCheck } from './rights.ts';
 import { runProblems } from './run-problems.ts';
-import { runView, specView, withoutTime } from './run-view.ts';
+import { runView, withoutTime } from './run-view.ts';
 import { sampleOf } from './sample.ts';
 
 export interface RunOptions extends Surroundings {

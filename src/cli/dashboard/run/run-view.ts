@@ -1,15 +1,9 @@
 /** All about a JobSet that changes seldom, for the page. */
-import { stringify } from 'yaml';
-import type {
-  ActionOffer,
-  DatedCondition,
-  RunView,
-  SpecView,
-} from '../../../dashboard/messages/run.ts';
+import type { ActionOffer, DatedCondition, RunView } from '../../../dashboard/messages/run.ts';
 import { timelineOf } from '../../../jobset/goodput/timeline.ts';
 import type { JobSet } from '../../../jobset/jobset.ts';
-import { FIRST_PROGRESS_TIMEOUT, PROGRESS_TIMEOUT } from '../../../jobset/names.ts';
 import type { GroupProgress } from '../../../jobset/progress/group-progress.ts';
+import type { SpecView } from '../../../jobset/view/spec-view.ts';
 import type { StatusView } from '../../../jobset/view/status-view.ts';
 import type { Stored } from '../../../kube/meta.ts';
 
@@ -52,23 +46,4 @@ export function withoutTime(run: RunView): string {
   const steps = { ...progress, checkpointMs: 0, firstStepMs: 0, stepsPerSecond: 0 };
   const kinds = segments.map((segment) => [segment.class, segment.epoch, segment.fromMs]);
   return JSON.stringify([view, progress === null ? null : steps, kinds, rest]);
-}
-
-export function specView(jobSet: Stored<JobSet>): SpecView {
-  const { managedFields: _, ...metadata } = jobSet.metadata;
-  const { apiVersion, kind, spec } = jobSet;
-  const timeout = (annotation: string, meaning: string) => ({
-    annotation,
-    value: metadata.annotations?.[annotation] ?? null,
-    meaning,
-  });
-  return {
-    policies: [],
-    injected: [],
-    timeouts: [
-      timeout(PROGRESS_TIMEOUT, 'How long a worker may be silent before it counts as hung.'),
-      timeout(FIRST_PROGRESS_TIMEOUT, 'How long a worker may take to its first line of progress.'),
-    ],
-    yaml: stringify({ apiVersion, kind, metadata, spec }),
-  };
 }

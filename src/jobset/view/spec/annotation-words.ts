@@ -1,0 +1,191 @@
+/** The annotations of a JobSet, and of its templates, in words. */
+import { parseDuration } from '../../../kube/duration.ts';
+import { quote } from '../../../kube/quote.ts';
+import { parseStopGraceSeconds } from '../../injection/agent-settings.ts';
+import { maxRestartsWithoutProgress, replaceAfter } from '../../ladder/ladder-settings.ts';
+import * as names from '../../names.ts';
+import { placementRequest } from '../../placement-annotations.ts';
+import { progressTimeouts } from '../../progress/progress-timeouts.ts';
+import { type Asked, counted, durationWords, isInPlace, modeOf, type Words } from './asked.ts';
+
+/** Also what is so because an annotation is absent, where that surprises. */
+export function annotationWords(asked: Asked): Words {
+  const { annotations = {} } = asked.metadata;
+  return [
+    ...Object.entries(WORDS).flatMap(([name, { of, needs }]) => {
+      const value = annotations[name];
+      if (value === undefined) return [];
+      const words = of(value, asked) ?? `${name} is ${quote(value)}, which is not valid.`;
+      return [`${words}${withoutEffect(needs, asked)}`];
+    }),
+    ...(isInPlace(asked) ? unasked(annotations) : []),
+    ...queueWords(asked),
+    ...placementWords(asked),
+  ];
+}
+
+/** What an annotation has no effect without. */
+type Need = 'InPlace' | 'Supervisor' | 'Nothing';
+
+interface AnnotationWords {
+  /** Undefined: the value is not valid. */
+  readonly of: (value: string, asked: Asked) => string | undefined;
+  readonly needs: Need;
+}
+
+/** In the order in which they are told. Others are told elsewhere: see the test. */
+const WORDS: Readonly<Record<string, AnnotationWords>> = {
+  [names.REPLACE_AFTER]: {
+    needs: 'InPlace',
+    of: (value, { metadata }) => {
+      if (value === 'Off') return 'No member leaves its node for its failures.';
+      const after = replaceAfter(metadata.annotations);
+      if (after === undefined) return undefined;
+      const failures = counted(after.strikes, 'failure');
+      return `A member leaves its node after ${failures} in ${durationWords(after.withinMs)}.`;
+    },
+  },
+  [names.MAX_RESTARTS_WITHOUT_PROGRESS]: {
+    needs: 'InPlace',
+    of: (_, { metadata }) => {
+      const most = maxRestartsWithoutProgress(metadata.annotations);
+      if (most === undefined) return undefined;
+      return `Fails after ${counted(most, 'restart')} in a row without a higher checkpoint.`;
+    },
+  },
+  [names.EXTRA_RESTARTS]: {
+    needs: 'Nothing',
+    of: (value) => (/^\d+$/.test(value) ? `Has ${value} restarts beside maxRestarts.` : undefined),
+  },
+  [names.PROGRESS_TIMEOUT]: {
+    needs: 'InPlace',
+    of: (value, { metadata }) => {
+      if (value === 'Off') return 'No worker counts as hung.';
+      const { progressTimeout } = progressTimeouts(metadata.annotations);
+      if (progressTimeout === undefined) return undefined;
+      return progressTimeout === 'Auto'
+        ? 'A worker counts as hung after five times its longest silence so far, and 5 minutes to 1 hour.'
+        : `A worker that reports nothing for ${durationWords(progressTimeout)} counts as hung.`;
+    },
+  },
+  [names.FIRST_PROGRESS_TIMEOUT]: {
+    needs: 'InPlace',
+    of: (value, { metadata }) => {
+      if (value === 'Off') return 'A worker has any time for its first report.';
+      const { firstProgressTimeout: ms } = progressTimeouts(metadata.annotations);
+      return ms === undefined
+        ? undefined
+        : `A worker has ${durationWords(ms)} for its first report.`;
+    },
+  },
+  [names.PROGRESS_PREFIX]: {
+    needs: 'Supervisor',
+    of: (value) => `A line that a worker prints with ${quote(value)} before a number is its step.`,
+  },
+  [names.STANDBY]: {
+    needs: 'Supervisor',
+    of: (value) =>
+      value === 'Warm'
+        ? 'A second process of each worker has prepared itself, and waits for the next epoch.'
+        : undefined,
+  },
+  [names.PREFLIGHT]: {
+    needs: 'Supervisor',
+    of: (value) => `After a worker failed, a command checks its machine: ${quote(value)}.`,
+  },
+  [names.HANG_COMMAND]: {
+    needs: 'Supervisor',
+    of: (value) => `Before a hung worker is ended, a command looks into it: ${quote(value)}.`,
+  },
+  [names.LAST_WORDS]: {
+    needs: 'Supervisor',
+    of: (value) => LAST_WORDS.get(value),
+  },
+  [names.STOP_GRACE]: {
+    needs: 'Supervisor',
+    of: (value) => {
+      const seconds = parseStopGraceSeconds(value);
+      if (seconds === undefined) return undefined;
+      return `At a restart, workers have ${durationWords(seconds * 1000)} from SIGTERM to SIGKILL.`;
+    },
+  },
+  [names.KEEP_FAILED]: {
+    needs: 'InPlace',
+    of: lasting((time) => `When it has failed, its Pods stay for ${time}.`),
+  },
+  [names.LOST_NODE_DEADLINE]: {
+    needs: 'Nothing',
+    of: lasting(
+      (time) => `A Pod of a lost node is deleted by force ${time} after its grace period.`,
+    ),
+  },
+  [names.RESTART_BACKOFF]: {
+    needs: 'InPlace',
+    of: (value) => (value === 'Disabled' ? BACKOFF_OFF : value === 'Enabled' ? BACKOFF : undefined),
+  },
+  [names.RESTART_EPOCH]: {
+    needs: 'InPlace',
+    of: (value) =>
+      /^[1-9]\d*$/.test(value)
+        ? `A restart of epoch ${value} was asked for, which is done once and does not count.`
+        : undefined,
+  },
+  [names.DISABLE_IN_PLACE_RESTART]: {
+    needs: 'InPlace',
+    of: () => 'Restart in place is switched off: all barriers are open, and no epoch ends.',
+  },
+};
+
+const LAST_WORDS: ReadonlyMap<string, string> = new Map([
+  ['All', 'The last words of a worker are its own message, or the end of its standard error.'],
+  ['Files', 'The standard error of workers is left alone: last words come from files.'],
+]);
+
+const BACKOFF = 'A group that fails over and over waits longer and longer before it restarts.';
+const BACKOFF_OFF = 'A group that fails over and over restarts without delay.';
+
+function unasked(annotations: Readonly<Record<string, string>>): Words {
+  return [
+    ...(annotations[names.RESTART_BACKOFF] === undefined ? [BACKOFF] : []),
+    ...(annotations[names.PROGRESS_TIMEOUT] === undefined ? ['No worker counts as hung.'] : []),
+  ];
+}
+
+function lasting(words: (time: string) => string): AnnotationWords['of'] {
+  return (value) => {
+    const ms = parseDuration(value);
+    return ms === undefined || ms < 0 ? undefined : words(durationWords(ms));
+  };
+}
+
+function withoutEffect(needs: Need, asked: Asked): string {
+  if (needs === 'Nothing') return '';
+  if (!isInPlace(asked)) return ' It has no effect without restart in place.';
+  const isSidecar = needs === 'Supervisor' && modeOf(asked) === 'Sidecar';
+  return isSidecar ? ' It has no effect in Sidecar mode.' : '';
+}
+
+function queueWords({ metadata: { labels, annotations } }: Asked): Words {
+  const queue = labels?.[names.KUEUE_QUEUE_NAME] ?? annotations?.[names.KUEUE_QUEUE_NAME];
+  return queue === undefined ? [] : [`Kueue admits it through queue ${queue}.`];
+}
+
+/** One sentence if all Jobs have the same. */
+function placementWords({ metadata, spec }: Asked): Words {
+  const words = spec.replicatedJobs.map(({ name, template }) => {
+    const request = placementRequest(metadata.annotations, template.metadata?.annotations);
+    if (request === undefined) return { name, told: undefined };
+    const key = request.annotations[names.EXCLUSIVE_TOPOLOGY];
+    const how = request.hasNodeSelectorStrategy
+      ? ', on nodes that were labelled for it by hand'
+      : '';
+    return { name, told: `has a value of node label ${key} of its own${how}` };
+  });
+  const [first] = words;
+  if (first?.told !== undefined && words.every(({ told }) => told === first.told)) {
+    return [`Each Job ${first.told}.`];
+  }
+  return words.flatMap(({ name, told }) =>
+    told === undefined ? [] : [`Each Job of ${name} ${told}.`],
+  );
+}
