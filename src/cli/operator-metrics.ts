@@ -5,6 +5,7 @@ import { unlessAborted } from '../runtime/deadline.ts';
 
 /** Questions that wait for an answer at a time: one page takes the operator up to 0.1 s. */
 const MAX_WAITING = 8;
+const NOT_RUNNING = 'the operator does not run';
 
 /** Reads a page of metrics; rejects if the process ends or the signal aborts before it is there. */
 export function metricsOf(child: ChildProcess): (signal: AbortSignal) => Promise<string> {
@@ -12,7 +13,7 @@ export function metricsOf(child: ChildProcess): (signal: AbortSignal) => Promise
   let lastId = 0;
   child.on('message', (reply: PageReply) => waiting.get(reply.id)?.(reply));
   child.once('exit', () => {
-    for (const [id, end] of waiting) end({ id, problem: 'the operator has ended' });
+    for (const [id, end] of waiting) end({ id, problem: NOT_RUNNING });
   });
   return async (signal) => {
     if (waiting.size >= MAX_WAITING) throw new Error(`${MAX_WAITING} readers wait already`);
@@ -20,7 +21,7 @@ export function metricsOf(child: ChildProcess): (signal: AbortSignal) => Promise
     try {
       const replied = new Promise<PageReply>((resolve) => waiting.set(id, resolve));
       child.send({ id } satisfies PageQuestion, (error) => {
-        if (error !== null) waiting.get(id)?.({ id, problem: error.message });
+        if (error !== null) waiting.get(id)?.({ id, problem: NOT_RUNNING });
       });
       const reply = await unlessAborted(replied, signal);
       if ('problem' in reply) throw new Error(reply.problem);

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parser } from '@prometheus-io/lezer-promql';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { PolicyRule } from '../kube/objects/rbac.ts';
@@ -186,6 +187,24 @@ test.each(RUN_ALERTS.filter(({ name }) => name !== 'LockstepRunsNotMeasured'))(
     );
   },
 );
+
+test('alerts and panels are PromQL', () => {
+  const wrong = (expression: string): boolean => {
+    let hasError = false;
+    parser.parse(expression).iterate({
+      enter: ({ type }) => {
+        hasError ||= type.isError;
+      },
+    });
+    return hasError;
+  };
+  expect(wrong('sum by (a) (b'), 'the parser finds errors').toBe(true);
+  const panels = PANELS.flatMap(({ queries }) => queries.map(([expression]) => expression));
+  // Grafana's variables stand for durations.
+  const texts = panels.map((text) => text.replaceAll(/\$__(rate_interval|range)\b/g, '5m'));
+  const alerts = ALERTS.map(({ expression }) => expression);
+  expect([...alerts, ...texts].filter(wrong)).toEqual([]);
+});
 
 test('alerts and panels ask for metrics that the operator has', () => {
   const sources = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
