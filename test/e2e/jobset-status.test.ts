@@ -1,12 +1,21 @@
-/** `lockstep status JOBSET` as a user sees it: once, as JSON, and live while a worker dies. */
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+/**
+ * `lockstep status` as a user sees it: one JobSet, once, as JSON, and live while a worker dies; and
+ * lists of JobSets, also as a plugin of kubectl.
+ */
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WorkerGroup } from '../../src/bench/worker-group.ts';
 import { connectTo } from '../../src/cli/cluster-connection.ts';
 import { HubMembers } from '../../src/cli/jobset-status/hub-members.ts';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import type { Client } from '../../src/runtime/client/client.ts';
+import { hasKubectl, KUBECTL } from './kubectl.fixture.ts';
 import {
   type ClusterUnderTest,
   LOCKSTEP,
@@ -15,6 +24,8 @@ import {
 } from './local-cluster.fixture.ts';
 
 const SIZE = 3;
+/** Two seconds for the cluster, and the start of a process on a busy machine. */
+const LATEST_ANSWER_MS = 6000;
 const { signal } = new AbortController();
 
 let cluster: ClusterUnderTest;
@@ -118,12 +129,131 @@ it('tells each change while it looks on, and ends well with Ctrl-C', async () =>
   ]);
 });
 
+describe('a list', () => {
+  const WORKS = /^shown +Released +2 +3\/3 +1\/\d+ +\S+ +\S+ ago: worker 1 of \S+ .* \d+\S*$/m;
+
+  it('has a row for each JobSet, as tables of kubectl have', async () => {
+    const { exitCode, stdout, stderr } = await status();
+    expect([exitCode, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^NAME +STATE +EPOCH +READY +RESTARTS +GOODPUT +LAST FAILURE +AGE\n/);
+    expect(stdout).toMatch(WORKS);
+    expect((await status('-A', '--no-headers')).stdout).toMatch(/^default +shown +Released /m);
+  });
+
+  it('can be joined with other commands by names', async () => {
+    const { stdout } = await status('-o=name');
+    const reference = 'jobset.jobset.x-k8s.io/shown';
+    expect(stdout.split('\n')).toContain(reference);
+    expect((await status(reference)).stdout).toMatch(/^JobSet default\/shown: /);
+    expect((await status(reference, '-o', 'name')).stdout).toBe(`${reference}\n`);
+  });
+
+  it('is data', async () => {
+    const { items } = JSON.parse((await status('-A', '-o', 'json')).stdout) as {
+      readonly items: readonly { readonly name: string }[];
+    };
+    expect(items.find(({ name }) => name === 'shown')).toMatchObject({
+      namespace: 'default',
+      state: 'Released',
+      epoch: 2,
+      ready: SIZE,
+      size: SIZE,
+      restarts: 1,
+      lastFailure: { text: expect.stringMatching(/^worker 1 of .*SIGKILL/) },
+    });
+    expect((await status('-l', 'nobody=has', '-o', 'yaml')).stdout).toBe('items: []\n');
+  });
+
+  it('names what is not there beside what is', async () => {
+    const { exitCode, stdout, stderr } = await status('shown', 'hidden');
+    expect([exitCode, stderr]).toEqual([1, 'lockstep: there is no JobSet default/hidden\n']);
+    expect(stdout).toMatch(WORKS);
+  });
+
+  it('is followed until Ctrl-C', async () => {
+    const argv = [LOCKSTEP, 'status', '--watch', '--kubeconfig', cluster.kubeconfig];
+    const command = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const ended = new Promise((resolve) => command.once('exit', resolve));
+    await outputUntil(command, 'shown');
+    const suspended = outputUntil(command, 'Suspended');
+    const at = { namespace: 'default', name: 'shown' };
+    await cluster.client.patch(JOBSETS, at, { type: 'merge', patch: { spec: { suspend: true } } });
+    await suspended;
+    command.kill('SIGINT');
+    expect(await ended).toBe(0);
+  });
+});
+
+describe.runIf(hasKubectl())('as a plugin of kubectl', () => {
+  let programs: string;
+  beforeAll(() => {
+    programs = mkdtempSync(join(tmpdir(), 'lockstep-plugin-'));
+    for (const name of ['kubectl-lockstep', 'kubectl_complete-lockstep']) {
+      symlinkSync(LOCKSTEP.replace('lockstep.js', `${name}.js`), join(programs, name));
+    }
+  });
+  afterAll(() => {
+    rmSync(programs, { recursive: true, force: true });
+  });
+
+  function kubectl(...args: readonly string[]): ReturnType<typeof spawnSync> {
+    const path = `${programs}${delimiter}${process.env['PATH']}`;
+    const env = { ...process.env, PATH: path, KUBECONFIG: cluster.kubeconfig };
+    return spawnSync(KUBECTL, args, { env, encoding: 'utf8' });
+  }
+
+  it('runs, and calls itself what the user called', () => {
+    expect(kubectl('lockstep', 'status', '-o', 'name').stdout).toContain('/shown\n');
+    expect(kubectl('lockstep', '--help').stdout).toMatch(/^Usage: kubectl lockstep /);
+    const unknown = kubectl('lockstep', 'unknown');
+    expect(unknown.status).toBe(2);
+    expect(unknown.stderr).toContain('(kubectl lockstep --help shows the commands');
+  });
+
+  it('is completed with names from the cluster', () => {
+    const names = kubectl('__complete', 'lockstep', 'status', '');
+    expect(names.stdout).toMatch(/^shown\n(?:.*\n)*:4\n$/m);
+    expect(kubectl('__complete', 'lockstep', 'rep').stdout).toMatch(/^report\t.*\n:4\n$/);
+    expect(kubectl('__complete', 'lockstep', 'logs', '-n', 'kube-s').stdout).toBe(
+      'kube-system\n:4\n',
+    );
+  });
+});
+
+it('completes nothing, soon and in silence, if no cluster answers', async () => {
+  const silent = createServer().listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const from = performance.now();
+  try {
+    const directory = mkdtempSync(join(tmpdir(), 'lockstep-silent-'));
+    const kubeconfig = join(directory, 'kubeconfig');
+    const { port } = silent.address() as AddressInfo;
+    const cluster = { server: `https://127.0.0.1:${port}` };
+    const config = {
+      'current-context': 'a',
+      contexts: [{ name: 'a', context: { cluster: 'a' } }],
+      clusters: [{ name: 'a', cluster }],
+    };
+    writeFileSync(kubeconfig, JSON.stringify(config));
+    const argv = [LOCKSTEP, '__complete', 'status', '--kubeconfig', kubeconfig, ''];
+    const { stdout, stderr } = spawnSync(process.execPath, argv, { encoding: 'utf8' });
+    expect([stdout, stderr]).toEqual([':4\n', '']);
+    expect(performance.now() - from).toBeLessThan(LATEST_ANSWER_MS);
+    rmSync(directory, { recursive: true });
+  } finally {
+    silent.close();
+  }
+});
+
 it.each<[readonly string[], number, RegExp]>([
   [['show'], 1, /there is no JobSet default\/show; in namespace default there are .*shown/],
   [['shown', '--namespace', 'nowhere'], 1, /no JobSet nowhere\/shown, nor any other in namespace/],
   [['default/shown'], 2, /the name of the JobSet is "default\/shown": /],
-  [['shown', '-o', 'wide'], 2, /--output is "wide", allowed is json/],
-  [['--watch'], 2, /--watch is for a JobSet: lockstep status JOBSET --watch/],
+  [['shown', '-o', 'xml'], 2, /--output is "xml", allowed are json, yaml, wide, name\n$/],
+  [['-o', 'xml'], 2, /--output is "xml", allowed are json, yaml, wide, name\n$/],
+  [['-A', 'shown'], 2, /^lockstep: --all-namespaces and JobSet "shown": .*\n$/],
+  [['-A', '-n', 'default'], 2, /^lockstep: --all-namespaces and --namespace "default": .*\n$/],
+  [['-n', 'nowhere'], 0, /^No resources found in nowhere namespace\.\n$/],
 ])('says what is wrong with %j', async (args, exitCode, text) => {
   const result = await status(...args);
   expect(result.stderr).toMatch(text);
