@@ -196,6 +196,18 @@ describe('the configuration of an agent', () => {
     }
   });
 
+  it('takes the address of the hub for a probe, and needs no Pod of a group', () => {
+    expect(readConfiguration(['--probe'], {})).toEqual({ type: 'Probe', hub: undefined, root: '' });
+    const environment = { LOCKSTEP_HUB_URL: 'https://hub:1', LOCKSTEP_ROOT: '/r' };
+    expect(readConfiguration(['--probe'], environment)).toEqual({
+      type: 'Probe',
+      hub: { url: 'https://hub:1', authorities: undefined, hasFallback: true },
+      root: '/r',
+    });
+    const wrong = readConfiguration(['--probe'], { LOCKSTEP_HUB_URL: 'http://hub' });
+    expect(wrong.type).toBe('Errors');
+  });
+
   it('answers --help and --version in any environment', () => {
     expect(readConfiguration(['--help'], {}).type).toBe('Help');
     expect(readConfiguration(['--version'], {}).type).toBe('Version');

@@ -13,6 +13,7 @@ import {
 import {
   AGENT_COMMAND,
   AGENT_INSTALL_FLAG,
+  AGENT_PROBE_FLAG,
   BARRIER_PATH,
   BARRIER_PORT,
   DEFAULT_RESTART_EXIT_CODE,
@@ -122,6 +123,8 @@ export type ConfigurationResult =
   | { readonly type: 'Help' | 'Version' }
   /** The agent copies itself into this directory. */
   | { readonly type: 'Install'; readonly directory: string }
+  /** The agent reports what it reaches from its Pod. */
+  | { readonly type: 'Probe'; readonly hub: HubConfiguration | undefined; readonly root: string }
   | { readonly type: 'Errors'; readonly errors: readonly string[] };
 
 export const USAGE = `Usage: ${AGENT_COMMAND} [-- COMMAND [ARGUMENT]...]
@@ -158,6 +161,7 @@ is set, it replaces upstream's agent and announces attempts:
   ${UPSTREAM_ENV_WORKER_COMMAND}                 supervisor: the worker, for $SHELL or bash
 
   --install DIRECTORY  copy the agent there, with all that it needs in any image
+  --probe    print what it reaches from here, the hub and the API server, as JSON
   --help     print this
   --version  print the version
 `;
@@ -177,6 +181,12 @@ export function readConfiguration(
   if (first === '--version') return { type: 'Version' };
   if (first === AGENT_INSTALL_FLAG) return installation(command);
   const read = new EnvironmentReader(environment);
+  if (first === AGENT_PROBE_FLAG) {
+    const hub = hubOf(read);
+    const root = read.optional(ENV_ROOT) ?? '';
+    const { errors } = read;
+    return errors.length > 0 ? { type: 'Errors', errors } : { type: 'Probe', hub, root };
+  }
   const dialect = ONLY_CANONICAL_ENV.some((name) => read.optional(name) !== undefined)
     ? 'Canonical'
     : 'Upstream';

@@ -25,6 +25,7 @@ import { createJsonLinesLogger } from './adapters/json-lines-logger.ts';
 import { createMarkerFile } from './adapters/marker-file.ts';
 import { type OutputSink, openSink } from './adapters/output-sink.ts';
 import { createOwnSupervisor, NoShellError } from './adapters/own-supervisor.ts';
+import { probeFromPod } from './adapters/pod-probe.ts';
 import { openProgressFile } from './adapters/progress-file.ts';
 import { createSessionFile, type SessionPeer } from './adapters/session-file.ts';
 import { showMembers } from './adapters/shown-members.ts';
@@ -37,6 +38,7 @@ import { createFallbackChannel } from './fallback-channel.ts';
 import { createHubChannel } from './hub-channel.ts';
 import { type Marker, type MarkerStore, NO_MARKER, processMarkerStore } from './marker.ts';
 import { createMemberPage } from './member-page.ts';
+import { probeLine } from './probe-report.ts';
 import { createSidecar } from './sidecar.ts';
 import type { Supervisor } from './supervisor.ts';
 
@@ -58,6 +60,11 @@ async function main(): Promise<number> {
       return 0;
     case 'Install':
       return install(result.directory);
+    case 'Probe': {
+      const report = await probeFromPod(result.hub, result.root, packageJson.version);
+      process.stdout.write(`${probeLine(report)}\n`);
+      return 0;
+    }
     case 'Errors':
       for (const error of result.errors) process.stderr.write(`${AGENT_COMMAND}: ${error}\n`);
       return FAILURE_EXIT_CODE;

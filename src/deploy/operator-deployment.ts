@@ -24,7 +24,7 @@ export const METRICS_LABELS = { 'app.kubernetes.io/component': 'metrics' } as co
 const METRICS_READERS_LABELS = { metrics: 'enabled' } as const;
 
 const WEBHOOK_PORT = 9443;
-const HUB_PORT = 9445;
+export const HUB_PORT = 9445;
 const METRICS_PORT = 8443;
 const HEALTH_PORT = 8081;
 export const OPERATOR_REPLICAS = 2;

@@ -231,6 +231,8 @@ export const AGENT_FILES_VOLUME_NAME = 'lockstep-agent-files';
 export const AGENT_INSTALL_CONTAINER_NAME = 'lockstep-agent-install';
 /** Followed by a directory: the agent copies itself there, and ends. */
 export const AGENT_INSTALL_FLAG = '--install';
+/** Lets the agent report what it reaches from its Pod. */
+export const AGENT_PROBE_FLAG = '--probe';
 
 /** Appended to a JobSet's name: its agents' service account, Role and RoleBinding. */
 export const AGENT_ACCOUNT_SUFFIX = '-lockstep-agent';

@@ -46,10 +46,12 @@ export function addInstallationCommands(program: Command): void {
   clusterCommand(
     program,
     'doctor',
-    'say what this cluster can do, what is missing, and how to mend it; changes nothing',
+    'say what this cluster can do, what is missing, and how to mend it; it only reads',
   )
     .option('-n, --namespace <name>', `${NAMESPACE_HELP}; found by itself by default`)
     .option('--jobset-namespace <name>', "namespace of your JobSets; the context's by default")
+    .option('--probe', 'make a Pod there that looks from inside, and remove it')
+    .option('--image <image>', "image of that Pod; the agent's by default")
     .option('-o, --output <format>', 'json')
     .action(async (flags: DoctorFlags & ConnectionFlags) => {
       const { doctor, parseDoctor } = await import('../doctor/command.ts');

@@ -4,6 +4,7 @@ import { failure, failureWithoutReason } from '../../kube/status.ts';
 import { restartRulesProblem } from '../../operator/tracking/node-features.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { wholeBody } from '../../runtime/client/response-body.ts';
+import { type ClockOffset, timedAnswer } from '../../runtime/client/server-clock.ts';
 import type { CredentialSource } from '../../runtime/credentials/credential-source.ts';
 import type { Transport } from '../../runtime/ports/transport.ts';
 import { IN_PLACE_MINOR, minorOf, OLDEST_MINOR } from '../install/preflight.ts';
@@ -24,12 +25,6 @@ export interface ApiServerFacts {
   /** Feature gates by name, and whether they are on. */
   readonly gates: Fact<ReadonlyMap<string, boolean>>;
   readonly clock: Fact<ClockOffset>;
-}
-
-/** How far the clock of the API server is ahead of this machine's. */
-export interface ClockOffset {
-  readonly aheadMs: number;
-  readonly errorMs: number;
 }
 
 export async function readApiServer(
@@ -153,24 +148,12 @@ async function readGates(
   return gates;
 }
 
-/** The header `Date` has whole seconds, so the answer was made up to a second later. */
-const DATE_STEP_MS = 1_000;
-
 async function readClock(
   { transport }: RawConnection,
   { clock }: Asking,
   signal: AbortSignal,
 ): Promise<ClockOffset> {
-  const sentMs = clock.now();
-  const request = { method: 'GET', path: '/version', headers: {}, signal } as const;
-  const { headers, body } = await transport.send(request);
-  const answeredMs = clock.now();
-  await wholeBody(body, MAX_METRICS_BYTES);
-  const dateMs = Date.parse(headers['date'] ?? '');
-  if (Number.isNaN(dateMs)) throw failureWithoutReason('its answers have no date');
-  const roundTripMs = Math.max(0, answeredMs - sentMs);
-  return {
-    aheadMs: dateMs + DATE_STEP_MS / 2 - (sentMs + roundTripMs / 2),
-    errorMs: roundTripMs / 2 + DATE_STEP_MS / 2,
-  };
+  const { offset } = await timedAnswer(transport, clock, { path: '/version', signal });
+  if (offset === undefined) throw failureWithoutReason('its answers have no date');
+  return offset;
 }

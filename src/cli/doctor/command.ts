@@ -2,6 +2,7 @@
 import packageJson from '../../../package.json' with { type: 'json' };
 import { dns1123LabelErrors } from '../../kube/name-rules.ts';
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
+import { systemRandom } from '../../runtime/adapters/system-random.ts';
 import { type ConnectionFlags, connectTo } from '../cluster-connection.ts';
 import { onTermination } from '../termination.ts';
 import { examine } from './examination.ts';
@@ -11,6 +12,8 @@ export interface DoctorFlags {
   readonly namespace?: string;
   readonly jobsetNamespace?: string;
   readonly output?: string;
+  readonly probe?: boolean;
+  readonly image?: string;
 }
 
 export interface DoctorOptions {
@@ -19,6 +22,10 @@ export interface DoctorOptions {
   /** Undefined: the namespace of the kubeconfig's context. */
   readonly jobSetNamespace: string | undefined;
   readonly isJson: boolean;
+  /** Whether a Pod looks from inside. */
+  readonly hasProbe: boolean;
+  /** Its image; undefined: that of injected agents. */
+  readonly image: string | undefined;
 }
 
 /** The options, or one line for each wrong flag: its name, its value and what is allowed. */
@@ -26,6 +33,8 @@ export function parseDoctor({
   namespace,
   jobsetNamespace,
   output,
+  probe = false,
+  image,
 }: DoctorFlags): { readonly options: DoctorOptions } | { readonly errors: readonly string[] } {
   const namespaces = [
     ['--namespace', namespace],
@@ -40,9 +49,18 @@ export function parseDoctor({
     ...(output === undefined || output === 'json'
       ? []
       : [`--output is "${output}", allowed is json`]),
+    ...(image === undefined || /^\S+$/.test(image)
+      ? []
+      : [`--image is "${image}", allowed is the name of an image`]),
+    ...(image === undefined || probe
+      ? []
+      : ['--image is for the Pod of --probe, which is missing']),
   ];
   if (errors.length > 0) return { errors };
-  return { options: { namespace, jobSetNamespace: jobsetNamespace, isJson: output === 'json' } };
+  const isJson = output === 'json';
+  return {
+    options: { namespace, jobSetNamespace: jobsetNamespace, isJson, hasProbe: probe, image },
+  };
 }
 
 const EXIT_PROBLEM = 1;
@@ -51,7 +69,7 @@ const DEFAULT_COLUMNS = 100;
 
 /** Returns the exit code: 0 no problem, 1 a problem. */
 export async function doctor(
-  { isJson, namespace, jobSetNamespace }: DoctorOptions,
+  { isJson, ...options }: DoctorOptions,
   flags: ConnectionFlags,
 ): Promise<number> {
   const termination = onTermination();
@@ -61,8 +79,10 @@ export async function doctor(
     try {
       const { client, serverVersion, access } = connection;
       const findings = await examine({
-        namespace,
-        jobSetNamespace: jobSetNamespace ?? access.namespace,
+        ...options,
+        jobSetNamespace: options.jobSetNamespace ?? access.namespace,
+        random: systemRandom,
+        warn: (line) => process.stderr.write(`lockstep: ${line}\n`),
         client,
         connection,
         serverVersion,

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { failure } from '../../kube/status.ts';
+import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
 import type { HttpResponse } from '../../runtime/ports/transport.ts';
 import { InstallationWorld } from '../install/installation.fixture.ts';
 import { examine } from './examination.ts';
@@ -30,6 +31,9 @@ function examined(): Promise<readonly Finding[]> {
     version: '1.2.3',
     namespace: undefined,
     jobSetNamespace: 'default',
+    hasProbe: false,
+    image: undefined,
+    random: new SeededRandom(1),
   });
 }
 

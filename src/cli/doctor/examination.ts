@@ -1,5 +1,6 @@
 /** Asks everything at once, and puts the findings in order. */
 import type { Client } from '../../runtime/client/client.ts';
+import type { Random } from '../../runtime/ports/random.ts';
 import { apiServerFindings, type RawConnection, readApiServer } from './api-server.ts';
 import type { Asking, Finding } from './finding.ts';
 import {
@@ -11,6 +12,8 @@ import {
 } from './installation.ts';
 import { jobSetsFindings, readJobSets } from './jobsets.ts';
 import { nodesFindings, readNodes } from './nodes.ts';
+import { runProbe } from './probe.ts';
+import { agentImage } from './probe-pod.ts';
 import { quotaFindings, readQuotas } from './quotas.ts';
 import { reachFindings, readReach } from './reach.ts';
 import { readRights, rightsFindings } from './rights.ts';
@@ -25,6 +28,12 @@ export interface ExaminationOptions extends Asking {
   readonly namespace: string | undefined;
   /** Where the user's JobSets are, or will be. */
   readonly jobSetNamespace: string;
+  /** Whether a Pod looks from inside. */
+  readonly hasProbe: boolean;
+  /** Its image; undefined: that of injected agents. */
+  readonly image: string | undefined;
+  readonly random: Random;
+  readonly warn: (line: string) => void;
 }
 
 export async function examine(options: ExaminationOptions): Promise<readonly Finding[]> {
@@ -52,7 +61,17 @@ export async function examine(options: ExaminationOptions): Promise<readonly Fin
     ...jobSetsFindings(jobSets),
     ...quotaFindings(quotas),
     ...rightsFindings(rights),
+    ...(options.hasProbe ? await probeFindings(options, place) : []),
   ];
+}
+
+async function probeFindings(
+  options: ExaminationOptions,
+  place: Place,
+): Promise<readonly Finding[]> {
+  const { client, jobSetNamespace, version } = options;
+  const image = options.image ?? (await agentImage(client, options, place, version));
+  return runProbe({ ...options, place, namespace: jobSetNamespace, image });
 }
 
 async function operatorFindings(

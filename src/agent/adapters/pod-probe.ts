@@ -1,0 +1,57 @@
+/** Looks from inside a Pod whether the hub and the API server can be reached, for a report. */
+import { HUB_MEMBERS_PATH } from '../../jobset/names.ts';
+import { createHttpTransport } from '../../runtime/adapters/http-transport.ts';
+import { inClusterAccess } from '../../runtime/adapters/in-cluster.ts';
+import { nodeClock } from '../../runtime/adapters/node-clock.ts';
+import { timedAnswer } from '../../runtime/client/server-clock.ts';
+import type { ClientTls } from '../../runtime/credentials/cluster-access.ts';
+import { withDeadline } from '../../runtime/deadline.ts';
+import { TransportError } from '../../runtime/ports/transport.ts';
+import type { HubConfiguration } from '../configuration.ts';
+import type { ProbeReport, Reached } from '../probe-report.ts';
+
+const LIMIT_MS = 10_000;
+
+/** Shows no token: an answer that refuses is an answer. */
+export async function probeFromPod(
+  hub: Pick<HubConfiguration, 'url' | 'authorities'> | undefined,
+  root: string,
+  version: string,
+): Promise<ProbeReport> {
+  const [reachedHub, apiServer] = await Promise.all([
+    hub === undefined
+      ? undefined
+      : reach(hub.url, { certificateAuthority: hub.authorities }, HUB_MEMBERS_PATH),
+    reachApiServer(root),
+  ]);
+  return { version, apiServer, ...(reachedHub !== undefined && { hub: reachedHub }) };
+}
+
+async function reachApiServer(root: string): Promise<Reached> {
+  try {
+    const { server, tls } = await inClusterAccess(process.env, root === '' ? '/' : root);
+    return await reach(server, tls, '/version');
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+async function reach(server: string, tls: ClientTls, path: string): Promise<Reached> {
+  const transport = createHttpTransport({ server, tls, maxConnections: 1 });
+  try {
+    const { status, offset } = await withDeadline(nodeClock, LIMIT_MS, undefined, (signal) =>
+      timedAnswer(transport, nodeClock, { path, signal }),
+    );
+    return { status, ...offset };
+  } catch (error) {
+    return failed(error);
+  } finally {
+    transport.close();
+  }
+}
+
+function failed(error: unknown): Reached {
+  const message = error instanceof Error ? error.message : String(error);
+  const code = error instanceof TransportError ? error.code : undefined;
+  return code === undefined ? { error: message } : { error: message, code };
+}

@@ -1,0 +1,140 @@
+/** The Pod of `lockstep doctor --probe`, and what it is told about the hub. */
+import { HUB_PORT } from '../../deploy/operator-deployment.ts';
+import { OPERATOR_NAME } from '../../deploy/permissions.ts';
+import { defaultSettings } from '../../deploy/settings.ts';
+import {
+  AGENT_COMMAND,
+  AGENT_PROBE_FLAG,
+  ENV_HUB_CA,
+  ENV_HUB_URL,
+  HUB_AUTHORITIES_KEY,
+  HUB_AUTHORITIES_NAME,
+  JOBSET_UID,
+} from '../../jobset/names.ts';
+import { CONFIG_MAPS } from '../../kube/objects/core.ts';
+import { JOBS, type Job } from '../../kube/objects/job.ts';
+import type { EnvVar, Pod } from '../../kube/objects/pod.ts';
+import { HUB_SERVICE_NAME } from '../../operator/configuration/object-names.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import { unlessGone } from '../install/removal.ts';
+import { type Asking, fact } from './finding.ts';
+import type { Place } from './installation.ts';
+
+/** Kubernetes ends the Pod after this time, even if this command was killed. */
+const MAX_LIFE_SECONDS = 60;
+const NOBODY = 65_532;
+
+export interface KnownHub {
+  readonly url: string;
+  /** PEM; undefined: nothing tells them yet. */
+  readonly authorities: string | undefined;
+}
+
+export function probePod(
+  at: { readonly namespace: string; readonly name: string },
+  image: string,
+  hub: KnownHub | undefined,
+): Pod {
+  const env: readonly EnvVar[] =
+    hub === undefined
+      ? []
+      : [
+          { name: ENV_HUB_URL, value: hub.url },
+          ...(hub.authorities === undefined ? [] : [{ name: ENV_HUB_CA, value: hub.authorities }]),
+        ];
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { ...at, labels: { 'app.kubernetes.io/name': 'lockstep-doctor' } },
+    spec: {
+      restartPolicy: 'Never',
+      activeDeadlineSeconds: MAX_LIFE_SECONDS,
+      terminationGracePeriodSeconds: 1,
+      securityContext: {
+        runAsNonRoot: true,
+        runAsUser: NOBODY,
+        runAsGroup: NOBODY,
+        seccompProfile: { type: 'RuntimeDefault' },
+      },
+      containers: [
+        {
+          name: 'probe',
+          image,
+          command: [AGENT_COMMAND, AGENT_PROBE_FLAG],
+          env,
+          resources: {
+            requests: { cpu: '50m', memory: '64Mi' },
+            limits: { cpu: '500m', memory: '128Mi' },
+          },
+          securityContext: {
+            allowPrivilegeEscalation: false,
+            readOnlyRootFilesystem: true,
+            capabilities: { drop: ['ALL'] },
+          },
+        },
+      ],
+    },
+  };
+}
+
+const MAX_JOBS = 50;
+
+/**
+ * What agents are told about the hub: by the Jobs of a group, or by the names in an installation.
+ * Undefined: nothing tells its address, because no group has run.
+ */
+export async function findHub(
+  client: Client,
+  asking: Asking,
+  place: Place,
+  namespace: string,
+): Promise<KnownHub | undefined> {
+  const jobs = async (of: { readonly namespace?: string }): Promise<readonly Job[]> => {
+    const read = await fact(asking, 'list jobs', (signal) =>
+      client.list(JOBS, { ...of, labelSelector: JOBSET_UID, limit: MAX_JOBS, signal }),
+    );
+    return 'value' in read ? read.value.items : [];
+  };
+  for (const of of [{ namespace }, {}]) {
+    const found = (await jobs(of)).map(hubOf).find((hub) => hub !== undefined);
+    if (found !== undefined) return found;
+  }
+  if (place.type === 'Process') return undefined;
+  const map = await fact(asking, 'get configmaps', (signal) =>
+    unlessGone(client.get(CONFIG_MAPS, { namespace, name: HUB_AUTHORITIES_NAME }, { signal })),
+  );
+  const url = `https://${HUB_SERVICE_NAME}.${place.namespace}.svc:${HUB_PORT}`;
+  return { url, authorities: 'value' in map ? map.value?.data?.[HUB_AUTHORITIES_KEY] : undefined };
+}
+
+function hubOf({ spec }: Job): KnownHub | undefined {
+  const { containers, initContainers = [] } = spec.template.spec;
+  for (const { env = [] } of [...initContainers, ...containers]) {
+    const told = (of: string): string | undefined => env.find(({ name }) => name === of)?.value;
+    const url = told(ENV_HUB_URL);
+    if (url !== undefined) return { url, authorities: told(ENV_HUB_CA) };
+  }
+  return undefined;
+}
+
+const AGENT_IMAGE = /^agent:\n(?:[ #].*\n){0,20}? +image: *["']?([^\s"'#]{1,512})/m;
+
+/** The image of injected agents, by the configuration of the operator if that can be read. */
+export async function agentImage(
+  client: Client,
+  asking: Asking,
+  place: Place,
+  version: string,
+): Promise<string> {
+  const usual = defaultSettings(version).agentImage;
+  if (place.type === 'Process') return usual;
+  const at = { namespace: place.namespace, name: OPERATOR_NAME };
+  const map = await fact(asking, 'get the configuration of the operator', (signal) =>
+    client.get(CONFIG_MAPS, at, { signal }),
+  );
+  const texts = 'value' in map ? Object.values(map.value.data ?? {}) : [];
+  const found = texts
+    .map((text) => AGENT_IMAGE.exec(text)?.[1])
+    .find((image) => image !== undefined);
+  return found ?? usual;
+}

@@ -1,0 +1,249 @@
+/**
+ * `lockstep doctor --probe`: one Pod looks from inside the cluster. It is removed whatever happens,
+ * also when the user ends the command meanwhile.
+ */
+import { findProbeReport, type ProbeReport, type Reached } from '../../agent/probe-report.ts';
+import { PODS, type Pod } from '../../kube/objects/pod.ts';
+import { ApiStatusError, isReason } from '../../kube/status.ts';
+import type { Client, ObjectKey } from '../../runtime/client/client.ts';
+import { withDeadline } from '../../runtime/deadline.ts';
+import { sleep } from '../../runtime/ports/clock.ts';
+import { type Random, randomName } from '../../runtime/ports/random.ts';
+import { type Asking, type Finding, fact } from './finding.ts';
+import type { Place } from './installation.ts';
+import { findHub, type KnownHub, probePod } from './probe-pod.ts';
+
+const TOPIC = 'Probe';
+
+export interface ProbeOptions extends Asking {
+  readonly client: Client;
+  readonly random: Random;
+  readonly place: Place;
+  /** Where the Pod is made. */
+  readonly namespace: string;
+  /** Of the agent. */
+  readonly image: string;
+  /** Tells at once that the Pod could not be removed, even if the command is ending. */
+  readonly warn: (line: string) => void;
+}
+
+/** From its creation until it has ended; large images take this long to be pulled. */
+const POD_LIMIT_MS = 60_000;
+const POLL_MS = 500;
+const REMOVAL_LIMIT_MS = 15_000;
+const NAME_LENGTH = 8;
+/** From here on the server does not say whether it did something. */
+const SERVER_ERROR = 500;
+
+export async function runProbe(options: ProbeOptions): Promise<readonly Finding[]> {
+  const { client, clock, random, place, namespace, image, signal } = options;
+  const at = { namespace, name: `lockstep-doctor-${randomName(random, NAME_LENGTH)}` };
+  const hub = await findHub(client, options, place, namespace);
+  const findings: Finding[] = [];
+  let mayExist = true;
+  signal.throwIfAborted();
+  try {
+    const about = { topic: TOPIC, check: 'probe-pod' } as const;
+    // A user's signal does not cut this short: whether the Pod exists must be known.
+    const asking = { clock, signal: new AbortController().signal };
+    let isRefused = false;
+    const made = await fact(asking, `create pods in namespace ${namespace}`, async (limited) => {
+      try {
+        await client.create(PODS, probePod(at, image, hub), { signal: limited });
+      } catch (error) {
+        isRefused = error instanceof ApiStatusError && error.code < SERVER_ERROR;
+        throw error;
+      }
+    });
+    if (isRefused && 'unknown' in made) {
+      mayExist = false;
+      return [{ ...about, level: 'not-checked', text: made.unknown }];
+    }
+    signal.throwIfAborted();
+    findings.push(...(await watched(options, at, hub)));
+  } finally {
+    const problem = mayExist ? await removed(options, at) : undefined;
+    if (problem !== undefined) {
+      const fix = `kubectl -n ${namespace} delete pod ${at.name}`;
+      options.warn(`${problem}: run "${fix}"`);
+      findings.push({ topic: TOPIC, check: 'probe-removed', level: 'problem', text: problem, fix });
+    }
+  }
+  signal.throwIfAborted();
+  return findings;
+}
+
+/** Why the Pod may still be there; undefined: it is gone. It asks even after the user's signal. */
+async function removed(
+  { client, clock }: ProbeOptions,
+  at: ObjectKey,
+): Promise<string | undefined> {
+  try {
+    await withDeadline(clock, REMOVAL_LIMIT_MS, undefined, async (signal) => {
+      await client.delete(PODS, at, { gracePeriodSeconds: 1, signal });
+      for (;;) {
+        await client.get(PODS, at, { signal });
+        await sleep(clock, POLL_MS, signal);
+      }
+    });
+    return undefined;
+  } catch (error) {
+    if (isReason(error, 'NotFound')) return undefined;
+    const why = error instanceof Error ? error.message : String(error);
+    return `Pod ${at.namespace ?? ''}/${at.name} is not removed yet (${why})`;
+  }
+}
+
+async function watched(
+  options: ProbeOptions,
+  at: ObjectKey,
+  hub: KnownHub | undefined,
+): Promise<readonly Finding[]> {
+  const about = { topic: TOPIC, check: 'probe-pod' } as const;
+  const { clock, client, image, signal } = options;
+  const deadlineMs = clock.monotonic() + POD_LIMIT_MS;
+  const describe = `kubectl -n ${options.namespace} get events; choose another image with --image`;
+  let pod: Pod | undefined;
+  while (clock.monotonic() < deadlineMs) {
+    const read = await fact(options, 'get pods', (limited) =>
+      client.get(PODS, at, { signal: limited }),
+    );
+    if ('unknown' in read) return [{ ...about, level: 'not-checked', text: read.unknown }];
+    pod = read.value;
+    if (isOver(pod)) break;
+    if (isHopeless(pod)) break;
+    await sleep(clock, POLL_MS, signal);
+  }
+  if (pod === undefined || !isOver(pod)) {
+    const text = `the Pod did not run with image ${image} in ${POD_LIMIT_MS / 1000} s: ${whyNot(pod)}`;
+    return [{ ...about, level: 'problem', text, fix: describe }];
+  }
+  const output = await fact(options, 'get logs of pods', (limited) => log(client, at, limited));
+  if ('unknown' in output) return [{ ...about, level: 'not-checked', text: output.unknown }];
+  const report = findProbeReport(output.value);
+  if (report === undefined) {
+    const [first = ''] = output.value.split('\n');
+    const text = `the agent in image ${image} tells nothing, so it may be of an older version: ${first.slice(0, MAX_LINE)}`;
+    return [
+      {
+        ...about,
+        level: 'not-checked',
+        text,
+        fix: 'choose the image of this version with --image',
+      },
+    ];
+  }
+  const node = pod.spec.nodeName ?? '';
+  return [
+    { ...about, level: 'ok', text: `a Pod ran on node ${node}, with agent ${report.version}` },
+    ...reportFindings(report, hub),
+  ];
+}
+
+const MAX_LINE = 200;
+const MAX_LOG_BYTES = 64 * 1024;
+
+async function log(client: Client, at: ObjectKey, signal: AbortSignal): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of client.logs(at, { container: 'probe', signal })) {
+    chunks.push(chunk);
+    size += chunk.byteLength;
+    if (size > MAX_LOG_BYTES) break;
+  }
+  return Buffer.concat(chunks).toString('utf8', 0, MAX_LOG_BYTES);
+}
+
+function isOver({ status }: Pod): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
+}
+
+const HOPELESS: ReadonlySet<string> = new Set([
+  'ImagePullBackOff',
+  'ErrImagePull',
+  'ErrImageNeverPull',
+  'InvalidImageName',
+  'CreateContainerConfigError',
+  'CreateContainerError',
+  'RunContainerError',
+]);
+
+function isHopeless({ status }: Pod): boolean {
+  return (status?.containerStatuses ?? []).some(({ state }) =>
+    HOPELESS.has(state?.waiting?.reason ?? ''),
+  );
+}
+
+function whyNot(pod: Pod | undefined): string {
+  const { conditions = [], containerStatuses = [], phase = 'unknown' } = pod?.status ?? {};
+  const unscheduled = conditions.find(
+    (one) => one.type === 'PodScheduled' && one.status === 'False',
+  );
+  if (unscheduled !== undefined) return `not scheduled: ${unscheduled.message ?? ''}`;
+  const waiting = containerStatuses.map(({ state }) => state?.waiting).find(Boolean);
+  if (waiting === undefined) return `its phase is ${phase}`;
+  return `${waiting.reason ?? ''}: ${waiting.message ?? ''}`;
+}
+
+export function reportFindings(
+  { hub: reachedHub, apiServer }: ProbeReport,
+  hub: KnownHub | undefined,
+): readonly Finding[] {
+  return [hubFinding(reachedHub, hub), ...apiServerFindings(apiServer)];
+}
+
+/** Errors of a certificate that nobody vouches for: something answers there, over TLS. */
+const UNVERIFIED: ReadonlySet<string> = new Set([
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+]);
+
+function hubFinding(reached: Reached | undefined, hub: KnownHub | undefined): Finding {
+  const about = { topic: TOPIC, check: 'hub-reachable' } as const;
+  if (hub === undefined || reached === undefined) {
+    const text = 'the address of the hub is not known before a group has run';
+    return { ...about, level: 'not-checked', text };
+  }
+  if ('status' in reached) {
+    return { ...about, level: 'ok', text: `the Pod reaches the hub at ${hub.url}, and trusts it` };
+  }
+  if (hub.authorities === undefined && UNVERIFIED.has(reached.code ?? '')) {
+    const text = `the Pod reaches the hub at ${hub.url}; whether it is the right one is not known, because its authorities are published when a group runs in the namespace`;
+    return { ...about, level: 'ok', text };
+  }
+  const text = `the Pod does not reach the hub at ${hub.url}: ${reached.error}`;
+  const fix =
+    'let Pods reach port 9445 of the operator (network policy, DNS); docs/security.md#limit-who-reaches-the-operator';
+  return { ...about, level: 'problem', text, fix };
+}
+
+const NOTED_SKEW_MS = 2_000;
+
+function apiServerFindings(reached: Reached): readonly Finding[] {
+  const about = { topic: TOPIC, check: 'api-server-reachable' } as const;
+  if ('error' in reached) {
+    const text = `the Pod does not reach the API server: ${reached.error}`;
+    const fix = 'agents need it only if the hub is away; look at network policies';
+    return [{ ...about, level: 'note', text, fix }];
+  }
+  const found: Finding = { ...about, level: 'ok', text: 'the Pod reaches the API server' };
+  const { aheadMs, errorMs } = reached;
+  if (aheadMs === undefined || errorMs === undefined) return [found];
+  const clock = { topic: TOPIC, check: 'pod-clock' } as const;
+  const isOff = Math.abs(aheadMs) - errorMs > NOTED_SKEW_MS;
+  const seconds = (Math.abs(aheadMs) / 1000).toFixed(1);
+  const where = aheadMs > 0 ? 'behind' : 'ahead of';
+  return [
+    found,
+    isOff
+      ? {
+          ...clock,
+          level: 'note',
+          text: `the clock of the node is ${seconds} s ${where} that of the API server`,
+          fix: 'synchronize the clocks of the nodes by NTP',
+        }
+      : { ...clock, level: 'ok', text: 'the clocks of the node and of the API server agree' },
+  ];
+}
