@@ -8,6 +8,7 @@ import { useHeadline } from '../frame/frame.ts';
 import type { RunTab } from '../route.ts';
 import { Spec } from '../spec/spec.ts';
 import { useStream } from '../use-stream.ts';
+import { Life } from './life.ts';
 import { RunHead } from './run-head.ts';
 
 export interface RunProps {
@@ -32,7 +33,7 @@ export function Run({ namespace, name, tab }: RunProps): VNode {
           ? html`<p class="quiet">Waiting for the server to tell of it.</p>`
           : tab === 'spec'
             ? html`<${Spec} run=${run} />`
-            : html`<p>${state.members.size} members</p>`
+            : html`<${Life} ...${{ run, state, lostSinceMs }} />`
       }
     </${ErrorBoundary}>
   `;

@@ -1,0 +1,174 @@
+/** How a run is doing, at one glance: its numbers, and what a person may have to do. */
+import { html } from 'htm/preact';
+import type { VNode } from 'preact';
+import type { JobSetView, MemberView } from '../../../jobset/view/status-view.ts';
+import { Age } from '../elements/age.ts';
+import { shown } from '../elements/shown-text.ts';
+import { counted, percent, rateText, rough } from './words.ts';
+
+export interface FactsProps {
+  readonly jobSet: JobSetView;
+  readonly members: ReadonlyMap<string, MemberView>;
+  /** Milliseconds since `jobSet` was true. */
+  readonly sinceMs: number;
+}
+
+export function Facts({ jobSet, members, sinceMs }: FactsProps): VNode {
+  return html`<div class="facts">
+    ${jobSet.conditions.map(
+      ({ type, reason, message }) => html`<div key=${type} class="notice" role="note">
+        <b>${shown(type, 100)}</b> ${shown(message)} <span class="quiet">(${shown(reason, 100)})</span>
+      </div>`,
+    )}
+    <dl class="fact-list">
+      ${factsOf({ jobSet, members, sinceMs }).map(
+        ({ name, value, more, share }) => html`<div key=${name} class="fact">
+          <dt>${name}</dt>
+          <dd>
+            <b>${value}</b>
+            ${
+              share !== undefined &&
+              html`<span class="meter" aria-hidden="true"><span
+                style=${{ width: `${Math.min(100, share * 100)}%` }}
+              ></span></span>`
+            }
+            ${more !== '' && html`<span class="quiet">${more}</span>`}
+          </dd>
+        </div>`,
+      )}
+    </dl>
+    ${
+      jobSet.avoidedNodes.length > 0 &&
+      html`<div class="avoided">
+        <h2>Nodes that it avoids</h2>
+        <ul>
+          ${jobSet.avoidedNodes.map(
+            ({ node, time, reason, worker }) => html`<li key=${`${node} ${time}`}>
+              <b>${shown(node, 253)}</b> ${shown(reason)}; ${shown(worker, 200)} left it${' '}
+              <${Age} sinceMs=${Date.parse(time)} /> ago
+            </li>`,
+          )}
+        </ul>
+      </div>`
+    }
+  </div>`;
+}
+
+interface Fact {
+  readonly name: string;
+  readonly value: string;
+  /** Empty: there is no more to say. */
+  readonly more: string;
+  /** 0 to 1: drawn as a meter. */
+  readonly share?: number;
+}
+
+export function factsOf({ jobSet, members, sinceMs }: FactsProps): readonly Fact[] {
+  return [
+    epochFact(jobSet),
+    memberFact(jobSet, members),
+    stepFact(jobSet),
+    checkpointFact(jobSet, sinceMs),
+    restartFact(jobSet),
+    goodputFact(jobSet),
+  ].filter((fact) => fact !== null);
+}
+
+function epochFact({ state, epoch, syncedEpoch }: JobSetView): Fact | null {
+  if (epoch === null || syncedEpoch === null) return null;
+  const runs = state === 'Released';
+  return {
+    name: 'Epoch',
+    value: String(runs ? syncedEpoch : epoch),
+    more: runs ? 'it runs' : state === 'AtBarrier' ? 'members gather for it' : '',
+  };
+}
+
+function memberFact(
+  { state, epoch, announced, size }: JobSetView,
+  members: ReadonlyMap<string, MemberView>,
+): Fact {
+  const total = size.toLocaleString('en');
+  if (epoch !== null && state === 'AtBarrier') {
+    const left = size - announced;
+    return {
+      name: 'At the barrier',
+      value: `${announced.toLocaleString('en')} of ${total}`,
+      more: left > 0 ? `waits for ${counted(left, 'member')}` : 'all have announced it',
+      share: size === 0 ? 0 : announced / size,
+    };
+  }
+  let running = 0;
+  for (const { phase } of members.values()) if (phase === 'Running') running += 1;
+  const isOver = state === 'Completed' || state === 'Failed' || state === 'Suspended';
+  if (isOver && members.size === 0) return { name: 'Members', value: total, more: 'no Pods now' };
+  return {
+    name: 'Members running',
+    value: `${running.toLocaleString('en')} of ${total}`,
+    more: '',
+    share: size === 0 ? 0 : running / size,
+  };
+}
+
+function stepFact({ progress }: JobSetView): Fact {
+  const { lowestStep, highestStep, stepsPerSecond } = progress ?? {};
+  const more = stepsPerSecond === undefined ? '' : rateText(stepsPerSecond);
+  if (highestStep === undefined || lowestStep === undefined) {
+    return { name: 'Step', value: '–', more: 'no member reports steps' };
+  }
+  const lag = highestStep - lowestStep;
+  const behind = lag > 1 ? `${counted(lag, 'step')} between first and last` : '';
+  return {
+    name: 'Step',
+    value: highestStep.toLocaleString('en'),
+    more: [more, behind].filter(Boolean).join(', '),
+  };
+}
+
+function checkpointFact({ progress }: JobSetView, sinceMs: number): Fact {
+  const { checkpoint, checkpointMs } = progress ?? {};
+  if (checkpoint === undefined) {
+    return { name: 'Checkpoint', value: '–', more: 'none is reported: a failure loses all work' };
+  }
+  return {
+    name: 'Checkpoint',
+    value: checkpoint.toLocaleString('en'),
+    more: checkpointMs === undefined ? '' : `${rough(checkpointMs + sinceMs)} old`,
+  };
+}
+
+function restartFact(jobSet: JobSetView): Fact {
+  const { countedRestarts, maxRestarts, extraRestarts, restartsWithoutProgress } = jobSet;
+  const told = [
+    jobSet.epoch === null ? '' : `${jobSet.inPlaceRestarts} in place`,
+    jobSet.restarts > 0 ? `${jobSet.restarts} of all Jobs` : '',
+    extraRestarts > 0 ? `${extraRestarts} extra` : '',
+    restartsWithoutProgress > 0 ? `${restartsWithoutProgress} in a row without progress` : '',
+  ];
+  return {
+    name: 'Restarts used',
+    value: `${countedRestarts} of ${maxRestarts}`,
+    more: told.filter(Boolean).join(', '),
+    share: maxRestarts === 0 ? 0 : countedRestarts / maxRestarts,
+  };
+}
+
+function goodputFact({ goodput }: JobSetView): Fact {
+  if (goodput === null || goodput.elapsedMs <= 0) {
+    return { name: 'Goodput', value: '–', more: 'its time is not accounted for' };
+  }
+  const { elapsedMs, classes } = goodput;
+  if (classes.Productive === 0) {
+    return {
+      name: 'Goodput',
+      value: '–',
+      more: `no checkpoint has saved any of ${rough(elapsedMs)}`,
+    };
+  }
+  return {
+    name: 'Goodput',
+    value: percent(classes.Productive, elapsedMs),
+    more: `productive of ${rough(elapsedMs)}`,
+    share: classes.Productive / elapsedMs,
+  };
+}

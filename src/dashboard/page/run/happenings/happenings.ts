@@ -1,0 +1,58 @@
+/** What happened to a JobSet, as Kubernetes tells it: conditions and Events in one list. */
+import type { DatedCondition, EventView } from '../../../messages/run.ts';
+
+export interface Happening {
+  readonly key: string;
+  readonly timeMs: number;
+  readonly kind: 'Condition' | 'Event';
+  readonly isWarning: boolean;
+  /** What it is called: the type of a condition, the reason of an Event. */
+  readonly title: string;
+  readonly message: string;
+  /** How often it happened. */
+  readonly count: number;
+}
+
+/** Conditions that tell of trouble while they are True. */
+const TROUBLE: readonly string[] = ['Failed', 'RestartingJobSet', 'Stalled'];
+
+/** The newest first. */
+export function happeningsOf(
+  conditions: readonly DatedCondition[],
+  events: readonly EventView[],
+): readonly Happening[] {
+  return [
+    ...conditions.map(
+      ({ type, status, reason, message, timeMs }): Happening => ({
+        key: `condition ${type}`,
+        timeMs,
+        kind: 'Condition',
+        isWarning: status === 'True' && TROUBLE.includes(type),
+        title: `${type} is ${status} (${reason})`,
+        message,
+        count: 1,
+      }),
+    ),
+    ...events.map(
+      ({ uid, timeMs, type, reason, message, count }): Happening => ({
+        key: uid,
+        timeMs,
+        kind: 'Event',
+        isWarning: type !== 'Normal',
+        title: reason,
+        message,
+        count,
+      }),
+    ),
+  ].toSorted((a, b) => b.timeMs - a.timeMs);
+}
+
+export const FILTERS = ['All', 'Warnings', 'Conditions', 'Events'] as const;
+export type HappeningFilter = (typeof FILTERS)[number];
+
+export function isShown(filter: HappeningFilter, text: string, happening: Happening): boolean {
+  const { kind, isWarning, title, message } = happening;
+  const isOfKind = filter === 'All' || (filter === 'Warnings' ? isWarning : filter === `${kind}s`);
+  const sought = text.trim().toLowerCase();
+  return isOfKind && (sought === '' || `${title} ${message}`.toLowerCase().includes(sought));
+}

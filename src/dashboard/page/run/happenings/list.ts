@@ -1,0 +1,74 @@
+/** Conditions and Events in one list, the newest first. */
+import { html } from 'htm/preact';
+import type { VNode } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import type { DatedCondition, EventView } from '../../../messages/run.ts';
+import { Age } from '../../elements/age.ts';
+import { shown } from '../../elements/shown-text.ts';
+import { FILTERS, type HappeningFilter, happeningsOf, isShown } from './happenings.ts';
+
+export interface HappeningsProps {
+  readonly conditions: readonly DatedCondition[];
+  readonly events: readonly EventView[];
+}
+
+const FIRST_SHOWN = 30;
+
+export function Happenings({ conditions, events }: HappeningsProps): VNode {
+  const [filter, choose] = useState<HappeningFilter>('All');
+  const [text, seek] = useState('');
+  const [limit, extend] = useState(FIRST_SHOWN);
+  const all = useMemo(() => happeningsOf(conditions, events), [conditions, events]);
+  const found = all.filter((each) => isShown(filter, text, each));
+  return html`<section class="card happenings" aria-labelledby="happenings-title">
+    <div class="part-head">
+      <h2 id="happenings-title">What happened</h2>
+      <p class="quiet">conditions and Events, the newest first</p>
+      <div class="part-tools" role="group" aria-label="Which of them">
+        ${FILTERS.map(
+          (each) => html`<button
+            key=${each}
+            type="button"
+            class=${`button ${each === filter ? 'is-on' : ''}`}
+            aria-pressed=${each === filter}
+            onClick=${() => choose(each)}
+          >${each}</button>`,
+        )}
+        <input
+          class="input"
+          type="search"
+          placeholder="Text"
+          aria-label="Filter by text"
+          value=${text}
+          onInput=${({ target }: Event) => seek(target instanceof HTMLInputElement ? target.value : '')}
+        />
+      </div>
+    </div>
+    <ol class="happening-list">
+      ${found.slice(0, limit).map(
+        ({
+          key,
+          timeMs,
+          kind,
+          isWarning,
+          title,
+          message,
+          count,
+        }) => html`<li key=${key} class=${isWarning ? 'is-warning' : ''}>
+          <span class="happening-age quiet"><${Age} sinceMs=${timeMs} /></span>
+          <span class="happening-kind quiet">${isWarning ? '⚠ ' : ''}${kind}</span>
+          <span class="happening-text">
+            <b>${shown(title, 200)}</b>${count > 1 ? html` <span class="badge">×${count}</span>` : ''} ${shown(message, 600)}
+          </span>
+        </li>`,
+      )}
+    </ol>
+    ${found.length === 0 && html`<p class="empty">${all.length === 0 ? 'Nothing was told yet. Kubernetes forgets Events after an hour.' : 'Nothing matches.'}</p>`}
+    ${
+      found.length > limit &&
+      html`<button type="button" class="button" onClick=${() => extend(limit * 4)}>
+        ${found.length - limit} older ones
+      </button>`
+    }
+  </section>`;
+}

@@ -1,0 +1,95 @@
+/** The life of a run: how it does, where its time went, who failed, what its members do. */
+import { html } from 'htm/preact';
+import type { VNode } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import type { RunState, RunView } from '../../messages/run.ts';
+import { Facts } from './facts.ts';
+import { useNow } from './follow.ts';
+import { Happenings } from './happenings/list.ts';
+import { Members } from './members/members.ts';
+import { Plot } from './plot/plot.ts';
+import { Restart } from './restart/restart.ts';
+import { culpritOf } from './restart/words.ts';
+import { grownTo, lifeOf } from './timeline/bars.ts';
+import { type DatedRestart, Timeline } from './timeline/timeline.ts';
+
+export interface LifeProps {
+  readonly run: RunView;
+  readonly state: RunState;
+  /** Since when the server has not answered; null: it does. */
+  readonly lostSinceMs: number | null;
+}
+
+export function Life({ run, state, lostSinceMs }: LifeProps): VNode {
+  const { jobSet, createdMs, atMs } = run;
+  const isOver = jobSet.state === 'Completed' || jobSet.state === 'Failed';
+  const nowMs = useNow(state.isGone ? atMs : lostSinceMs);
+  const segments = useMemo(
+    () => (isOver || state.isGone ? run.segments : grownTo(run.segments, nowMs)),
+    [run, isOver, state.isGone, nowMs],
+  );
+  const life = lifeOf(createdMs, segments, nowMs);
+  const restarts = useMemo(() => datedRestarts(run), [run]);
+  const restartsMs = useMemo(() => restarts.map((each) => each.atMs), [restarts]);
+  // Without a choice, the newest restart is open.
+  const [chosen, choose] = useState<number | null>(null);
+  const [pod, showPod] = useState<string | null>(null);
+  const found = restarts.findIndex(({ record }) => record.epoch === chosen);
+  const at = found < 0 ? restarts.length - 1 : found;
+  const open = restarts[at];
+  const toggle = (by: number): (() => void) | null => {
+    const other = restarts[at + by];
+    return other === undefined ? null : () => choose(other.record.epoch);
+  };
+  const showMember = (name: string): void => {
+    showPod(name);
+    document.getElementById('members-title')?.scrollIntoView({ block: 'start' });
+  };
+  const culprit = open === undefined ? null : culpritOf(open.record);
+  return html`<div class="run">
+    ${
+      state.isGone &&
+      html`<p class="notice is-bad" role="status"><b>This JobSet was deleted.</b> Below is what was last known of it.</p>`
+    }
+    ${
+      lostSinceMs !== null &&
+      !state.isGone &&
+      html`<p class="notice" role="status"><b>Not up to date.</b> The server does not answer; the clock stands still since then.</p>`
+    }
+    <${Facts} ...${{ jobSet, members: state.members }} sinceMs=${Math.max(0, nowMs - atMs)} />
+    <${Timeline}
+      ...${{ segments, life, restarts }}
+      selected=${open?.record.epoch ?? null}
+      select=${choose}
+    />
+    ${
+      open !== undefined &&
+      html`<${Restart}
+        ...${{ segments, nowMs, showMember, record: open.record }}
+        isNewest=${at === restarts.length - 1}
+        older=${toggle(-1)}
+        newer=${toggle(1)}
+      />`
+    }
+    <${Members}
+      ...${{ jobSet, nowMs, members: state.members }}
+      selected=${pod}
+      select=${showPod}
+      culprit=${culprit?.pod ?? null}
+    />
+    <${Plot}
+      samples=${state.samples}
+      hasSteps=${jobSet.progress?.highestStep !== undefined}
+      restartsMs=${restartsMs}
+    />
+    <${Happenings} conditions=${run.conditions} events=${state.events} />
+  </div>`;
+}
+
+/** The oldest first. */
+function datedRestarts({ jobSet }: RunView): readonly DatedRestart[] {
+  return jobSet.restartHistory
+    .map((record) => ({ record, atMs: Date.parse(record.time) }))
+    .filter(({ atMs }) => Number.isFinite(atMs))
+    .toSorted((a, b) => a.atMs - b.atMs);
+}

@@ -1,0 +1,70 @@
+/** The log of one member, live. It follows the newest line until a reader scrolls up. */
+import { html } from 'htm/preact';
+import type { VNode } from 'preact';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { LogMessage } from '../../../messages/log.ts';
+import { logEventsOf } from '../../../messages/paths.ts';
+import { shown } from '../../elements/shown-text.ts';
+import { useStream } from '../../use-stream.ts';
+import { EMPTY_LOG, type LogState, withLogMessage } from './log-lines.ts';
+
+export interface LogProps {
+  readonly namespace: string;
+  readonly name: string;
+  readonly pod: string;
+}
+
+/** Pixels from the end that still count as its end. */
+const NEAR_END_PX = 24;
+
+export function Log({ namespace, name, pod }: LogProps): VNode {
+  const { state } = useStream<LogState, LogMessage>(
+    logEventsOf(namespace, name, pod),
+    EMPTY_LOG,
+    withLogMessage,
+  );
+  const { isComplete, lines, problem, isEnded } = state;
+  const [isFollowing, follow] = useState(true);
+  const box = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const { current } = box;
+    if (current !== null && isFollowing) current.scrollTop = current.scrollHeight;
+  }, [lines, isFollowing]);
+  const scroll = (): void => {
+    const { current } = box;
+    if (current === null) return;
+    const leftPx = current.scrollHeight - current.scrollTop - current.clientHeight;
+    follow(leftPx <= NEAR_END_PX);
+  };
+  const told = problem !== null ? shown(problem) : isEnded ? 'It has ended.' : '';
+  return html`<div class="log">
+    <div class="log-head">
+      <h4>Log</h4>
+      <span class="quiet" role="status">${told || (isFollowing ? 'live' : 'paused')}</span>
+      ${
+        !isFollowing &&
+        html`<button type="button" class="button" onClick=${() => follow(true)}>
+          Follow the newest line
+        </button>`
+      }
+    </div>
+    <div
+      class="log-lines mono"
+      ref=${box}
+      tabindex="0"
+      role="region"
+      aria-label="Lines of the log"
+      onScroll=${scroll}
+    >
+      ${lines.map(
+        ({ number, time, text }) => html`<div key=${number} class="log-line">
+          <span class="log-time">${time}</span><span class="log-text">${text}</span>
+        </div>`,
+      )}
+      ${
+        lines.length === 0 &&
+        html`<p class="quiet">${isComplete ? 'It has written nothing.' : 'Waiting for its lines.'}</p>`
+      }
+    </div>
+  </div>`;
+}

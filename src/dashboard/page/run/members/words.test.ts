@@ -1,0 +1,74 @@
+import { expect, it } from 'vitest';
+import type { RunMember } from '../../../messages/run.ts';
+import { cellInWords, endInWords, factsOf } from './words.ts';
+
+const MEMBER: RunMember = {
+  atMs: 1000,
+  replicatedJob: 'w',
+  job: 't-w-0',
+  index: '3',
+  pod: 't-w-0-3-x',
+  node: 'n1',
+  isNodeLost: true,
+  phase: 'Running',
+  heldBy: null,
+  epoch: 4,
+  channel: 'Hub',
+  lastCause: { epoch: 3, exitCode: 137 },
+  progress: {
+    step: 12_000,
+    checkpoint: 11_900,
+    checkpointMs: 4000,
+    firstStepMs: 9000,
+    silentMs: 20,
+    stepsPerSecond: 2,
+    standby: 'Exited',
+    isStraggler: false,
+  },
+};
+
+it('tells what is known of a member', () => {
+  expect(Object.fromEntries(factsOf(MEMBER, 62_000))).toEqual({
+    Pod: 't-w-0-3-x',
+    Node: 'n1, which is not ready or gone',
+    Phase: 'Running',
+    Epoch: '4 announced',
+    Channel: 'the hub',
+    Step: '12,000',
+    Rate: '2.00 steps/s',
+    Checkpoint: 'of step 11,900, told 65.0 s ago',
+    'First step': '70.0 s ago',
+    'Silent for': '61.0 s',
+    Standby: 'none any more: a standby exited with 0',
+    'Last end': 'exited with code 137, in epoch 3',
+  });
+});
+
+it('leaves out what is not', () => {
+  const member = {
+    ...MEMBER,
+    node: null,
+    epoch: null,
+    channel: null,
+    lastCause: null,
+    progress: null,
+  };
+  expect(factsOf(member, 5000)).toEqual([
+    ['Pod', 't-w-0-3-x'],
+    ['Node', 'none yet'],
+    ['Phase', 'Running'],
+    ['Last end', 'no failure is known'],
+  ]);
+});
+
+it.each([
+  [{ epoch: 2, hung: 'made no progress for 61 s' }, 'hung, made no progress for 61 s, in epoch 2'],
+  [{ epoch: 2, signal: 'SIGKILL' }, 'was killed by SIGKILL, in epoch 2'],
+  [{ epoch: 2 }, 'failed, in epoch 2'],
+])('tells an end %j', (cause, text) => {
+  expect(endInWords(cause)).toBe(text);
+});
+
+it('tells a cell in one line', () => {
+  expect(cellInWords(MEMBER, 'runs', 20)).toBe('t-w-0/3, runs, step 12,000, silent 20 ms');
+});

@@ -1,0 +1,77 @@
+/** Members in words. */
+import { hasNoStandbys, WHY_NO_STANDBYS } from '../../../../jobset/progress/standby.ts';
+import type { LastCause, MemberView } from '../../../../jobset/view/status-view.ts';
+import type { RunMember } from '../../../messages/run.ts';
+import { exact, rateText, rough } from '../words.ts';
+import { silenceOf } from './states.ts';
+
+/** `train-workers-0/12`: its Job and index. */
+export function memberName({ replicatedJob, job, index }: MemberView): string {
+  return `${job === '' ? replicatedJob : job}/${index ?? '-'}`;
+}
+
+export function endInWords({ epoch, hung, exitCode, signal }: LastCause): string {
+  const how =
+    hung !== undefined
+      ? `hung, ${hung}`
+      : signal !== undefined
+        ? `was killed by ${signal}`
+        : exitCode === undefined
+          ? 'failed'
+          : `exited with code ${exitCode}`;
+  return `${how}, in epoch ${epoch}`;
+}
+
+/** What is known of a member, in the order in which a reader wants it; null: it is not known. */
+export function factsOf(
+  member: RunMember,
+  nowMs: number,
+): readonly (readonly [name: string, text: string | null])[] {
+  const { pod, node, isNodeLost, phase, heldBy, epoch, channel, lastCause, progress } = member;
+  const { step, checkpoint, checkpointMs, firstStepMs, standby } = progress ?? {};
+  const silentMs = silenceOf(member, nowMs);
+  const sinceMs = Math.max(0, nowMs - member.atMs);
+  const standbyText =
+    progress === null || standby === undefined
+      ? null
+      : hasNoStandbys(progress)
+        ? `none any more: ${WHY_NO_STANDBYS[progress.standby]}`
+        : 'ready';
+  const facts: readonly (readonly [string, string | null])[] = [
+    ['Pod', pod],
+    [
+      'Node',
+      node === null ? 'none yet' : isNodeLost ? `${node}, which is not ready or gone` : node,
+    ],
+    ['Phase', phase],
+    ['Held by', heldBy],
+    ['Epoch', epoch === null ? null : `${epoch} announced`],
+    ['Channel', channel === null ? null : channel === 'Hub' ? 'the hub' : 'the API server'],
+    ['Step', step === undefined ? null : step.toLocaleString('en')],
+    ['Rate', progress?.stepsPerSecond === undefined ? null : rateText(progress.stepsPerSecond)],
+    [
+      'Checkpoint',
+      checkpoint === undefined
+        ? null
+        : `of step ${checkpoint.toLocaleString('en')}${checkpointMs === undefined ? '' : `, told ${rough(checkpointMs + sinceMs)} ago`}`,
+    ],
+    ['Doing', progress?.phase ?? null],
+    ['Silent for', silentMs === null ? null : rough(silentMs)],
+    ['First step', firstStepMs === undefined ? null : `${rough(firstStepMs + sinceMs)} ago`],
+    ['Standby', standbyText],
+    ['Last end', lastCause === null ? 'no failure is known' : endInWords(lastCause)],
+  ];
+  return facts.filter(([, text]) => text !== null);
+}
+
+/** One line for a cell: what is asked for first. */
+export function cellInWords(member: MemberView, look: string, silentMs: number | null): string {
+  const { step } = member.progress ?? {};
+  const parts = [
+    memberName(member),
+    look,
+    step === undefined ? '' : `step ${step.toLocaleString('en')}`,
+    silentMs === null ? '' : `silent ${silentMs < 1000 ? exact(silentMs) : rough(silentMs)}`,
+  ];
+  return parts.filter((part) => part !== '').join(', ');
+}

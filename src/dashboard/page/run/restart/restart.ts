@@ -1,0 +1,207 @@
+/** One restart: who failed first, how long each phase took, what was said last, what it cost. */
+import { html } from 'htm/preact';
+import type { VNode } from 'preact';
+import type { ReportedRestart } from '../../../../jobset/epoch/restart-request.ts';
+import { describeWitness } from '../../../../jobset/epoch/witness.ts';
+import type { TimelineSegment } from '../../../../jobset/goodput/timeline.ts';
+import type { LastWords, Suspect } from '../../../../jobset/jobset.ts';
+import { shown } from '../../elements/shown-text.ts';
+import { momentText } from '../timeline/ticks.ts';
+import { CLASS_WORDS, exact, percent, rough } from '../words.ts';
+import { costOf } from './cost.ts';
+import { lastLines } from './last-words.ts';
+import { type Phase, waterfallOf } from './phases.ts';
+import { causeInWords, culpritOf, isFailure } from './words.ts';
+
+export interface RestartProps {
+  readonly record: ReportedRestart;
+  readonly segments: readonly TimelineSegment[];
+  readonly isNewest: boolean;
+  readonly nowMs: number;
+  /** Those before and after it; null: there is none. */
+  readonly older: (() => void) | null;
+  readonly newer: (() => void) | null;
+  readonly showMember: (pod: string) => void;
+}
+
+export function Restart(props: RestartProps): VNode {
+  const { record, segments, isNewest, older, newer, showMember } = props;
+  const { epoch, cause, counted, ranMs, suspects = [], witness, lastWords } = record;
+  const offset = new Date(record.time).getTimezoneOffset();
+  const words = isFailure(record) ? 'is-bad' : 'is-active';
+  return html`<section class="card restart" aria-labelledby="restart-title">
+    <div class="part-head">
+      <h2 id="restart-title">Epoch ${epoch} ended: ${shown(causeInWords(cause))}</h2>
+      <p class="quiet">
+        <time datetime=${record.time}>${momentText(Date.parse(record.time), offset, 3)}</time>
+        ${ranMs === undefined ? ', before it was released' : `, after it had run for ${rough(ranMs)}`}
+      </p>
+      <div class="part-tools">
+        <span class=${`badge ${words}`}>${counted ? 'counted' : 'not counted'}</span>
+        <button type="button" class="button" disabled=${older === null} onClick=${older}>
+          ‹ Older
+        </button>
+        <button type="button" class="button" disabled=${newer === null} onClick=${newer}>
+          Newer ›
+        </button>
+      </div>
+    </div>
+    <${Headline} ...${{ record, showMember }} />
+    <div class="restart-parts">
+      <${Phases} ...${props} />
+      <${Costs} ...${{ record, segments }} />
+      ${suspects.length > 0 && html`<${Suspects} ...${{ suspects, showMember }} />`}
+      ${
+        witness !== undefined &&
+        html`<div class="restart-part">
+          <h3>What was seen</h3>
+          <p>${shown(describeWitness(witness))}</p>
+        </div>`
+      }
+      ${
+        lastWords === undefined
+          ? isFailure(record) &&
+            html`<div class="restart-part">
+              <h3>Last words</h3>
+              <p class="quiet">
+                ${
+                  isNewest
+                    ? 'The worker left no message and no standard error that its agent could read.'
+                    : 'They are kept of the newest restart only.'
+                }
+              </p>
+            </div>`
+          : html`<${Words} ...${{ lastWords, showMember }} />`
+      }
+    </div>
+  </section>`;
+}
+
+const CONFIDENCE = {
+  Certain: 'failed first',
+  Likely: 'probably failed first',
+  Seen: 'was seen to fail first',
+} as const;
+
+function Headline({ record, showMember }: Pick<RestartProps, 'record' | 'showMember'>): VNode {
+  const culprit = culpritOf(record);
+  if (culprit === null || !isFailure(record)) {
+    return html`<p class="restart-headline">${
+      isFailure(record) ? 'Nothing is known of who failed first.' : 'No worker failed.'
+    }</p>`;
+  }
+  const { who, why, confidence, pod, node } = culprit;
+  return html`<p class="restart-headline">
+    <strong>${shown(who, 200)}</strong> ${CONFIDENCE[confidence]}: ${shown(why)}
+    <span class="restart-where">
+      <${PodLink} ...${{ pod, showMember }} />
+      ${node === undefined ? '' : ` on node ${shown(node, 200)}`}
+    </span>
+  </p>`;
+}
+
+function PodLink({ pod, showMember }: { pod: string; showMember: (pod: string) => void }): VNode {
+  return html`<button type="button" class="link mono" onClick=${() => showMember(pod)}>${shown(pod, 253)}</button>`;
+}
+
+/** Below this share of the whole a phase is drawn wider than it was, so that it can be seen. */
+const LEAST_PERCENT = 0.6;
+
+function Phases({ record, segments, isNewest, nowMs }: RestartProps): VNode {
+  const { phases, totalMs } = waterfallOf(record, segments, { isNewest, nowMs });
+  const isOver = phases.every(({ state }) => state === 'Over');
+  const isKnown = phases.some(({ tookMs }) => tookMs !== null);
+  return html`<div class="restart-part is-wide">
+    <h3>From the failure to the first step${isKnown && html`: <b>${exact(totalMs)}${isOver ? '' : ' so far'}</b>`}</h3>
+    <table class="waterfall">
+      <thead class="visually-hidden">
+        <tr><th scope="col">Phase</th><th scope="col">Drawn</th><th scope="col">Took</th><th scope="col">Ended after</th></tr>
+      </thead>
+      <tbody>
+        ${phases.map(({ label, meaning, fromMs, tookMs, state }, i) => {
+          const left = totalMs === 0 ? 0 : (100 * fromMs) / totalMs;
+          const width = totalMs === 0 ? 0 : (100 * (tookMs ?? 0)) / totalMs;
+          return html`<tr key=${label} title=${meaning}>
+            <th scope="row">${label}<span class="visually-hidden">, ${meaning}</span></th>
+            <td class="waterfall-lane">
+              ${
+                tookMs !== null &&
+                html`<div
+                  class=${`waterfall-bar is-${i} ${state === 'Open' ? 'is-open' : ''}`}
+                  style=${{
+                    left: `${Math.min(left, 100 - LEAST_PERCENT)}%`,
+                    width: `${Math.max(LEAST_PERCENT, width)}%`,
+                  }}
+                ></div>`
+              }
+            </td>
+            <td class="number">${tookText(tookMs, state)}</td>
+            <td class="number quiet">${tookMs === null ? '' : `+${exact(fromMs + tookMs)}`}</td>
+          </tr>`;
+        })}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function tookText(tookMs: number | null, state: Phase['state']): string {
+  if (tookMs === null) return state === 'Later' ? 'not yet' : 'not known';
+  return state === 'Open' ? `${exact(tookMs)} so far` : exact(tookMs);
+}
+
+function Costs({ record, segments }: Pick<RestartProps, 'record' | 'segments'>): VNode {
+  const { parts, totalMs, isPartial } = costOf(record, segments);
+  return html`<div class="restart-part">
+    <h3>What it cost${parts.length > 0 && html`: <b>${rough(totalMs)}</b>`}</h3>
+    <table class="costs">
+      <thead class="visually-hidden"><tr><th>Class</th><th>Time</th><th>Share</th></tr></thead>
+      <tbody>
+        ${parts.map(
+          ({ class: name, ms }) => html`<tr key=${name} title=${CLASS_WORDS[name][1]}>
+            <th scope="row">
+              <span class=${`swatch time time-${name.toLowerCase()}`}></span> ${CLASS_WORDS[name][0]}
+            </th>
+            <td class="number">${exact(ms)}</td>
+            <td class="number quiet">${percent(ms, totalMs)}</td>
+          </tr>`,
+        )}
+      </tbody>
+    </table>
+    ${parts.length === 0 && html`<p class="quiet">Not known.</p>`}
+    ${isPartial && parts.length > 0 && html`<p class="quiet">How much work was lost is not known.</p>`}
+  </div>`;
+}
+
+interface SuspectsProps {
+  readonly suspects: readonly Suspect[];
+  readonly showMember: (pod: string) => void;
+}
+
+function Suspects({ suspects, showMember }: SuspectsProps): VNode {
+  return html`<div class="restart-part">
+    <h3>Suspects</h3>
+    <ol class="suspects">
+      ${suspects.map(
+        ({ worker, why, confidence, pod, node }) => html`<li key=${pod}>
+          <span class=${`badge ${confidence === 'Certain' ? 'is-bad' : 'is-warn'}`}>${confidence}</span>
+          <strong>${shown(worker, 200)}</strong>: ${shown(why)}
+          <div class="quiet">
+            <${PodLink} ...${{ pod, showMember }} />${node === undefined ? '' : `, node ${shown(node, 200)}`}
+          </div>
+        </li>`,
+      )}
+    </ol>
+  </div>`;
+}
+
+interface WordsProps {
+  readonly lastWords: LastWords;
+  readonly showMember: (pod: string) => void;
+}
+
+function Words({ lastWords: { pod, text }, showMember }: WordsProps): VNode {
+  return html`<div class="restart-part is-whole">
+    <h3>Last words of <${PodLink} ...${{ pod, showMember }} /></h3>
+    <pre class="last-words" tabindex="0">${lastLines(text).join('\n')}</pre>
+  </div>`;
+}

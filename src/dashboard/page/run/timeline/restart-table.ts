@@ -1,0 +1,46 @@
+/** What the timeline draws of restarts, for readers who do not see it. */
+import { html } from 'htm/preact';
+import type { VNode } from 'preact';
+import type { ReportedRestart } from '../../../../jobset/epoch/restart-request.ts';
+import type { TimelineSegment } from '../../../../jobset/goodput/timeline.ts';
+import { shown } from '../../elements/shown-text.ts';
+import { costOf } from '../restart/cost.ts';
+import { restartInWords } from '../restart/words.ts';
+import { exact, rough } from '../words.ts';
+import { momentText } from './ticks.ts';
+
+export interface RestartTableProps {
+  /** The oldest first. */
+  readonly restarts: readonly { readonly atMs: number; readonly record: ReportedRestart }[];
+  readonly segments: readonly TimelineSegment[];
+  readonly offset: number;
+}
+
+export function RestartTable({ restarts, segments, offset }: RestartTableProps): VNode {
+  if (restarts.length === 0) return html`<p class="visually-hidden">It has not restarted.</p>`;
+  // A table would not shrink to a point.
+  return html`<div class="visually-hidden"><table>
+    <caption>Restarts, the oldest first</caption>
+    <thead>
+      <tr>
+        <th scope="col">Ended epoch</th>
+        <th scope="col">When</th>
+        <th scope="col">Why</th>
+        <th scope="col">Until all were at the barrier</th>
+        <th scope="col">What it cost</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${restarts.map(({ atMs, record }) => {
+        const { announceMs } = record.phases ?? {};
+        return html`<tr key=${record.epoch}>
+          <th scope="row">${record.epoch}</th>
+          <td>${momentText(atMs, offset, 3)}</td>
+          <td>${shown(restartInWords(record), 300)}</td>
+          <td>${announceMs === undefined ? 'not known' : exact(announceMs)}</td>
+          <td>${rough(costOf(record, segments).totalMs)}</td>
+        </tr>`;
+      })}
+    </tbody>
+  </table></div>`;
+}
