@@ -63,7 +63,8 @@ export const DASHBOARD_BUNDLE = {
     page: 'src/dashboard/page/main.ts',
     style: 'src/dashboard/page/style.css',
     index: 'src/dashboard/page/index.html',
+    icon: 'src/dashboard/page/icon.svg',
   },
-  loader: { '.html': 'copy' },
+  loader: { '.html': 'copy', '.svg': 'copy' },
   outdir: 'dist/dashboard',
 } as const satisfies BuildOptions;

@@ -1,4 +1,5 @@
 /** `lockstep up`: a local cluster until a signal comes. */
+import { shellWord } from '../kube/quote.ts';
 import { startLocalCluster } from './local-cluster.ts';
 import { watchShell } from './shell-watch.ts';
 import { openStateDirectory } from './state-directory.ts';
@@ -58,9 +59,4 @@ export async function up(options: UpOptions): Promise<number> {
 
 function nodeCount(count: number): string {
   return count === 1 ? '1 node' : `${count} nodes`;
-}
-
-/** Quotes any text for a shell; most paths need no quotes. */
-export function shellWord(text: string): string {
-  return /^[\w./+:@%,=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -12,6 +12,11 @@ export function printable(text: string): string {
   return Array.from(text, (one) => (PRINTABLE.test(one) ? one : escaped(one))).join('');
 }
 
+/** One word for a POSIX shell; most names and paths need no quotes. */
+export function shellWord(text: string): string {
+  return /^[\w./+:@%,=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
 /** Printable ASCII without the quote and the backslash. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 

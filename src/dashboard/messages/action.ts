@@ -1,4 +1,5 @@
 /** What a user can do to a JobSet from the page, and the command that does the same. */
+import { shellWord } from '../../kube/quote.ts';
 
 export type Action =
   /** Ends this epoch, and no later one. */
@@ -24,18 +25,24 @@ export interface ActionAnswer {
 
 /** The command that does what the action does, for a shell. */
 export function commandOf({ namespace, name, action }: Omit<ActionRequest, 'uid'>): string {
-  const jobSet = `-n ${namespace} jobset ${name}`;
+  return wordsOf(namespace, name, action).map(shellWord).join(' ');
+}
+
+function wordsOf(namespace: string, name: string, action: Action): readonly string[] {
+  const jobSet = ['-n', namespace, 'jobset', name];
   switch (action.kind) {
     case 'Restart':
-      return `lockstep restart ${name} -n ${namespace}`;
+      return ['lockstep', 'restart', name, '-n', namespace];
     case 'Suspend':
-    case 'Resume':
-      return `kubectl patch ${jobSet} --type merge -p '{"spec":{"suspend":${action.kind === 'Suspend'}}}'`;
+    case 'Resume': {
+      const patch = JSON.stringify({ spec: { suspend: action.kind === 'Suspend' } });
+      return ['kubectl', 'patch', ...jobSet, '--type', 'merge', '-p', patch];
+    }
     case 'SetTimeout':
       return action.value === null
-        ? `kubectl annotate ${jobSet} ${action.annotation}-`
-        : `kubectl annotate ${jobSet} --overwrite ${action.annotation}=${action.value}`;
+        ? ['kubectl', 'annotate', ...jobSet, `${action.annotation}-`]
+        : ['kubectl', 'annotate', ...jobSet, '--overwrite', `${action.annotation}=${action.value}`];
     case 'Delete':
-      return `kubectl delete ${jobSet}`;
+      return ['kubectl', 'delete', ...jobSet];
   }
 }

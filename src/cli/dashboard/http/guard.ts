@@ -41,6 +41,7 @@ export interface GuardOptions {
 const FILES: Readonly<Record<string, { readonly name: string; readonly contentType: string }>> = {
   '/': { name: 'index.html', contentType: 'text/html; charset=utf-8' },
   '/page.js': { name: 'page.js', contentType: 'text/javascript; charset=utf-8' },
+  '/icon.svg': { name: 'icon.svg', contentType: 'image/svg+xml' },
   '/style.css': { name: 'style.css', contentType: 'text/css; charset=utf-8' },
 };
 

@@ -2,6 +2,7 @@
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
 import type { RunView } from '../../messages/run.ts';
+import { Actions } from '../actions/actions.ts';
 import { Age } from '../elements/age.ts';
 import { shown } from '../elements/shown-text.ts';
 import { StateBadge } from '../elements/state-badge.ts';
@@ -31,6 +32,7 @@ export function RunHead({ namespace, name, tab, run, isGone }: RunHeadProps): VN
       ${run !== null && html`<${StateBadge} state=${run.jobSet.state} />`}
       ${isGone && html`<span class="badge is-bad">Deleted</span>`}
       ${run !== null && html`<span class="quiet">created <${Age} sinceMs=${run.createdMs} /> ago</span>`}
+      ${run !== null && !isGone && html`<${Actions} run=${run} />`}
     </div>
     <nav class="tabs" aria-label="Views of this JobSet">
       ${TABS.map(([each, text]) => {

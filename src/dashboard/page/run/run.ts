@@ -30,7 +30,9 @@ export function Run({ namespace, name, tab }: RunProps): VNode {
     <${ErrorBoundary} key=${tab} what=${tab === 'spec' ? 'The spec' : 'The run'}>
       ${
         run === null
-          ? html`<p class="quiet">Waiting for the server to tell of it.</p>`
+          ? html`<p class="quiet">
+              ${state.isGone ? 'There is no JobSet of this name.' : 'Waiting for the server to tell of it.'}
+            </p>`
           : tab === 'spec'
             ? html`<${Spec} run=${run} />`
             : html`<${Life} ...${{ run, state, lostSinceMs }} />`

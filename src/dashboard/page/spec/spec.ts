@@ -13,20 +13,26 @@ export function Spec({ run }: { readonly run: RunView }): VNode {
   return html`<div class="spec">
     <${Sentences} title="Policies" sentences=${policies} />
     <${Sentences} title="What is added to the Pods" sentences=${injected} />
-    <section class="card spec-part">
-      <h2>Time-outs</h2>
-      <dl class="spec-timeouts">
-        ${timeouts.map(
-          ({ annotation, value, meaning }) => html`<div key=${annotation}>
-            <dt><code>${shown(annotation)}</code></dt>
-            <dd><code>${value === null ? 'not set' : shown(value)}</code> ${shown(meaning)}</dd>
-          </div>`,
-        )}
-      </dl>
-    </section>
-    <section class="card spec-part">
+    ${
+      timeouts.length > 0 &&
+      html`<section class="card spec-part">
+        <h2>Time-outs that can be changed</h2>
+        <dl class="spec-timeouts">
+          ${timeouts.map(
+            ({ annotation, value, meaning }) => html`<div key=${annotation}>
+              <dt>
+                <code>${shown(annotation)}</code>:
+                ${value === null ? html`<span class="is-unset"> not set</span>` : html`<code> ${shown(value)}</code>`}
+              </dt>
+              <dd class="quiet">${shown(meaning)}</dd>
+            </div>`,
+          )}
+        </dl>
+      </section>`
+    }
+    <section class="card spec-part spec-yaml-part">
       <div class="spec-head"><h2>YAML</h2><${CopyButton} text=${yaml} what="the YAML" /></div>
-      <pre class="spec-yaml" tabindex="0">${shownLines(yaml, YAML_SHOWN)}</pre>
+      <pre class="spec-yaml" tabindex="0" role="region" aria-label="YAML">${shownLines(yaml, YAML_SHOWN)}</pre>
     </section>
   </div>`;
 }

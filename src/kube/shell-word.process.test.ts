@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { shellWord } from './up.ts';
+import { shellWord } from './quote.ts';
 
 test('most paths are shown as they are', () => {
   expect(shellWord('/home/me/.local/state/lockstep/kubeconfig')).toBe(

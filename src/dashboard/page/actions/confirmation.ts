@@ -1,0 +1,133 @@
+/** The last step of an action: what it does, the command that does the same, and the answer. */
+import { html } from 'htm/preact';
+import type { VNode } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import {
+  type Action,
+  type ActionAnswer,
+  type ActionRequest,
+  commandOf,
+} from '../../messages/action.ts';
+import { ACTIONS } from '../../messages/paths.ts';
+import type { RunView } from '../../messages/run.ts';
+import { postJson } from '../adapters/browser.ts';
+import { Command } from '../elements/command.ts';
+import { shown } from '../elements/shown-text.ts';
+import { ACTION_WORDS, type ActionKind } from './action-words.ts';
+import { type TimeoutChoice, TimeoutFields } from './timeout-fields.ts';
+
+export interface ConfirmationProps {
+  readonly kind: ActionKind;
+  readonly run: RunView;
+  readonly onBack: () => void;
+  readonly onClose: () => void;
+}
+
+type Progress =
+  | { readonly is: 'Asking' }
+  | { readonly is: 'Sent' }
+  | { readonly is: 'Done' }
+  | { readonly is: 'Refused'; readonly why: string };
+
+export function Confirmation({ kind, run, onBack, onClose }: ConfirmationProps): VNode {
+  const { namespace, name, epoch } = run.jobSet;
+  const [first] = run.spec.timeouts;
+  const [timeout, chooseTimeout] = useState<TimeoutChoice>({
+    annotation: first?.annotation ?? '',
+    value: first?.value ?? '',
+  });
+  const [typedName, typeName] = useState('');
+  const [progress, advance] = useState<Progress>({ is: 'Asking' });
+  const start = useRef<HTMLFormElement>(null);
+  useEffect(
+    () => start.current?.querySelector<HTMLElement>('input, select, .is-main')?.focus(),
+    [],
+  );
+  const action = actionOf(kind, epoch, timeout);
+  const words = ACTION_WORDS[kind];
+  if (action === null) {
+    return html`<p>${kind === 'Restart' ? 'There is no epoch to end.' : 'It has no time-out.'}</p>`;
+  }
+  if (progress.is === 'Done') {
+    return html`<p role="status">${words.done}</p>
+      <div class="dialog-buttons">
+        <button type="button" class="button is-main" onClick=${onClose}>Close</button>
+      </div>`;
+  }
+  const request: ActionRequest = { namespace, name, uid: run.uid, action };
+  const send = (event: Event): void => {
+    event.preventDefault();
+    advance({ is: 'Sent' });
+    postJson<ActionAnswer>(ACTIONS, request).then(
+      ({ problem }) => advance(problem === null ? { is: 'Done' } : { is: 'Refused', why: problem }),
+      (error: unknown) => advance({ is: 'Refused', why: unanswered(error) }),
+    );
+  };
+  const isSure = kind !== 'Delete' || typedName === name;
+  return html`<form class="confirmation" ref=${start} onSubmit=${send}>
+    <ul class="action-effects">
+      ${words.effects.map((effect) => html`<li key=${effect}>${effect}</li>`)}
+    </ul>
+    ${
+      kind === 'SetTimeout' &&
+      html`<${TimeoutFields}
+        timeouts=${run.spec.timeouts}
+        choice=${timeout}
+        onChoose=${chooseTimeout}
+      />`
+    }
+    ${
+      kind === 'Delete' &&
+      html`<label class="field">
+        <span>Type <b class="mono">${shown(name)}</b> to delete it</span>
+        <input
+          class="input"
+          autocomplete="off"
+          spellcheck=${false}
+          value=${typedName}
+          onInput=${({ currentTarget }: { readonly currentTarget: HTMLInputElement }) =>
+            typeName(currentTarget.value)}
+        />
+      </label>`
+    }
+    <div>
+      <p class="quiet">This command does the same:</p>
+      <${Command} command=${commandOf(request)} />
+    </div>
+    <div aria-live="assertive">
+      ${progress.is === 'Refused' && html`<p class="action-problem"><b>Nothing was done.</b> ${shown(progress.why)}</p>`}
+    </div>
+    <div class="dialog-buttons">
+      <button type="button" class="button" onClick=${onBack}>Back</button>
+      <button
+        type="submit"
+        class=${`button is-main ${words.isDangerous ? 'is-danger' : ''}`}
+        disabled=${!isSure || progress.is === 'Sent'}
+      >
+        ${progress.is === 'Sent' ? 'Waiting for the answer' : words.verb}
+      </button>
+    </div>
+  </form>`;
+}
+
+/** Null: the JobSet has nothing that it could be done to. */
+function actionOf(kind: ActionKind, epoch: number | null, timeout: TimeoutChoice): Action | null {
+  switch (kind) {
+    case 'Restart':
+      return epoch === null ? null : { kind, epoch };
+    case 'SetTimeout': {
+      const { annotation, value } = timeout;
+      const text = value.trim();
+      return annotation === '' ? null : { kind, annotation, value: text === '' ? null : text };
+    }
+    case 'Suspend':
+    case 'Resume':
+    case 'Delete':
+      return { kind };
+  }
+}
+
+function unanswered(error: unknown): string {
+  const why = error instanceof Error ? error.message : String(error);
+  return `The server has not answered, so that it may have been done after all: ${why}`;
+}
