@@ -167,7 +167,7 @@ export function Members({
   </section>`;
 }
 
-/** The same text while no member came or went. */
+/** It changes only when members come or go. */
 function podsOf(members: ReadonlyMap<string, RunMember>): string {
   return [...members.keys()].join('\n');
 }
