@@ -1,7 +1,7 @@
 /** What the user may do to a JobSet: a button, a list with what is refused and why, a confirmation. */
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
-import { useId, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { ActionOffer, RunView } from '../../messages/run.ts';
 import { Dialog } from '../elements/dialog.ts';
 import { shown } from '../elements/shown-text.ts';
@@ -29,15 +29,7 @@ function ActionsDialog({ run, onClose }: ActionsDialogProps): VNode {
   return html`<${Dialog} title=${`${title}: ${shown(run.jobSet.name)}`} onClose=${onClose}>
     ${
       chosen === null
-        ? html`<ul class="action-list">
-            ${run.actions.map(
-              (offer) => html`<${Offer}
-                key=${offer.action}
-                offer=${offer}
-                onChoose=${() => choose({ kind: offer.action, run })}
-              />`,
-            )}
-          </ul>`
+        ? html`<${Offers} offers=${run.actions} onChoose=${(kind: ActionKind) => choose({ kind, run })} />`
         : html`<${Confirmation}
             kind=${chosen.kind}
             run=${chosen.run}
@@ -46,6 +38,26 @@ function ActionsDialog({ run, onClose }: ActionsDialogProps): VNode {
           />`
     }
   </${Dialog}>`;
+}
+
+interface OffersProps {
+  readonly offers: readonly ActionOffer[];
+  readonly onChoose: (kind: ActionKind) => void;
+}
+
+function Offers({ offers, onChoose }: OffersProps): VNode {
+  const list = useRef<HTMLUListElement>(null);
+  useEffect(() => list.current?.querySelector<HTMLElement>('button:enabled')?.focus(), []);
+  return html`<ul class="action-list" ref=${list}>
+    ${offers.map(
+      (offer) =>
+        html`<${Offer}
+          key=${offer.action}
+          offer=${offer}
+          onChoose=${() => onChoose(offer.action)}
+        />`,
+    )}
+  </ul>`;
 }
 
 interface OfferProps {

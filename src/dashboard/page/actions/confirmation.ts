@@ -27,7 +27,7 @@ type Progress =
   | { readonly is: 'Asking' }
   | { readonly is: 'Sent' }
   | { readonly is: 'Done' }
-  | { readonly is: 'Refused'; readonly why: string };
+  | { readonly is: 'Refused' | 'Unanswered'; readonly why: string };
 
 export function Confirmation({ kind, run, onBack, onClose }: ConfirmationProps): VNode {
   const { namespace, name, epoch } = run.jobSet;
@@ -51,7 +51,9 @@ export function Confirmation({ kind, run, onBack, onClose }: ConfirmationProps):
   if (progress.is === 'Done') {
     return html`<p role="status">${words.done}</p>
       <div class="dialog-buttons">
-        <button type="button" class="button is-main" onClick=${onClose}>Close</button>
+        <button type="button" class="button is-main" ref=${takeFocus} onClick=${onClose}>
+          Close
+        </button>
       </div>`;
   }
   const request: ActionRequest = { namespace, name, uid: run.uid, action };
@@ -60,10 +62,13 @@ export function Confirmation({ kind, run, onBack, onClose }: ConfirmationProps):
     advance({ is: 'Sent' });
     postJson<ActionAnswer>(ACTIONS, request).then(
       ({ problem }) => advance(problem === null ? { is: 'Done' } : { is: 'Refused', why: problem }),
-      (error: unknown) => advance({ is: 'Refused', why: unanswered(error) }),
+      (error: unknown) => advance({ is: 'Unanswered', why: reasonOf(error) }),
     );
   };
-  const isSure = kind !== 'Delete' || typedName === name;
+  const before = run.spec.timeouts.find(({ annotation }) => annotation === timeout.annotation);
+  const isSure =
+    (kind !== 'Delete' || typedName === name) &&
+    (action.kind !== 'SetTimeout' || action.value !== before?.value);
   return html`<form class="confirmation" ref=${start} onSubmit=${send}>
     <ul class="action-effects">
       ${words.effects.map((effect) => html`<li key=${effect}>${effect}</li>`)}
@@ -95,7 +100,10 @@ export function Confirmation({ kind, run, onBack, onClose }: ConfirmationProps):
       <${Command} command=${commandOf(request)} />
     </div>
     <div aria-live="assertive">
-      ${progress.is === 'Refused' && html`<p class="action-problem"><b>Nothing was done.</b> ${shown(progress.why)}</p>`}
+      ${
+        'why' in progress &&
+        html`<p class="action-problem"><b>${PROBLEMS[progress.is]}</b> ${shown(progress.why)}</p>`
+      }
     </div>
     <div class="dialog-buttons">
       <button type="button" class="button" onClick=${onBack}>Back</button>
@@ -127,7 +135,15 @@ function actionOf(kind: ActionKind, epoch: number | null, timeout: TimeoutChoice
   }
 }
 
-function unanswered(error: unknown): string {
-  const why = error instanceof Error ? error.message : String(error);
-  return `The server has not answered, so that it may have been done after all: ${why}`;
+const PROBLEMS = {
+  Refused: 'Nothing was done.',
+  Unanswered: 'There was no answer, so it may have been done.',
+} as const;
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function takeFocus(element: HTMLElement | null): void {
+  element?.focus();
 }

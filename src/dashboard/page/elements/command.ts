@@ -17,7 +17,11 @@ export interface CommandProps {
  */
 export function Command({ command }: CommandProps): VNode {
   return html`<div class="command">
-    <code tabindex="0">${shownLines(command, COMMAND_LENGTH)}</code>
+    <code tabindex="0">
+      ${shownLines(command, COMMAND_LENGTH)
+        .split(/(\s+)/)
+        .map((word) => html`<span class=${word.trim() && 'command-word'}>${word}</span>`)}
+    </code>
     <${CopyButton} text=${command} what="the command" />
   </div>`;
 }

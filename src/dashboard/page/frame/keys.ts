@@ -2,6 +2,7 @@
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { keep, kept } from '../adapters/browser.ts';
 import { Dialog } from '../elements/dialog.ts';
 
 const KEYS: readonly (readonly [key: string, meaning: string])[] = [
@@ -13,6 +14,9 @@ const KEYS: readonly (readonly [key: string, meaning: string])[] = [
   ['?', 'These keys'],
 ];
 
+/** Who dictates to the browser may switch off what a single letter does. */
+const OFF_KEPT_AS = 'lockstep-keys-off';
+
 /** Calls back for a key that is pressed alone, while nothing takes text and no dialog is open. */
 export function useKey(key: string, callback: () => void): void {
   useEffect(() => {
@@ -22,6 +26,7 @@ export function useKey(key: string, callback: () => void): void {
       const takesText =
         target instanceof HTMLElement && target.closest('input, select, textarea, dialog') !== null;
       if (takesText || document.querySelector('dialog[open]') !== null) return;
+      if (kept(OFF_KEPT_AS) !== null) return;
       event.preventDefault();
       callback();
     };
@@ -32,7 +37,12 @@ export function useKey(key: string, callback: () => void): void {
 
 export function KeysButton(): VNode {
   const [isOpen, open] = useState(false);
+  const [isOff, switchOff] = useState(() => kept(OFF_KEPT_AS) !== null);
   const show = (): void => open(true);
+  const change = ({ currentTarget }: { readonly currentTarget: HTMLInputElement }): void => {
+    keep(OFF_KEPT_AS, currentTarget.checked ? null : 'off');
+    switchOff(!currentTarget.checked);
+  };
   useKey('?', show);
   useKey('g', toOverview);
   return html`<button type="button" class="button is-plain" title="Keys (?)" onClick=${show}>
@@ -49,6 +59,9 @@ export function KeysButton(): VNode {
               <dd>${meaning}</dd>`,
           )}
         </dl>
+        <label class="keys-switch">
+          <input type="checkbox" checked=${!isOff} onChange=${change} /> Use these keys
+        </label>
       </${Dialog}>`
     }`;
 }

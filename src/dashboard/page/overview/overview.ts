@@ -17,8 +17,8 @@ import { NoJobSets } from './no-jobsets.ts';
 import { addressOfQuery, NO_QUERY, type Query, queryOf } from './query.ts';
 import { RowTable } from './row-table.ts';
 
-/** Rows that are drawn at first, and with each wish for more: a screen shows some 30. */
-const ROWS_AT_ONCE = 200;
+/** Rows of a page: so the time to draw has a bound, however many there are. */
+const PAGE_ROWS = 100;
 
 export function Overview(): VNode {
   const { state, isOpen, lostSinceMs } = useStream<OverviewState, OverviewMessage>(
@@ -29,13 +29,19 @@ export function Overview(): VNode {
   const { rows: all, problems } = state;
   useHeadline({ title: 'JobSets', isOpen, lostSinceMs, problems });
   const [query, setQuery] = useQuery();
-  const [limit, setLimit] = useState(ROWS_AT_ONCE);
+  const [page, turnTo] = useState(0);
   const listed = useMemo(() => listing(all.values(), query), [all, query]);
   const table = useRef<HTMLDivElement>(null);
   const toFirstRow = (): void => {
     table.current?.querySelector<HTMLElement>('.row-name a')?.focus();
   };
   const { rows } = listed;
+  const change = (next: Query): void => {
+    turnTo(0);
+    setQuery(next);
+  };
+  // Rows may have gone since the page was turned to.
+  const first = Math.min(page, Math.ceil(rows.length / PAGE_ROWS) - 1) * PAGE_ROWS;
   return html`<div class="overview-head">
       <h1 tabindex="-1">JobSets</h1>
       <p class="quiet" aria-live="polite">
@@ -44,29 +50,48 @@ export function Overview(): VNode {
     </div>
     ${
       all.size > 0 &&
-      html`<${Filters} ...${{ query, onQuery: setQuery, listing: listed, onDown: toFirstRow }} />`
+      html`<${Filters} ...${{ query, onQuery: change, listing: listed, onDown: toFirstRow }} />`
     }
     <div ref=${table}>
       ${
         rows.length > 0
-          ? html`<${RowTable} rows=${rows.slice(0, limit)} query=${query} onQuery=${setQuery} />`
+          ? html`<${RowTable} rows=${rows.slice(first, first + PAGE_ROWS)} query=${query} onQuery=${change} />`
           : html`<${NoJobSets}
               isComplete=${state.isComplete}
               isFiltered=${all.size > 0}
               isRefused=${problems.length > 0}
-              onAll=${() => setQuery(NO_QUERY)}
+              onAll=${() => change(NO_QUERY)}
             />`
       }
     </div>
     ${
-      rows.length > limit &&
-      html`<p class="overview-more">
-        ${limit} of ${rows.length} are shown.
-        <button type="button" class="button" onClick=${() => setLimit(limit + ROWS_AT_ONCE)}>
-          Show ${Math.min(ROWS_AT_ONCE, rows.length - limit)} more
-        </button>
-      </p>`
+      rows.length > PAGE_ROWS &&
+      html`<${Pages} first=${first} count=${rows.length} onTurn=${(to: number) => turnTo(to / PAGE_ROWS)} />`
     }`;
+}
+
+interface PagesProps {
+  /** Index of the first row that is shown. */
+  readonly first: number;
+  readonly count: number;
+  readonly onTurn: (first: number) => void;
+}
+
+function Pages({ first, count, onTurn }: PagesProps): VNode {
+  const last = Math.min(first + PAGE_ROWS, count);
+  const turn = (to: number): void => {
+    onTurn(to);
+    scrollTo(0, 0);
+  };
+  return html`<nav class="overview-pages" aria-label="Pages of the list">
+    <button type="button" class="button" disabled=${first === 0} onClick=${() => turn(first - PAGE_ROWS)}>
+      Previous
+    </button>
+    <span aria-live="polite">${first + 1} to ${last} of ${count}</span>
+    <button type="button" class="button" disabled=${last === count} onClick=${() => turn(last)}>
+      Next
+    </button>
+  </nav>`;
 }
 
 /** Follows the address, and changes it without a step in the history for each letter. */

@@ -11,8 +11,8 @@ const YAML_SHOWN = 200_000;
 export function Spec({ run }: { readonly run: RunView }): VNode {
   const { policies, injected, timeouts, yaml } = run.spec;
   return html`<div class="spec">
-    <${Sentences} title="Policies" sentences=${policies} />
-    <${Sentences} title="What is added to the Pods" sentences=${injected} />
+    <div class="spec-column">
+      <${Sentences} title="Policies" sentences=${policies} />
     ${
       timeouts.length > 0 &&
       html`<section class="card spec-part">
@@ -30,6 +30,8 @@ export function Spec({ run }: { readonly run: RunView }): VNode {
         </dl>
       </section>`
     }
+    </div>
+    <${Sentences} title="What is added to the Pods" sentences=${injected} />
     <section class="card spec-part spec-yaml-part">
       <div class="spec-head"><h2>YAML</h2><${CopyButton} text=${yaml} what="the YAML" /></div>
       <pre class="spec-yaml" tabindex="0" role="region" aria-label="YAML">${shownLines(yaml, YAML_SHOWN)}</pre>
