@@ -39,17 +39,17 @@ export function followStream<Message>(
 
 /** Rejects if the server does not answer, or refuses. */
 export async function getJson<Answer>(path: string): Promise<Answer> {
-  return answerOf(await fetch(path, { headers: { accept: 'application/json' } }));
+  const response = await fetch(path, { headers: { accept: 'application/json' } });
+  if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
+  return (await response.json()) as Answer;
 }
 
-/** Rejects as `getJson` does. */
+/** Rejects if the server does not answer with JSON; a refusal may be an answer. */
 export async function postJson<Answer>(path: string, body: unknown): Promise<Answer> {
   const headers = { 'content-type': 'application/json' };
-  return answerOf(await fetch(path, { method: 'POST', headers, body: JSON.stringify(body) }));
-}
-
-async function answerOf<Answer>(response: Response): Promise<Answer> {
-  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
+  const response = await fetch(path, { method: 'POST', headers, body: JSON.stringify(body) });
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+  if (!isJson) throw new Error(`${response.status} ${response.statusText}`);
   return (await response.json()) as Answer;
 }
 

@@ -1,7 +1,7 @@
 /** Light or dark: as the system prefers, unless the user has chosen. */
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { keep, kept } from '../adapters/browser.ts';
 
 const THEMES = ['system', 'light', 'dark'] as const;
@@ -19,7 +19,7 @@ function chosenTheme(): Theme {
 /** Goes round: system, light, dark. */
 export function ThemeSwitch(): VNode {
   const [theme, choose] = useState(chosenTheme);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const { dataset } = document.documentElement;
     if (theme === 'system') delete dataset['theme'];
     else dataset['theme'] = theme;

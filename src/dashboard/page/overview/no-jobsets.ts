@@ -19,12 +19,12 @@ const APPLY = 'kubectl apply -f jobset.yaml';
 export function NoJobSets({ isComplete, isFiltered, isRefused, onAll }: NoJobSetsProps): VNode {
   if (!isComplete) return html`<p class="quiet">Waiting for the list of JobSets.</p>`;
   if (isFiltered) {
-    return html`<div class="card empty">
+    return html`<div class="card no-jobsets">
       <h2>No JobSet matches the filter.</h2>
       <p><button type="button" class="button" onClick=${onAll}>Show all</button></p>
     </div>`;
   }
-  return html`<div class="card empty">
+  return html`<div class="card no-jobsets">
     <h2>${isRefused ? 'There is no JobSet that you may see.' : 'There is no JobSet yet.'}</h2>
     <p>Apply one, and it appears here:</p>
     <${Command} command=${APPLY} />

@@ -26,7 +26,7 @@ export interface RowTableProps {
 }
 
 export function RowTable({ rows, query, onQuery }: RowTableProps): VNode {
-  return html`<table class="rows card" role="table" onKeyDown=${moveAmongRows}>
+  return html`<table class="jobsets card" role="table" onKeyDown=${moveAmongRows}>
     <caption class="visually-hidden">JobSets</caption>
     <thead role="rowgroup">
       <tr role="row">
@@ -49,7 +49,7 @@ export function SortField({ query, onQuery }: Omit<RowTableProps, 'rows'>): VNod
     if (column !== undefined) onQuery({ ...query, sort: column, isDescending: order === 'down' });
   };
   const value = `${query.sort} ${query.isDescending ? 'down' : 'up'}`;
-  return html`<label class="field rows-sort">
+  return html`<label class="field jobsets-sort">
     Sort by
     <select class="input" value=${value} onChange=${choose}>
       ${COLUMNS.flatMap((column) => [
