@@ -54,6 +54,7 @@ import {
 } from '../jobset/names.ts';
 import type { ContainerRestartRule } from '../kube/objects/pod.ts';
 import { type Environment, EnvironmentReader } from './environment.ts';
+import { type HubConfiguration, hubOf } from './hub-configuration.ts';
 import type { Dialect } from './pod-annotations.ts';
 
 export interface Configuration {
@@ -102,15 +103,6 @@ export interface Configuration {
   readonly hub: HubConfiguration | undefined;
   /** The directory that stands for `/`; empty if that is `/` itself. */
   readonly root: string;
-}
-
-export interface HubConfiguration {
-  /** `https://HOST:PORT` */
-  readonly url: string;
-  /** PEM; undefined: the authorities that Node trusts. */
-  readonly authorities: string | undefined;
-  /** Whether the agent may use the API server while the hub is unreachable. */
-  readonly hasFallback: boolean;
 }
 
 export type WorkerCommand =
@@ -275,22 +267,6 @@ function leaseOf(read: EnvironmentReader, stopGraceMs: number): number | undefin
   );
   return undefined;
 }
-
-function hubOf(read: EnvironmentReader): HubConfiguration | undefined {
-  const url = read.optional(ENV_HUB_URL);
-  const channel = read.optional(ENV_AGENT_CHANNEL) ?? 'Auto';
-  if (!CHANNELS.has(channel)) read.reject(ENV_AGENT_CHANNEL, [...CHANNELS].join(', '));
-  if (url === undefined && channel === 'Hub') {
-    read.reject(ENV_HUB_URL, `https://HOST:PORT, since ${ENV_AGENT_CHANNEL} is Hub`);
-  }
-  if (url === undefined || channel === 'API') return undefined;
-  if (!URL.canParse(url) || new URL(url).protocol !== 'https:') {
-    read.reject(ENV_HUB_URL, 'https://HOST:PORT');
-  }
-  return { url, authorities: read.optional(ENV_HUB_CA), hasFallback: channel === 'Auto' };
-}
-
-const CHANNELS: ReadonlySet<string> = new Set(['Auto', 'Hub', 'API']);
 
 /** The fields in which the dialects differ. */
 type Specific = Pick<

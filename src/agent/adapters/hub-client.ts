@@ -18,7 +18,7 @@ import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { StreamConnector } from '../../runtime/ports/stream.ts';
 import type { TlsSessionStore } from '../../runtime/ports/tls-session.ts';
-import type { HubConfiguration } from '../configuration.ts';
+import type { HubConfiguration } from '../hub-configuration.ts';
 import { hubAuthorities } from './hub-authorities.ts';
 
 export interface HubClientOptions {

@@ -7,7 +7,7 @@ import { timedAnswer } from '../../runtime/client/server-clock.ts';
 import type { ClientTls } from '../../runtime/credentials/cluster-access.ts';
 import { withDeadline } from '../../runtime/deadline.ts';
 import { TransportError } from '../../runtime/ports/transport.ts';
-import type { HubConfiguration } from '../configuration.ts';
+import type { HubConfiguration } from '../hub-configuration.ts';
 import type { ProbeReport, Reached } from '../probe-report.ts';
 
 const LIMIT_MS = 10_000;

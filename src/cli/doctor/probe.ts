@@ -21,7 +21,7 @@ export interface ProbeOptions extends Asking {
   readonly place: Place;
   /** Where the Pod is made. */
   readonly namespace: string;
-  /** Of the agent. */
+  /** The agent's. */
   readonly image: string;
   /** Tells at once that the Pod could not be removed, even if the command is ending. */
   readonly warn: (line: string) => void;
