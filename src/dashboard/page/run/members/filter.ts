@@ -14,6 +14,7 @@ export const NO_FILTER: Filter = { kind: 'All', text: '' };
 
 /** `Behind`: it has not announced the current epoch, or makes steps that others have made before. */
 export function matches({ kind, text }: Filter, member: MemberView, group: Group): boolean {
+  if (kind === 'All' && text === '') return true;
   return isOfKind(kind, member, group) && hasText(text.trim().toLowerCase(), member);
 }
 

@@ -11,7 +11,9 @@ import type { Look } from './states.ts';
 import { cellInWords } from './words.ts';
 
 export interface GridProps {
-  /** In the order of the cells. */
+  /** Names of Pods in the order of the cells; another array only if one came or went. */
+  readonly order: readonly string[];
+  /** In the same order. */
   readonly members: readonly RunMember[];
   readonly looks: readonly Look[];
   /** By index of the member: its look. */
@@ -27,7 +29,7 @@ export interface GridProps {
 const TIP_PX = 280;
 
 export function Grid(props: GridProps): VNode {
-  const { members, looks, cells, isLeftOut, selected, culprit, silentMs, select } = props;
+  const { order, members, looks, cells, isLeftOut, selected, culprit, silentMs, select } = props;
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const width = useWidth(box);
@@ -35,17 +37,13 @@ export function Grid(props: GridProps): VNode {
   const [active, activate] = useState(0);
   const [hovered, hover] = useState(-1);
   const [hasFocus, focus] = useState(false);
-  const places = members.map(({ job, index }) => `${job} ${index ?? ''}`).join('\n');
-  const layout = useMemo(() => layOut(members, width), [places, width]);
+  const layout = useMemo(() => layOut(members, width), [order, width]);
   const indexes = useMemo(
-    () => new Map(members.map(({ pod }, i): [string, number] => [pod, i])),
-    [members],
+    () => new Map(order.map((pod, i): [string, number] => [pod, i])),
+    [order],
   );
   const at = Math.min(active, members.length - 1);
-  const colorOf = useMemo(
-    () => (canvas.current === null ? () => '' : memoized(colorsOf(canvas.current))),
-    [theme, canvas.current],
-  );
+  const ringed = hasFocus ? at : hovered;
   useLayoutEffect(() => {
     if (canvas.current === null || width === 0) return;
     const indexOf = (pod: string | null): number => (pod === null ? -1 : (indexes.get(pod) ?? -1));
@@ -54,12 +52,13 @@ export function Grid(props: GridProps): VNode {
       looks,
       cells,
       isLeftOut,
-      colorOf,
+      colorOf: colorsOf(canvas.current),
+      theme,
       selected: indexOf(selected),
       culprit: indexOf(culprit),
-      active: hasFocus ? at : hovered,
+      active: ringed,
     });
-  });
+  }, [layout, looks, cells, isLeftOut, selected, culprit, ringed, theme]);
   useEffect(() => {
     const row = layout.y[at];
     if (!hasFocus || row === undefined || canvas.current === null) return;
@@ -141,15 +140,4 @@ export function Grid(props: GridProps): VNode {
       >${wordsOf(tip)}</div>`
     }
   </div>`;
-}
-
-function memoized(get: (key: string) => string): (key: string) => string {
-  const known = new Map<string, string>();
-  return (key) => {
-    const before = known.get(key);
-    if (before !== undefined) return before;
-    const value = get(key);
-    known.set(key, value);
-    return value;
-  };
 }

@@ -80,7 +80,7 @@ export function Members({
     }
     return { cells, isLeftOut, counts };
   }, [ordered, coloring, filter, jobSet, coloring === 'Silence' ? nowMs : 0]);
-  const found = ordered.filter((_, i) => drawn.isLeftOut[i] === 0);
+  const found = useMemo(() => ordered.filter((_, i) => drawn.isLeftOut[i] === 0), [ordered, drawn]);
   const missing = jobSet.size - members.size;
   const open = selected === null ? undefined : members.get(selected);
   return html`<section class="card members" aria-labelledby="members-title">
@@ -130,7 +130,7 @@ export function Members({
           <div class=${`members-parts ${open === undefined ? '' : 'has-member'}`}>
             <div class="members-all">
               <${Grid}
-                ...${{ members: ordered, looks: LOOKS[coloring], silentMs, selected, culprit, select }}
+                ...${{ order, members: ordered, looks: LOOKS[coloring], silentMs, selected, culprit, select }}
                 cells=${drawn.cells}
                 isLeftOut=${drawn.isLeftOut}
               />
@@ -167,7 +167,7 @@ export function Members({
   </section>`;
 }
 
-/** It changes only when members come or go. */
+/** Changes only if a member came or went. */
 function podsOf(members: ReadonlyMap<string, RunMember>): string {
   return [...members.keys()].join('\n');
 }

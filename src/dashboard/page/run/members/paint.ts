@@ -1,4 +1,7 @@
-/** Draws the cells of the grid. Each look is drawn once, and copied to its cells. */
+/**
+ * Draws the cells of the grid. Each look is drawn once, and copied to its cells; cells that stay as
+ * they are are not drawn again.
+ */
 import type { Layout } from './layout.ts';
 import type { Look, Shape } from './states.ts';
 
@@ -14,7 +17,11 @@ export interface Painting {
   /** The member that failed first in the restart that is open; -1: none. */
   readonly culprit: number;
   readonly colorOf: (property: string) => string;
+  /** Another one: `colorOf` has other colours. */
+  readonly theme: number;
 }
+
+const painted = new WeakMap<HTMLCanvasElement, Painting>();
 
 const LEFT_OUT_ALPHA = 0.18;
 /** Beyond this, browsers refuse a canvas; 5,000 members need a tenth of it. */
@@ -24,35 +31,53 @@ export function paint(canvas: HTMLCanvasElement, widthPx: number, painting: Pain
   const { layout, looks, cells, isLeftOut, colorOf } = painting;
   const scale = Math.min(devicePixelRatio, MAX_CANVAS_PX / Math.max(1, layout.heightPx, widthPx));
   const [width, height] = [Math.ceil(widthPx * scale), Math.ceil(layout.heightPx * scale)];
-  if (canvas.width !== width || canvas.height !== height) {
+  const isResized = canvas.width !== width || canvas.height !== height;
+  if (isResized) {
     canvas.width = width;
     canvas.height = height;
     Object.assign(canvas.style, { width: `${widthPx}px`, height: `${layout.heightPx}px` });
   }
   const context = canvas.getContext('2d');
   if (context === null) return;
+  const before = isResized ? undefined : unchanged(painted.get(canvas), painting);
+  painted.set(canvas, painting);
   context.setTransform(scale, 0, 0, scale, 0, 0);
-  context.clearRect(0, 0, widthPx, layout.heightPx);
+  if (before === undefined) context.clearRect(0, 0, widthPx, layout.heightPx);
   const size = layout.cellPx;
   const stamps = looks.map(({ shape, color }) => stampOf(shape, colorOf(color), size, scale));
+  const ringed = new Set([...ringsOf(painting), ...(before === undefined ? [] : ringsOf(before))]);
   for (const [i, look] of cells.entries()) {
+    const stays = before?.cells[i] === look && before.isLeftOut[i] === isLeftOut[i];
     const stamp = stamps[look];
-    if (stamp === undefined) continue;
+    if ((stays && !ringed.has(i)) || stamp === undefined) continue;
+    const [x, y] = [layout.x[i] ?? 0, layout.y[i] ?? 0];
+    if (before !== undefined) context.clearRect(x, y, size, size);
     context.globalAlpha = isLeftOut[i] === 1 ? LEFT_OUT_ALPHA : 1;
-    context.drawImage(stamp, layout.x[i] ?? 0, layout.y[i] ?? 0, size, size);
+    context.drawImage(stamp, x, y, size, size);
   }
   context.globalAlpha = 1;
-  const ring = (i: number, color: string, width: number): void => {
+  const ring = (i: number, color: string, lineWidth: number): void => {
     if (i < 0 || i >= cells.length) return;
     context.strokeStyle = colorOf(color);
-    context.lineWidth = width;
-    const inset = width / 2;
+    context.lineWidth = lineWidth;
+    const inset = lineWidth / 2;
     const [x, y] = [(layout.x[i] ?? 0) + inset, (layout.y[i] ?? 0) + inset];
-    context.strokeRect(x, y, size - width, size - width);
+    context.strokeRect(x, y, size - lineWidth, size - lineWidth);
   };
   ring(painting.culprit, '--bad', 3);
   ring(painting.selected, '--text', 2);
   ring(painting.active, '--accent', 2);
+}
+
+/** What stands on the canvas, if cells of it can stay. */
+function unchanged(before: Painting | undefined, now: Painting): Painting | undefined {
+  const isSame =
+    before?.layout === now.layout && before.looks === now.looks && before.theme === now.theme;
+  return isSame ? before : undefined;
+}
+
+function ringsOf({ culprit, selected, active }: Painting): readonly number[] {
+  return [culprit, selected, active];
 }
 
 function stampOf(shape: Shape, color: string, size: number, scale: number): HTMLCanvasElement {
