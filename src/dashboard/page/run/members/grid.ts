@@ -37,7 +37,7 @@ export function Grid(props: GridProps): VNode {
   const [active, activate] = useState(0);
   const [hovered, hover] = useState(-1);
   const [hasFocus, focus] = useState(false);
-  const layout = useMemo(() => layOut(members, width), [order, width]);
+  const layout = useMemo(() => layOut(width === 0 ? [] : members, width), [order, width]);
   const indexes = useMemo(
     () => new Map(order.map((pod, i): [string, number] => [pod, i])),
     [order],
