@@ -17,7 +17,7 @@ export function Facts({ jobSet, members, sinceMs }: FactsProps): VNode {
   return html`<div class="facts">
     ${jobSet.conditions.map(
       ({ type, reason, message }) => html`<div key=${type} class="notice" role="note">
-        <b>${shown(type, 100)}</b> ${shown(message)} <span class="quiet">(${shown(reason, 100)})</span>
+        <b>${shown(type, 100)}</b> ${shown(message, 600)} <span class="quiet">(${shown(reason, 100)})</span>
       </div>`,
     )}
     <dl class="fact-list">
@@ -44,7 +44,7 @@ export function Facts({ jobSet, members, sinceMs }: FactsProps): VNode {
         <ul>
           ${jobSet.avoidedNodes.map(
             ({ node, time, reason, worker }) => html`<li key=${`${node} ${time}`}>
-              <b>${shown(node, 253)}</b> ${shown(reason)}; ${shown(worker, 200)} left it${' '}
+              <b>${shown(node, 253)}</b> ${shown(reason, 200)}; ${shown(worker, 200)} left it${' '}
               <${Age} sinceMs=${Date.parse(time)} /> ago
             </li>`,
           )}
@@ -128,7 +128,7 @@ function stepFact({ progress }: JobSetView): Fact {
 function checkpointFact({ progress }: JobSetView, sinceMs: number): Fact {
   const { checkpoint, checkpointMs } = progress ?? {};
   if (checkpoint === undefined) {
-    return { name: 'Checkpoint', value: '–', more: 'none is reported: a failure loses all work' };
+    return { name: 'Checkpoint', value: '–', more: 'none is reported' };
   }
   return {
     name: 'Checkpoint',

@@ -46,7 +46,7 @@ export function Life({ run, state, lostSinceMs }: LifeProps): VNode {
     document.getElementById('members-title')?.scrollIntoView({ block: 'start' });
   };
   const culprit = open === undefined ? null : culpritOf(open.record);
-  return html`<div class="run">
+  return html`<div class="life">
     ${
       state.isGone &&
       html`<p class="notice is-bad" role="status"><b>This JobSet was deleted.</b> Below is what was last known of it.</p>`
@@ -58,6 +58,7 @@ export function Life({ run, state, lostSinceMs }: LifeProps): VNode {
     }
     <${Facts} ...${{ jobSet, members: state.members }} sinceMs=${Math.max(0, nowMs - atMs)} />
     <${Timeline}
+      key=${segments.length > 0}
       ...${{ segments, life, restarts }}
       selected=${open?.record.epoch ?? null}
       select=${choose}

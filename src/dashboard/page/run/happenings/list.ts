@@ -63,7 +63,7 @@ export function Happenings({ conditions, events }: HappeningsProps): VNode {
         </li>`,
       )}
     </ol>
-    ${found.length === 0 && html`<p class="empty">${all.length === 0 ? 'Nothing was told yet. Kubernetes forgets Events after an hour.' : 'Nothing matches.'}</p>`}
+    ${found.length === 0 && html`<p class="part-empty">${all.length === 0 ? 'Nothing was told yet. Kubernetes forgets Events after an hour.' : 'Nothing matches.'}</p>`}
     ${
       found.length > limit &&
       html`<button type="button" class="button" onClick=${() => extend(limit * 4)}>

@@ -89,7 +89,7 @@ export function Members({
       <p class="quiet">
         ${members.size === jobSet.size ? counted(jobSet.size, 'member') : `${members.size.toLocaleString('en')} of ${counted(jobSet.size, 'member')} have a Pod`}
       </p>
-      <div class="part-tools">
+      <div class="part-tools" hidden=${members.size === 0}>
         <label class="inline-field">Coloured by
           <select class="input" onChange=${(event: Event) => colorBy(chosen(event, COLORINGS))}>
             ${COLORINGS.map(
@@ -121,7 +121,7 @@ export function Members({
     </div>
     ${
       members.size === 0
-        ? html`<p class="empty">${emptyText(jobSet)}</p>`
+        ? html`<p class="part-empty">${emptyText(jobSet)}</p>`
         : html`<${MemberLegend}
             looks=${LOOKS[coloring]}
             counts=${drawn.counts}
@@ -248,8 +248,8 @@ interface RowsProps {
 
 function Rows({ found, jobSet, silentMs, selected, select }: RowsProps): VNode {
   return html`<div class="table-box" tabindex="0" role="region" aria-label="Members as a table">
-    <table class="rows">
-      <thead class="rows-head">
+    <table class="data-table">
+      <thead class="data-head">
         <tr><th>Member</th><th>State</th><th class="number">Step</th><th class="number">Silent</th><th>Node</th></tr>
       </thead>
       <tbody>

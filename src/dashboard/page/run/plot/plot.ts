@@ -51,7 +51,7 @@ export function Plot({ hasSteps, samples, restartsMs }: PlotProps): VNode {
               <summary>As a table</summary>
               <${SampleTable} ...${{ samples, offset }} />
             </details>`
-        : html`<p class="empty">${
+        : html`<p class="part-empty">${
             hasSteps
               ? 'Speeds appear here once members have reported steps for a minute or two.'
               : 'No member reports steps now. A worker that writes its steps to the file that LOCKSTEP_PROGRESS_FILE names appears here.'
@@ -173,8 +173,8 @@ interface SampleTableProps {
 
 function SampleTable({ samples, offset }: SampleTableProps): VNode {
   return html`<div class="table-box" tabindex="0" role="region" aria-label="Speeds as a table">
-    <table class="rows">
-      <thead class="rows-head">
+    <table class="data-table">
+      <thead class="data-head">
         <tr><th>Time</th><th>Epoch</th><th class="number">Group</th><th class="number">Steps</th><th>Slowest member</th></tr>
       </thead>
       <tbody>

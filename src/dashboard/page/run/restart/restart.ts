@@ -13,6 +13,9 @@ import { lastLines } from './last-words.ts';
 import { type Phase, waterfallOf } from './phases.ts';
 import { causeInWords, culpritOf, isFailure } from './words.ts';
 
+/** UTF-16 code units of a reason that are shown; the last words say more. */
+const WHY_LENGTH = 400;
+
 export interface RestartProps {
   readonly record: ReportedRestart;
   readonly segments: readonly TimelineSegment[];
@@ -55,7 +58,7 @@ export function Restart(props: RestartProps): VNode {
         witness !== undefined &&
         html`<div class="restart-part">
           <h3>What was seen</h3>
-          <p>${shown(describeWitness(witness))}</p>
+          <p>${shown(describeWitness(witness), WHY_LENGTH)}</p>
         </div>`
       }
       ${
@@ -92,7 +95,7 @@ function Headline({ record, showMember }: Pick<RestartProps, 'record' | 'showMem
   }
   const { who, why, confidence, pod, node } = culprit;
   return html`<p class="restart-headline">
-    <strong>${shown(who, 200)}</strong> ${CONFIDENCE[confidence]}: ${shown(why)}
+    <strong>${shown(who, 200)}</strong> ${CONFIDENCE[confidence]}: ${shown(why, WHY_LENGTH)}
     <span class="restart-where">
       <${PodLink} ...${{ pod, showMember }} />
       ${node === undefined ? '' : ` on node ${shown(node, 200)}`}
@@ -109,10 +112,11 @@ const LEAST_PERCENT = 0.6;
 
 function Phases({ record, segments, isNewest, nowMs }: RestartProps): VNode {
   const { phases, totalMs } = waterfallOf(record, segments, { isNewest, nowMs });
+  const hasFailure = phases[0]?.tookMs !== null;
   const isOver = phases.every(({ state }) => state === 'Over');
   const isKnown = phases.some(({ tookMs }) => tookMs !== null);
   return html`<div class="restart-part is-wide">
-    <h3>From the failure to the first step${isKnown && html`: <b>${exact(totalMs)}${isOver ? '' : ' so far'}</b>`}</h3>
+    <h3>From ${hasFailure ? 'the failure' : 'the end of the epoch'} to the first step${isKnown && html`: <b>${exact(totalMs)}${isOver ? '' : ' so far'}</b>`}</h3>
     <table class="waterfall">
       <thead class="visually-hidden">
         <tr><th scope="col">Phase</th><th scope="col">Drawn</th><th scope="col">Took</th><th scope="col">Ended after</th></tr>
@@ -184,7 +188,7 @@ function Suspects({ suspects, showMember }: SuspectsProps): VNode {
       ${suspects.map(
         ({ worker, why, confidence, pod, node }) => html`<li key=${pod}>
           <span class=${`badge ${confidence === 'Certain' ? 'is-bad' : 'is-warn'}`}>${confidence}</span>
-          <strong>${shown(worker, 200)}</strong>: ${shown(why)}
+          <strong>${shown(worker, 200)}</strong>: ${shown(why, WHY_LENGTH)}
           <div class="quiet">
             <${PodLink} ...${{ pod, showMember }} />${node === undefined ? '' : `, node ${shown(node, 200)}`}
           </div>

@@ -81,6 +81,13 @@ export function Timeline({ segments, life, restarts, selected, select }: Timelin
     const at = window.kind === 'Fixed' ? (span.fromMs + span.toMs) / 2 : span.toMs;
     show(zoomed(window, life, factor, at));
   };
+  if (segments.length === 0) {
+    return html`<section class="card timeline" aria-labelledby="timeline-title">
+      <div class="part-head"><h2 id="timeline-title">Timeline</h2></div>
+      <p class="part-empty">The operator does not account for the time of this JobSet.</p>
+      <${RestartTable} ...${{ restarts, segments, offset }} />
+    </section>`;
+  }
   return html`<section class="card timeline" aria-labelledby="timeline-title">
     <div class="part-head">
       <h2 id="timeline-title">Timeline</h2>
@@ -157,7 +164,6 @@ export function Timeline({ segments, life, restarts, selected, select }: Timelin
           }}
         ></div>`
       }
-      ${segments.length === 0 && html`<p class="timeline-empty">The operator does not account for the time of this JobSet.</p>`}
     </div>
     <div class="timeline-axis" aria-hidden="true">
       ${ticksOf(span, width, offset).map(
