@@ -26,8 +26,7 @@ export function Legend({ segments, life, span }: LegendProps): VNode {
         const [label, meaning] = CLASS_WORDS[name];
         const isAbsent = isPart && !own.has(name);
         return html`<div key=${name} class=${`legend-class ${isAbsent ? 'is-absent' : ''}`}>
-          <span class=${`swatch time time-${name.toLowerCase()}`}></span>
-          <dt>${label}</dt>
+          <dt><span class=${`swatch time time-${name.toLowerCase()}`}></span>${label}</dt>
           <dd>${sumText(sums.get(name), whole)}</dd>
           <dd class="legend-more">${meaning}</dd>
           ${
