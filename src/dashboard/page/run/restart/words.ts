@@ -1,6 +1,6 @@
 /** Restarts in words. */
 import type { ReportedRestart } from '../../../../jobset/epoch/restart-request.ts';
-import { describeEnd } from '../../../../jobset/epoch/witness.ts';
+import { describeEnd, describeWitness } from '../../../../jobset/epoch/witness.ts';
 import type { RestartCause } from '../../../../jobset/jobset.ts';
 
 const CAUSES: Readonly<Record<RestartCause | 'Requested', string>> = {
@@ -48,5 +48,6 @@ export function restartInWords(record: ReportedRestart): string {
   const culprit = culpritOf(record);
   if (culprit === null || !isFailure(record)) return causeInWords(record.cause);
   const { who, why, confidence } = culprit;
+  if (confidence === 'Seen' && record.witness !== undefined) return describeWitness(record.witness);
   return `${confidence === 'Likely' ? 'probably ' : ''}${who}: ${why}`;
 }
