@@ -20,6 +20,8 @@ export interface PlotProps {
 
 const HEIGHT_PX = 200;
 const TABLE_ROWS = 12;
+/** Distances of the marks below it, in seconds: no label stands twice. */
+const TICKS_S = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21_600, 43_200];
 /** So many samples draw a line. */
 const LEAST_SAMPLES = 2;
 const COLORS = ['--accent', '--bad', '--warn', '--time-hung', '--time-restarting', '--idle'];
@@ -91,7 +93,12 @@ function Lines({ data, restartsMs }: { data: Plotted; restartsMs: readonly numbe
         cursor: { drag: { x: false, y: false } },
         scales: { y: { range: (_, __, most) => [0, Math.max(most * 1.1, 0.001)] } },
         axes: [
-          { ...axis, values: (_, times) => times.map((time) => timeOfDay(time)), space: 70 },
+          {
+            ...axis,
+            incrs: [...TICKS_S],
+            values: (_, times) => times.map((time) => timeOfDay(time)),
+            space: 70,
+          },
           { ...axis, size: 54 },
         ],
         series: [
