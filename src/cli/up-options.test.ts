@@ -8,6 +8,7 @@ function parse(flags: Partial<UpFlags>) {
     nodes: '1',
     agentChannel: 'Auto',
     nodeMonitorGracePeriod: '40s',
+    dashboardPort: '8475',
     ...flags,
   });
 }
@@ -19,6 +20,15 @@ function nodesOf(flags: Partial<UpFlags>) {
 
 test('one node without labels by default', () => {
   expect(nodesOf({})).toEqual([{ name: 'node-0', labels: {} }]);
+});
+
+test.each([
+  ['8475', 8475],
+  ['0', 0],
+  ['off', undefined],
+])('--dashboard-port %s', (dashboardPort, expected) => {
+  const parsed = parse({ dashboardPort });
+  expect('options' in parsed && parsed.options.dashboardPort).toBe(expected);
 });
 
 test('nodes are spread over the values of each topology, racks within zones', () => {
@@ -37,6 +47,8 @@ test('every node gives its containers the requested environment', () => {
 
 test.each<[string, Partial<UpFlags>, RegExp]>([
   ['no node', { nodes: '0' }, /^--nodes is "0", allowed is an integer from 1 to 100$/],
+  ['no port', { dashboardPort: '65536' }, /^--dashboard-port is "65536", allowed are off and wh/],
+  ['a word', { dashboardPort: 'on' }, /^--dashboard-port is "on", allowed are off and whole n/],
   ['no state directory', { stateDir: '' }, /^--state-dir is "", allowed is the path of a/],
   ['too many nodes', { nodes: '101' }, /^--nodes is "101"/],
   ['no channel', { agentChannel: 'api' }, /^--agent-channel is "api", allowed are Auto, Hub, API$/],

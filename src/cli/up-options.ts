@@ -16,6 +16,8 @@ export interface UpOptions {
   readonly agentChannel: AgentChannel;
   /** How long a node of an embedded cluster may be silent until it counts as lost. */
   readonly nodeMonitorGraceMs: number;
+  /** Undefined: no dashboard. */
+  readonly dashboardPort: number | undefined;
 }
 
 export type AgentChannel = (typeof AGENT_CHANNELS)[number];
@@ -33,6 +35,7 @@ export interface UpFlags {
   readonly maxContainerRestartPeriod?: string;
   readonly reducedCrashLoopDecay?: boolean;
   readonly podNamespaces?: string;
+  readonly dashboardPort: string;
 }
 
 /**
@@ -79,6 +82,12 @@ export function parseUpFlags(
     const allowed = POD_NAMESPACES_MODES.join(', ');
     errors.push(`--pod-namespaces is "${flags.podNamespaces}", allowed are ${allowed}`);
   }
+  const dashboardPort = flags.dashboardPort === 'off' ? undefined : parsePort(flags.dashboardPort);
+  if (dashboardPort === undefined && flags.dashboardPort !== 'off') {
+    errors.push(
+      `--dashboard-port is "${flags.dashboardPort}", allowed are off and whole numbers from 0 to 65535`,
+    );
+  }
   const topologies: Topology[] = [];
   for (const text of flags.topology ?? []) {
     const parsed = parseTopology(text, isCount ? count : NODES_MAX);
@@ -97,7 +106,14 @@ export function parseUpFlags(
     ...defined({ podNamespaces }),
   }));
   const { stateDir: stateDirectory, kubeconfig } = flags;
-  return { options: { stateDirectory, nodes, kubeconfig, agentChannel, nodeMonitorGraceMs } };
+  const cluster = { stateDirectory, nodes, kubeconfig, agentChannel, nodeMonitorGraceMs };
+  return { options: { ...cluster, dashboardPort } };
+}
+
+/** Undefined for what is no port. */
+export function parsePort(text: string): number | undefined {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  return port <= 65_535 ? port : undefined;
 }
 
 /** Undefined if everything has its default, a text if the flag is wrong. */

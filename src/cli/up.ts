@@ -1,5 +1,6 @@
 /** `lockstep up`: a local cluster until a signal comes. */
 import { shellWord } from '../kube/quote.ts';
+import { type BesideCluster, serveBesideCluster } from './dashboard/beside-cluster.ts';
 import { startLocalCluster } from './local-cluster.ts';
 import { watchShell } from './shell-watch.ts';
 import { openStateDirectory } from './state-directory.ts';
@@ -8,7 +9,8 @@ import type { UpOptions } from './up-options.ts';
 
 /** Runs or joins a cluster; returns the exit code of the command. */
 export async function up(options: UpOptions): Promise<number> {
-  const { stateDirectory, nodes, kubeconfig, agentChannel, nodeMonitorGraceMs } = options;
+  const { stateDirectory, nodes, kubeconfig, agentChannel, nodeMonitorGraceMs, dashboardPort } =
+    options;
   const termination = onTermination();
   const state = openStateDirectory(stateDirectory);
   const unwatch = watchShell(() => termination.end('the shell that ran npx has ended'));
@@ -32,10 +34,22 @@ export async function up(options: UpOptions): Promise<number> {
       onEndAsked: () => termination.end('asked by "lockstep down"'),
       signal: termination.signal,
     });
+    let page: BesideCluster | undefined;
     try {
+      const { kubeconfig: joined } = cluster;
+      page =
+        dashboardPort === undefined
+          ? undefined
+          : await serveBesideCluster({
+              kubeconfig: joined,
+              stateDirectory: state.path,
+              port: dashboardPort,
+              signal: termination.signal,
+            });
       process.stdout.write(
         'It runs. Point kubectl to it with\n' +
-          `  export KUBECONFIG=${shellWord(cluster.kubeconfig)}\n` +
+          `  export KUBECONFIG=${shellWord(joined)}\n` +
+          (page === undefined ? '' : `${page.text}\n`) +
           'Ctrl-C, or "lockstep down", ends it and all its Pods.\n',
       );
       await new Promise<void>((resolve) => {
@@ -44,6 +58,7 @@ export async function up(options: UpOptions): Promise<number> {
       });
       return termination.exitCode() ?? 0;
     } finally {
+      await page?.close();
       await cluster.stop();
     }
   } catch (error) {

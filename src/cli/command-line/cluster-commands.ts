@@ -5,6 +5,7 @@ import type { DemoFlags } from '../demo/options.ts';
 import { parseDemoFlags } from '../demo/options.ts';
 import { DEFAULT_STATE_DIRECTORY } from '../state-directory.ts';
 import { DEFAULT_AGENT_CHANNEL, NODES_MAX, parseUpFlags, type UpFlags } from '../up-options.ts';
+import { DASHBOARD_PORT } from './cluster-command.ts';
 import { UsageError } from './usage-error.ts';
 
 const KUBECONFIG_HELP =
@@ -73,6 +74,11 @@ export function addClusterCommands(program: Command): void {
     .option(
       '--pod-namespaces <mode>',
       `Linux namespaces for containers: Auto (where this machine can) or Off; ${DEFAULT_POD_NAMESPACES} by default`,
+    )
+    .option(
+      '--dashboard-port <port>',
+      'port of 127.0.0.1 for the dashboard; if it is in use, another; or off',
+      String(DASHBOARD_PORT),
     )
     .option('--kubeconfig <file>', KUBECONFIG_HELP)
     .action(async (flags: UpFlags) => {

@@ -4,6 +4,7 @@ import { nodeClock } from '../../runtime/adapters/node-clock.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 import { withCluster } from '../named-jobset.ts';
 import { DEFAULT_STATE_DIRECTORY } from '../state-directory.ts';
+import { parsePort } from '../up-options.ts';
 import { openBrowser } from './open-browser.ts';
 import { serveConnected } from './serve-connected.ts';
 
@@ -43,12 +44,6 @@ export function parseDashboard({
   ];
   if (port === undefined || errors.length > 0) return { errors };
   return { options: { port, doesOpen: open, namespace } };
-}
-
-/** Undefined for what is no port. */
-export function parsePort(text: string): number | undefined {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  return port <= 65_535 ? port : undefined;
 }
 
 /** Returns the exit code: 0 after Ctrl-C, which is the usual way to end it. */

@@ -16,6 +16,11 @@ export interface ServeOptions {
   readonly clock: Clock;
 }
 
+/** Says which flag to change. */
+export class PortInUse extends Error {
+  override readonly name = 'PortInUse';
+}
+
 /** Rejects with an error that says what to do if the port is taken. */
 export async function serveConnected(
   connection: Connected,
@@ -45,7 +50,7 @@ export async function serveConnected(
 function listenProblem(error: unknown, port: number): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE') {
-    return new Error(
+    return new PortInUse(
       `port ${port} of 127.0.0.1 is in use, perhaps by another dashboard: choose one with --port, or any with --port 0`,
       { cause: error },
     );

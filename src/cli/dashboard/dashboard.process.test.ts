@@ -1,0 +1,409 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { LogMessage } from '../../dashboard/messages/log.ts';
+import {
+  EMPTY_OVERVIEW,
+  type OverviewMessage,
+  type OverviewState,
+  withOverviewMessage,
+} from '../../dashboard/messages/overview.ts';
+import {
+  EMPTY_RUN,
+  type RunMessage,
+  type RunState,
+  withRunMessage,
+} from '../../dashboard/messages/run.ts';
+import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
+import { JOBSET_NAME, JOBSET_UID } from '../../jobset/names.ts';
+import type { Stored } from '../../kube/meta.ts';
+import { CORE_EVENTS } from '../../kube/objects/event.ts';
+import { PODS, type Pod } from '../../kube/objects/pod.ts';
+import {
+  type Followed,
+  openTestPage,
+  startTestCluster,
+  type TestCluster,
+  type TestPage,
+} from './dashboard.fixture.ts';
+
+let cluster: TestCluster;
+let page: TestPage;
+
+beforeEach(async () => {
+  cluster = await startTestCluster();
+  page = await openTestPage(cluster);
+});
+
+afterEach(async () => {
+  await page.stop();
+  await cluster.stop();
+});
+
+const JOBSET = {
+  apiVersion: 'jobset.x-k8s.io/v1alpha2',
+  kind: 'JobSet',
+  metadata: { name: 'train', namespace: 'default' },
+  spec: {
+    failurePolicy: { maxRestarts: 3, restartStrategy: 'InPlaceRestart' },
+    replicatedJobs: [
+      {
+        name: 'w',
+        template: {
+          spec: {
+            parallelism: 1,
+            completions: 1,
+            template: {
+              spec: { restartPolicy: 'Never', containers: [{ name: 'worker', image: 'x' }] },
+            },
+          },
+        },
+      },
+    ],
+  },
+} as unknown as JobSet;
+
+async function createJobSet(name = 'train'): Promise<Stored<JobSet>> {
+  const metadata = { ...JOBSET.metadata, name };
+  return cluster.connection.client.create(JOBSETS, { ...JOBSET, metadata });
+}
+
+async function createPod(jobSet: Stored<JobSet>, name: string): Promise<Stored<Pod>> {
+  const owner = {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    name: 'train-w-0',
+    uid: 'j',
+    controller: true,
+  };
+  return cluster.connection.client.create(PODS, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name,
+      namespace: 'default',
+      labels: { [JOBSET_NAME]: jobSet.metadata.name, [JOBSET_UID]: jobSet.metadata.uid },
+      ownerReferences: [owner],
+    },
+    spec: { containers: [{ name: 'worker', image: 'x' }] },
+  } as unknown as Pod);
+}
+
+function overview(of = page): Followed<OverviewState> {
+  return of.follow<OverviewState, OverviewMessage>(
+    '/api/overview',
+    EMPTY_OVERVIEW,
+    withOverviewMessage,
+  );
+}
+
+function run(name = 'train'): Followed<RunState> {
+  const path = `/api/run?namespace=default&name=${name}`;
+  return page.follow<RunState, RunMessage>(path, EMPTY_RUN, withRunMessage);
+}
+
+function log(pod: string): Followed<readonly LogMessage[]> {
+  const path = `/api/log?namespace=default&name=train&pod=${pod}`;
+  return page.follow<readonly LogMessage[], LogMessage>(path, [], (all, one) => [...all, one]);
+}
+
+describe('a session', () => {
+  test('begins with the token, which leaves the address', async () => {
+    const response = await fetch(page.dashboard.address, { redirect: 'manual' });
+    expect(response.status).toBe(303);
+    expect(response.headers.get('location')).toBe('/');
+    const cookie = response.headers.get('set-cookie') ?? '';
+    expect(cookie).toBe(
+      `lockstep-${page.dashboard.port}=${page.access.cookie}; HttpOnly; SameSite=Strict; Path=/`,
+    );
+    expect(cookie).not.toContain(page.access.token);
+  });
+
+  test('is needed for everything', async () => {
+    for (const path of ['/', '/page.js', '/api/overview', '/api/cluster', '/nothing']) {
+      const response = await fetch(`http://127.0.0.1:${page.dashboard.port}${path}`);
+      expect(response.status).toBe(401);
+      expect(await response.text()).toContain('Open the address that lockstep printed');
+    }
+  });
+
+  test('gets headers that keep other pages out', async () => {
+    const { headers } = await page.fetch('/api/cluster');
+    expect(headers.get('content-security-policy')).toBe(
+      "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    );
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  test('has a limit of streams, and of bytes', async () => {
+    const opened = new AbortController();
+    const answers = await Promise.all(
+      Array.from({ length: 66 }, async () =>
+        page.fetch('/api/overview', { signal: opened.signal }),
+      ),
+    );
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(refused).toHaveLength(2);
+    opened.abort();
+    const headers = {
+      origin: `http://127.0.0.1:${page.dashboard.port}`,
+      'content-type': 'application/json',
+    };
+    const large = await page.fetch('/api/action', {
+      method: 'POST',
+      headers,
+      body: 'x'.repeat(9000),
+    });
+    expect(large.status).toBe(413);
+  });
+
+  test('goes on with a server that is started again', async () => {
+    const { port } = page.dashboard;
+    await page.dashboard.close();
+    const again = await openTestPage(cluster, undefined, port);
+    expect((await page.fetch('/api/cluster')).status).toBe(200);
+    await again.stop();
+  });
+});
+
+describe('the overview', () => {
+  test('follows JobSets that come, change and go', async () => {
+    await cluster.installJobSets();
+    const stream = overview();
+    await stream.until(({ isComplete }) => isComplete);
+    const jobSet = await createJobSet();
+    const { rows } = await stream.until((state) => state.rows.size === 1);
+    expect(rows.get(jobSet.metadata.uid)).toMatchObject({ name: 'train', ready: 0, size: 1 });
+    const at = { namespace: 'default', name: 'train' };
+    await cluster.connection.client.patch(JOBSETS, at, {
+      type: 'merge',
+      patch: { spec: { suspend: true } },
+    });
+    await stream.until((state) =>
+      [...state.rows.values()].some((row) => row.state === 'Suspended'),
+    );
+    await cluster.connection.client.delete(JOBSETS, at);
+    await stream.until((state) => state.rows.size === 0);
+  });
+
+  test('says that JobSets are not installed, and shows them once they are', async () => {
+    const stream = overview();
+    const { problems } = await stream.until((state) => state.problems.length > 0);
+    expect(problems[0]).toContain('This cluster does not know JobSets: run "lockstep install"');
+    await cluster.installJobSets();
+    await createJobSet();
+    await stream.until((state) => state.rows.size === 1 && state.problems.length === 0);
+  });
+
+  test('shows one namespace to a user who may not read all', async () => {
+    await cluster.installJobSets();
+    await createJobSet();
+    cluster.forbid = ({ path }) =>
+      /\/(jobsets|jobs)\?/.test(path) && !path.includes('/namespaces/');
+    const { problems } = await overview().until((state) => state.rows.size === 1);
+    expect(problems).toEqual([
+      'You may not list the JobSets of all namespaces, so this is namespace default: choose another with -n.',
+    ]);
+  });
+
+  test('leaves out what the user may not read, and names it', async () => {
+    await cluster.installJobSets();
+    await createJobSet();
+    cluster.forbid = ({ path }) => path.includes('/jobs?');
+    const { rows } = await overview().until(
+      (state) => state.rows.size === 1 && state.problems.length > 0,
+    );
+    expect([...rows.values()][0]?.ready).toBeNull();
+    cluster.forbid = () => true;
+    const other = await openTestPage(cluster, { namespace: 'default', fallback: 'default' });
+    const { problems } = await overview(other).until((state) => state.problems.length > 0);
+    expect(problems).toEqual(['You may not list JobSets in namespace default.']);
+    await other.stop();
+  });
+
+  test('says that the cluster does not answer, and goes on when it does', async () => {
+    await cluster.installJobSets();
+    const stream = overview();
+    await stream.until(({ isComplete }) => isComplete);
+    await cluster.pause();
+    const { problems } = await stream.until((state) => state.problems.length > 0);
+    expect(problems[0]).toMatch(
+      /^The cluster has not answered since \d\d:\d\d:\d\d UTC: 127\.0\.0\.1:\d+: .+\.$/,
+    );
+    await cluster.resume();
+    await stream.until((state) => state.problems.length === 0);
+    await createJobSet();
+    await stream.until((state) => state.rows.size === 1);
+  });
+});
+
+describe('a run', () => {
+  test('shows members, Events and changes of the spec', async () => {
+    await cluster.installJobSets();
+    const jobSet = await createJobSet();
+    await createPod(jobSet, 'train-w-0-0');
+    const stream = run();
+    const { members, run: shown } = await stream.until((state) => state.members.size === 1);
+    expect(shown).toMatchObject({ uid: jobSet.metadata.uid, jobSet: { name: 'train', size: 1 } });
+    expect(members.get('train-w-0-0')).toMatchObject({ phase: 'Pending', job: 'train-w-0' });
+    await cluster.connection.client.create(CORE_EVENTS, {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name: 'e', namespace: 'default' },
+      involvedObject: {
+        kind: 'JobSet',
+        namespace: 'default',
+        name: 'train',
+        uid: jobSet.metadata.uid,
+      },
+      reason: 'Restarted',
+      message: '<b>hostile</b>',
+      type: 'Warning',
+      lastTimestamp: '2026-01-01T00:00:00Z',
+    });
+    const { events } = await stream.until((state) => state.events.length === 1);
+    expect(events[0]).toMatchObject({ reason: 'Restarted', message: '<b>hostile</b>', count: 1 });
+    await cluster.connection.client.delete(
+      PODS,
+      { namespace: 'default', name: 'train-w-0-0' },
+      { gracePeriodSeconds: 0 },
+    );
+    await stream.until((state) => state.members.size === 0);
+  });
+
+  test('of a JobSet that is deleted stays as it was, and another one begins anew', async () => {
+    await cluster.installJobSets();
+    await createJobSet();
+    const stream = run();
+    await stream.until((state) => state.run !== null);
+    await cluster.connection.client.delete(JOBSETS, { namespace: 'default', name: 'train' });
+    const { run: last } = await stream.until((state) => state.isGone);
+    const second = await createJobSet();
+    await stream.ended;
+    const { run: next } = await run().until((state) => state.run !== null);
+    expect(next?.uid).toBe(second.metadata.uid);
+    expect(last?.uid).not.toBe(second.metadata.uid);
+  });
+
+  test('that does not exist is named', async () => {
+    await cluster.installJobSets();
+    const stream = run('nothing');
+    const { problems } = await stream.until((state) => state.problems.length > 0);
+    expect(problems).toEqual(['There is no JobSet default/nothing.']);
+    await createJobSet('nothing');
+    await stream.until((state) => state.run !== null && state.problems.length === 0);
+  });
+
+  test('offers no action for which the user lacks the right', async () => {
+    await cluster.installJobSets();
+    await createJobSet();
+    cluster.instead = ({ path }) =>
+      path.endsWith('/selfsubjectaccessreviews')
+        ? Promise.resolve({
+            status: 201,
+            headers: { 'content-type': 'application/json' },
+            body: Buffer.from(JSON.stringify({ metadata: {}, status: { allowed: false } })),
+          })
+        : undefined;
+    const { run: shown } = await run().until((state) => state.run !== null);
+    expect(shown?.actions.map(({ refusal }) => refusal)).toEqual([
+      ...Array.from(
+        { length: 4 },
+        () => 'You lack the right to patch JobSets in namespace default.',
+      ),
+      'You lack the right to delete JobSets in namespace default.',
+    ]);
+  });
+});
+
+describe('an action', () => {
+  test('suspends, resumes, changes a time-out and deletes', async () => {
+    await cluster.installJobSets();
+    const { metadata } = await createJobSet();
+    const of = { namespace: 'default', name: 'train', uid: metadata.uid };
+    const at = { namespace: 'default', name: 'train' };
+    const { client } = cluster.connection;
+    expect(await page.post({ ...of, action: { kind: 'Suspend' } })).toEqual({ problem: null });
+    expect((await client.get(JOBSETS, at)).spec.suspend).toBe(true);
+    expect(await page.post({ ...of, action: { kind: 'Suspend' } })).toEqual({
+      problem: 'The JobSet is suspended already.',
+    });
+    expect(await page.post({ ...of, action: { kind: 'Resume' } })).toEqual({ problem: null });
+    const timeout = { kind: 'SetTimeout', annotation: 'lockstep/progress-timeout' };
+    expect(await page.post({ ...of, action: { ...timeout, value: '5m' } })).toEqual({
+      problem: null,
+    });
+    expect((await client.get(JOBSETS, at)).metadata.annotations).toEqual({
+      'lockstep/progress-timeout': '5m',
+    });
+    expect(await page.post({ ...of, action: { ...timeout, value: null } })).toEqual({
+      problem: null,
+    });
+    expect((await client.get(JOBSETS, at)).metadata.annotations ?? {}).toEqual({});
+    expect(await page.post({ ...of, action: { kind: 'Restart', epoch: 1 } })).toEqual({
+      problem: 'Epoch 1 is not released: its workers do not run yet.',
+    });
+    expect(await page.post({ ...of, action: { kind: 'Delete' } })).toEqual({ problem: null });
+    expect(await page.post({ ...of, action: { kind: 'Delete' } })).toEqual({
+      problem: 'JobSet default/train was deleted.',
+    });
+  });
+
+  test('is refused for another JobSet of the name, and without the right', async () => {
+    await cluster.installJobSets();
+    const { metadata } = await createJobSet();
+    const of = { namespace: 'default', name: 'train', uid: metadata.uid };
+    expect(await page.post({ ...of, uid: 'other', action: { kind: 'Delete' } })).toEqual({
+      problem: 'JobSet default/train is another one by now: nothing was changed.',
+    });
+    cluster.forbid = ({ method }) => method !== 'GET';
+    expect(await page.post({ ...of, action: { kind: 'Suspend' } })).toEqual({
+      problem: 'User "test" cannot do this',
+    });
+  });
+});
+
+describe('a log', () => {
+  test('is of members only', async () => {
+    await cluster.installJobSets();
+    const jobSet = await createJobSet();
+    const other = await createJobSet('other');
+    await createPod({ ...jobSet, metadata: { ...other.metadata } }, 'stranger');
+    const stranger = await log('stranger').until((all) => all.length === 2);
+    expect(stranger).toEqual([
+      { type: 'Problem', problem: 'Pod stranger is no member of JobSet train.' },
+      { type: 'End' },
+    ]);
+    const [gone] = await log('nothing').until((all) => all.length === 2);
+    expect(gone).toEqual({ type: 'Problem', problem: 'Pod nothing is gone, and its log with it.' });
+  });
+
+  test('carries long lines, bytes that are no text, and none of the agent', async () => {
+    await cluster.installJobSets();
+    const pod = await createPod(await createJobSet(), 'train-w-0-0');
+    const text = Buffer.concat([
+      line(1, Buffer.from('<script>\u001b[31m')),
+      line(2, Buffer.alloc(1024 * 1024, 'a')),
+      line(3, Buffer.from([0xff, 0x00, 0xfe])),
+    ]);
+    cluster.instead = ({ path }) =>
+      path.includes(`/pods/${pod.metadata.name}/log`)
+        ? Promise.resolve({ status: 200, headers: {}, body: text })
+        : undefined;
+    const messages = await log('train-w-0-0').until((all) => all.length > 0);
+    const [first] = messages;
+    const lines = first?.type === 'Lines' ? first.lines.map((each) => each.text) : [];
+    expect(lines).toHaveLength(3);
+    expect(lines[0]).toBe('<script>\u001b[31m');
+    expect(lines[1]).toMatch(/^a{4000,} … \[cut\]$/);
+    expect(lines[2]).toBe('\ufffd\u0000\ufffd');
+  });
+});
+
+function line(second: number, text: Uint8Array): Buffer {
+  return Buffer.concat([
+    Buffer.from(`2026-01-01T00:00:0${second}.000000000Z `),
+    text,
+    Buffer.from('\n'),
+  ]);
+}
