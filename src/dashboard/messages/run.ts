@@ -2,6 +2,7 @@
  * What the server tells a page that shows one JobSet: everything at first, then what has changed.
  * Times are Unix milliseconds of the machine on which the server runs, which is the page's own.
  */
+import type { RestartCost } from '../../jobset/goodput/restart-cost.ts';
 import type { TimelineSegment } from '../../jobset/goodput/timeline.ts';
 import type { SpecView } from '../../jobset/view/spec-view.ts';
 import type { JobSetView, MemberView } from '../../jobset/view/status-view.ts';
@@ -45,10 +46,17 @@ export interface RunView {
   readonly jobSet: JobSetView;
   /** What became of the time from the creation to `atMs`, in order and without gaps. */
   readonly segments: readonly TimelineSegment[];
+  /** What each recorded restart cost, as far as it is known; none is known of the oldest. */
+  readonly costs: readonly EpochCost[];
   readonly conditions: readonly DatedCondition[];
   readonly spec: SpecView;
   /** What the user may do to it, and what it does not rule out now. */
   readonly actions: readonly ActionOffer[];
+}
+
+export interface EpochCost extends RestartCost {
+  /** The epoch that ended. */
+  readonly epoch: number;
 }
 
 export interface DatedCondition {

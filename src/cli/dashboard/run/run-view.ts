@@ -1,5 +1,6 @@
 /** All about a JobSet that changes seldom, for the page. */
 import type { ActionOffer, DatedCondition, RunView } from '../../../dashboard/messages/run.ts';
+import { restartCosts } from '../../../jobset/goodput/restart-cost.ts';
 import { timelineOf } from '../../../jobset/goodput/timeline.ts';
 import type { JobSet } from '../../../jobset/jobset.ts';
 import type { GroupProgress } from '../../../jobset/progress/group-progress.ts';
@@ -25,6 +26,7 @@ export function runView({ jobSet, view, reported, actions, spec, atMs }: RunFact
     atMs,
     jobSet: view.jobSet,
     segments: timelineOf(jobSet, atMs, reported),
+    costs: [...restartCosts(jobSet, atMs, reported)].map(([epoch, cost]) => ({ epoch, ...cost })),
     conditions: (status?.conditions ?? []).map(
       ({ lastTransitionTime, ...condition }): DatedCondition => ({
         type: condition.type,
@@ -41,7 +43,7 @@ export function runView({ jobSet, view, reported, actions, spec, atMs }: RunFact
 
 /** What of it does not change with time alone. */
 export function withoutTime(run: RunView): string {
-  const { segments, jobSet, ...rest } = { ...run, atMs: 0 };
+  const { segments, jobSet, ...rest } = { ...run, atMs: 0, costs: [] };
   const { progress, ...view } = { ...jobSet, goodput: null };
   const steps = { ...progress, checkpointMs: 0, firstStepMs: 0, stepsPerSecond: 0 };
   const kinds = segments.map((segment) => [segment.class, segment.epoch, segment.fromMs]);
