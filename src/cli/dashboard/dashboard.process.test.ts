@@ -84,7 +84,7 @@ async function createPod(jobSet: Stored<JobSet>, name: string): Promise<Stored<P
       ownerReferences: [owner],
     },
     spec: { containers: [{ name: 'worker', image: 'x' }] },
-  } as unknown as Pod);
+  });
 }
 
 function overview(of = page): Followed<OverviewState> {
