@@ -63,7 +63,8 @@ interface Look {
   readonly missing: readonly string[];
 }
 
-async function lookOnce(listed: Listed): Promise<Look> {
+/** Rejects if JobSets may not be listed; Jobs need not be. */
+export async function lookOnce(listed: Listed): Promise<Look> {
   const { client, signal } = listed;
   const where = collectionOf(listed);
   const [jobSets, jobs] = await Promise.all([

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
+import { JOBSETS } from '../../jobset/jobset.ts';
 import type { OverviewRow } from '../../jobset/view/overview.ts';
+import { JOBS } from '../../kube/objects/job.ts';
+import type { Resource } from '../../kube/resource.ts';
+import { forbidden, notFound } from '../../kube/status-errors.ts';
+import type { Client } from '../../runtime/client/client.ts';
 import type { Terminal } from '../jobset-status/status-printer.ts';
+import { lookOnce } from './command.ts';
 import { liveListPrinter, printList } from './list-printer.ts';
 import { listTable } from './list-table.ts';
 import { parseList } from './options.ts';
@@ -49,10 +56,21 @@ const SHORT = { hasNamespaces: false, isWide: false, hasHeadings: true };
 describe('a table of JobSets', () => {
   it('has the columns of kubectl, and no control character', () => {
     expect(listTable([PLAIN, TRAIN], SHORT, NOW_MS)).toEqual([
-      'NAME          STATE       EPOCH   READY   RESTARTS   GOODPUT   LAST FAILURE                                                      AGE',
-      'a-plain-one   Completed   -       ?/4     0/3        100%      -                                                                 90s',
-      `train         Released    3       3/4     2/3        99.9%     5s ago: worker 5 of w (w-0, index 5): \\x1b[2J${'x'.repeat(15)}...   90s`,
+      'NAME          STATE       EPOCH   READY   RESTARTS   GOODPUT   LAST FAILURE                                                   AGE',
+      'a-plain-one   Completed   -       ?/4     0/3        100%      -                                                              90s',
+      `train         Released    3       3/4     2/3        99.9%     5s ago: worker 5 of w (w-0, index 5): \\x1b[2J${'x'.repeat(12)}...   90s`,
     ]);
+  });
+
+  it('fits the terminal at the cost of failures', () => {
+    const widths = [140, 120, 100, 20].map((width) => {
+      const lines = listTable([PLAIN, TRAIN], { ...SHORT, width }, NOW_MS);
+      return Math.max(...lines.map(({ length }) => length));
+    });
+    expect(widths).toEqual([expect.any(Number), 120, 100, expect.any(Number)]);
+    expect(listTable([TRAIN], { ...SHORT, width: 20 }, NOW_MS)[1]).toContain(
+      ' 5s ago: work...   90s',
+    );
   });
 
   it('says more when wide', () => {
@@ -149,6 +167,53 @@ describe('a list', () => {
       expect(
         line.replaceAll('\u001b[K', '').replace('\u001b[H', '').replace('\u001b[J', '').length,
       ).toBeLessThanOrEqual(30);
+  });
+});
+
+describe('a look at the cluster', () => {
+  const OPTIONS = {
+    names: [],
+    namespace: undefined,
+    isEverywhere: false,
+    selector: undefined,
+    output: 'table',
+    hasHeadings: true,
+    isLive: false,
+  } as const;
+  const TRAINS = [storedJobSet({}, { name: 'b' }), storedJobSet({}, { name: 'a' })];
+
+  /** What the server answers for each resource. */
+  function lookAt(answers: Readonly<Record<string, readonly object[] | Error>>, names: string[]) {
+    const list = ({ plural }: Resource): Promise<object> => {
+      const answer = answers[plural] ?? [];
+      if (answer instanceof Error) return Promise.reject(answer);
+      return Promise.resolve({ items: answer, metadata: {} });
+    };
+    const { signal } = new AbortController();
+    const options = { ...OPTIONS, names };
+    return lookOnce({ client: { list } as unknown as Client, namespace: 'n', options, signal });
+  }
+
+  it('goes without Jobs that may not be listed, and says so', async () => {
+    const { view } = await lookAt({ jobsets: TRAINS, jobs: forbidden(JOBS, '', 'no') }, []);
+    expect(view.rows.map(({ name, ready }) => [name, ready])).toEqual([
+      ['a', null],
+      ['b', null],
+    ]);
+    expect(view.problem).toBe('you may not list Jobs, so it is unknown how many Pods are ready');
+  });
+
+  it('finds the named ones, and names what is not there', async () => {
+    const { view, missing } = await lookAt({ jobsets: TRAINS }, ['b', 'c']);
+    expect([view.rows.map(({ name }) => name), missing]).toEqual([['b'], ['c']]);
+    expect(view.problem).toBeUndefined();
+  });
+
+  it('says what to do where JobSets are unknown', async () => {
+    const unknown = lookAt({ jobsets: notFound(JOBSETS, '') }, []);
+    await expect(unknown).rejects.toThrow('this cluster does not know JobSets: run "lockstep');
+    const refused = forbidden(JOBSETS, '', 'no');
+    await expect(lookAt({ jobsets: refused }, [])).rejects.toBe(refused);
   });
 });
 

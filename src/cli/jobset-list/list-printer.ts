@@ -24,7 +24,7 @@ export function printList(
   const { output } = options;
   if (output === 'json' || output === 'yaml') to.write(documentOf({ items: rows }, output));
   else if (output === 'name') to.write(textOf(rows.map(({ name }) => jobSetReference(name))));
-  else if (rows.length > 0) to.write(textOf(table(rows, options, nowMs)));
+  else if (rows.length > 0) to.write(textOf(table(rows, options, nowMs, to.screen)));
 }
 
 /**
@@ -73,7 +73,7 @@ function screenOf(
   screen: { readonly rows: number; readonly columns: number },
   nowMs: number,
 ): string {
-  const all = rows.length === 0 ? ['no JobSets'] : table(rows, options, nowMs);
+  const all = rows.length === 0 ? ['no JobSets'] : table(rows, options, nowMs, screen);
   const room = Math.max(1, screen.rows - OTHER_ROWS);
   const more = all.length > room ? [`and ${all.length - room} more`] : [];
   const lines = [...all.slice(0, room), ...more, ...(problem === undefined ? [] : [problem])];
@@ -81,10 +81,16 @@ function screenOf(
   return `${HOME}${shown.join('')}${CLEAR_REST}`;
 }
 
-function table(rows: readonly OverviewRow[], options: PrintOptions, nowMs: number) {
+function table(
+  rows: readonly OverviewRow[],
+  options: PrintOptions,
+  nowMs: number,
+  screen?: Terminal['screen'],
+): readonly string[] {
+  const width = screen?.columns;
   const { output, hasHeadings, isEverywhere } = options;
   const isWide = output === 'wide';
-  return listTable(rows, { hasNamespaces: isEverywhere, isWide, hasHeadings }, nowMs);
+  return listTable(rows, { hasNamespaces: isEverywhere, isWide, hasHeadings, width }, nowMs);
 }
 
 function textOf(lines: readonly string[]): string {

@@ -7,23 +7,33 @@ export interface TableOptions {
   readonly hasNamespaces: boolean;
   readonly isWide: boolean;
   readonly hasHeadings: boolean;
+  /** Columns of the terminal. Failures are cut so that lines fit, except in a wide table. */
+  readonly width?: number | undefined;
 }
 
 /** One line for the headings, if they are wanted, and one for each row. */
 export function listTable(
   rows: readonly OverviewRow[],
-  { hasNamespaces, isWide, hasHeadings }: TableOptions,
+  { hasNamespaces, isWide, hasHeadings, width }: TableOptions,
   nowMs: number,
 ): readonly string[] {
   const columns = COLUMNS.filter(({ only }) => only === undefined || (isWide && only === 'wide'));
   const all = hasNamespaces ? [NAMESPACE, ...columns] : columns;
-  const cells = rows.map((row) => all.map(({ cell }) => printable(cell(row, { nowMs, isWide }))));
-  return aligned(hasHeadings ? [all.map(({ heading }) => heading), ...cells] : cells);
+  const linesWith = (maxFailure: number): readonly string[] => {
+    const shown = { nowMs, maxFailure };
+    const cells = rows.map((row) => all.map(({ cell }) => printable(cell(row, shown))));
+    return aligned(hasHeadings ? [all.map(({ heading }) => heading), ...cells] : cells);
+  };
+  if (isWide) return linesWith(Number.POSITIVE_INFINITY);
+  const lines = linesWith(MAX_FAILURE);
+  const longest = Math.max(0, ...lines.map(({ length }) => length));
+  if (width === undefined || longest <= width) return lines;
+  return linesWith(Math.max(LEAST_FAILURE, MAX_FAILURE - (longest - width)));
 }
 
 interface Shown {
   readonly nowMs: number;
-  readonly isWide: boolean;
+  readonly maxFailure: number;
 }
 
 interface Column {
@@ -36,6 +46,8 @@ const NOTHING = '-';
 const UNKNOWN = '?';
 /** The whole text is for wide tables. */
 const MAX_FAILURE = 60;
+const LEAST_FAILURE = 15;
+const CUT = '...';
 
 const NAMESPACE: Column = { heading: 'NAMESPACE', cell: ({ namespace }) => namespace };
 const COLUMNS: readonly Column[] = [
@@ -63,10 +75,11 @@ const COLUMNS: readonly Column[] = [
   { heading: 'AGE', cell: ({ createdMs }, { nowMs }) => age(createdMs, nowMs) },
 ];
 
-function failureText({ lastFailure }: OverviewRow, { nowMs, isWide }: Shown): string {
+function failureText({ lastFailure }: OverviewRow, { nowMs, maxFailure }: Shown): string {
   if (lastFailure === null) return NOTHING;
-  const text = `${age(lastFailure.timeMs, nowMs)} ago: ${lastFailure.text}`;
-  return isWide || text.length <= MAX_FAILURE ? text : `${text.slice(0, MAX_FAILURE - 3)}...`;
+  // Escapes take room, too.
+  const text = printable(`${age(lastFailure.timeMs, nowMs)} ago: ${lastFailure.text}`);
+  return text.length <= maxFailure ? text : `${text.slice(0, maxFailure - CUT.length)}${CUT}`;
 }
 
 /** A share below one that rounds to it would hide that time was lost. */
