@@ -12,6 +12,7 @@ import {
 import type { Clock } from '../runtime/ports/clock.ts';
 import type { HttpHandler } from '../runtime/ports/transport.ts';
 import { connectTo } from './cluster-connection.ts';
+import { withCluster } from './named-jobset.ts';
 
 const LOOPBACK = '127.0.0.1';
 const DAY_MS = 86_400_000;
@@ -97,7 +98,22 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
+test('a command that has failed ends the requests that are still out', async () => {
+  const flags = { kubeconfig: kubeconfig(url) };
+  let late: AbortSignal | undefined;
+  const run = withCluster(flags, ({ signal }) => {
+    late = signal;
+    return Promise.reject(new Error('refused'));
+  });
+  await expect(run).rejects.toThrow('refused');
+  expect(late?.aborted).toBe(true);
+});
+
 describe('a kubeconfig', () => {
+  test('without a path', async () => {
+    expect(await problemOf('')).toBe('--kubeconfig is "", expected is the path of a file');
+  });
+
   test('that is right leads to its cluster', async () => {
     const flags = { kubeconfig: kubeconfig(url) };
     const connected = await connectTo(flags, new AbortController().signal);

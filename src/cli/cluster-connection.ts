@@ -17,6 +17,7 @@ import { FIRST_ANSWER_TIMEOUT_MS, firstAnswer } from '../runtime/client/first-an
 import { type ClusterAccess, ClusterAccessError } from '../runtime/credentials/cluster-access.ts';
 import { withDeadline } from '../runtime/deadline.ts';
 import { TransportError } from '../runtime/ports/transport.ts';
+import { UsageError } from './command-line/usage-error.ts';
 
 /** After this time a user who waits for the first answer is told so. */
 const SLOW_ANSWER_MS = 3_000;
@@ -37,13 +38,16 @@ export interface Connected extends ClientConnection {
   readonly serverVersion: string;
 }
 
-/** Rejects with `ConnectionProblem` or `ClusterAccessError`. */
+/** Rejects with `ConnectionProblem`, `ClusterAccessError` or `UsageError`. */
 export async function connectTo(flags: ConnectionFlags, signal: AbortSignal): Promise<Connected> {
   return connect(await accessBy(flags), signal);
 }
 
 /** The access in the kubeconfig, before any request. Rejects as `connectTo` does. */
 export async function accessBy(flags: ConnectionFlags): Promise<ClusterAccess> {
+  if (flags.kubeconfig === '') {
+    throw new UsageError('--kubeconfig is "", expected is the path of a file');
+  }
   const access = await loadKubeconfig({
     path: flags.kubeconfig,
     context: flags.context,

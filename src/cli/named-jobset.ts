@@ -61,12 +61,15 @@ export async function withCluster(
 ): Promise<number> {
   const termination = onTermination();
   const { signal } = termination;
+  const over = new AbortController();
   try {
     const connection = await connectTo(flags, signal);
     try {
-      const code = await run({ ...connection, signal });
+      const code = await run({ ...connection, signal: AbortSignal.any([signal, over.signal]) });
       return termination.exitCode() ?? code;
     } finally {
+      // After a failure other requests may still be out. They would be tried again, for ever.
+      over.abort();
       connection.close();
     }
   } catch (error) {

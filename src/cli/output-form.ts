@@ -1,5 +1,6 @@
 /** The forms in which commands print, under kubectl's names. */
 import { stringify } from 'yaml';
+import { printable } from '../kube/quote.ts';
 
 export const OUTPUT_FORMS = ['json', 'yaml', 'wide', 'name'] as const;
 /** `table`: none is asked for. */
@@ -32,5 +33,5 @@ export function nextDocument(value: unknown, form: 'json' | 'yaml'): string {
 
 /** As `kubectl get -o name` names it, and takes it. */
 export function jobSetReference(name: string): string {
-  return `jobset.jobset.x-k8s.io/${name}`;
+  return printable(`jobset.jobset.x-k8s.io/${name}`);
 }

@@ -231,6 +231,15 @@ describe('JobSets', () => {
     expect(levels(jobSetsFindings(facts({ definition: { value } })))['definition']).toBe(level);
   });
 
+  test('that the API server does not know need an installation', () => {
+    const found = jobSetsFindings(facts({ jobSets: { value: undefined } }));
+    expect(found.find(({ check }) => check === 'jobsets')).toMatchObject({
+      level: 'note',
+      text: 'this cluster does not know JobSets',
+      fix: 'lockstep install',
+    });
+  });
+
   test('of others, stuck ones and outdated ones are named', () => {
     const items = [
       one('a/others', { managedBy: 'kueue.x-k8s.io/multikueue' }),

@@ -3,8 +3,8 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import { dns1123LabelErrors } from '../../kube/name-rules.ts';
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../runtime/adapters/system-random.ts';
-import { type ConnectionFlags, connectTo } from '../cluster-connection.ts';
-import { onTermination } from '../termination.ts';
+import type { ConnectionFlags } from '../cluster-connection.ts';
+import { withCluster } from '../named-jobset.ts';
 import { examine } from './examination.ts';
 import { findingsJson, printedFindings } from './printed-findings.ts';
 
@@ -72,38 +72,25 @@ export async function doctor(
   { isJson, ...options }: DoctorOptions,
   flags: ConnectionFlags,
 ): Promise<number> {
-  const termination = onTermination();
-  const { signal } = termination;
-  try {
-    const connection = await connectTo(flags, signal);
-    try {
-      const { client, serverVersion, access } = connection;
-      const findings = await examine({
-        ...options,
-        jobSetNamespace: options.jobSetNamespace ?? access.namespace,
-        random: systemRandom,
-        warn: (line) => process.stderr.write(`lockstep: ${line}\n`),
-        client,
-        connection,
-        serverVersion,
-        version: packageJson.version,
-        clock: nodeClock,
-        signal,
-      });
-      const { isTTY, columns } = process.stdout;
-      const lines = isJson
-        ? [findingsJson(findings)]
-        : printedFindings(findings, isTTY ? columns : DEFAULT_COLUMNS);
-      process.stdout.write(`${lines.join('\n')}\n`);
-      return findings.some(({ level }) => level === 'problem') ? EXIT_PROBLEM : 0;
-    } finally {
-      connection.close();
-    }
-  } catch (error) {
-    const code = termination.exitCode();
-    if (code !== undefined) return code;
-    throw error;
-  } finally {
-    termination.dispose();
-  }
+  return withCluster(flags, async (connection) => {
+    const { client, serverVersion, access, signal } = connection;
+    const findings = await examine({
+      ...options,
+      jobSetNamespace: options.jobSetNamespace ?? access.namespace,
+      random: systemRandom,
+      warn: (line) => process.stderr.write(`lockstep: ${line}\n`),
+      client,
+      connection,
+      serverVersion,
+      version: packageJson.version,
+      clock: nodeClock,
+      signal,
+    });
+    const { isTTY, columns } = process.stdout;
+    const lines = isJson
+      ? [findingsJson(findings)]
+      : printedFindings(findings, isTTY ? columns : DEFAULT_COLUMNS);
+    process.stdout.write(`${lines.join('\n')}\n`);
+    return findings.some(({ level }) => level === 'problem') ? EXIT_PROBLEM : 0;
+  });
 }

@@ -31,7 +31,8 @@ const TOPIC = 'JobSets';
 
 export interface JobSetsFacts {
   readonly definition: Fact<DefinitionFacts | undefined>;
-  readonly jobSets: Fact<Some<JobSetFacts>>;
+  /** Undefined: the API server serves none. */
+  readonly jobSets: Fact<Some<JobSetFacts> | undefined>;
   /** Undefined: of all namespaces. */
   readonly namespace: string | undefined;
   /** Lines about the controller of upstream, each with what to do. */
@@ -64,10 +65,13 @@ export async function readJobSets(
   namespace: string,
 ): Promise<JobSetsFacts> {
   const name = groupResourceOf(JOBSETS);
-  const list = (of: string | undefined): Promise<Fact<Some<JobSetFacts>>> => {
+  const list = (of: string | undefined): Promise<JobSetsFacts['jobSets']> => {
     const where = of === undefined ? 'in all namespaces' : `in namespace ${of}`;
     return fact(asking, `list jobsets ${where}`, (signal) =>
-      someOf((page) => client.list(JOBSETS, { ...within(of), ...page, signal }), jobSetFacts),
+      ifServed<Some<JobSetFacts> | undefined>(
+        someOf((page) => client.list(JOBSETS, { ...within(of), ...page, signal }), jobSetFacts),
+        undefined,
+      ),
     );
   };
   const [definition, everywhere, controllers, roles] = await Promise.all([
@@ -186,9 +190,14 @@ function roleFindings(roles: readonly string[]): readonly Finding[] {
 const STUCK_MS = 10 * 60 * 1000;
 
 function listFindings(
-  { items, isAll }: Some<JobSetFacts>,
+  some: Some<JobSetFacts> | undefined,
   { namespace, nowMs }: Pick<JobSetsFacts, 'namespace' | 'nowMs'>,
 ): readonly Finding[] {
+  if (some === undefined) {
+    const text = 'this cluster does not know JobSets';
+    return [{ topic: TOPIC, check: 'jobsets', level: 'note', text, fix: 'lockstep install' }];
+  }
+  const { items, isAll } = some;
   const names = (of: readonly JobSetFacts[]): string => named(of.map(({ name }) => name));
   const strange = items.filter(
     ({ managedBy }) => managedBy !== undefined && managedBy !== MANAGED_BY_JOBSET,

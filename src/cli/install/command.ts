@@ -1,7 +1,7 @@
 /** Runs `lockstep install` and `uninstall`. */
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { connectTo, withoutRights } from '../cluster-connection.ts';
-import { onTermination } from '../termination.ts';
+import { withoutRights } from '../cluster-connection.ts';
+import { withCluster } from '../named-jobset.ts';
 import type { CommandContext } from './command-context.ts';
 import { install, installationYaml } from './install.ts';
 import type { InstallOptions } from './options.ts';
@@ -17,33 +17,24 @@ export async function installCommand(
     process.stdout.write(installationYaml(options));
     return 0;
   }
-  const termination = onTermination();
-  const { signal } = termination;
   try {
-    const { client, serverVersion, close } = await connectTo(options.connection, signal);
-    const context: CommandContext = {
-      client,
-      serverVersion,
-      clock: nodeClock,
-      signal,
-      print: (line) => process.stdout.write(`${line}\n`),
-      warn: (line) => process.stderr.write(`lockstep: ${line}\n`),
-    };
-    try {
+    return await withCluster(options.connection, ({ client, serverVersion, signal }) => {
+      const context: CommandContext = {
+        client,
+        serverVersion,
+        clock: nodeClock,
+        signal,
+        print: (line) => process.stdout.write(`${line}\n`),
+        warn: (line) => process.stderr.write(`lockstep: ${line}\n`),
+      };
       switch (name) {
         case 'install':
-          return await install(context, options);
+          return install(context, options);
         case 'uninstall':
-          return await uninstall(context, { ...options, deleteJobSets });
+          return uninstall(context, { ...options, deleteJobSets });
       }
-    } finally {
-      close();
-    }
+    });
   } catch (error) {
-    const code = termination.exitCode();
-    if (code !== undefined) return code;
     throw withoutRights(error);
-  } finally {
-    termination.dispose();
   }
 }

@@ -113,6 +113,12 @@ describe('a list', () => {
     expect(to.text()).toMatch(text);
   });
 
+  it.each(['name', 'table'] as const)('as %s cannot change the terminal', (output) => {
+    const to = terminal();
+    printList({ rows: [row('a\u001b[31m\nb')] }, { ...FORM, output }, to, NOW_MS);
+    expect(to.text()).toContain('a\\x1b[31m\\nb');
+  });
+
   it.each([
     ['json', '{\n  "items": []\n}\n'],
     ['yaml', 'items: []\n'],

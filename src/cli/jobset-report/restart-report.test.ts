@@ -195,7 +195,7 @@ describe('the report about a JobSet', () => {
 });
 
 it('refuses another form of output', () => {
-  expect(parseReport('a', { output: 'yaml' })).toEqual({
-    errors: ['--output is "yaml", allowed is json'],
+  expect(parseReport('a', { output: 'xml' })).toEqual({
+    errors: ['--output is "xml", allowed are json, yaml'],
   });
 });
