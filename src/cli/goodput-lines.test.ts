@@ -17,18 +17,21 @@ const NONE: Readonly<Record<GoodputClass, number>> = {
 
 function goodput(classes: Partial<Record<GoodputClass, number>>): GoodputAt {
   const elapsedMs = Object.values(classes).reduce((sum, ms) => sum + ms, 0);
-  return { elapsedMs, classes: { ...NONE, ...classes } };
+  return { elapsedMs, classes: { ...NONE, ...classes }, share: null };
 }
 
 const HOUR_MS = 3_600_000;
-const DAY = goodput({
-  Waiting: 90_000,
-  Starting: HOUR_MS / 2,
-  Productive: 22 * HOUR_MS,
-  Lost: HOUR_MS,
-  Restarting: 2400,
-  Pending: HOUR_MS / 2 - 90_000 - 2400,
-});
+const DAY: GoodputAt = {
+  ...goodput({
+    Waiting: 90_000,
+    Starting: HOUR_MS / 2,
+    Productive: 22 * HOUR_MS,
+    Lost: HOUR_MS,
+    Restarting: 2400,
+    Pending: HOUR_MS / 2 - 90_000 - 2400,
+  }),
+  share: 0.9375,
+};
 
 describe('two lines', () => {
   it.each<[string, GoodputAt, readonly string[]]>([
@@ -69,6 +72,7 @@ describe('a table', () => {
       '  Waiting      90.0 s    0.1 %  before the first release, or after a resume',
       '  Restarting   2.40 s   <0.1 %  from the end of an epoch to the next release',
       '  total           24h  100.0 %  since the JobSet was created',
+      '  goodput               93.8 %  of the time under way: Productive and Pending',
     ]);
   });
 

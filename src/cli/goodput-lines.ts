@@ -1,23 +1,10 @@
 /** Renders where the time of a JobSet went. */
-import type { GoodputClass } from '../jobset/goodput/classes.ts';
+import { CLASS_MEANINGS, type GoodputClass } from '../jobset/goodput/classes.ts';
 import type { GoodputAt } from '../jobset/goodput/goodput-at.ts';
 import type { AvoidedNode } from '../jobset/jobset.ts';
 import { humanDuration } from '../kube/duration.ts';
 import { printable } from '../kube/quote.ts';
 import { seconds } from './restart-timeline.ts';
-
-/** What a class is, for a reader who sees it for the first time. */
-const MEANINGS: Readonly<Record<GoodputClass, string>> = {
-  Productive: 'work that a checkpoint or the end has saved',
-  Pending: 'work that the next checkpoint will save',
-  Lost: 'work that no checkpoint had saved',
-  Hung: 'the silence of a worker that hung',
-  Starting: 'from a release to the first step',
-  Restarting: 'from the end of an epoch to the next release',
-  Waiting: 'before the first release, or after a resume',
-  Suspended: 'the JobSet was suspended',
-  Running: 'workers ran, and told of no checkpoint',
-};
 
 /** Two lines: what was productive, and what became of the rest, the largest first. */
 export function goodputLines(goodput: GoodputAt | null): readonly string[] {
@@ -38,17 +25,22 @@ export function goodputLines(goodput: GoodputAt | null): readonly string[] {
 /** A row for each class with its meaning, the largest first, and their sum. No row is wider. */
 export function goodputTable(goodput: GoodputAt, width: number): readonly string[] {
   const { elapsedMs } = goodput;
-  const row = (name: string, ms: number, meaning: string): string => {
-    const numbers = `${duration(ms).padStart(9)}${share(ms, elapsedMs).padStart(9)}`;
-    const short = `  ${name.padEnd(10)}${numbers}`;
+  const row = (name: string, time: string, percent: string, meaning: string): string => {
+    const short = `  ${name.padEnd(10)}${time.padStart(9)}${percent.padStart(9)}`;
     const whole = `${short}  ${meaning}`;
     return whole.length <= width ? whole : short.slice(0, width);
   };
+  const sum = (name: string, ms: number, meaning: string): string =>
+    row(name, duration(ms), share(ms, elapsedMs), meaning);
+  const kept = goodput.share === null ? [] : [row('goodput', '', share(goodput.share, 1), KEPT)];
   return [
-    ...parts(goodput).map(([name, ms]) => row(name, ms, MEANINGS[name])),
-    row('total', elapsedMs, 'since the JobSet was created'),
+    ...parts(goodput).map(([name, ms]) => sum(name, ms, CLASS_MEANINGS[name])),
+    sum('total', elapsedMs, 'since the JobSet was created'),
+    ...kept,
   ];
 }
+
+const KEPT = 'of the time under way: Productive and Pending';
 
 /** One line for each node that members have left. */
 export function avoidedLines(avoided: readonly AvoidedNode[]): readonly string[] {

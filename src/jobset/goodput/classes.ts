@@ -16,6 +16,19 @@ export type AccountedClass = (typeof ACCOUNTED)[number];
 /** `Pending`: work since the newest checkpoint, which the next checkpoint saves or an end loses. */
 export type GoodputClass = AccountedClass | 'Pending';
 
+/** What a class is, for a reader who sees it for the first time. */
+export const CLASS_MEANINGS: Readonly<Record<GoodputClass, string>> = {
+  Productive: 'work that a checkpoint or the end has saved',
+  Pending: 'work that the next checkpoint will save',
+  Lost: 'work that no checkpoint had saved',
+  Hung: 'the silence of a worker that hung',
+  Starting: 'from a release to the first step',
+  Restarting: 'from the end of an epoch to the next release',
+  Waiting: 'before the first release, or after a resume',
+  Suspended: 'the JobSet was suspended',
+  Running: 'workers ran, and told of no checkpoint',
+};
+
 /** Fields of `status.goodput`. */
 export type GoodputSum = `${Lowercase<AccountedClass>}Ms`;
 

@@ -10,6 +10,12 @@ export interface GoodputAt {
   /** Milliseconds from the creation to `nowMs`, or to the end of the JobSet: the sum of all classes. */
   readonly elapsedMs: number;
   readonly classes: Readonly<Record<GoodputClass, number>>;
+  /**
+   * The goodput, 0 to 1: how much of the time under way was not thrown away. It leaves out time in
+   * which nothing could be won: `Waiting`, `Suspended`, and `Running`, of which no checkpoint tells
+   * what it was worth. Null: no checkpoint was ever reported, or there is no such time.
+   */
+  readonly share: number | null;
 }
 
 /** What is accounted for, and what comes after it. */
@@ -35,11 +41,20 @@ export function goodputAt(
   const { createdMs, goodput, now } = reckoning;
   const classes = { ...sumsOf(goodput), Pending: goodput.pendingMs ?? 0 };
   classes[now.class] += now.ms;
-  return { elapsedMs: Date.parse(goodput.time) - createdMs + now.ms, classes };
+  const elapsedMs = Date.parse(goodput.time) - createdMs + now.ms;
+  return { elapsedMs, classes, share: shareOf(classes, goodput.checkpoint !== undefined) };
+}
+
+/** Work that no checkpoint has saved yet counts as good until it is lost: most of it will be saved. */
+function shareOf(classes: GoodputAt['classes'], hasCheckpoint: boolean): number | null {
+  const { Productive, Pending, Starting, Lost, Hung, Restarting } = classes;
+  const goodMs = Productive + Pending;
+  const judgedMs = goodMs + Starting + Lost + Hung + Restarting;
+  const canJudge = hasCheckpoint ? judgedMs > 0 : goodMs > 0;
+  return canJudge ? goodMs / judgedMs : null;
 }
 
 /** What `goodputAt` sums up. */
-/**  it is summed up. */
 export function reckonAt(
   { metadata, spec, status }: JobSet,
   nowMs: number,

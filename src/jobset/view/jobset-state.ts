@@ -1,6 +1,8 @@
 /** What a JobSet does at the moment, in one word. */
+import { withDefaults } from '../defaults.ts';
 import { epochsOf } from '../epoch/dialect.ts';
 import type { JobSet } from '../jobset.ts';
+import { restartsInPlace } from '../policies/restart-strategy.ts';
 
 /**
  * `Released` and `AtBarrier` are of groups that restart in place: the current epoch runs, or its
@@ -16,16 +18,17 @@ export const JOBSET_STATES = [
 ] as const;
 export type JobSetState = (typeof JOBSET_STATES)[number];
 
-export function jobSetState({ spec, status = {} }: JobSet): JobSetState {
+export function jobSetState(jobSet: JobSet): JobSetState {
+  const { spec, status = {} } = jobSet;
   const { terminalState } = status;
   if (terminalState === 'Completed' || terminalState === 'Failed') return terminalState;
   if (spec.suspend === true) return 'Suspended';
-  if (!hasEpochs({ spec })) return 'Running';
+  if (!hasEpochs(jobSet)) return 'Running';
   const { deprecated, synced } = epochsOf(status);
   return synced > deprecated ? 'Released' : 'AtBarrier';
 }
 
-/** Whether its strategy is to restart in place. */
-export function hasEpochs({ spec }: Pick<JobSet, 'spec'>): boolean {
-  return spec.failurePolicy?.restartStrategy === 'InPlaceRestart';
+/** Whether it restarts in place. The epochs of one that does no longer stand still. */
+export function hasEpochs({ metadata, spec }: Pick<JobSet, 'metadata' | 'spec'>): boolean {
+  return restartsInPlace(withDefaults(spec), metadata.annotations);
 }

@@ -8,6 +8,7 @@ import {
 } from '../../../test/fixtures/jobset-objects.ts';
 import type { Condition, Stored } from '../../kube/meta.ts';
 import type { Goodput, JobSet, JobSetStatus, RestartRecord } from '../jobset.ts';
+import { DISABLE_IN_PLACE_RESTART } from '../names.ts';
 import { overviewRow, readyPodsOf } from './overview.ts';
 
 const CREATED_MS = Date.parse(CREATED);
@@ -55,6 +56,12 @@ describe('the row of a JobSet', () => {
     ['Released', {}],
   ] as const)('tells %s', (state, status) => {
     expect(row(status).state).toBe(state);
+  });
+
+  it('tells no epoch of a group that was taken out of in-place restart', () => {
+    const annotations = { [DISABLE_IN_PLACE_RESTART]: '' };
+    const bypassed = { ...group(), metadata: { ...group().metadata, annotations } };
+    expect(overviewRow(bypassed, 0, NOW_MS)).toMatchObject({ state: 'Running', epoch: null });
   });
 
   it('tells Suspended unless it is over', () => {
@@ -170,20 +177,20 @@ describe('the goodput', () => {
   it.each<[string, Partial<Goodput>, number | null]>([
     ['unknown without a checkpoint', { runningMs: 100_000 }, null],
     ['none when nothing was saved', { checkpoint: 0, lostMs: 90_000 }, 0],
-    ['that of the time accounted for', { checkpoint: 9, productiveMs: 75_000 }, 0.75],
-    ['that of a whole life', { phase: 'Finished', productiveMs: 90_000 }, 0.9],
+    ['what was kept', { checkpoint: 9, productiveMs: 75_000, hungMs: 25_000 }, 0.75],
+    ['that of a whole life', { phase: 'Finished', productiveMs: 90_000, lostMs: 10_000 }, 0.9],
     ['less while it restarts', { phase: 'Restarting', productiveMs: 100_000 }, 0.1],
-    ['less while it waits', { phase: 'Suspended', productiveMs: 50_000 }, 0.05],
+    ['the same while it waits', { phase: 'Suspended', productiveMs: 50_000 }, 1],
   ])('is %s', (_, goodput, share) => {
     expect(accounted(goodput)).toBe(share);
   });
 
   it('counts what members report', () => {
     const running = group({
-      goodput: { time: at(100), phase: 'Running', stepped: true, productiveMs: 50_000 },
+      goodput: { time: at(100), phase: 'Running', stepped: true, lostMs: 50_000 },
     });
     const reported = { checkpoint: 7, checkpointMs: 100_000, firstStepMs: 900_000 };
-    expect(overviewRow(running, 1, NOW_MS, reported).goodput).toBe(0.85);
+    expect(overviewRow(running, 1, NOW_MS, reported).goodput).toBe(900 / 950);
   });
 });
 

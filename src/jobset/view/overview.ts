@@ -28,7 +28,7 @@ export interface OverviewRow {
   readonly budget: RestartBudget;
   /** Restarts of the group, in place and of all Jobs. */
   readonly restarts: number;
-  /** The share of its time that was productive, 0 to 1; null: unknown. */
+  /** The share of its time under way that was not lost, 0 to 1; null: unknown. */
   readonly goodput: number | null;
   /** The last failure in words; null: none is recorded. */
   readonly lastFailure: OverviewFailure | null;
@@ -66,7 +66,7 @@ export function overviewRow(
     size: groupSize(jobSet),
     budget: restartBudget(jobSet),
     restarts: (status.inPlaceRestarts ?? 0) + (status.restarts ?? 0),
-    goodput: productiveShare(jobSet, nowMs, reported),
+    goodput: goodputAt(jobSet, nowMs, reported)?.share ?? null,
     lastFailure: lastFailure(status.restartHistory ?? [], conditions),
     createdMs: Date.parse(metadata.creationTimestamp ?? ''),
     finishedMs: end === undefined ? null : timeOf(end),
@@ -86,27 +86,6 @@ export function readyPodsOf(jobs: readonly Stored<Job>[]): (jobSet: Stored<JobSe
 }
 
 const ENDS: readonly string[] = ['Completed', 'Failed'] satisfies readonly ConditionType[];
-
-/**
- * Unknown if nothing is accounted for, or if no checkpoint has ever told productive time from
- * other. While a group runs, its time since the last write of the status counts only if members
- * were asked: otherwise it would all pass for unproductive.
- */
-function productiveShare(
-  jobSet: Stored<JobSet>,
-  nowMs: number,
-  reported: GroupProgress | undefined,
-): number | null {
-  const { goodput } = jobSet.status ?? {};
-  if (goodput === undefined) return null;
-  const isUnheard = goodput.phase === 'Running' && reported === undefined;
-  const untilMs = isUnheard ? Date.parse(goodput.time) : nowMs;
-  const at = goodputAt(jobSet, untilMs, reported);
-  if (at === undefined || at.elapsedMs <= 0) return null;
-  const { Productive: productiveMs } = at.classes;
-  const hasCheckpoint = goodput.checkpoint !== undefined || reported?.checkpoint !== undefined;
-  return productiveMs === 0 && !hasCheckpoint ? null : productiveMs / at.elapsedMs;
-}
 
 /** The write that ends a JobSet records its failure with microseconds, its condition with seconds. */
 const ONE_WRITE_MS = 1000;

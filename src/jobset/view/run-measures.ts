@@ -1,15 +1,13 @@
 /** A JobSet as numbers, for metrics: what its status, its members and their agents say now. */
 import { defined } from '../../kube/json/defined.ts';
-import { withDefaults } from '../defaults.ts';
 import { epochsOf, releasedEpoch } from '../epoch/dialect.ts';
 import { groupSize } from '../epoch/group-state.ts';
 import type { GoodputClass } from '../goodput/classes.ts';
 import { goodputAt } from '../goodput/goodput-at.ts';
 import type { JobSet } from '../jobset.ts';
 import { maxRestartsWithoutProgress } from '../ladder/ladder-settings.ts';
-import { restartsInPlace } from '../policies/restart-strategy.ts';
 import type { GroupProgress } from '../progress/group-progress.ts';
-import { type JobSetState, jobSetState } from './jobset-state.ts';
+import { hasEpochs, type JobSetState, jobSetState } from './jobset-state.ts';
 import { restartBudget } from './restart-budget.ts';
 
 /** All times are milliseconds since 1970. */
@@ -32,7 +30,7 @@ export interface OpenRun {
   readonly group?: GroupRun;
   /** Milliseconds by class, without classes that have no time. */
   readonly goodput?: readonly (readonly [GoodputClass, number])[];
-  /** 0 to 1: how much of the time that checkpoints allow to judge was not thrown away. */
+  /** 0 to 1; absent: unknown. */
   readonly goodputShare?: number;
 }
 
@@ -80,17 +78,16 @@ export function runMeasures(jobSet: JobSet, around: RunSurroundings): RunMeasure
 }
 
 function openRun(jobSet: JobSet, state: JobSetState, around: RunSurroundings): OpenRun {
-  const { metadata, spec } = jobSet;
+  const { metadata } = jobSet;
   const { countedRestarts, maxRestarts, restartsWithoutProgress } = restartBudget(jobSet);
   const limit = maxRestartsWithoutProgress(metadata.annotations);
-  const isGroup = restartsInPlace(withDefaults(spec), metadata.annotations);
   return {
     members: groupSize(jobSet),
     budget: Math.max(0, maxRestarts),
     budgetUsed: countedRestarts,
     ...defined({
       withoutProgress: limit === undefined ? limit : { count: restartsWithoutProgress, limit },
-      group: isGroup ? groupRun(jobSet, state, around) : undefined,
+      group: hasEpochs(jobSet) ? groupRun(jobSet, state, around) : undefined,
     }),
     ...goodputOf(jobSet, around),
   };
@@ -172,12 +169,7 @@ function goodputOf(
   if (at === undefined) return {};
   const classes = Object.entries(at.classes) as [GoodputClass, number][];
   const goodput = classes.filter(([, ms]) => ms > 0);
-  const { Productive, Pending, Starting, Lost, Hung, Restarting } = at.classes;
-  // Work that no checkpoint has saved yet counts as good until it is lost: most of it will be saved.
-  const goodMs = Productive + Pending;
-  const judgedMs = goodMs + Starting + Lost + Hung + Restarting;
-  const canJudge = jobSet.status?.goodput?.checkpoint !== undefined || goodMs > 0;
-  return { goodput, ...defined({ goodputShare: canJudge ? goodMs / judgedMs : undefined }) };
+  return { goodput, ...defined({ goodputShare: at.share ?? undefined }) };
 }
 
 function timeOf(text: string | undefined): number | undefined {

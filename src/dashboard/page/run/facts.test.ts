@@ -38,6 +38,7 @@ const JOB_SET: JobSetView = {
       Restarting: 0,
       Pending: 0,
     },
+    share: 0.9,
   },
   avoidedNodes: [],
 };
@@ -63,7 +64,7 @@ describe('factsOf', () => {
       'Step; 100; 2.00 steps/s, 5 steps between first and last',
       'Checkpoint; 90; 5.0 s old',
       'Restarts used; 2 of 5; 3 in place, 1 extra',
-      'Goodput; 90.0 %; productive of 10.0 s',
+      'Goodput; 90 %; 9.0 s of 10.0 s saved',
     ]);
   });
 

@@ -4,7 +4,8 @@ import type { VNode } from 'preact';
 import type { JobSetView, MemberView } from '../../../jobset/view/status-view.ts';
 import { Age } from '../elements/age.ts';
 import { shown } from '../elements/shown-text.ts';
-import { counted, percent, rateText, rough } from './words.ts';
+import { shareText } from '../elements/time-text.ts';
+import { counted, rateText, rough } from './words.ts';
 
 export interface FactsProps {
   readonly jobSet: JobSetView;
@@ -157,8 +158,8 @@ function goodputFact({ goodput }: JobSetView): Fact {
   if (goodput === null || goodput.elapsedMs <= 0) {
     return { name: 'Goodput', value: '–', more: 'its time is not accounted for' };
   }
-  const { elapsedMs, classes } = goodput;
-  if (classes.Productive === 0) {
+  const { elapsedMs, classes, share } = goodput;
+  if (share === null) {
     return {
       name: 'Goodput',
       value: '–',
@@ -167,8 +168,8 @@ function goodputFact({ goodput }: JobSetView): Fact {
   }
   return {
     name: 'Goodput',
-    value: percent(classes.Productive, elapsedMs),
-    more: `productive of ${rough(elapsedMs)}`,
-    share: classes.Productive / elapsedMs,
+    value: shareText(share),
+    more: `${rough(classes.Productive)} of ${rough(elapsedMs)} saved`,
+    share,
   };
 }

@@ -1,5 +1,5 @@
 /** Numbers and classes of time as the view of a run shows them. */
-import type { GoodputClass } from '../../../jobset/goodput/classes.ts';
+import { CLASS_MEANINGS, type GoodputClass } from '../../../jobset/goodput/classes.ts';
 import { humanDuration } from '../../../kube/duration.ts';
 
 /** `412 ms`, `12.345 s`: nothing is rounded that was measured, up to a minute. */
@@ -38,15 +38,15 @@ export function counted(count: number, noun: string): string {
 
 /** What a class is called, and what it is for a reader who sees it for the first time. */
 export const CLASS_WORDS: Readonly<Record<GoodputClass, readonly [string, string]>> = {
-  Productive: ['Productive', 'work that a checkpoint or the end has saved'],
-  Pending: ['Unsaved', 'work that the next checkpoint will save'],
-  Running: ['Running', 'workers ran, and told of no checkpoint'],
-  Starting: ['Starting', 'from a release to the first step'],
-  Restarting: ['Restarting', 'from the end of an epoch to the next release'],
-  Lost: ['Lost', 'work that no checkpoint had saved'],
-  Hung: ['Hung', 'the silence of a worker that hung'],
-  Waiting: ['Waiting', 'before the first release, or after a resume'],
-  Suspended: ['Suspended', 'the JobSet was suspended'],
+  Productive: ['Productive', CLASS_MEANINGS.Productive],
+  Pending: ['Unsaved', CLASS_MEANINGS.Pending],
+  Running: ['Running', CLASS_MEANINGS.Running],
+  Starting: ['Starting', CLASS_MEANINGS.Starting],
+  Restarting: ['Restarting', CLASS_MEANINGS.Restarting],
+  Lost: ['Lost', CLASS_MEANINGS.Lost],
+  Hung: ['Hung', CLASS_MEANINGS.Hung],
+  Waiting: ['Waiting', CLASS_MEANINGS.Waiting],
+  Suspended: ['Suspended', CLASS_MEANINGS.Suspended],
 };
 
 /** In the order of the legend: what is good, what it cost, and what nobody asked of it. */
