@@ -1,11 +1,11 @@
 /**
- * Builds `dist/`: the bundles of the package, the MNIST example's worker, and the programs in
- * `dist/bin`. Each file replaces its predecessor by a rename, because npx builds before it runs a
+ * Builds `dist/`: the bundles of the package, the MNIST example's worker, the licences of what is in
+ * the page, and the programs in `dist/bin`. Each file replaces its predecessor by a rename, because npx builds before it runs a
  * command of a checkout, and a cluster that runs already starts its programs from `dist/`.
  */
-import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { build } from 'esbuild';
+import { build, type Metafile } from 'esbuild';
 import {
   AGENT_BUNDLE,
   DASHBOARD_BUNDLE,
@@ -18,15 +18,34 @@ const DIST = 'dist';
 const fresh = `${DIST}.${process.pid}`;
 
 try {
-  await Promise.all(
-    [AGENT_BUNDLE, OPERATOR_BUNDLES, LOCAL_BUNDLES, DASHBOARD_BUNDLE, EXAMPLE_BUNDLE].map(
-      (bundle) => build({ ...bundle, outdir: bundle.outdir.replace(DIST, fresh) }),
+  const page = { ...DASHBOARD_BUNDLE, metafile: true } as const;
+  const [{ metafile }] = await Promise.all([
+    build(below(page)),
+    ...[AGENT_BUNDLE, OPERATOR_BUNDLES, LOCAL_BUNDLES, EXAMPLE_BUNDLE].map((bundle) =>
+      build(below(bundle)),
     ),
-  );
+  ]);
+  await writeFile(join(fresh, 'dashboard/LICENSES'), await licensesOf(metafile));
   await writePrograms(join(fresh, 'bin'));
   await replaceFiles(fresh, DIST);
 } finally {
   await rm(fresh, { recursive: true, force: true });
+}
+
+function below<Bundle extends { readonly outdir: string }>(bundle: Bundle): Bundle {
+  return { ...bundle, outdir: bundle.outdir.replace(DIST, fresh) };
+}
+
+/** Those of the packages inside a bundle, which go where it goes. */
+async function licensesOf({ inputs }: Metafile): Promise<string> {
+  const packages = Object.keys(inputs).flatMap((path) => {
+    return /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? [];
+  });
+  const texts = [...new Set(packages)].toSorted().map(async (name) => {
+    const text = await readFile(join('node_modules', name, 'LICENSE'), 'utf8');
+    return `${name}\n\n${text.trim()}\n`;
+  });
+  return (await Promise.all(texts)).join(`\n${'-'.repeat(72)}\n\n`);
 }
 
 /** What containers of the embedded cluster find on their PATH. */
