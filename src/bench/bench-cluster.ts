@@ -38,7 +38,7 @@ export interface BenchCluster {
   /** A client with an administrator's rights. */
   readonly client: Client;
   /** Where agents find the API server. */
-  readonly access: Pick<ClusterAccess, 'server' | 'tls'>;
+  readonly access: ClusterAccess;
   /** For the group under test. */
   readonly namespace: string;
   /** The namespace of the operator's service account, if it has one. */

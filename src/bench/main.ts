@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { onTermination } from '../cli/termination.ts';
 import { benchAdmission } from './admission.ts';
 import { benchApiServer } from './api-server.ts';
+import { benchDashboard } from './dashboard/dashboard.ts';
 import { benchFailOver, FAIL_OVER_PHASES } from './fail-over.ts';
 import { benchGoodput } from './goodput/goodput.ts';
 import { benchGroupRestart, VARIANT_NAMES } from './group-restart.ts';
@@ -27,6 +28,7 @@ import { type Row, renderRow } from './table.ts';
 const BENCHMARKS = {
   admission: { run: benchAdmission, joins: false },
   'api-server': { run: benchApiServer, joins: false },
+  dashboard: { run: benchDashboard, joins: false },
   'fail-over': { run: benchFailOver, joins: true },
   goodput: { run: benchGoodput, joins: false },
   'group-restart': { run: benchGroupRestart, joins: true },

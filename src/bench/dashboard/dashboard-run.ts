@@ -1,0 +1,85 @@
+/** A large run for the dashboard: simulated members that train, and the server of the page. */
+import { accessToken } from '../../cli/dashboard/http/access-token.ts';
+import { type Dashboard, startDashboard } from '../../cli/dashboard/server.ts';
+import { connectClient } from '../../runtime/adapters/http-client-connection.ts';
+import { nodeClock } from '../../runtime/adapters/node-clock.ts';
+import { systemRandom } from '../../runtime/adapters/system-random.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import { AgentFleet } from '../agent-fleet.ts';
+import { startBenchCluster } from '../bench-cluster.ts';
+import { SimulatedGroup, STAGE } from '../simulated-group.ts';
+
+/** Debian's, or the program that `npm run test:browser` has found. */
+export const CHROMIUM = process.env['LOCKSTEP_TEST_CHROMIUM'] ?? '/usr/bin/chromium';
+
+export interface DashboardRun {
+  readonly client: Client;
+  readonly namespace: string;
+  readonly name: string;
+  readonly dashboard: Dashboard;
+  /** One member fails, and all restart. Resolves with the new epoch once all have started it. */
+  restart(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+/** Resolves when all members train. The Pods are in the API only, and so belong to no node. */
+export async function startDashboardRun(size: number, signal: AbortSignal): Promise<DashboardRun> {
+  const cluster = await startBenchCluster(undefined, signal);
+  const stops: (() => Promise<void> | void)[] = [() => cluster.stop()];
+  const stop = async (): Promise<void> => {
+    for (const each of stops.splice(0).reverse()) await each();
+  };
+  try {
+    await cluster.startOperator('Auto');
+    const { client, namespace, access } = cluster;
+    const group = await SimulatedGroup.create(client, namespace, size, signal);
+    const { name, uid } = group.jobSet.metadata;
+    const agents = await group.agents('Hub');
+    const fleet = await AgentFleet.start(
+      {
+        type: 'start',
+        channel: 'Hub',
+        mode: 'Supervisor',
+        ...group.hub,
+        namespace,
+        jobSetName: name,
+        jobSetUid: uid,
+        replicatedJobName: STAGE,
+        agents,
+      },
+      signal,
+    );
+    stops.push(() => fleet.stop());
+    fleet.reportProgress(true);
+    let epoch = 1;
+    await fleet.all('started', epoch);
+    const runtime = { clock: nodeClock, random: systemRandom, userAgent: 'lockstep-bench' };
+    const connection = connectClient(access, runtime);
+    stops.push(() => connection.close());
+    const dashboard = await startDashboard({
+      connection,
+      cluster: { context: 'bench', server: access.server, serverVersion: '', version: '' },
+      scope: { namespace: undefined, fallback: namespace },
+      access: accessToken(systemRandom.uuid()),
+      port: 0,
+      clock: nodeClock,
+      random: systemRandom,
+    });
+    stops.push(() => dashboard.close());
+    return {
+      client,
+      namespace,
+      name,
+      dashboard,
+      restart: async () => {
+        epoch++;
+        await Promise.all([fleet.fail(), fleet.all('started', epoch)]);
+        return epoch;
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
