@@ -58,6 +58,7 @@ export async function startDashboardRun(size: number, signal: AbortSignal): Prom
     stops.push(() => connection.close());
     const dashboard = await startDashboard({
       connection,
+      clusterFlags: [],
       cluster: { context: 'bench', server: access.server, serverVersion: '', version: '' },
       scope: { namespace: undefined, fallback: namespace },
       access: accessToken(systemRandom.uuid()),

@@ -30,7 +30,13 @@ export async function serveBesideCluster({
     const connection = await connectTo({ kubeconfig }, signal);
     const serve = async (wanted: number): Promise<Dashboard> => {
       const scope = { namespace: undefined, fallback: connection.access.namespace };
-      return serveConnected(connection, { port: wanted, scope, stateDirectory, clock: nodeClock });
+      return serveConnected(connection, {
+        kubeconfig,
+        port: wanted,
+        scope,
+        stateDirectory,
+        clock: nodeClock,
+      });
     };
     try {
       const { served, where } = await serve(port).then(

@@ -53,6 +53,7 @@ export async function dashboard(
 ): Promise<number> {
   const code = await withCluster(flags, async ({ signal, ...connection }) => {
     const served = await serveConnected(connection, {
+      kubeconfig: flags.kubeconfig,
       port,
       scope: { namespace, fallback: connection.access.namespace },
       stateDirectory: DEFAULT_STATE_DIRECTORY,

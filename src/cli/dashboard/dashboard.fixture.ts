@@ -130,6 +130,7 @@ export async function openTestPage(
   const dashboard = await startDashboard({
     ...RUNTIME,
     connection: cluster.connection,
+    clusterFlags: ['--context', 'test'],
     cluster: { context: 'test', server: cluster.url, serverVersion: '1', version: '1' },
     scope,
     access,

@@ -1,4 +1,5 @@
 /** Serves the page for a cluster to which there is a connection; `dashboard` and `up` share it. */
+import { resolve } from 'node:path';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { systemRandom } from '../../runtime/adapters/system-random.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
@@ -8,6 +9,8 @@ import type { Scope } from './overview/overview-source.ts';
 import { type Dashboard, startDashboard } from './server.ts';
 
 export interface ServeOptions {
+  /** Which file led to the connection; absent: what kubectl reads too. */
+  readonly kubeconfig: string | undefined;
   /** 0: any that is free. */
   readonly port: number;
   readonly scope: Scope;
@@ -24,7 +27,7 @@ export class PortInUse extends Error {
 /** Rejects with an error that says what to do if the port is taken. */
 export async function serveConnected(
   connection: Connected,
-  { port, scope, stateDirectory, clock }: ServeOptions,
+  { kubeconfig, port, scope, stateDirectory, clock }: ServeOptions,
 ): Promise<Dashboard> {
   const { access, serverVersion } = connection;
   try {
@@ -36,6 +39,10 @@ export async function serveConnected(
         serverVersion,
         version: packageJson.version,
       },
+      clusterFlags: [
+        ...(kubeconfig === undefined ? [] : ['--kubeconfig', resolve(kubeconfig)]),
+        ...(access.context === undefined ? [] : ['--context', access.context]),
+      ],
       scope,
       access: accessTokenIn(stateDirectory, clock.now()),
       port,

@@ -31,6 +31,8 @@ import type { Surroundings } from './streams/followed.ts';
 export interface DashboardOptions {
   readonly connection: ClientConnection;
   readonly cluster: ClusterView;
+  /** Flags of kubectl and of our own command that lead to it. */
+  readonly clusterFlags: readonly string[];
   readonly scope: Scope;
   readonly access: AccessToken;
   /** 0: any that is free. */
@@ -184,7 +186,7 @@ class Site {
   }
 
   #openRun(key: string, at: Named): Feed<RunMessage> {
-    const { connection, clock } = this.#options;
+    const { connection, clock, clusterFlags } = this.#options;
     const rights = new RightsCheck(connection.client, clock, at);
     const feed: Feed<RunMessage> = new Feed<RunMessage>({
       clock,
@@ -194,6 +196,7 @@ class Site {
             ...this.#surroundings,
             at,
             rights,
+            clusterFlags,
             hub: new HubMembers(connection, clock),
             nodes: new NodeHealth(connection.client, clock),
           },

@@ -27,12 +27,19 @@ it.each<[Action, string]>([
   ],
   [{ kind: 'Delete' }, 'kubectl delete -n research jobset train'],
 ])('%j is the command %s', (action, command) => {
-  expect(commandOf({ ...AT, action })).toBe(command);
+  expect(commandOf({ ...AT, action }, [])).toBe(command);
 });
 
 it('quotes names that no API server lets in', () => {
   const at = { namespace: '$(reboot)', name: 'a b' };
-  expect(commandOf({ ...at, action: { kind: 'Delete' } })).toBe(
+  expect(commandOf({ ...at, action: { kind: 'Delete' } }, [])).toBe(
     "kubectl delete -n '$(reboot)' jobset 'a b'",
+  );
+});
+
+it('leads to the cluster of the page, whatever the shell would choose', () => {
+  const flags = ['--kubeconfig', '/home/me/my clusters', '--context', 'prod'];
+  expect(commandOf({ ...AT, action: { kind: 'Delete' } }, flags)).toBe(
+    "kubectl delete -n research jobset train --kubeconfig '/home/me/my clusters' --context prod",
   );
 });

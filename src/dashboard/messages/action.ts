@@ -23,9 +23,15 @@ export interface ActionAnswer {
   readonly problem: string | null;
 }
 
-/** The command that does what the action does, for a shell. */
-export function commandOf({ namespace, name, action }: Omit<ActionRequest, 'uid'>): string {
-  return wordsOf(namespace, name, action).map(shellWord).join(' ');
+/**
+ * The command that does what the action does, for a shell. `clusterFlags` lead it to the cluster that
+ * the page shows, which need not be the one that the shell would choose.
+ */
+export function commandOf(
+  { namespace, name, action }: Omit<ActionRequest, 'uid'>,
+  clusterFlags: readonly string[],
+): string {
+  return [...wordsOf(namespace, name, action), ...clusterFlags].map(shellWord).join(' ');
 }
 
 function wordsOf(namespace: string, name: string, action: Action): readonly string[] {

@@ -52,6 +52,8 @@ export interface RunView {
   readonly spec: SpecView;
   /** What the user may do to it, and what it does not rule out now. */
   readonly actions: readonly ActionOffer[];
+  /** Flags of kubectl and of our own command that lead to its cluster. */
+  readonly clusterFlags: readonly string[];
 }
 
 export interface EpochCost extends RestartCost {

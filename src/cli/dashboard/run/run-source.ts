@@ -35,6 +35,7 @@ export interface RunOptions extends Surroundings {
   readonly hub: Pick<HubMembers, 'ask' | 'close'>;
   readonly nodes: Pick<NodeHealth, 'notReady'>;
   readonly rights: RightsCheck;
+  readonly clusterFlags: readonly string[];
 }
 
 /** Announcements over a hub have no watch, so they are polled. */
@@ -231,6 +232,7 @@ export class RunSource implements Source<RunMessage> {
         reported: steps && groupProgress(steps),
         actions: actionOffers(jobSet, this.#rights),
         spec: this.#specOf(jobSet),
+        clusterFlags: this.#options.clusterFlags,
         atMs,
       }),
     );

@@ -15,10 +15,12 @@ export interface RunFacts {
   readonly reported: GroupProgress | undefined;
   readonly actions: readonly ActionOffer[];
   readonly spec: SpecView;
+  readonly clusterFlags: readonly string[];
   readonly atMs: number;
 }
 
-export function runView({ jobSet, view, reported, actions, spec, atMs }: RunFacts): RunView {
+export function runView(facts: RunFacts): RunView {
+  const { jobSet, view, reported, actions, spec, clusterFlags, atMs } = facts;
   const { metadata, status } = jobSet;
   return {
     uid: metadata.uid,
@@ -38,6 +40,7 @@ export function runView({ jobSet, view, reported, actions, spec, atMs }: RunFact
     ),
     spec,
     actions,
+    clusterFlags,
   };
 }
 

@@ -97,7 +97,7 @@ export function Confirmation({ kind, run, onBack, onClose }: ConfirmationProps):
     }
     <div>
       <p class="quiet">This command does the same:</p>
-      <${Command} command=${commandOf(request)} />
+      <${Command} command=${commandOf(request, run.clusterFlags)} />
     </div>
     <div aria-live="assertive">
       ${
