@@ -98,3 +98,9 @@ it('names nodes that are avoided, without what could change the terminal', () =>
     'avoids node node-7 since 2026-01-01T00:10:00.000000Z: failed 3 times in 1h \\x1b[2J; worker 5 of w (w-0, index 5) left it, Pod train-w-0-5-abcde',
   ]);
 });
+
+it('has no share of no time at all', () => {
+  expect(goodputTable(goodput({}), 80)).toEqual([
+    '  total        0.00 s    0.0 %  since the JobSet was created',
+  ]);
+});

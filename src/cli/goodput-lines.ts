@@ -63,6 +63,7 @@ const MAX_SECONDS_MS = 120_000;
 const LEAST_PERCENT = 0.1;
 
 function share(ms: number, ofMs: number): string {
-  const percent = (100 * ms) / ofMs;
+  // A JobSet may be over in the second in which it was created.
+  const percent = ofMs === 0 ? 0 : (100 * ms) / ofMs;
   return percent > 0 && percent < LEAST_PERCENT ? `<${LEAST_PERCENT} %` : `${percent.toFixed(1)} %`;
 }

@@ -5,6 +5,7 @@ import { restartsInPlace } from '../policies/restart-strategy.ts';
 import type { GroupProgress } from '../progress/group-progress.ts';
 import { account } from './account.ts';
 import { type GoodputClass, sumsOf } from './classes.ts';
+import { isSoundGoodput } from './sound.ts';
 
 export interface GoodputAt {
   /** Milliseconds from the creation to `nowMs`, or to the end of the JobSet: the sum of all classes. */
@@ -60,7 +61,7 @@ export function reckonAt(
   nowMs: number,
   reported: GroupProgress | undefined,
 ): Reckoning | undefined {
-  if (status?.goodput === undefined) return undefined;
+  if (status?.goodput === undefined || !isSoundGoodput(status.goodput)) return undefined;
   const { phase } = status.goodput;
   const goodput = account(status.goodput, {
     nowMs,

@@ -5,6 +5,7 @@ import type { GroupProgress } from '../progress/group-progress.ts';
 import { type AccountedClass, sumsOf } from './classes.ts';
 import { type Course, endOf, extended, partsBetween } from './course.ts';
 import { reckonAt } from './goodput-at.ts';
+import { isSoundCourse } from './sound.ts';
 import { stretchesOf } from './stretches.ts';
 
 /** Milliseconds. A field is absent as long as it is unknown, or if nothing tells it. */
@@ -39,7 +40,8 @@ export function restartCosts(
   );
   const costs = new Map<number, RestartCost>();
   for (const record of jobSet.status?.restartHistory ?? []) {
-    const cost = costOf(record, record.course && afterMs.get(endOf(record.course)));
+    const course = isSoundCourse(record.course) ? record.course : undefined;
+    const cost = costOf(record, course, course && afterMs.get(endOf(course)));
     if (cost !== undefined) costs.set(record.epoch, cost);
   }
   return costs;
@@ -72,7 +74,8 @@ function aftermathsOf(
 
 /** Undefined if nothing is known. */
 function costOf(
-  { course, phases }: RestartRecord,
+  { phases }: RestartRecord,
+  course: Course | undefined,
   after: Aftermath | undefined,
 ): RestartCost | undefined {
   const known = defined({

@@ -5,6 +5,7 @@ import type { Goodput, JobSet } from '../jobset.ts';
 import { restartsInPlace } from '../policies/restart-strategy.ts';
 import { ACCOUNTED, type AccountedClass, type Sums, sumsOf, totalOf } from './classes.ts';
 import { type Course, courseFrom, endOf } from './course.ts';
+import { isSoundCourse } from './sound.ts';
 
 /** From the end of the epoch before to the end of this one. */
 export interface Stretch {
@@ -27,7 +28,7 @@ export function stretchesOf({ metadata, spec, status = {} }: JobSet, goodput: Go
   const ahead = goodput.pendingMs === undefined ? 0 : 1;
   const current = hasEpochs ? currentEpoch(status) - ahead : null;
   const recorded = restartHistory.flatMap(({ epoch, course }) =>
-    course === undefined ? [] : [{ epoch, course }],
+    isSoundCourse(course) ? [{ epoch, course }] : [],
   );
   const known = withoutOverlaps([{ epoch: current, course: courseOf(goodput) }, ...recorded]);
   const sums = sumsOf(goodput);
@@ -43,7 +44,7 @@ export function stretchesOf({ metadata, spec, status = {} }: JobSet, goodput: Go
 export function courseOf(goodput: Goodput): Course {
   const { course } = goodput;
   const sums = sumsOf(goodput);
-  return course !== undefined && endOf(course) === totalOf(sums) ? course : courseFrom(sums);
+  return isSoundCourse(course) && endOf(course) === totalOf(sums) ? course : courseFrom(sums);
 }
 
 /** `stretches` with the newest first. An older one that overlaps a newer one cannot be true. */

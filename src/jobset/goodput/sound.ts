@@ -1,0 +1,41 @@
+/**
+ * Whether an account of time can be true. The definition of JobSet bounds what a status may hold,
+ * but that of another version or controller bounds nothing, and one JobSet must not break a list.
+ */
+import { isJsonObject } from '../../kube/json/json-value.ts';
+import { GOODPUT_PHASES, type Goodput } from '../jobset.ts';
+import { ACCOUNTED, sumsOf } from './classes.ts';
+import { type Course, MAX_COURSE_PARTS } from './course.ts';
+
+/** Some 3,000 years: the sum of all classes is still within what a `Date` can be. */
+const MAX_MS = 1e14;
+
+export function isSoundGoodput(goodput: Goodput): boolean {
+  const { time, phase, pendingMs = 0 } = goodput;
+  return (
+    !Number.isNaN(Date.parse(time)) &&
+    GOODPUT_PHASES.includes(phase) &&
+    [...Object.values(sumsOf(goodput)), pendingMs].every(isLength)
+  );
+}
+
+export function isSoundCourse(course: unknown): course is Course {
+  if (!isJsonObject(course)) return false;
+  const { fromMs, parts } = course;
+  return (
+    isLength(fromMs) &&
+    Array.isArray(parts) &&
+    parts.length <= MAX_COURSE_PARTS &&
+    parts.every(isPart)
+  );
+}
+
+function isPart(part: unknown): boolean {
+  return (
+    isJsonObject(part) && ACCOUNTED.some((name) => name === part['class']) && isLength(part['ms'])
+  );
+}
+
+function isLength(ms: unknown): boolean {
+  return Number.isSafeInteger(ms) && Number(ms) >= 0 && Number(ms) <= MAX_MS;
+}
