@@ -31,8 +31,10 @@ export function addJobSetCommands(program: Command): void {
     .argument(
       '[jobset...]',
       'names of JobSets; without, all of the namespace are listed',
-      (text: string, before: readonly string[]) => [...before, bareJobSetName(text)],
-      [],
+      (text: string, before: readonly string[] | undefined) => [
+        ...(before ?? []),
+        bareJobSetName(text),
+      ],
     )
     .option('-n, --namespace <name>', NAMESPACE_HELP)
     .option('-A, --all-namespaces', 'list JobSets of all namespaces')

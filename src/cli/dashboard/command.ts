@@ -39,7 +39,7 @@ export function parseDashboard({
       : []),
     ...namespaceErrors.map((why) => `--namespace is "${namespace}": ${why}`),
     ...(namespace !== undefined && allNamespaces === true
-      ? ['--namespace and --all-namespaces cannot be used together']
+      ? [`--all-namespaces and --namespace "${namespace}": only one of them is allowed`]
       : []),
   ];
   if (port === undefined || errors.length > 0) return { errors };
