@@ -146,6 +146,17 @@ test('nothing is accounted for of a JobSet that was over before anyone did', () 
   expect(written.outcomes).toEqual([]);
 });
 
+test('an account that cannot be true is begun anew, and holds up nothing', () => {
+  const jobSet = storedJobSet(ONE);
+  const status: JobSetStatus = {
+    restarts: 0,
+    replicatedJobsStatus: [{ name: 'w', ...ZERO, active: 1 }],
+    goodput: { time: '2026-12-31T23:59:60Z', phase: 'Running' },
+  };
+  const written = plan(snapshotOf({ ...jobSet, status }, { nowMs: CREATED_MS + 9000 }));
+  expect(Date.parse(written.status?.goodput?.time ?? '')).toBeLessThanOrEqual(CREATED_MS + 9000);
+});
+
 const WORKED = { Waiting: 30, Starting: 10, Productive: 40 };
 
 describe('time of a group', () => {

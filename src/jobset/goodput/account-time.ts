@@ -13,14 +13,17 @@ import { sumsOf } from './classes.ts';
 import { partsBetween } from './course.ts';
 import { recordCourse } from './course-record.ts';
 import { phaseAfter } from './phase.ts';
+import { isSoundGoodput } from './sound.ts';
 
 export function accountTime(facts: Facts, { status: next, isChanged }: Next): Decision {
   if (!isChanged || facts.lacks?.has('goodput') === true) return {};
   const { status, nowMs, group } = facts;
   // It was over before its time was accounted for.
   if (status.goodput === undefined && isFinished(status.conditions)) return {};
-  const before = status.goodput ?? beginning(facts);
-  const isAdopted = status.goodput === undefined && status.restarts !== undefined;
+  const stored =
+    status.goodput !== undefined && isSoundGoodput(status.goodput) ? status.goodput : undefined;
+  const before = stored ?? beginning(facts);
+  const isAdopted = stored === undefined && status.restarts !== undefined;
   const isGroup = group !== undefined && !isAdopted;
   const isTold = isGroup && (before.phase === 'Running' || before.pendingMs !== undefined);
   const goodput = account(before, {
