@@ -184,14 +184,6 @@ describe('the goodput', () => {
   ])('is %s', (_, goodput, share) => {
     expect(accounted(goodput)).toBe(share);
   });
-
-  it('counts what members report', () => {
-    const running = group({
-      goodput: { time: at(100), phase: 'Running', stepped: true, lostMs: 50_000 },
-    });
-    const reported = { checkpoint: 7, checkpointMs: 100_000, firstStepMs: 900_000 };
-    expect(overviewRow(running, 1, NOW_MS, reported).goodput).toBe(900 / 950);
-  });
 });
 
 it('counts ready Pods of its own Jobs only', () => {

@@ -7,7 +7,6 @@ import { describeWitness, endInWords } from '../epoch/witness.ts';
 import { goodputAt } from '../goodput/goodput-at.ts';
 import type { JobSet, RestartCause, RestartRecord } from '../jobset.ts';
 import { identityOf, ownerKey, ownerOf } from '../membership.ts';
-import type { GroupProgress } from '../progress/group-progress.ts';
 import { type ConditionType, isTrue } from '../status/conditions.ts';
 import { hasEpochs, type JobSetState, jobSetState } from './jobset-state.ts';
 import { type RestartBudget, restartBudget } from './restart-budget.ts';
@@ -43,15 +42,11 @@ export interface OverviewFailure {
   readonly text: string;
 }
 
-/**
- * `readyPods` are those that its Jobs count; null: they may not be read. `reported` is what members
- * have told since the newest release, if they were asked.
- */
+/** `readyPods` are those that its Jobs count; null: they may not be read. */
 export function overviewRow(
   jobSet: Stored<JobSet>,
   readyPods: number | null,
   nowMs: number,
-  reported?: GroupProgress,
 ): OverviewRow {
   const { metadata, status = {} } = jobSet;
   const { conditions = [] } = status;
@@ -66,7 +61,7 @@ export function overviewRow(
     size: groupSize(jobSet),
     budget: restartBudget(jobSet),
     restarts: (status.inPlaceRestarts ?? 0) + (status.restarts ?? 0),
-    goodput: goodputAt(jobSet, nowMs, reported)?.share ?? null,
+    goodput: goodputAt(jobSet, nowMs)?.share ?? null,
     lastFailure: lastFailure(status.restartHistory ?? [], conditions),
     createdMs: Date.parse(metadata.creationTimestamp ?? ''),
     finishedMs: end === undefined ? null : timeOf(end),
