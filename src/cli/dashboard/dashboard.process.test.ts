@@ -125,6 +125,16 @@ describe('a session', () => {
     }
   });
 
+  test('is refused in a sentence to scripts, and with a page to people', async () => {
+    const address = `http://127.0.0.1:${page.dashboard.port}/api/overview`;
+    const toScript = await fetch(address, { headers: { accept: 'text/plain' } });
+    expect(toScript.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    expect(await toScript.text()).toMatch(/^Open the address .*\.\.$/);
+    const toPerson = await fetch(address, { headers: { accept: 'text/html,*/*' } });
+    expect(toPerson.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(await toPerson.text()).toMatch(/<p>Open the address /);
+  });
+
   test('gets headers that keep other pages out', async () => {
     const { headers } = await page.fetch('/api/cluster');
     expect(headers.get('content-security-policy')).toBe(

@@ -118,7 +118,7 @@ class Site {
     switch (judgement.kind) {
       case 'Refused': {
         const { status, why, allow } = judgement;
-        return refusal(status, why, allow === undefined ? {} : { allow });
+        return refusal(request, status, why, allow === undefined ? {} : { allow });
       }
       case 'LogIn':
         return answer(303, 'text/plain; charset=utf-8', Buffer.from('See /\n'), {
@@ -139,7 +139,7 @@ class Site {
   async #permitted(asked: Permitted, request: HttpRequest): Promise<HttpResponse> {
     switch (asked.kind) {
       case 'File':
-        return this.#file(asked.name, asked.contentType);
+        return this.#file(asked.name, asked.contentType, request);
       case 'Cluster':
         return jsonAnswer(200, this.#options.cluster);
       case 'Overview':
@@ -153,12 +153,16 @@ class Site {
     }
   }
 
-  async #file(name: string, contentType: string): Promise<HttpResponse> {
+  async #file(name: string, contentType: string, request: HttpRequest): Promise<HttpResponse> {
     try {
       const content = await readFile(join(this.#options.pageDirectory ?? PAGE, name));
       return answer(200, contentType, content);
     } catch {
-      return refusal(404, `The file ${name} of the page is missing: install this package again.`);
+      return refusal(
+        request,
+        404,
+        `The file ${name} of the page is missing: install this package again.`,
+      );
     }
   }
 
@@ -175,12 +179,12 @@ class Site {
 
   async #run(query: URLSearchParams, request: HttpRequest): Promise<HttpResponse> {
     const at = jobSetIn(query);
-    if (typeof at === 'string') return refusal(400, at);
+    if (typeof at === 'string') return refusal(request, 400, at);
     const key = `${at.namespace}/${at.name}`;
     const known = this.#runs.get(key);
     if (known !== undefined) return this.#follow(known, request);
     if (this.#runs.size >= MAX_RUNS && !this.#closeUnwatchedRun()) {
-      return refusal(429, `Pages of ${MAX_RUNS} JobSets are open: close one.`);
+      return refusal(request, 429, `Pages of ${MAX_RUNS} JobSets are open: close one.`);
     }
     return this.#follow(this.#openRun(key, at), request);
   }
@@ -220,7 +224,7 @@ class Site {
 
   #follow<Message>(feed: Feed<Message>, request: HttpRequest): HttpResponse {
     const stream = this.#open(request, (ended) => feed.leave(ended));
-    if (stream === undefined) return refusal(429, TOO_MANY_STREAMS);
+    if (stream === undefined) return refusal(request, 429, TOO_MANY_STREAMS);
     feed.join(stream);
     return streamAnswer(stream);
   }
@@ -228,15 +232,16 @@ class Site {
   #log(query: URLSearchParams, request: HttpRequest): HttpResponse {
     const at = jobSetIn(query);
     const pod = query.get('pod') ?? '';
-    if (typeof at === 'string') return refusal(400, at);
-    if (dns1123SubdomainErrors(pod).length > 0) return refusal(400, 'pod is no name of a Pod');
-    if (this.#logStreams >= MAX_LOG_STREAMS) return refusal(429, TOO_MANY_STREAMS);
+    if (typeof at === 'string') return refusal(request, 400, at);
+    if (dns1123SubdomainErrors(pod).length > 0)
+      return refusal(request, 400, 'pod is no name of a Pod');
+    if (this.#logStreams >= MAX_LOG_STREAMS) return refusal(request, 429, TOO_MANY_STREAMS);
     const stopping = new AbortController();
     const stream = this.#open(request, () => {
       this.#logStreams--;
       stopping.abort(new Error('the page shows it no more'));
     });
-    if (stream === undefined) return refusal(429, TOO_MANY_STREAMS);
+    if (stream === undefined) return refusal(request, 429, TOO_MANY_STREAMS);
     this.#logStreams++;
     void streamLog(this.#surroundings, { ...at, pod }, stream, stopping.signal);
     return streamAnswer(stream);

@@ -1,6 +1,14 @@
 /** State that messages of the server build up. */
 import { useEffect, useState } from 'preact/hooks';
-import { followStream, now } from './adapters/browser.ts';
+import {
+  after,
+  connectStream,
+  isVisible,
+  now,
+  onVisibility,
+  refusalOf,
+} from './adapters/browser.ts';
+import { type ConnectionHandlers, keepStream } from './keep-stream.ts';
 
 export interface Streamed<State> {
   readonly state: State;
@@ -8,6 +16,8 @@ export interface Streamed<State> {
   readonly isOpen: boolean;
   /** Since when the server does not answer, so that the state may be old; null: it does. */
   readonly lostSinceMs: number | null;
+  /** Why there is no stream, as a sentence, if more is known. */
+  readonly trouble: string | null;
 }
 
 /**
@@ -23,31 +33,48 @@ export function useStream<State, Message>(
     state: empty,
     isOpen: false,
     lostSinceMs: null,
+    trouble: null,
   });
   useEffect(() => {
     let state = empty;
+    let isAnew = true;
     let isOpen = false;
     let lostSinceMs: number | null = null;
+    let trouble: string | null = null;
     let frame: number | undefined;
     const draw = (): void => {
       frame ??= requestAnimationFrame(() => {
         frame = undefined;
-        show({ state, isOpen, lostSinceMs });
+        show({ state, isOpen, lostSinceMs, trouble });
       });
     };
-    show({ state, isOpen, lostSinceMs });
-    const close = followStream<Message>(path, {
+    show({ state, isOpen, lostSinceMs, trouble });
+    const ports = {
+      connect: (handlers: ConnectionHandlers<Message>) => connectStream(path, handlers),
+      askWhy: async () => refusalOf(path),
+      isVisible,
+      onVisibility,
+      after,
+    };
+    const close = keepStream<Message>(ports, {
       onOpen: () => {
-        state = empty;
+        isAnew = true;
         isOpen = true;
         lostSinceMs = null;
+        trouble = null;
+        draw();
       },
       onMessage: (message) => {
-        state = step(state, message);
+        state = step(isAnew ? empty : state, message);
+        isAnew = false;
         draw();
       },
       onLost: () => {
         lostSinceMs ??= now();
+        draw();
+      },
+      onTrouble: (why) => {
+        trouble = why;
         draw();
       },
     });

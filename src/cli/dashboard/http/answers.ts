@@ -1,5 +1,5 @@
 /** What the dashboard's server answers, with the headers that keep a browser from being misled. */
-import type { HttpResponse } from '../../../runtime/ports/transport.ts';
+import type { HttpRequest, HttpResponse } from '../../../runtime/ports/transport.ts';
 
 const SECURITY_HEADERS = {
   'content-security-policy':
@@ -28,12 +28,16 @@ export function jsonAnswer(status: number, value: unknown): HttpResponse {
   return answer(status, 'application/json; charset=utf-8', Buffer.from(JSON.stringify(value)));
 }
 
-/** A short page, which needs no script and no style. */
+/** A sentence for the page's script, or a short page, which needs no script and no style. */
 export function refusal(
+  { headers: { accept = '' } }: Pick<HttpRequest, 'headers'>,
   status: number,
   why: string,
   headers: HttpResponse['headers'] = {},
 ): HttpResponse {
+  if (!accept.includes('text/html')) {
+    return answer(status, 'text/plain; charset=utf-8', Buffer.from(why), headers);
+  }
   const body = `<!doctype html>\n<html lang="en">\n<title>Lockstep</title>\n<p>${escaped(why)}</p>\n</html>\n`;
   return answer(status, 'text/html; charset=utf-8', Buffer.from(body), headers);
 }

@@ -2,15 +2,9 @@
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import {
-  type Action,
-  type ActionAnswer,
-  type ActionRequest,
-  commandOf,
-} from '../../messages/action.ts';
-import { ACTIONS } from '../../messages/paths.ts';
+import { type Action, type ActionRequest, commandOf } from '../../messages/action.ts';
 import type { RunView } from '../../messages/run.ts';
-import { postJson } from '../adapters/browser.ts';
+import { postAction } from '../adapters/browser.ts';
 import { Command } from '../elements/command.ts';
 import { shown } from '../elements/shown-text.ts';
 import { ACTION_WORDS, type ActionKind } from './action-words.ts';
@@ -60,7 +54,7 @@ export function Confirmation({ kind, run, onBack, onClose }: ConfirmationProps):
   const send = (event: Event): void => {
     event.preventDefault();
     advance({ is: 'Sent' });
-    postJson<ActionAnswer>(ACTIONS, request).then(
+    postAction(request).then(
       ({ problem }) => advance(problem === null ? { is: 'Done' } : { is: 'Refused', why: problem }),
       (error: unknown) => advance({ is: 'Unanswered', why: reasonOf(error) }),
     );

@@ -1,40 +1,54 @@
 /** What the page needs of its browser: streams, requests, the clipboard, what it keeps, and time. */
+import type { ActionAnswer, ActionRequest } from '../../messages/action.ts';
+import { ACTIONS } from '../../messages/paths.ts';
+import type { ConnectionHandlers } from '../keep-stream.ts';
 
-export interface StreamHandlers<Message> {
-  /** A stream has begun, for the first time or again: everything is told anew. */
-  readonly onOpen: () => void;
-  readonly onMessage: (message: Message) => void;
-  /** The server does not answer. The stream tries again until it is closed. */
-  readonly onLost: () => void;
+/** The server has bounds of its own, which are shorter. */
+const ANSWER_TIMEOUT_MS = 60_000;
+
+/** Opens the stream of a path; returns what closes it. */
+export function connectStream<Message>(
+  path: string,
+  { onOpen, onMessage, onLost, onRefused }: ConnectionHandlers<Message>,
+): () => void {
+  const source = new EventSource(path);
+  source.addEventListener('open', onOpen);
+  source.addEventListener('message', ({ data }) => {
+    onMessage(JSON.parse(String(data)) as Message);
+  });
+  source.addEventListener('error', () => {
+    // A browser gives up after an answer other than 200, and does not say which one it was.
+    if (source.readyState === EventSource.CLOSED) onRefused();
+    else onLost();
+  });
+  return () => source.close();
 }
 
-/** Pause before a stream that the server has refused is opened again. */
-const REOPEN_MS = 2000;
-
-/** Follows a stream of the server until the returned function is called. */
-export function followStream<Message>(
-  path: string,
-  { onOpen, onMessage, onLost }: StreamHandlers<Message>,
-): () => void {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let source: EventSource;
-  const open = (): void => {
-    source = new EventSource(path);
-    source.addEventListener('open', onOpen);
-    source.addEventListener('message', ({ data }) => {
-      onMessage(JSON.parse(String(data)) as Message);
+/** Why the server refuses a stream; null: it does not. Rejects if it does not answer. */
+export async function refusalOf(path: string): Promise<string | null> {
+  const stopping = new AbortController();
+  const timer = setTimeout(() => stopping.abort(), ANSWER_TIMEOUT_MS);
+  try {
+    const response = await fetch(path, {
+      headers: { accept: 'text/plain' },
+      signal: stopping.signal,
     });
-    source.addEventListener('error', () => {
-      onLost();
-      // A browser gives up after an answer other than 200.
-      if (source.readyState === EventSource.CLOSED) timer = setTimeout(open, REOPEN_MS);
-    });
-  };
-  open();
-  return () => {
+    return response.ok ? null : await response.text();
+  } finally {
     clearTimeout(timer);
-    source.close();
-  };
+    stopping.abort();
+  }
+}
+
+/** Whether the tab can be seen. */
+export function isVisible(): boolean {
+  return !document.hidden;
+}
+
+/** Calls back when the tab is hidden or shown, until the returned function is called. */
+export function onVisibility(callback: () => void): () => void {
+  document.addEventListener('visibilitychange', callback);
+  return () => document.removeEventListener('visibilitychange', callback);
 }
 
 /** Rejects if the server does not answer, or refuses. */
@@ -44,13 +58,21 @@ export async function getJson<Answer>(path: string): Promise<Answer> {
   return (await response.json()) as Answer;
 }
 
-/** Rejects if the server does not answer with JSON; a refusal may be an answer. */
-export async function postJson<Answer>(path: string, body: unknown): Promise<Answer> {
-  const headers = { 'content-type': 'application/json' };
-  const response = await fetch(path, { method: 'POST', headers, body: JSON.stringify(body) });
-  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
-  if (!isJson) throw new Error(`${response.status} ${response.statusText}`);
-  return (await response.json()) as Answer;
+/** Asks for an action. Rejects if the server does not answer: then it may have been done. */
+export async function postAction(request: ActionRequest): Promise<ActionAnswer> {
+  const response = await fetch(ACTIONS, {
+    method: 'POST',
+    headers: { accept: 'application/json', 'content-type': 'application/json' },
+    body: JSON.stringify(request),
+    signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
+  });
+  if (response.headers.get('content-type')?.startsWith('application/json') === true) {
+    return (await response.json()) as ActionAnswer;
+  }
+  const why = await response.text();
+  // Nothing is done for who may not ask.
+  if (response.status >= 400 && response.status < 500) return { problem: why };
+  throw new Error(`${response.status} ${response.statusText}`);
 }
 
 /** Puts a text into the clipboard. Rejects if the browser does not let it. */

@@ -6,28 +6,33 @@ import { CLUSTER, type ClusterView } from '../../messages/paths.ts';
 import { after, getJson } from '../adapters/browser.ts';
 import { shown } from '../elements/shown-text.ts';
 import { clockText } from '../elements/time-text.ts';
+import type { Streamed } from '../use-stream.ts';
 import { KeysButton } from './keys.ts';
 import { ThemeSwitch } from './theme.ts';
 
 /** What a view tells of itself. */
-export interface Headline {
+export interface Headline extends Omit<Streamed<never>, 'state'> {
   /** What the browser's tab says. */
   readonly title: string;
-  readonly isOpen: boolean;
-  readonly lostSinceMs: number | null;
   readonly problems: readonly string[];
 }
 
-const NOTHING_TOLD: Headline = { title: '', isOpen: false, lostSinceMs: null, problems: [] };
+const NOTHING_TOLD: Headline = {
+  title: '',
+  isOpen: false,
+  lostSinceMs: null,
+  trouble: null,
+  problems: [],
+};
 
 const Told = createContext<(headline: Headline) => void>(() => undefined);
 
 /** Tells the frame what the view that is shown is about. */
-export function useHeadline({ title, isOpen, lostSinceMs, problems }: Headline): void {
+export function useHeadline({ title, isOpen, lostSinceMs, trouble, problems }: Headline): void {
   const tell = useContext(Told);
   useEffect(
-    () => tell({ title, isOpen, lostSinceMs, problems }),
-    [tell, title, isOpen, lostSinceMs, problems],
+    () => tell({ title, isOpen, lostSinceMs, trouble, problems }),
+    [tell, title, isOpen, lostSinceMs, trouble, problems],
   );
 }
 
@@ -63,7 +68,7 @@ export function Frame({ view, children }: FrameProps): VNode {
       <${Connection} ...${headline} />
       <div class="header-tools"><${ThemeSwitch} /><${KeysButton} /></div>
     </header>
-    <${Problems} problems=${headline.problems} />
+    <${Problems} ...${headline} />
     <main class="main" id="main" tabindex="-1" ref=${main}>${children}</main>
   </${Told.Provider}>`;
 }
@@ -107,17 +112,19 @@ function Cluster(): VNode {
 }
 
 /** A region that is always there: screen readers tell what changes in it. */
-function Connection({ isOpen, lostSinceMs }: Headline): VNode {
+function Connection({ isOpen, lostSinceMs, trouble }: Headline): VNode {
+  const what = trouble === null ? 'The server does not answer' : 'The server refuses';
   const [word, text] =
     lostSinceMs !== null
-      ? ['is-lost', `The server does not answer, since ${clockText(lostSinceMs)}`]
+      ? ['is-lost', `${what}, since ${clockText(lostSinceMs)}`]
       : isOpen
         ? ['is-live', 'Live']
         : ['is-waiting', 'Connecting'];
   return html`<p class=${`connection ${word}`} role="status" aria-live="polite">${text}</p>`;
 }
 
-function Problems({ problems }: Pick<Headline, 'problems'>): VNode {
+function Problems({ trouble, problems: told }: Headline): VNode {
+  const problems = trouble === null ? told : [trouble, ...told];
   return html`<div aria-live="polite">
     ${
       problems.length > 0 &&

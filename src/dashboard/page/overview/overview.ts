@@ -21,13 +21,13 @@ import { RowTable } from './row-table.ts';
 const PAGE_ROWS = 100;
 
 export function Overview(): VNode {
-  const { state, isOpen, lostSinceMs } = useStream<OverviewState, OverviewMessage>(
+  const { state, ...connection } = useStream<OverviewState, OverviewMessage>(
     OVERVIEW_EVENTS,
     EMPTY_OVERVIEW,
     withOverviewMessage,
   );
   const { rows: all, problems } = state;
-  useHeadline({ title: 'JobSets', isOpen, lostSinceMs, problems });
+  useHeadline({ title: 'JobSets', problems, ...connection });
   const [query, setQuery] = useQuery();
   const [page, turnTo] = useState(0);
   const listed = useMemo(() => listing(all.values(), query), [all, query]);

@@ -18,9 +18,11 @@ export interface LifeProps {
   readonly state: RunState;
   /** Since when the server has not answered; null: it does. */
   readonly lostSinceMs: number | null;
+  /** It answers, but not with this. */
+  readonly isRefused: boolean;
 }
 
-export function Life({ run, state, lostSinceMs }: LifeProps): VNode {
+export function Life({ run, state, lostSinceMs, isRefused }: LifeProps): VNode {
   const { jobSet, createdMs, atMs } = run;
   const isOver = jobSet.state === 'Completed' || jobSet.state === 'Failed';
   const nowMs = useNow(state.isGone ? atMs : lostSinceMs);
@@ -54,7 +56,7 @@ export function Life({ run, state, lostSinceMs }: LifeProps): VNode {
     ${
       lostSinceMs !== null &&
       !state.isGone &&
-      html`<p class="notice" role="status"><b>Not up to date.</b> The server does not answer; the clock stands still since then.</p>`
+      html`<p class="notice" role="status"><b>Not up to date.</b> The server ${isRefused ? 'refuses' : 'does not answer'}; the clock stands still since then.</p>`
     }
     <${Facts} ...${{ jobSet, members: state.members }} sinceMs=${Math.max(0, nowMs - atMs)} />
     <${Timeline}

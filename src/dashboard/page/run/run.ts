@@ -18,13 +18,14 @@ export interface RunProps {
 }
 
 export function Run({ namespace, name, tab }: RunProps): VNode {
-  const { state, isOpen, lostSinceMs } = useStream<RunState, RunMessage>(
+  const { state, ...connection } = useStream<RunState, RunMessage>(
     runEventsOf(namespace, name),
     EMPTY_RUN,
     withRunMessage,
   );
   const { run, problems } = state;
-  useHeadline({ title: name, isOpen, lostSinceMs, problems });
+  const { lostSinceMs, trouble } = connection;
+  useHeadline({ title: name, problems, ...connection });
   return html`
     <${RunHead} ...${{ namespace, name, tab, run, isGone: state.isGone }} />
     <${ErrorBoundary} key=${tab} what=${tab === 'spec' ? 'The spec' : 'The run'}>
@@ -35,7 +36,7 @@ export function Run({ namespace, name, tab }: RunProps): VNode {
             </p>`
           : tab === 'spec'
             ? html`<${Spec} run=${run} />`
-            : html`<${Life} ...${{ run, state, lostSinceMs }} />`
+            : html`<${Life} ...${{ run, state, lostSinceMs, isRefused: trouble !== null }} />`
       }
     </${ErrorBoundary}>
   `;

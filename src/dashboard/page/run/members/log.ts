@@ -18,7 +18,7 @@ export interface LogProps {
 const NEAR_END_PX = 24;
 
 export function Log({ namespace, name, pod }: LogProps): VNode {
-  const { state } = useStream<LogState, LogMessage>(
+  const { state, trouble } = useStream<LogState, LogMessage>(
     logEventsOf(namespace, name, pod),
     EMPTY_LOG,
     withLogMessage,
@@ -36,7 +36,8 @@ export function Log({ namespace, name, pod }: LogProps): VNode {
     const leftPx = current.scrollHeight - current.scrollTop - current.clientHeight;
     follow(leftPx <= NEAR_END_PX);
   };
-  const told = problem !== null ? shown(problem) : isEnded ? 'It has ended.' : '';
+  const why = trouble ?? problem;
+  const told = why !== null ? shown(why) : isEnded ? 'It has ended.' : '';
   return html`<div class="log">
     <div class="log-head">
       <h4>Log</h4>
