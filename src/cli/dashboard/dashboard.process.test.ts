@@ -117,6 +117,16 @@ describe('a session', () => {
     expect(cookie).not.toContain(page.access.token);
   });
 
+  test('begins with a link on a page of another site, to which a redirect would lose it', async () => {
+    const headers = { 'sec-fetch-site': 'cross-site' };
+    const response = await fetch(page.dashboard.address, { redirect: 'manual', headers });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('set-cookie')).toContain(page.access.cookie);
+    const text = await response.text();
+    expect(text).toContain('<meta http-equiv="refresh" content="0; url=/">');
+    expect(text).not.toContain(page.access.token);
+  });
+
   test('is needed for everything', async () => {
     for (const path of ['/', '/page.js', '/api/overview', '/api/cluster', '/nothing']) {
       const response = await fetch(`http://127.0.0.1:${page.dashboard.port}${path}`);

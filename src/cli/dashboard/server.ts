@@ -17,7 +17,7 @@ import { NodeHealth } from '../jobset-status/node-health.ts';
 import { parseActionRequest } from './action/action-request.ts';
 import { perform } from './action/perform.ts';
 import type { AccessToken } from './http/access-token.ts';
-import { answer, jsonAnswer, refusal } from './http/answers.ts';
+import { answer, jsonAnswer, loggedIn, refusal } from './http/answers.ts';
 import { cookieName, judge, type Permitted } from './http/guard.ts';
 import { streamLog } from './log/log-stream.ts';
 import { OverviewSource, type Scope } from './overview/overview-source.ts';
@@ -121,10 +121,10 @@ class Site {
         return refusal(request, status, why, allow === undefined ? {} : { allow });
       }
       case 'LogIn':
-        return answer(303, 'text/plain; charset=utf-8', Buffer.from('See /\n'), {
-          location: '/',
-          'set-cookie': `${cookieName(port)}=${access.cookie}; HttpOnly; SameSite=Strict; Path=/`,
-        });
+        return loggedIn(
+          request,
+          `${cookieName(port)}=${access.cookie}; HttpOnly; SameSite=Strict; Path=/`,
+        );
       case 'Permitted':
         return this.#permitted(judgement.request, request);
     }

@@ -3,9 +3,10 @@ import {
   type ConnectionHandlers,
   HIDDEN_MS,
   keepStream,
-  NO_CONNECTION,
+  NO_ANSWER,
   REOPEN_MS,
   SLOW_MS,
+  TOO_MANY_WINDOWS,
 } from './keep-stream.ts';
 
 /** A browser with one tab, whose time passes when a test says so. */
@@ -53,7 +54,7 @@ function browser({ isVisible = true, why = null as string | null } = {}) {
     },
     pass: (ms: number) => {
       nowMs += ms;
-      for (const timer of [...timers]) {
+      for (const timer of timers) {
         if (timer.atMs <= nowMs && timers.delete(timer)) timer.callback();
       }
     },
@@ -93,13 +94,24 @@ it('opens none in a tab that is hidden from the beginning', () => {
   expect(tab.open).toHaveLength(1);
 });
 
-it('says what may be wrong if no connection is free', () => {
+it('waits for a connection that another window gives back', () => {
+  const tab = browser();
+  tab.open[0]?.onBusy();
+  expect(tab.told).toEqual([TOO_MANY_WINDOWS]);
+  tab.pass(REOPEN_MS);
+  tab.open[0]?.onOpen();
+  expect(tab.told).toEqual([TOO_MANY_WINDOWS, 'open']);
+  tab.pass(SLOW_MS);
+  expect(tab.told).toHaveLength(2);
+});
+
+it('says that the server takes long', () => {
   const tab = browser();
   tab.pass(SLOW_MS);
-  expect(tab.told).toEqual([NO_CONNECTION]);
+  expect(tab.told).toEqual([NO_ANSWER]);
   tab.open[0]?.onOpen();
   tab.open[0]?.onMessage('hello');
-  expect(tab.told).toEqual([NO_CONNECTION, 'open', 'hello']);
+  expect(tab.told).toEqual([NO_ANSWER, 'open', 'hello']);
 });
 
 it('says why the server refuses, and asks it again', async () => {

@@ -14,6 +14,8 @@ export interface ConnectionHandlers<Message>
   extends Pick<KeptHandlers<Message>, 'onOpen' | 'onMessage' | 'onLost'> {
   /** The server has answered with a refusal, so nobody tries again by itself. */
   readonly onRefused: () => void;
+  /** Other tabs and windows hold all connections that there are. */
+  readonly onBusy: () => void;
 }
 
 /** What a stream needs of a browser. */
@@ -38,8 +40,9 @@ export const REOPEN_MS = 2000;
 /** So long a connection may take before the page says what may be wrong. */
 export const SLOW_MS = 5000;
 
-export const NO_CONNECTION =
-  'The server has not answered yet. A browser opens six connections to one server: close other windows of this page if there are many.';
+export const NO_ANSWER = 'The server has not answered yet.';
+export const TOO_MANY_WINDOWS =
+  'A browser opens six connections to one server, and other windows of this page hold them: close some.';
 
 /** Follows a stream until the returned function is called. */
 export function keepStream<Message>(
@@ -57,7 +60,7 @@ export function keepStream<Message>(
   };
   const open = (): void => {
     close();
-    cancelWait = ports.after(SLOW_MS, () => handlers.onTrouble(NO_CONNECTION));
+    cancelWait = ports.after(SLOW_MS, () => handlers.onTrouble(NO_ANSWER));
     const current = ports.connect({
       onMessage: handlers.onMessage,
       onOpen: () => {
@@ -68,6 +71,11 @@ export function keepStream<Message>(
         cancelWait();
         handlers.onTrouble(null);
         handlers.onLost();
+      },
+      onBusy: () => {
+        cancelWait();
+        handlers.onTrouble(TOO_MANY_WINDOWS);
+        cancelWait = ports.after(REOPEN_MS, open);
       },
       onRefused: () => {
         cancelWait();

@@ -28,6 +28,23 @@ export function jsonAnswer(status: number, value: unknown): HttpResponse {
   return answer(status, 'application/json; charset=utf-8', Buffer.from(JSON.stringify(value)));
 }
 
+/** Sets the cookie, and takes the token out of the address. */
+export function loggedIn(
+  { headers: { 'sec-fetch-site': site = 'none' } }: Pick<HttpRequest, 'headers'>,
+  cookie: string,
+): HttpResponse {
+  if (site === 'none' || site === 'same-origin') {
+    return answer(303, 'text/plain; charset=utf-8', Buffer.from('See /\n'), {
+      location: '/',
+      'set-cookie': cookie,
+    });
+  }
+  // The link was on a page of another site, a terminal in the browser perhaps. A browser sends no
+  // Strict cookie when it follows a redirect from there, but does when this page leads on.
+  const body = document('<meta http-equiv="refresh" content="0; url=/">');
+  return answer(200, 'text/html; charset=utf-8', Buffer.from(body), { 'set-cookie': cookie });
+}
+
 /** A sentence for the page's script, or a short page, which needs no script and no style. */
 export function refusal(
   { headers: { accept = '' } }: Pick<HttpRequest, 'headers'>,
@@ -38,8 +55,12 @@ export function refusal(
   if (!accept.includes('text/html')) {
     return answer(status, 'text/plain; charset=utf-8', Buffer.from(why), headers);
   }
-  const body = `<!doctype html>\n<html lang="en">\n<title>Lockstep</title>\n<p>${escaped(why)}</p>\n</html>\n`;
+  const body = document(`<p>${escaped(why)}</p>`);
   return answer(status, 'text/html; charset=utf-8', Buffer.from(body), headers);
+}
+
+function document(content: string): string {
+  return `<!doctype html>\n<html lang="en">\n<title>Lockstep</title>\n${content}\n</html>\n`;
 }
 
 function escaped(text: string): string {

@@ -6,22 +6,63 @@ import type { ConnectionHandlers } from '../keep-stream.ts';
 /** The server has bounds of its own, which are shorter. */
 const ANSWER_TIMEOUT_MS = 60_000;
 
+/**
+ * Streams that all tabs and windows of this browser hold together. Browsers open six connections to
+ * one server, and the last one is for pages that load and for actions.
+ */
+const MAX_STREAMS = 5;
+
 /** Opens the stream of a path; returns what closes it. */
 export function connectStream<Message>(
   path: string,
-  { onOpen, onMessage, onLost, onRefused }: ConnectionHandlers<Message>,
+  { onOpen, onMessage, onLost, onRefused, onBusy }: ConnectionHandlers<Message>,
 ): () => void {
-  const source = new EventSource(path);
-  source.addEventListener('open', onOpen);
-  source.addEventListener('message', ({ data }) => {
-    onMessage(JSON.parse(String(data)) as Message);
-  });
-  source.addEventListener('error', () => {
-    // A browser gives up after an answer other than 200, and does not say which one it was.
-    if (source.readyState === EventSource.CLOSED) onRefused();
-    else onLost();
-  });
-  return () => source.close();
+  let isClosed = false;
+  let release = (): void => undefined;
+  let source: EventSource | undefined;
+  const open = (): void => {
+    source = new EventSource(path);
+    source.addEventListener('open', onOpen);
+    source.addEventListener('message', ({ data }) => {
+      onMessage(JSON.parse(String(data)) as Message);
+    });
+    source.addEventListener('error', () => {
+      // A browser gives up after an answer other than 200, and does not say which one it was.
+      if (source?.readyState === EventSource.CLOSED) onRefused();
+      else onLost();
+    });
+  };
+  takeSlot().then(
+    (free) => {
+      release = free ?? release;
+      if (isClosed) release();
+      else if (free === null) onBusy();
+      else open();
+    },
+    // Without locks, windows do not know of each other.
+    () => isClosed || open(),
+  );
+  return () => {
+    isClosed = true;
+    source?.close();
+    release();
+  };
+}
+
+/** Resolves with what gives the slot back; null: all are taken. A tab that ends gives back its own. */
+async function takeSlot(): Promise<(() => void) | null> {
+  for (let slot = 0; slot < MAX_STREAMS; slot++) {
+    const release = await new Promise<(() => void) | null>((resolve, reject) => {
+      const work = async (lock: Lock | null): Promise<void> => {
+        if (lock === null) resolve(null);
+        else await new Promise<void>((free) => resolve(() => free()));
+      };
+      const options = { ifAvailable: true };
+      navigator.locks.request(`lockstep-stream-${slot}`, options, work).catch(reject);
+    });
+    if (release !== null) return release;
+  }
+  return null;
 }
 
 /** Why the server refuses a stream; null: it does not. Rejects if it does not answer. */
