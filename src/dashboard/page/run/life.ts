@@ -11,7 +11,8 @@ import { Plot } from './plot/plot.ts';
 import { Restart } from './restart/restart.ts';
 import { culpritOf } from './restart/words.ts';
 import { grownTo, lifeOf } from './timeline/bars.ts';
-import { type DatedRestart, Timeline } from './timeline/timeline.ts';
+import type { DatedRestart } from './timeline/restart-table.ts';
+import { Timeline } from './timeline/timeline.ts';
 
 export interface LifeProps {
   readonly run: RunView;
@@ -68,7 +69,7 @@ export function Life({ run, state, lostSinceMs, isRefused }: LifeProps): VNode {
     ${
       open !== undefined &&
       html`<${Restart}
-        ...${{ segments, nowMs, showMember, record: open.record }}
+        ...${{ segments, nowMs, showMember, record: open.record, cost: open.cost }}
         isNewest=${at === restarts.length - 1}
         older=${toggle(-1)}
         newer=${toggle(1)}
@@ -90,9 +91,13 @@ export function Life({ run, state, lostSinceMs, isRefused }: LifeProps): VNode {
 }
 
 /** The oldest first. */
-function datedRestarts({ jobSet }: RunView): readonly DatedRestart[] {
+function datedRestarts({ jobSet, costs }: RunView): readonly DatedRestart[] {
   return jobSet.restartHistory
-    .map((record) => ({ record, atMs: Date.parse(record.time) }))
+    .map((record) => ({
+      record,
+      atMs: Date.parse(record.time),
+      cost: costs.find(({ epoch }) => epoch === record.epoch),
+    }))
     .filter(({ atMs }) => Number.isFinite(atMs))
     .toSorted((a, b) => a.atMs - b.atMs);
 }

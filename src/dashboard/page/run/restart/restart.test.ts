@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ReportedRestart } from '../../../../jobset/epoch/restart-request.ts';
 import type { TimelineSegment } from '../../../../jobset/goodput/timeline.ts';
-import { costOf } from './cost.ts';
 import { waterfallOf } from './phases.ts';
 
 const ENDED_MS = Date.parse('2026-11-23T10:00:00.500000Z');
@@ -71,29 +70,5 @@ describe('waterfallOf', () => {
     const { totalMs, phases } = waterfallOf(record, SEGMENTS.slice(0, 3), at);
     expect(totalMs).toBe(5);
     expect(phases.map(({ tookMs }) => tookMs)).toEqual([5, null, null, null]);
-  });
-});
-
-describe('costOf', () => {
-  it('adds up what the end of an epoch cost', () => {
-    expect(costOf(RECORD, SEGMENTS)).toEqual({
-      parts: [
-        { class: 'Lost', ms: 7000 },
-        { class: 'Hung', ms: 2000 },
-        { class: 'Restarting', ms: 355 },
-        { class: 'Starting', ms: 2500 },
-      ],
-      totalMs: 11_855,
-      isPartial: false,
-    });
-  });
-
-  it('falls back on the phases, and says that it lacks the rest', () => {
-    const sum = { ...segment(0, ENDED_MS, 'Lost', null), isSummary: true as const };
-    expect(costOf(RECORD, [sum])).toEqual({
-      parts: [{ class: 'Restarting', ms: 355 }],
-      totalMs: 355,
-      isPartial: true,
-    });
   });
 });

@@ -5,10 +5,10 @@ import type { ReportedRestart } from '../../../../jobset/epoch/restart-request.t
 import { describeWitness } from '../../../../jobset/epoch/witness.ts';
 import type { TimelineSegment } from '../../../../jobset/goodput/timeline.ts';
 import type { LastWords, Suspect } from '../../../../jobset/jobset.ts';
+import type { EpochCost } from '../../../messages/run.ts';
 import { shown } from '../../elements/shown-text.ts';
 import { momentText } from '../timeline/ticks.ts';
 import { CLASS_WORDS, exact, percent, rough } from '../words.ts';
-import { costOf } from './cost.ts';
 import { lastLines } from './last-words.ts';
 import { type Phase, waterfallOf } from './phases.ts';
 import { causeInWords, culpritOf, isFailure } from './words.ts';
@@ -19,6 +19,8 @@ const WHY_LENGTH = 400;
 export interface RestartProps {
   readonly record: ReportedRestart;
   readonly segments: readonly TimelineSegment[];
+  /** Undefined: nothing is known of it. */
+  readonly cost: EpochCost | undefined;
   readonly isNewest: boolean;
   readonly nowMs: number;
   /** Those before and after it; null: there is none. */
@@ -28,7 +30,7 @@ export interface RestartProps {
 }
 
 export function Restart(props: RestartProps): VNode {
-  const { record, segments, isNewest, older, newer, showMember } = props;
+  const { record, cost, isNewest, older, newer, showMember } = props;
   const { epoch, cause, counted, ranMs, suspects = [], witness, lastWords } = record;
   const offset = new Date(record.time).getTimezoneOffset();
   const words = isFailure(record) ? 'is-bad' : 'is-active';
@@ -52,7 +54,7 @@ export function Restart(props: RestartProps): VNode {
     <${Headline} ...${{ record, showMember }} />
     <div class="restart-parts">
       <${Phases} ...${props} />
-      <${Costs} ...${{ record, segments }} />
+      <${Costs} cost=${cost} />
       ${suspects.length > 0 && html`<${Suspects} ...${{ suspects, showMember }} />`}
       ${
         witness !== undefined &&
@@ -153,26 +155,37 @@ function tookText(tookMs: number | null, state: Phase['state']): string {
   return state === 'Open' ? `${exact(tookMs)} so far` : exact(tookMs);
 }
 
-function Costs({ record, segments }: Pick<RestartProps, 'record' | 'segments'>): VNode {
-  const { parts, totalMs, isPartial } = costOf(record, segments);
+/** In the order in which they passed. */
+const COST_CLASSES = [
+  ['Lost', 'lostMs'],
+  ['Hung', 'hungMs'],
+  ['Restarting', 'restartingMs'],
+  ['Starting', 'startingMs'],
+] as const;
+
+function Costs({ cost }: Pick<RestartProps, 'cost'>): VNode {
+  const totalMs = cost?.totalMs ?? 0;
+  const parts = COST_CLASSES.map(([name, key]) => [name, cost?.[key] ?? 0] as const);
   return html`<div class="restart-part">
-    <h3>What it cost${parts.length > 0 && html`: <b>${rough(totalMs)}</b>`}</h3>
+    <h3>What it cost${totalMs > 0 && html`: <b>${rough(totalMs)}</b>`}</h3>
     <table class="costs">
       <thead class="visually-hidden"><tr><th>Class</th><th>Time</th><th>Share</th></tr></thead>
       <tbody>
-        ${parts.map(
-          ({ class: name, ms }) => html`<tr key=${name} title=${CLASS_WORDS[name][1]}>
-            <th scope="row">
-              <span class=${`swatch time time-${name.toLowerCase()}`}></span> ${CLASS_WORDS[name][0]}
-            </th>
-            <td class="number">${exact(ms)}</td>
-            <td class="number quiet">${percent(ms, totalMs)}</td>
-          </tr>`,
-        )}
+        ${parts
+          .filter(([, ms]) => ms > 0)
+          .map(
+            ([name, ms]) => html`<tr key=${name} title=${CLASS_WORDS[name][1]}>
+              <th scope="row">
+                <span class=${`swatch time time-${name.toLowerCase()}`}></span> ${CLASS_WORDS[name][0]}
+              </th>
+              <td class="number">${exact(ms)}</td>
+              <td class="number quiet">${percent(ms, totalMs)}</td>
+            </tr>`,
+          )}
       </tbody>
     </table>
-    ${parts.length === 0 && html`<p class="quiet">Not known.</p>`}
-    ${isPartial && parts.length > 0 && html`<p class="quiet">How much work was lost is not known.</p>`}
+    ${cost === undefined && html`<p class="quiet">Not known.</p>`}
+    ${cost !== undefined && cost.lostMs === undefined && html`<p class="quiet">How much work was lost is not known.</p>`}
   </div>`;
 }
 

@@ -2,21 +2,27 @@
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
 import type { ReportedRestart } from '../../../../jobset/epoch/restart-request.ts';
-import type { TimelineSegment } from '../../../../jobset/goodput/timeline.ts';
+import type { EpochCost } from '../../../messages/run.ts';
 import { shown } from '../../elements/shown-text.ts';
-import { costOf } from '../restart/cost.ts';
 import { restartInWords } from '../restart/words.ts';
 import { exact, rough } from '../words.ts';
 import { momentText } from './ticks.ts';
 
+/** A restart with the moment of its mark. */
+export interface DatedRestart {
+  readonly atMs: number;
+  readonly record: ReportedRestart;
+  /** Undefined: nothing is known of it. */
+  readonly cost: EpochCost | undefined;
+}
+
 export interface RestartTableProps {
   /** The oldest first. */
-  readonly restarts: readonly { readonly atMs: number; readonly record: ReportedRestart }[];
-  readonly segments: readonly TimelineSegment[];
+  readonly restarts: readonly DatedRestart[];
   readonly offset: number;
 }
 
-export function RestartTable({ restarts, segments, offset }: RestartTableProps): VNode {
+export function RestartTable({ restarts, offset }: RestartTableProps): VNode {
   if (restarts.length === 0) return html`<p class="visually-hidden">It has not restarted.</p>`;
   // A table would not shrink to a point.
   return html`<div class="visually-hidden"><table>
@@ -31,14 +37,14 @@ export function RestartTable({ restarts, segments, offset }: RestartTableProps):
       </tr>
     </thead>
     <tbody>
-      ${restarts.map(({ atMs, record }) => {
+      ${restarts.map(({ atMs, record, cost }) => {
         const { announceMs } = record.phases ?? {};
         return html`<tr key=${record.epoch}>
           <th scope="row">${record.epoch}</th>
           <td>${momentText(atMs, offset, 3)}</td>
           <td>${shown(restartInWords(record), 300)}</td>
           <td>${announceMs === undefined ? 'not known' : exact(announceMs)}</td>
-          <td>${rough(costOf(record, segments).totalMs)}</td>
+          <td>${cost === undefined ? 'not known' : rough(cost.totalMs)}</td>
         </tr>`;
       })}
     </tbody>

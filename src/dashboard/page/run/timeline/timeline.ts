@@ -2,7 +2,6 @@
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import type { ReportedRestart } from '../../../../jobset/epoch/restart-request.ts';
 import type { TimelineSegment } from '../../../../jobset/goodput/timeline.ts';
 import { shown } from '../../elements/shown-text.ts';
 import { useWidth } from '../follow.ts';
@@ -11,7 +10,7 @@ import { CLASS_WORDS, counted, rough } from '../words.ts';
 import { barsOf, type Mark, marksOf } from './bars.ts';
 import { useGestures, type Zoom, zoomByKey } from './gestures.ts';
 import { Legend } from './legend.ts';
-import { RestartTable } from './restart-table.ts';
+import { type DatedRestart, RestartTable } from './restart-table.ts';
 import { Strip } from './strip.ts';
 import { momentText, ticksOf } from './ticks.ts';
 import {
@@ -24,12 +23,6 @@ import {
   windowOn,
   zoomed,
 } from './window.ts';
-
-/** A restart with the moment of its mark. */
-export interface DatedRestart {
-  readonly atMs: number;
-  readonly record: ReportedRestart;
-}
 
 export interface TimelineProps {
   readonly segments: readonly TimelineSegment[];
@@ -85,7 +78,7 @@ export function Timeline({ segments, life, restarts, selected, select }: Timelin
     return html`<section class="card timeline" aria-labelledby="timeline-title">
       <div class="part-head"><h2 id="timeline-title">Timeline</h2></div>
       <p class="part-empty">The operator does not account for the time of this JobSet.</p>
-      <${RestartTable} ...${{ restarts, segments, offset }} />
+      <${RestartTable} ...${{ restarts, offset }} />
     </section>`;
   }
   return html`<section class="card timeline" aria-labelledby="timeline-title">
@@ -187,7 +180,7 @@ export function Timeline({ segments, life, restarts, selected, select }: Timelin
       }
     </p>
     <${Legend} ...${{ segments, life, span }} />
-    <${RestartTable} ...${{ restarts, segments, offset }} />
+    <${RestartTable} ...${{ restarts, offset }} />
   </section>`;
 }
 
