@@ -54,6 +54,7 @@ describe('loadKubeconfig', () => {
       },
       credentials: { tokenFile: join(directory, '.kube/token') },
       namespace: 'default',
+      context: 'here',
     });
   });
 
