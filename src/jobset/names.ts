@@ -34,8 +34,10 @@ export const NO_SCHEDULE = 'alpha.jobset.sigs.k8s.io/no-schedule';
 /** Pod label: the Pod's priority, within which topologies are exclusive. */
 export const PRIORITY = 'jobset.sigs.k8s.io/priority';
 
-/** Value of `spec.managedBy` that means this controller. */
+/** Value of `spec.managedBy` that means the controller of kubernetes-sigs/jobset, or its successor. */
 export const MANAGED_BY_JOBSET = 'jobset.sigs.k8s.io/jobset-controller';
+/** Value of `spec.managedBy` that means Lockstep, also where that controller runs too. */
+export const MANAGED_BY_LOCKSTEP = 'lockstep/jobset-controller';
 
 /** Pod annotation: the epoch that the Pod's agent announces, int32 as text. */
 export const EPOCH = 'jobset.sigs.k8s.io/epoch';

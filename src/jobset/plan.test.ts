@@ -50,6 +50,13 @@ describe('a JobSet that runs', () => {
     expect(planForTwo(jobSet, { jobs: [] })).toMatchObject({ status: undefined, actions: [] });
   });
 
+  test.each(['jobset.sigs.k8s.io/jobset-controller', 'lockstep/jobset-controller'])(
+    'is acted on if it names %s',
+    (managedBy) => {
+      expect(planForTwo(jobSetOfTwo({ managedBy }), { jobs: [] }).actions).not.toEqual([]);
+    },
+  );
+
   test('whose spec cannot be right is reported and not acted on', () => {
     const made = planForTwo(jobSetOfTwo({ replicatedJobs: [replicatedJob('W')] }), { jobs: [] });
     expect(conditionsOf(made)).toEqual(['Rejected=True InvalidSpec']);

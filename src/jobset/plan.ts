@@ -32,8 +32,8 @@ import { reportGuarantees } from './injection/agent-guarantees.ts';
 import { grantRights, revokeRights } from './injection/planned-rights.ts';
 import { recordMode } from './injection/recorded-mode.ts';
 import type { JobSetStatus } from './jobset.ts';
+import { isManagedByUs } from './manager.ts';
 import { merge, type Next, unchanged } from './merge.ts';
-import { MANAGED_BY_JOBSET } from './names.ts';
 import {
   awaitDeadline,
   failIfOverdue,
@@ -136,12 +136,11 @@ const CLOSING_STEPS: readonly ((facts: Facts, next: Next) => Decision)[] = [
 export function plan(snapshot: Snapshot): Plan {
   const { jobSet, nowMs } = snapshot;
   const spec = withDefaults(jobSet.spec);
-  const isForeign = spec.managedBy !== undefined && spec.managedBy !== MANAGED_BY_JOBSET;
   // If the definition does not admit a JobSet of this size, its finalizers cannot go before it has
   // a status.
   const lacksStatus = jobSet.status === undefined && exceedsDefinition(spec);
   const isLeaving = jobSet.metadata.deletionTimestamp !== undefined && !lacksStatus;
-  if (isForeign || isLeaving) return NOTHING;
+  if (!isManagedByUs(spec) || isLeaving) return NOTHING;
 
   const facts = factsOf(snapshot, spec);
   const { group, status } = facts;

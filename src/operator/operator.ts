@@ -7,6 +7,7 @@ import type { AgentDelivery } from '../jobset/injection/agent-delivery.ts';
 import type { HubAccess } from '../jobset/injection/agent-hub.ts';
 import type { AgentProgram } from '../jobset/injection/agent-mode.ts';
 import type { ContainerResources } from '../jobset/injection/agent-resources.ts';
+import type { ManagedScope } from '../jobset/manager.ts';
 import { DEFAULT_SIZE_LIMITS, type SizeLimits } from '../jobset/size-limits.ts';
 import { defined } from '../kube/json/defined.ts';
 import { PERSISTENT_VOLUME_CLAIMS, SERVICES } from '../kube/objects/core.ts';
@@ -59,7 +60,7 @@ export interface OperatorOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface OperatorConfig {
+export interface OperatorConfig extends ManagedScope {
   /** Image of injected agents. */
   readonly agentImage: string;
   /** Program of injected agents, by default `lockstep-agent`. */
@@ -88,7 +89,8 @@ export interface Operator {
 
 /** Resolves when the caches hold the cluster's state and the controller acts on it. */
 export async function startOperator(options: OperatorOptions): Promise<Operator> {
-  const caches = startCaches({ ...options, namespaces: options.config.namespaces });
+  const { namespaces, onlyManaged } = options.config;
+  const caches = startCaches({ ...options, namespaces, onlyManaged });
   try {
     await caches.whenSynced(options.signal);
   } catch (error) {
@@ -147,7 +149,11 @@ export function actOn(caches: OperatorCaches, options: OperatorOptions): Operato
   caches.definition.subscribe(() => {
     for (const jobSet of informers.jobSets.store.values()) controller.enqueue(keyOf(jobSet));
   }, stopped.signal);
-  const placement = startPlacementController({ ...options, events, pods: informers.livingPods });
+  // The other controller repairs the placement of all Pods, whosever JobSet they belong to.
+  const placement =
+    config.onlyManaged === true
+      ? undefined
+      : startPlacementController({ ...options, events, pods: informers.livingPods });
   const authorities =
     options.hub &&
     publishHubAuthorities({
@@ -163,7 +169,7 @@ export function actOn(caches: OperatorCaches, options: OperatorOptions): Operato
     stop: async () => {
       stopMeasuring();
       hub?.close();
-      await Promise.all([controller.stop(), placement.stop(), authorities?.stop()]);
+      await Promise.all([controller.stop(), placement?.stop(), authorities?.stop()]);
       stopped.abort(new Error('the operator stopped'));
       await events.stop();
     },

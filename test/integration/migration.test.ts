@@ -5,7 +5,7 @@
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JobSetSpec } from '../../src/jobset/jobset.ts';
-import { RESTART_ATTEMPT } from '../../src/jobset/names.ts';
+import { MANAGED_BY_JOBSET, MANAGED_BY_LOCKSTEP, RESTART_ATTEMPT } from '../../src/jobset/names.ts';
 import type { Stored } from '../../src/kube/meta.ts';
 import { SERVICES } from '../../src/kube/objects/core.ts';
 import { JOBS, type Job } from '../../src/kube/objects/job.ts';
@@ -253,6 +253,34 @@ describe('two controllers', () => {
     expect(group.operatorClient.writes).toEqual([]);
     expect((await group.jobSet()).status).toMatchObject({ restarts: 1 });
     expect(await upstream.pass(), 'nor does the one that is not meant').toEqual([]);
+  });
+
+  it('that both run on purpose act each on their own JobSets', async () => {
+    group.onlyManaged = true;
+    await group.startOperator();
+    await group.create({ ...SPEC, managedBy: MANAGED_BY_LOCKSTEP }, {}, 'ours');
+    await group.create(SPEC);
+    await group.create({ ...SPEC, managedBy: MANAGED_BY_JOBSET }, {}, 'named');
+    await calm();
+    await group.cluster.running(3);
+    const owned = (await jobs()).map(({ metadata }) => metadata.name);
+    expect(owned).toEqual(['ours-driver-0', 'ours-worker-0', 'ours-worker-1']);
+
+    const before = group.operatorClient.writes.length;
+    await upstreamActs();
+    await group.cluster.running(6);
+    await finishPodOf('train-worker-1', 1);
+    await upstreamActs();
+    await calm();
+    expect(group.operatorClient.writes.slice(before)).toEqual([]);
+    expect((await group.jobSet()).status).toMatchObject({ restarts: 1 });
+    expect((await group.jobSet('named')).status).toBeUndefined();
+
+    await finishPodOf('ours-worker-1', 1);
+    expect((await group.jobSet('ours')).status).toMatchObject({ restarts: 1 });
+    const { client, clock } = group.cluster;
+    const theirs = new UpstreamsJobs({ client, clock, jobSetName: 'ours' });
+    expect(await theirs.pass(), 'nor does upstream touch ours').toEqual([]);
   });
 
   it('that both run by mistake make nothing twice, charge once and come to rest', async () => {

@@ -86,6 +86,8 @@ export class TrainingGroup {
   asAgent: (client: Client) => Client = (client) => client;
   /** The namespaces to which the operators that start next are confined; by default none. */
   namespaces: readonly string[] | undefined;
+  /** Whether the operators that start next act only on JobSets that name Lockstep. */
+  onlyManaged = false;
   /** Those of all operators, one after the other. */
   readonly metrics = createMetrics();
   /** By how much the wall clock of the operators that start next is ahead of the cluster's. */
@@ -133,6 +135,7 @@ export class TrainingGroup {
     const hub = this.#hub?.settings;
     const config = {
       agentImage: 'agent',
+      onlyManaged: this.onlyManaged,
       ...(this.namespaces === undefined ? {} : { namespaces: this.namespaces }),
     };
     const starting = startOperator({ ...options, sha1, hub, config });

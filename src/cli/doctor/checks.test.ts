@@ -244,6 +244,7 @@ describe('JobSets', () => {
     const items = [
       one('a/others', { managedBy: 'kueue.x-k8s.io/multikueue' }),
       one('a/ours', { managedBy: 'jobset.sigs.k8s.io/jobset-controller' }),
+      one('a/also-ours', { managedBy: 'lockstep/jobset-controller' }),
       one('a/going', { deletedMs: 3_600_000 - 60_000 }),
       one('a/stuck', { deletedMs: 0, finalizers: ['x/y'] }),
       one('a/old', { isOutdated: true }),

@@ -1,7 +1,7 @@
 /** What is wrong with the definition of JobSet, with JobSets, and what other controllers left. */
 import { DEPLOYMENTS } from '../../deploy/kinds.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
-import { MANAGED_BY_JOBSET } from '../../jobset/names.ts';
+import { isManagedByUs } from '../../jobset/manager.ts';
 import { missingStatusFields } from '../../jobset/schema/missing-fields.ts';
 import { MUTATING_WEBHOOK_CONFIGURATIONS } from '../../kube/objects/admission-webhooks.ts';
 import {
@@ -49,7 +49,7 @@ export interface DefinitionFacts {
 
 export interface JobSetFacts {
   readonly name: string;
-  readonly managedBy: string | undefined;
+  readonly managedBy?: string | undefined;
   /** NaN if it is not being deleted. */
   readonly deletedMs: number;
   readonly finalizers: readonly string[];
@@ -199,9 +199,7 @@ function listFindings(
   }
   const { items, isAll } = some;
   const names = (of: readonly JobSetFacts[]): string => named(of.map(({ name }) => name));
-  const strange = items.filter(
-    ({ managedBy }) => managedBy !== undefined && managedBy !== MANAGED_BY_JOBSET,
-  );
+  const strange = items.filter((one) => !isManagedByUs(one));
   const stuck = items.filter(({ deletedMs }) => nowMs - deletedMs > STUCK_MS);
   const outdated = items.filter(({ isOutdated }) => isOutdated);
   const where = namespace === undefined ? '' : ` in namespace ${namespace}`;

@@ -3,7 +3,8 @@ import { epochsOf } from '../../jobset/epoch/dialect.ts';
 import { groupSize } from '../../jobset/epoch/group-state.ts';
 import { reportedRestarts } from '../../jobset/epoch/restart-request.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
-import { DISABLE_IN_PLACE_RESTART, MANAGED_BY_JOBSET } from '../../jobset/names.ts';
+import { isManagedByUs } from '../../jobset/manager.ts';
+import { DISABLE_IN_PLACE_RESTART } from '../../jobset/names.ts';
 import { isTrue } from '../../jobset/status/conditions.ts';
 
 /** The epoch that can be ended, or why none can. */
@@ -13,12 +14,9 @@ export function restartableEpoch(
   const { metadata, spec, status } = jobSet;
   const { deprecated, synced } = epochsOf(status);
   const strategy = spec.failurePolicy?.restartStrategy ?? 'Recreate';
-  const { managedBy = MANAGED_BY_JOBSET } = spec;
   const over = whyNoneFollows(jobSet);
   if (over !== undefined) return { problem: over };
-  if (managedBy !== MANAGED_BY_JOBSET) {
-    return { problem: `the JobSet is managed by ${managedBy}` };
-  }
+  if (!isManagedByUs(spec)) return { problem: `the JobSet is managed by ${spec.managedBy}` };
   if (strategy !== 'InPlaceRestart') {
     return {
       problem: `its restart strategy is ${strategy}; only InPlaceRestart restarts in place`,

@@ -4,6 +4,7 @@
  */
 
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
+import { isManagedByUs, type ManagedScope } from '../../jobset/manager.ts';
 import { ownerKey, ownerOf } from '../../jobset/membership.ts';
 import { JOBSET_NAME } from '../../jobset/names.ts';
 import { isFinished } from '../../jobset/status/conditions.ts';
@@ -51,7 +52,7 @@ export interface Informers {
   readonly succeededPods: Informer<PartialObjectMetadata>;
 }
 
-export interface CacheOptions {
+export interface CacheOptions extends ManagedScope {
   readonly client: Client;
   readonly clock: Clock;
   readonly random: Random;
@@ -113,6 +114,8 @@ function startInformers(shared: CacheOptions): Informers {
     jobSets: createInformer<JobSet>({
       ...shared,
       resource: JOBSETS,
+      // Nothing is done, counted or told about JobSets of other controllers.
+      keeps: ({ spec }) => isManagedByUs(spec, shared),
       indexes: { [GROUPS_BY_NAMESPACE]: groupNamespaces, [BY_UID]: uidOf },
     }),
     jobs: createInformer<Job>({

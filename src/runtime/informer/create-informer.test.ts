@@ -169,6 +169,29 @@ describe('an informer', () => {
     expect(at.informer.store.size).toBe(2);
   });
 
+  it('leaves out objects that do not count, and those that no longer do', async () => {
+    const isKept = (name: string): boolean => !name.startsWith('not');
+    let hasChanged = false;
+    const at = setup(
+      (server) => {
+        server.set('a');
+        server.set('not-b');
+      },
+      { keeps: ({ metadata: { name } }) => isKept(name) && !(hasChanged && name === 'a') },
+    );
+    await at.clock.settle();
+    at.server.set('c');
+    at.server.set('not-d');
+    await at.clock.settle();
+    hasChanged = true;
+    at.server.set('a');
+    at.server.set('not-b');
+    await at.clock.settle();
+    expect(at.seen).toEqual(['added a', 'added c', 'deleted a']);
+    expect([...at.informer.store.values()].map(({ metadata }) => metadata.name)).toEqual(['c']);
+    expect(at.informer.store.resourceVersion).toBe(at.server.resourceVersion);
+  });
+
   it('asks for its selectors, and for metadata only where it is told to', async () => {
     const accepted: (string | undefined)[] = [];
     const server = new MemoryCollection();

@@ -31,6 +31,8 @@ export interface InformerOptions<T extends KubeObject> {
   readonly indexes?: Indexes<T> | undefined;
   /** The part of an object to keep. `withoutManagedFields` by default. */
   readonly transform?: ((object: Stored<T>) => Stored<T>) | undefined;
+  /** Whether an object counts, for a choice that no selector can make. All do by default. */
+  readonly keeps?: ((object: Stored<T>) => boolean) | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -120,7 +122,7 @@ class ReflectedInformer<T extends KubeObject> implements Informer<T> {
     const { clock, random, onFailure, load = 'pages' } = options;
     this.#reflector = new Reflector<T>({
       source,
-      sink: this.#sink(),
+      sink: this.#sink(options.keeps ?? (() => true)),
       transform: options.transform ?? withoutManagedFields,
       load,
       clock,
@@ -166,19 +168,22 @@ class ReflectedInformer<T extends KubeObject> implements Informer<T> {
     await this.#running;
   }
 
-  #sink(): ReflectorSink<T> {
+  #sink(keeps: (object: Stored<T>) => boolean): ReflectorSink<T> {
     const { store } = this;
     return {
       get resourceVersion() {
         return store.resourceVersion;
       },
       replace: (objects, resourceVersion) => {
-        const changes = store.replace(objects, resourceVersion);
+        const changes = store.replace(objects.filter(keeps), resourceVersion);
         this.#hasSynced = true;
         this.#deliver(changes);
         for (const settle of this.#whenSynced) settle();
       },
-      apply: (event) => this.#deliver(store.apply(event)),
+      apply: (event) => {
+        const seen = keeps(event.object) ? event : ({ ...event, type: 'DELETED' } as const);
+        this.#deliver(store.apply(seen));
+      },
       advance: (resourceVersion) => void store.advance(resourceVersion),
     };
   }

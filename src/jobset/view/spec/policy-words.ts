@@ -2,7 +2,8 @@
 
 import type { JobSetSpec } from '../../jobset.ts';
 import { extraRestarts } from '../../ladder/ladder-settings.ts';
-import { JOBSET_API_VERSION, MANAGED_BY_JOBSET } from '../../names.ts';
+import { isManagedByUs } from '../../manager.ts';
+import { JOBSET_API_VERSION } from '../../names.ts';
 import { allowedRestarts } from '../../policies/restart-budget.ts';
 import { type Asked, counted, durationWords, listed, type Words } from './asked.ts';
 import { ruleWords } from './rule-words.ts';
@@ -124,7 +125,7 @@ function network({ spec, metadata }: Asked): Words {
 
 function managedBy({ spec }: Asked): Words {
   if (spec.managedBy === undefined) return [];
-  if (spec.managedBy === MANAGED_BY_JOBSET) return ['Names Lockstep as its controller.'];
+  if (isManagedByUs(spec)) return ['Names Lockstep as its controller.'];
   const [group] = JOBSET_API_VERSION.split('/');
   return [
     `Belongs to another controller of ${group}, ${spec.managedBy}: Lockstep leaves it alone.`,
