@@ -2,7 +2,7 @@
 import { epochsOf } from '../../jobset/epoch/dialect.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { isJsonObject } from '../../kube/json/json-value.ts';
-import { stampAt } from './timed-lines.ts';
+import { overlapBefore, stampAt, stampOf } from './timed-lines.ts';
 
 /** From the release of an epoch to the release of the next: workers that are stopped say why. */
 export interface EpochWindow {
@@ -42,32 +42,59 @@ export function epochWindow(
 }
 
 /**
- * Judges the lines of one log in their order. A supervising agent writes into the log of its worker when
- * an epoch begins, which is exact. Before the first such line, and in other logs, the times of the status
- * decide, as far as the clocks of the operator and the node agree.
+ * The lines of one log that belong to the epoch. A supervising agent writes into the log of its worker when an
+ * epoch begins. It writes to standard error, and a node reads the worker's output from another pipe, so what the
+ * worker says first may stand before that line. Hence each line waits for those of the next moment. Before the
+ * first such line, and in other logs, the times of the status decide, as far as the clocks of the operator and
+ * the node agree.
  */
-export class EpochFilter {
-  readonly #window: EpochWindow;
-  readonly #from: string;
-  readonly #until: string;
-  #current: number | undefined;
-
-  constructor(window: EpochWindow) {
-    this.#window = window;
-    this.#from = stampAt(window.fromMs);
-    this.#until = window.untilMs === undefined ? '~' : stampAt(window.untilMs);
+export async function* linesOfEpoch<T extends JudgedLine>(
+  lines: AsyncIterable<T>,
+  window: EpochWindow,
+): AsyncGenerator<T> {
+  const from = stampAt(window.fromMs);
+  const until = window.untilMs === undefined ? '~' : stampAt(window.untilMs);
+  const isWanted = ({ line: { stamp }, epoch }: Held<T>): boolean =>
+    epoch === undefined ? from <= stamp && stamp < until : epoch === window.epoch;
+  const held: Held<T>[] = [];
+  let current: number | undefined;
+  for await (const line of lines) {
+    const begun = line.agentLine?.begun;
+    if (begun !== undefined) {
+      current = begun.epoch;
+      for (const earlier of held) {
+        if (earlier.line.stamp >= (begun.stamp ?? line.stamp)) earlier.epoch = current;
+      }
+    }
+    held.push({ line, epoch: current });
+    const due = overlapBefore(line.stamp);
+    while (held.length > MAX_HELD_LINES || (held[0]?.line.stamp ?? '~') < due) {
+      const oldest = held.shift();
+      if (oldest !== undefined && isWanted(oldest)) yield oldest.line;
+    }
   }
-
-  wants(stamp: string, agentLine: AgentLine | undefined): boolean {
-    this.#current = agentLine?.beginsEpoch ?? this.#current;
-    if (this.#current !== undefined) return this.#current === this.#window.epoch;
-    return this.#from <= stamp && stamp < this.#until;
-  }
+  yield* held.filter(isWanted).map(({ line }) => line);
 }
+
+/** A line with what the agent says in it, if it is one of the agent's own. */
+export interface JudgedLine {
+  readonly stamp: string;
+  readonly agentLine: AgentLine | undefined;
+}
+
+interface Held<T> {
+  readonly line: T;
+  /** Undefined: no line of the agent has told yet. */
+  epoch: number | undefined;
+}
+
+/** Lines that wait at a time; those of a worker that writes more are judged in the order of the log. */
+const MAX_HELD_LINES = 4096;
 
 export interface AgentLine {
   readonly message: string;
-  readonly beginsEpoch: number | undefined;
+  /** Which epoch begins with it, and when the agent wrote it. */
+  readonly begun: { readonly epoch: number; readonly stamp: string | undefined } | undefined;
 }
 
 /** Undefined for a line of the worker. */
@@ -76,9 +103,10 @@ export function agentLineOf(text: Buffer): AgentLine | undefined {
   try {
     const line: unknown = JSON.parse(text.toString());
     if (!isJsonObject(line) || line['logger'] !== 'agent') return undefined;
-    const { epoch, msg } = line;
+    const { epoch, msg, time } = line;
     const begins = msg === 'an epoch begins' && typeof epoch === 'number';
-    return { message: String(msg), beginsEpoch: begins ? epoch : undefined };
+    const begun = begins ? { epoch, stamp: stampOf(String(time)) } : undefined;
+    return { message: String(msg), begun };
   } catch {
     return undefined;
   }

@@ -6,7 +6,7 @@ import type { Pod } from '../../kube/objects/pod.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
-import { agentLineOf, EpochFilter, epochWindow } from './epoch-lines.ts';
+import { agentLineOf, epochWindow, type JudgedLine, linesOfEpoch } from './epoch-lines.ts';
 import { printed } from './line-printer.ts';
 import { failedPods, rankProblem } from './log-members.ts';
 import { MemberLog } from './member-log.ts';
@@ -290,19 +290,45 @@ describe('the lines of an epoch', () => {
     expect(epochWindow({ ...JOBSET, status: state }, epoch)).toEqual({ problem });
   });
 
-  it("follow the agent's own lines where there are any", () => {
-    const begins = (epoch: number): ReturnType<typeof agentLineOf> =>
-      agentLineOf(
-        Buffer.from(`{"level":"info","logger":"agent","epoch":${epoch},"msg":"an epoch begins"}`),
-      );
-    const filter = new EpochFilter({ epoch: 2, fromMs: 1000, untilMs: 2000 });
-    expect(filter.wants(stampAt(999), undefined)).toBe(false);
-    expect(filter.wants(stampAt(1000), undefined)).toBe(true);
-    expect(filter.wants(stampAt(2000), undefined)).toBe(false);
-    expect(filter.wants(stampAt(500), begins(2))).toBe(true);
-    expect(filter.wants(stampAt(5000), undefined)).toBe(true);
-    expect(filter.wants(stampAt(1500), begins(3))).toBe(false);
-    expect(filter.wants(stampAt(1600), undefined)).toBe(false);
+  /** A line of the agent in the log of its worker; `writtenMs`: by the agent's own account. */
+  const begins = (ms: number, epoch: number, writtenMs?: number): JudgedLine => {
+    const time = writtenMs === undefined ? {} : { time: new Date(writtenMs).toISOString() };
+    const line = { level: 'info', ...time, logger: 'agent', epoch, msg: 'an epoch begins' };
+    return { stamp: stampAt(ms), agentLine: agentLineOf(Buffer.from(JSON.stringify(line))) };
+  };
+  const says = (ms: number): JudgedLine => ({ stamp: stampAt(ms), agentLine: undefined });
+  const window = { epoch: 2, fromMs: 1000, untilMs: 2000 };
+  const stampsOf = async (lines: readonly JudgedLine[]): Promise<readonly string[]> => {
+    async function* log(): AsyncGenerator<JudgedLine> {
+      yield* lines;
+    }
+    return (await allOf(linesOfEpoch(log(), window))).map(({ stamp }) => stamp);
+  };
+
+  it.each<[string, readonly JudgedLine[], readonly number[]]>([
+    ['the times of the status', [says(999), says(1000), says(1999), says(2000)], [1000, 1999]],
+    [
+      "the agent's own lines where there are any",
+      [says(999), begins(3500, 2), says(5000), begins(5500, 3), says(5600), says(9000)],
+      [3500, 5000],
+    ],
+    [
+      'the time in such a line where the worker was read before it',
+      [says(3400), says(3506), says(3507), begins(3510, 2, 3501), says(3520)],
+      [3506, 3507, 3510, 3520],
+    ],
+    [
+      'the same at the end of the epoch',
+      [begins(500, 2, 500), says(700), says(3506), begins(3510, 3, 3501), says(3520)],
+      [500, 700],
+    ],
+  ])('follow %s', async (_, lines, expected) => {
+    expect(await stampsOf(lines)).toEqual(expected.map(stampAt));
+  });
+
+  it('wait for no line without end', async () => {
+    const burst = Array.from({ length: 10_000 }, () => says(1500));
+    expect(await stampsOf([...burst, begins(1500, 3, 1500)])).toHaveLength(10_000 - 4096);
   });
 
   it.each([

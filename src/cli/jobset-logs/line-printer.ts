@@ -1,6 +1,6 @@
 /** Prints lines of members: each with the rank of its member in front. */
 import { MAX_LINE_BYTES } from '../log-lines.ts';
-import { agentLineOf, EpochFilter, type EpochWindow } from './epoch-lines.ts';
+import { agentLineOf, type EpochWindow, type JudgedLine, linesOfEpoch } from './epoch-lines.ts';
 import type { TimedLine } from './timed-lines.ts';
 
 export interface LabelledLine extends TimedLine {
@@ -20,13 +20,18 @@ export async function* shownLines(
   label: string,
   { withAgent, window }: ShownLines,
 ): AsyncGenerator<LabelledLine> {
-  const filter = window === undefined ? undefined : new EpochFilter(window);
-  for await (const line of lines) {
-    const agentLine = agentLineOf(line.text);
-    if (filter?.wants(line.stamp, agentLine) === false) continue;
+  const judged = withAgentLines(lines);
+  const wanted = window === undefined ? judged : linesOfEpoch(judged, window);
+  for await (const { agentLine, ...line } of wanted) {
     if (agentLine !== undefined && !withAgent) continue;
     yield { ...line, label };
   }
+}
+
+async function* withAgentLines(
+  lines: AsyncIterable<TimedLine>,
+): AsyncGenerator<TimedLine & JudgedLine> {
+  for await (const line of lines) yield { ...line, agentLine: agentLineOf(line.text) };
 }
 
 /** The bytes of the worker are passed on as they are, as kubectl does. */

@@ -40,6 +40,11 @@ export function stampAt(ms: number): string {
   return `${secondOf(ms)}.${String(Math.floor(ms) % 1000).padStart(3, '0')}000000Z`;
 }
 
+/** The stamp before which no line can be missing any more once a log has a line of this one. */
+export function overlapBefore(stamp: string): string {
+  return stamp === '' ? '' : stampAt(Date.parse(stamp) - OVERLAP_MS);
+}
+
 function secondOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, -'.000Z'.length);
 }
