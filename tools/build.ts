@@ -1,11 +1,12 @@
 /**
- * Builds `dist/`: the bundles of the package, the MNIST example's worker, the licences of what is in
- * the page, and the programs in `dist/bin`. Each file replaces its predecessor by a rename, because npx builds before it runs a
+ * Builds `dist/`: the bundles of the package, the MNIST example's worker and samples, the licences of
+ * what is in the page, and the programs in `dist/bin`. Each file replaces its predecessor by a rename, because npx builds before it runs a
  * command of a checkout, and a cluster that runs already starts its programs from `dist/`.
  */
-import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { build, type Metafile } from 'esbuild';
+import { build } from 'esbuild';
+import { licensesOf, packagesIn } from './bundled-packages.ts';
 import {
   AGENT_BUNDLE,
   DASHBOARD_BUNDLE,
@@ -13,6 +14,7 @@ import {
   LOCAL_BUNDLES,
   OPERATOR_BUNDLES,
 } from './bundles.ts';
+import { writeMnistSamples } from './mnist-samples.ts';
 
 const DIST = 'dist';
 const fresh = `${DIST}.${process.pid}`;
@@ -25,7 +27,8 @@ try {
       build(below(bundle)),
     ),
   ]);
-  await writeFile(join(fresh, 'dashboard/LICENSES'), await licensesOf(metafile));
+  await writeFile(join(fresh, 'dashboard/LICENSES'), await licensesOf(packagesIn([metafile])));
+  await writeMnistSamples(join(fresh, 'examples'));
   await writePrograms(join(fresh, 'bin'));
   await replaceFiles(fresh, DIST);
 } finally {
@@ -34,18 +37,6 @@ try {
 
 function below<Bundle extends { readonly outdir: string }>(bundle: Bundle): Bundle {
   return { ...bundle, outdir: bundle.outdir.replace(DIST, fresh) };
-}
-
-/** Those of the packages inside a bundle, which go where it goes. */
-async function licensesOf({ inputs }: Metafile): Promise<string> {
-  const packages = Object.keys(inputs).flatMap((path) => {
-    return /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? [];
-  });
-  const texts = [...new Set(packages)].toSorted().map(async (name) => {
-    const text = await readFile(join('node_modules', name, 'LICENSE'), 'utf8');
-    return `${name}\n\n${text.trim()}\n`;
-  });
-  return (await Promise.all(texts)).join(`\n${'-'.repeat(72)}\n\n`);
 }
 
 /** What containers of the embedded cluster find on their PATH. */

@@ -68,3 +68,11 @@ export const DASHBOARD_BUNDLE = {
   loader: { '.html': 'copy', '.svg': 'copy' },
   outdir: 'dist/dashboard',
 } as const satisfies BuildOptions;
+
+export const BUNDLES: readonly BuildOptions[] = [
+  AGENT_BUNDLE,
+  OPERATOR_BUNDLES,
+  LOCAL_BUNDLES,
+  EXAMPLE_BUNDLE,
+  DASHBOARD_BUNDLE,
+];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { IMAGE_PIXELS, type Samples } from './idx.ts';
 import { accuracy, addGradient, initialParameters, PARAMETER_COUNT } from './perceptron.ts';
+import { IMAGE_PIXELS, type Samples } from './samples.ts';
 
 /** Ten images, each a bright stroke in its own place, labelled by the place. */
 const strokes: Samples = {

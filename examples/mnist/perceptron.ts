@@ -3,7 +3,7 @@
  * parameters lie in one `Float32Array`, so an all-reduce and a checkpoint handle one vector. Most
  * pixels of a digit are zero, and the first layer skips them, which saves four fifths of the work.
  */
-import { IMAGE_PIXELS, type Samples } from './idx.ts';
+import { IMAGE_PIXELS, type Samples } from './samples.ts';
 
 const HIDDEN = 64;
 const CLASSES = 10;

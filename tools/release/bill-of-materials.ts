@@ -1,7 +1,7 @@
 /**
  * The bill of materials of a release, as CycloneDX 1.6: the packages of `package-lock.json` that
- * are not for development alone, and what the images hold besides, which is Node and the machine's
- * libraries. It has no time and no random serial number, so equal inputs give equal files.
+ * npm installs with ours or that our bundles contain, and what the images hold besides, which is Node
+ * and the libraries of a system. It has no time and no random serial number, so equal inputs give equal files.
  */
 
 /**
@@ -22,6 +22,7 @@ interface LockedPackage {
   readonly dev?: boolean;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
 /** A file of the images that comes from no package. */
@@ -32,6 +33,8 @@ export interface SystemFile {
 
 export interface Materials {
   readonly lockfile: Lockfile;
+  /** The packages inside bundles, as keys of the lockfile. */
+  readonly bundled: readonly string[];
   /** Without the leading `v`. */
   readonly nodeVersion: string;
   readonly systemFiles: readonly SystemFile[];
@@ -62,9 +65,11 @@ interface Dependency {
 }
 
 export function billOfMaterials(materials: Materials): BillOfMaterials {
-  const { lockfile, nodeVersion, systemFiles } = materials;
+  const { lockfile, bundled, nodeVersion, systemFiles } = materials;
   const { packages } = lockfile;
-  const paths = Object.keys(packages).filter((path) => path !== '' && packages[path]?.dev !== true);
+  const isShipped = (path: string): boolean =>
+    packages[path]?.dev !== true || bundled.includes(path);
+  const paths = Object.keys(packages).filter((path) => path !== '' && isShipped(path));
   const root = packages[''] ?? {};
   const node: Component = {
     type: 'platform',
@@ -111,8 +116,9 @@ function dependenciesOf(
   path: string,
   refOf: ReadonlyMap<string, string>,
 ): readonly string[] {
-  const { dependencies = {}, optionalDependencies = {} } = packages[path] ?? {};
-  const names = Object.keys({ ...dependencies, ...optionalDependencies });
+  // Only the root has the last, and of these only what is in a bundle has a reference.
+  const { dependencies, optionalDependencies, devDependencies } = packages[path] ?? {};
+  const names = Object.keys({ ...dependencies, ...optionalDependencies, ...devDependencies });
   const refs = names.map((name) => refOf.get(resolved(packages, path, name) ?? ''));
   return [...new Set(refs.filter((ref) => ref !== undefined))].toSorted();
 }

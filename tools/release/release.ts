@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import packageJson from '../../package.json' with { type: 'json' };
 import { AGENT_TREE } from '../../src/jobset/injection/agent-tree.ts';
+import { packagesInBundles } from '../bundled-packages.ts';
 import { CHART_NAME, chartFiles } from '../helm/chart.ts';
 import { writeArchives } from '../image/archives.ts';
 import { type TarEntry, tarOf } from '../image/tar.ts';
@@ -59,6 +60,7 @@ export async function writeRelease(
   }
   const bill = billOfMaterials({
     lockfile,
+    bundled: await packagesInBundles(),
     nodeVersion: NODE_VERSION,
     systemFiles: systemFilesOf(entries),
   });
