@@ -8,6 +8,11 @@ import { EMBEDDED_ONLY, KUBERNETES, KUBERNETES_COUNT } from './test/kubernetes.t
 const SUITE_TIMEOUT_MS = 60_000;
 /** They wait for nothing: it ends what hangs, and no property that a busy machine only slows down. */
 const UNIT_TIMEOUT_MS = 30_000;
+/**
+ * Suites with real processes share a machine with whatever else runs there. One that fails gets a second try, and
+ * the output names it as retried. Unit tests get none: they depend on nothing outside.
+ */
+const PROCESS_RETRIES = 1;
 
 const kubernetes = {
   test: {
@@ -19,6 +24,7 @@ const kubernetes = {
     exclude: Object.keys(EMBEDDED_ONLY).map((suite) => `test/${suite}`),
     setupFiles: ['test/kubernetes-setup.ts'],
     pool: 'forks',
+    retry: PROCESS_RETRIES,
     maxWorkers: KUBERNETES_COUNT,
     testTimeout: 4 * SUITE_TIMEOUT_MS,
     hookTimeout: 4 * SUITE_TIMEOUT_MS,
@@ -30,6 +36,7 @@ const frameworks = {
     name: 'frameworks',
     include: ['test/frameworks/**/*.test.ts'],
     pool: 'forks',
+    retry: PROCESS_RETRIES,
     testTimeout: 4 * SUITE_TIMEOUT_MS,
     hookTimeout: 2 * SUITE_TIMEOUT_MS,
   },
@@ -40,6 +47,7 @@ const browser = {
     name: 'browser',
     include: ['test/browser/**/*.test.ts'],
     pool: 'forks',
+    retry: PROCESS_RETRIES,
     maxWorkers: 1,
     testTimeout: SUITE_TIMEOUT_MS,
     hookTimeout: 2 * SUITE_TIMEOUT_MS,
@@ -67,6 +75,7 @@ export default defineConfig({
             'test/{conformance,integration}/**/*.test.ts',
           ],
           pool: 'forks',
+          retry: PROCESS_RETRIES,
           testTimeout: SUITE_TIMEOUT_MS,
           hookTimeout: SUITE_TIMEOUT_MS,
         },
@@ -76,6 +85,7 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           pool: 'forks',
+          retry: PROCESS_RETRIES,
           // Most of the time they wait. After the others, whose workers they would take.
           maxWorkers: 4,
           sequence: { groupOrder: 1 },
