@@ -107,30 +107,8 @@ export const EXTRA_RESTARTS = 'lockstep/extra-restarts';
 /** Label of a JobSet that Kueue admits, and the annotation that it used before. */
 export const KUEUE_QUEUE_NAME = 'kueue.x-k8s.io/queue-name';
 
-/** Prefix of our own annotations. */
+/** Prefix of our own annotations; `annotations/table.ts` says which users may set. */
 export const OWN_PREFIX = 'lockstep/';
-/** Annotations that users may set on a JobSet. */
-export const JOBSET_ANNOTATIONS: readonly string[] = [
-  RESTART_MODE,
-  AGENT_INJECTION,
-  RESTART_BACKOFF,
-  LOST_NODE_DEADLINE,
-  PROGRESS_TIMEOUT,
-  FIRST_PROGRESS_TIMEOUT,
-  PROGRESS_PREFIX,
-  STANDBY,
-  HANG_COMMAND,
-  PREFLIGHT,
-  LAST_WORDS,
-  KEEP_FAILED,
-  STOP_GRACE,
-  RESTART_EPOCH,
-  REPLACE_AFTER,
-  EXTRA_RESTARTS,
-  MAX_RESTARTS_WITHOUT_PROGRESS,
-];
-/** Annotations that users may set on a Pod template. */
-export const POD_TEMPLATE_ANNOTATIONS: readonly string[] = [AGENT_CONTAINER, LOST_NODE_DEADLINE];
 
 /** Environment of the agent. */
 export const ENV_NAMESPACE = 'NAMESPACE';

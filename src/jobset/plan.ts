@@ -3,6 +3,7 @@
  * every change, so each plan may do the first thing that is due and leave the rest to the next. The
  * result can be carried out any number of times.
  */
+import { reportUnknownAnnotations } from './annotations/unknown-annotations.ts';
 import { createJobs } from './child-jobs/job-creation.ts';
 import { beginResume, resumeJobs, suspendJobs } from './child-jobs/suspend.ts';
 import {
@@ -83,6 +84,7 @@ const STEPS: readonly Step<Facts>[] = [
   reportBypass,
   reportGuarantees,
   reportDefinition,
+  reportUnknownAnnotations,
   countFirstRun,
   writeFirstStatus,
   takeOver,

@@ -356,12 +356,6 @@ describe('warnings', () => {
   test.each<readonly [string, readonly string[]]>([
     ['lockstep/restart-mode', []],
     [
-      'lockstep/restart-modus',
-      [
-        'metadata.annotations[lockstep/restart-modus] has no effect: the key is unknown; did you mean lockstep/restart-mode?',
-      ],
-    ],
-    [
       'lockstep/agent-container',
       [
         'metadata.annotations[lockstep/agent-container] has no effect: it belongs in a Pod template',
@@ -371,17 +365,6 @@ describe('warnings', () => {
   ])('tell that the annotation %s of a JobSet means nothing', (key, expected) => {
     const jobSet = storedJobSet(worker({}), { annotations: { [key]: 'Supervisor' } });
     expect(jobSetWarnings(jobSet)).toEqual(expected);
-  });
-
-  test('name an annotation of a Pod template that belongs on the JobSet, and few of many', () => {
-    const keys = Array.from({ length: 1_000 }, (_, index) => [`lockstep/x${index}`, '']);
-    const annotations = { 'lockstep/restart-mode': 'Supervisor', ...Object.fromEntries(keys) };
-    const template = { metadata: { annotations }, spec: { containers: [{ name: 'c' }] } };
-    const [first, ...others] = jobSetWarnings(storedJobSet(worker({ template })));
-    expect(first).toBe(
-      'spec.replicatedJobs[0].template.spec.template.metadata.annotations[lockstep/restart-mode] has no effect: it belongs in the metadata of the JobSet',
-    );
-    expect(others).toHaveLength(4);
   });
 
   test('tell what upstream’s webhook stores and an in-place restart hardly means', () => {

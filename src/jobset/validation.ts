@@ -7,6 +7,10 @@
 import { formatFieldError, invalidValue } from '../kube/field-error.ts';
 import { deepEqual } from '../kube/json/deep-equal.ts';
 import type { FieldError } from '../kube/status.ts';
+import {
+  misplacedAnnotationWarnings,
+  unknownAnnotationErrors,
+} from './annotations/unknown-annotations.ts';
 import { type DefaultedReplicatedJob, type DefaultedSpec, withDefaults } from './defaults.ts';
 import { lostNodeDeadlineErrors } from './epoch/lost-node-deadline.ts';
 import { restartEpochErrors } from './epoch/restart-request.ts';
@@ -49,7 +53,6 @@ import {
 } from './validation/single-fields.ts';
 import { sizeErrors } from './validation/size.ts';
 import { subdomainErrors } from './validation/subdomain.ts';
-import { unknownAnnotationWarnings } from './validation/unknown-annotations.ts';
 import { type ExistingClaims, volumeClaimErrors } from './validation/volume-claims.ts';
 
 /**
@@ -62,9 +65,11 @@ export function validateJobSetCreate(
   claims: ExistingClaims = NO_CLAIMS,
   limits: SizeLimits = DEFINITION_LIMITS,
 ): readonly FieldError[] {
+  const spec = withDefaults(jobSet.spec, gates);
   return [
-    ...sizeErrors(withDefaults(jobSet.spec, gates), limits),
+    ...sizeErrors(spec, limits),
     ...activeDeadlineErrors(jobSet.spec ?? {}, gates),
+    ...unknownAnnotationErrors(jobSet.metadata, spec),
     ...errorsOfAnySize(jobSet, gates, claims),
   ];
 }
@@ -118,6 +123,7 @@ export function validateJobSetUpdate(
   return [
     ...sizeErrors(after, limits, before),
     ...activeDeadlineErrors(after, gates, before),
+    ...unknownAnnotationErrors(jobSet.metadata, after, { metadata: old.metadata, spec: before }),
     ...(gates.ElasticJobSet
       ? scalingErrors(before, after, isFinished(old.status?.conditions))
       : []),
@@ -170,7 +176,7 @@ export function jobSetWarnings(
     ...keepFailedWarnings(spec, annotations),
     ...ladderWarnings(spec, annotations),
     ...settingsWarnings(isInPlace ? injectedMode(spec, annotations) : 'Recreate', annotations),
-    ...unknownAnnotationWarnings(jobSet, spec),
+    ...misplacedAnnotationWarnings(jobSet.metadata, spec),
     ...spec.replicatedJobs.flatMap(({ name, template }, index) => {
       const path = podTemplatePath(index);
       const { restartPolicy } = template.spec.template.spec;

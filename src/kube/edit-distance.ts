@@ -1,11 +1,18 @@
 /**
- * The candidate that is nearest to `text` by Levenshtein's distance, the first of several. The time
- * is proportional to the product of both lengths, which is fine for names.
+ * The candidate that is nearest to `text` by Levenshtein's distance, the first of several;
+ * undefined if none is within `most`. A text whose length alone says that it is farther is not
+ * compared, so the time is bounded by the lengths of the candidates.
  */
-export function nearest(text: string, candidates: readonly string[]): string | undefined {
+export function nearest(
+  text: string,
+  candidates: readonly string[],
+  most: number,
+): string | undefined {
   let best: { readonly name: string; readonly distance: number } | undefined;
   for (const name of candidates) {
+    if (Math.abs(text.length - name.length) > most) continue;
     const distance = editDistance(text, name);
+    if (distance > most) continue;
     if (best === undefined || distance < best.distance) best = { name, distance };
   }
   return best?.name;

@@ -11,6 +11,7 @@ import { timeText } from '../../kube/time.ts';
  * - `WaitingForLostNode`: a Pod should have ended, and its node does not confirm that
  * - `WaitingForUnknownPod`: a Pod has the JobSet's labels and an unknown Job
  * - `DefinitionOutdated`: the stored definition lacks fields that the JobSet needs
+ * - `UnknownAnnotations`: it has annotations of ours that this version does not know
  * - `ReplacementPending`: a member that left its node has not come back after some minutes
  * - `HubUnreachable`: agents that should use the hub do not connect
  * - `PortConflict`: Pods on the nodes of `lockstep up` listen on one port
@@ -30,6 +31,7 @@ export type ConditionType =
   | 'WaitingForLostNode'
   | 'WaitingForUnknownPod'
   | 'DefinitionOutdated'
+  | 'UnknownAnnotations'
   | 'ReplacementPending'
   | 'HubUnreachable'
   | 'PortConflict';

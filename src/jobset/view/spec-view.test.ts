@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { replicatedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import type { Stored } from '../../kube/meta.ts';
+import { annotationsOn } from '../annotations/table.ts';
 import type { JobSet, JobSetSpec } from '../jobset.ts';
 import * as names from '../names.ts';
 import { specView } from './spec-view.ts';
@@ -113,6 +114,8 @@ const SAMPLES: Readonly<Record<string, string>> = {
   [names.MAX_RESTARTS_WITHOUT_PROGRESS]: '3',
 };
 
+const JOBSET_ANNOTATIONS = [...annotationsOn('JobSet')];
+
 describe('each annotation has its words', () => {
   const more = {
     [names.DISABLE_IN_PLACE_RESTART]: '',
@@ -120,7 +123,7 @@ describe('each annotation has its words', () => {
     [names.KUEUE_QUEUE_NAME]: 'research',
   };
 
-  it.each([...names.JOBSET_ANNOTATIONS, ...Object.keys(more)])('%s', (name) => {
+  it.each([...JOBSET_ANNOTATIONS, ...Object.keys(more)])('%s', (name) => {
     const value = SAMPLES[name] ?? Reflect.get(more, name);
     expect(value, `no sample of ${name}: give it a sentence too`).toBeDefined();
     const without = { [names.RESTART_MODE]: 'Sidecar' };
@@ -128,7 +131,7 @@ describe('each annotation has its words', () => {
     expect(told(IN_PLACE, { annotations: { ...without, [name]: value } })).not.toBe(before);
   });
 
-  it.each(names.JOBSET_ANNOTATIONS.filter((name) => SAMPLES[name] !== 'Disabled'))(
+  it.each(JOBSET_ANNOTATIONS.filter((name) => SAMPLES[name] !== 'Disabled'))(
     '%s says so if it is not valid',
     (name) => {
       const quoted = [names.PROGRESS_PREFIX, names.HANG_COMMAND, names.PREFLIGHT];
@@ -142,7 +145,7 @@ describe('each annotation has its words', () => {
     },
   );
 
-  it.each(names.POD_TEMPLATE_ANNOTATIONS)('%s of a template', (name) => {
+  it.each([...annotationsOn('PodTemplate')])('%s of a template', (name) => {
     const job = replicatedJob('w', 2, 4);
     const { spec } = job.template;
     const annotations = { [name]: name === names.AGENT_CONTAINER ? 'worker' : '5m' };

@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import * as names from '../names.ts';
+import { type AnnotationPlace, OWN_ANNOTATIONS } from './table.ts';
+
+const PAGE = join(import.meta.dirname, '../../../docs/reference/names.md');
+
+const PLACES: Readonly<Record<AnnotationPlace, string>> = {
+  JobSet: 'JobSet annotation',
+  PodTemplate: 'Pod template annotation',
+};
+
+it.each(OWN_ANNOTATIONS)('docs/reference/names.md has the row of $key', (annotation) => {
+  const { key, on, values, help } = annotation;
+  const [place] = on;
+  const row = `| \`${key}\` | ${place && PLACES[place]} | ${values} | ${help} |`;
+  expect(readFileSync(PAGE, 'utf8').split('\n')).toContain(row);
+});
+
+it('has every name below the prefix that users may set, once', () => {
+  const ours = Object.values(names)
+    .map(String)
+    .filter((name) => /^lockstep\/./.test(name));
+  const byAgents: readonly string[] = [names.AGENT_STARTS, names.NOTICE];
+  expect(OWN_ANNOTATIONS.map(({ key }) => key).toSorted()).toEqual(
+    ours.filter((name) => !byAgents.includes(name)).toSorted(),
+  );
+});

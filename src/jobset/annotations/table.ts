@@ -1,0 +1,134 @@
+/**
+ * The one table of our annotations that users may set: where each may stand, and what it takes.
+ * What refuses, warns, documents or offers them reads it, so a new key is one entry here, its name
+ * in `names.ts`, and its row in `docs/reference/names.md`, which a test compares.
+ */
+import * as names from '../names.ts';
+
+export interface OwnAnnotation {
+  readonly key: string;
+  readonly on: readonly AnnotationPlace[];
+  /** What it may say, as the reference has it. */
+  readonly values: string;
+  /** What it does, as the reference has it. */
+  readonly help: string;
+}
+
+export type AnnotationPlace = 'JobSet' | 'PodTemplate';
+
+export const OWN_ANNOTATIONS: readonly OwnAnnotation[] = [
+  {
+    key: names.RESTART_MODE,
+    on: ['JobSet'],
+    values: '`Auto` (default), `Sidecar`, `Supervisor`',
+    help: 'who restarts the worker: the node, or the agent as its parent ([modes](in-place-restart.md#modes))',
+  },
+  {
+    key: names.AGENT_INJECTION,
+    on: ['JobSet'],
+    values: '`Disabled`',
+    help: 'templates stay as they are, and need an agent of their own',
+  },
+  {
+    key: names.AGENT_CONTAINER,
+    on: ['PodTemplate'],
+    values: 'name of a container',
+    help: "this container is the template's own agent",
+  },
+  {
+    key: names.LOST_NODE_DEADLINE,
+    // A template with an agent of its own says it too.
+    on: ['JobSet', 'PodTemplate'],
+    values: 'a duration, such as `5m`',
+    help: 'how long after its grace period a Pod is deleted by force ([lost nodes](../lost-nodes.md))',
+  },
+  {
+    key: names.RESTART_BACKOFF,
+    on: ['JobSet'],
+    values: '`Disabled`',
+    help: 'a group that fails over and over restarts without delay',
+  },
+  {
+    key: names.PROGRESS_TIMEOUT,
+    on: ['JobSet'],
+    values: '`Off` (default), `Auto`, or 10s to 168h',
+    help: 'a worker that is silent for longer counts as hung',
+  },
+  {
+    key: names.FIRST_PROGRESS_TIMEOUT,
+    on: ['JobSet'],
+    values: '`Off` (default), or 10s to 168h',
+    help: 'the same, from the release of the epoch to the first report',
+  },
+  {
+    key: names.PROGRESS_PREFIX,
+    on: ['JobSet'],
+    values: '1 to 64 printable characters',
+    help: 'the text before the step in a line that the worker prints; Supervisor mode',
+  },
+  {
+    key: names.STANDBY,
+    on: ['JobSet'],
+    values: '`Warm`',
+    help: "a second process of the worker's command [waits for the next epoch](agents.md#warm-standby); Supervisor mode",
+  },
+  {
+    key: names.HANG_COMMAND,
+    on: ['JobSet'],
+    values: '1 to 4,096 bytes of shell, no NUL',
+    help: 'looks into a hung worker before it is ended; Supervisor mode',
+  },
+  {
+    key: names.PREFLIGHT,
+    on: ['JobSet'],
+    values: '1 to 4,096 bytes of shell, no NUL',
+    help: '[checks the machine](agents.md#preflight) after a worker that failed; Supervisor mode',
+  },
+  {
+    key: names.LAST_WORDS,
+    on: ['JobSet'],
+    values: '`All` (default), `Files`',
+    help: "`Files` leaves the worker's standard error alone; Supervisor mode",
+  },
+  {
+    key: names.STOP_GRACE,
+    on: ['JobSet'],
+    values: '0s to 10m in whole seconds, default 5s',
+    help: 'from `SIGTERM` to `SIGKILL` at a restart; Supervisor mode',
+  },
+  {
+    key: names.KEEP_FAILED,
+    on: ['JobSet'],
+    values: '0s (default) to 720h',
+    help: 'how long the Pods of a failed JobSet [stay](#annotations-that-may-change)',
+  },
+  {
+    key: names.REPLACE_AFTER,
+    on: ['JobSet'],
+    values: '`Off` (default), or such as `3/1h`: 1 to 10, and 1m to 168h',
+    help: 'a member that is so often the first to fail in that time [leaves its node](../bad-nodes.md)',
+  },
+  {
+    key: names.MAX_RESTARTS_WITHOUT_PROGRESS,
+    on: ['JobSet'],
+    values: '1 to 1,000',
+    help: 'so many charged restarts in a row may lead to [no higher checkpoint](../bad-nodes.md#stop-when-restarts-do-not-help)',
+  },
+  {
+    key: names.EXTRA_RESTARTS,
+    on: ['JobSet'],
+    values: '0 (default) to 1,000,000',
+    help: 'restarts that are allowed [beside `maxRestarts`](../bad-nodes.md#allow-more-restarts)',
+  },
+  {
+    key: names.RESTART_EPOCH,
+    on: ['JobSet'],
+    values: 'number of an epoch, from 1',
+    help: 'ends that epoch, [uncharged](#annotations-that-may-change), if it is the current one and was released',
+  },
+];
+
+/** The keys that mean something there. */
+export function annotationsOn(place: AnnotationPlace): ReadonlySet<string> {
+  return new Set(OWN_ANNOTATIONS.filter(({ on }) => on.includes(place)).map(({ key }) => key));
+}

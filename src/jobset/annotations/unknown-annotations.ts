@@ -1,0 +1,127 @@
+/**
+ * Keys below our prefix that mean nothing. One that no version of this operator's knows is most
+ * likely a typing error, which would go unnoticed for weeks: it is refused, or reported if it is
+ * stored. One that is known, and stands where it has no effect, is only warned of, because wrappers
+ * copy annotations of a JobSet to its templates.
+ */
+import { nearest } from '../../kube/edit-distance.ts';
+import { forbiddenField, formatFieldError } from '../../kube/field-error.ts';
+import type { StringMap } from '../../kube/meta.ts';
+import type { FieldError } from '../../kube/status.ts';
+import type { Decision } from '../decision.ts';
+import type { DefaultedSpec } from '../defaults.ts';
+import type { Facts } from '../facts.ts';
+import type { JobSet } from '../jobset.ts';
+import { AGENT_STARTS, NOTICE, OWN_PREFIX } from '../names.ts';
+import { cleared } from '../status/conditions.ts';
+import { annotationsOn, OWN_ANNOTATIONS } from './table.ts';
+
+/** An API server shows a client only a limited part of all warnings, and a person reads few. */
+const MAX_TOLD = 5;
+/** An API server takes none that is longer, but asks us first. */
+const MAX_KEY_CHARACTERS = OWN_PREFIX.length + 63;
+
+const JOBSET_KEYS = annotationsOn('JobSet');
+const POD_TEMPLATE_KEYS = annotationsOn('PodTemplate');
+const KEYS: readonly string[] = OWN_ANNOTATIONS.map(({ key }) => key);
+/** Those that agents write: a template that was made of a Pod has them. */
+const KNOWN: ReadonlySet<string> = new Set([...KEYS, AGENT_STARTS, NOTICE]);
+
+/** With `old`, only those that it does not have at the same place. */
+export function unknownAnnotationErrors(
+  metadata: JobSet['metadata'],
+  spec: DefaultedSpec,
+  old: { readonly metadata?: JobSet['metadata']; readonly spec?: DefaultedSpec } = {},
+): readonly FieldError[] {
+  const before = new Set([...unknownKeys(old.metadata, old.spec)].map(fieldOf));
+  const errors: FieldError[] = [];
+  for (const unknown of unknownKeys(metadata, spec)) {
+    if (before.has(fieldOf(unknown))) continue;
+    if (errors.length === MAX_TOLD) break;
+    const key = unknown.key.slice(0, MAX_KEY_CHARACTERS);
+    errors.push(forbiddenField(fieldOf({ ...unknown, key }), advice(unknown.key)));
+  }
+  return errors;
+}
+
+/** A stored JobSet does what its other annotations say, and tells of those that say nothing. */
+export function reportUnknownAnnotations({ jobSet, spec }: Facts): readonly Decision[] {
+  const type = 'UnknownAnnotations';
+  const errors = unknownAnnotationErrors(jobSet.metadata, spec);
+  if (errors.length === 0) {
+    return [{ conditions: [cleared(type, 'AllKnown', 'all annotations of Lockstep are known')] }];
+  }
+  const message = `without effect: ${errors.map(formatFieldError).join('; ')}`;
+  const reason = 'UnknownKeys';
+  return [{ conditions: [{ type, status: 'True', reason, message, event: 'Warning' }] }];
+}
+
+/** Warns of known keys in places where they have no effect. */
+export function misplacedAnnotationWarnings(
+  metadata: JobSet['metadata'],
+  spec: DefaultedSpec,
+): readonly string[] {
+  const warnings: string[] = [];
+  for (const { path, annotations, known } of places(metadata, spec)) {
+    for (const key of KEYS) {
+      if (annotations?.[key] === undefined || known.has(key)) continue;
+      const place = JOBSET_KEYS.has(key) ? 'the metadata of the JobSet' : 'a Pod template';
+      warnings.push(`${fieldOf({ path, key })} has no effect: it belongs in ${place}`);
+      if (warnings.length === MAX_TOLD) return warnings;
+    }
+  }
+  return warnings;
+}
+
+interface AnnotationKey {
+  readonly path: string;
+  readonly key: string;
+}
+
+interface Place {
+  readonly path: string;
+  readonly annotations: StringMap | undefined;
+  readonly known: ReadonlySet<string>;
+}
+
+function* unknownKeys(
+  metadata: JobSet['metadata'] | undefined,
+  spec: DefaultedSpec | undefined,
+): Generator<AnnotationKey> {
+  for (const { path, annotations } of places(metadata, spec)) {
+    for (const key in annotations) {
+      if (key.startsWith(OWN_PREFIX) && !KNOWN.has(key)) yield { path, key };
+    }
+  }
+}
+
+function* places(
+  metadata: JobSet['metadata'] | undefined,
+  spec: DefaultedSpec | undefined,
+): Generator<Place> {
+  yield { path: 'metadata', annotations: metadata?.annotations, known: JOBSET_KEYS };
+  for (const [index, { template }] of (spec?.replicatedJobs ?? []).entries()) {
+    const path = `spec.replicatedJobs[${index}].template`;
+    const { annotations } = template.metadata ?? {};
+    yield { path: `${path}.metadata`, annotations, known: NONE };
+    const pod = template.spec.template.metadata?.annotations;
+    yield { path: `${path}.spec.template.metadata`, annotations: pod, known: POD_TEMPLATE_KEYS };
+  }
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+function fieldOf({ path, key }: AnnotationKey): string {
+  return `${path}.annotations[${key}]`;
+}
+
+function advice(key: string): string {
+  const known = nearest(key, KEYS, mistakesIn(key));
+  const question = known === undefined ? '' : `; did you mean ${known}?`;
+  return `no annotation of this version of Lockstep${question}`;
+}
+
+/** In a name of which more is wrong, the nearest one is a guess. */
+function mistakesIn(key: string): number {
+  return Math.max(2, Math.floor((key.length - OWN_PREFIX.length) / 3));
+}
