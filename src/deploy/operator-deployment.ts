@@ -8,8 +8,10 @@ import { ENV_POD_IP } from '../jobset/names.ts';
 import type { KubeObject } from '../kube/meta.ts';
 import { CONFIG_MAPS, NAMESPACES, SERVICES } from '../kube/objects/core.ts';
 import {
+  CONFIGURATION_NAME,
   HUB_SERVICE_NAME,
   OPERATOR_NODE_OPTIONS,
+  OPERATOR_POD_LABELS,
   WEBHOOK_SERVICE_NAME,
 } from '../operator/configuration/object-names.ts';
 import { sha1 } from '../runtime/adapters/sha1.ts';
@@ -42,11 +44,6 @@ export const NAMESPACES_ARGUMENT = '--namespace=';
 const CONFIGURATION_DIRECTORY = '/etc/lockstep';
 const CONFIGURATION_FILE = 'configuration.yaml';
 
-const SELECTOR = {
-  'app.kubernetes.io/name': 'lockstep',
-  'app.kubernetes.io/component': 'operator',
-} as const;
-
 export function namespaceObject({ namespace }: InstallationSettings): Installed {
   const levels = ['enforce', 'audit', 'warn'].map((mode) => [
     `pod-security.kubernetes.io/${mode}`,
@@ -60,7 +57,9 @@ export function operatorDeployment(settings: InstallationSettings): readonly Ins
   const at = (name: string) => ({ namespace, name });
   const configuration = configurationFile(settings);
   return [
-    installed(CONFIG_MAPS, at(OPERATOR_NAME), { data: { [CONFIGURATION_FILE]: configuration } }),
+    installed(CONFIG_MAPS, at(CONFIGURATION_NAME), {
+      data: { [CONFIGURATION_FILE]: configuration },
+    }),
     ...(settings.webhooks
       ? [service(at(WEBHOOK_SERVICE_NAME), { name: 'webhooks', port: 443, targetPort: 'webhooks' })]
       : []),
@@ -74,12 +73,12 @@ export function operatorDeployment(settings: InstallationSettings): readonly Ins
     ),
     ...(settings.networkPolicy ? [networkPolicy(namespace)] : []),
     installed(POD_DISRUPTION_BUDGETS, at(OPERATOR_NAME), {
-      spec: { minAvailable: 1, selector: { matchLabels: SELECTOR } },
+      spec: { minAvailable: 1, selector: { matchLabels: OPERATOR_POD_LABELS } },
     }),
     installed(DEPLOYMENTS, at(OPERATOR_NAME), {
       spec: {
         replicas: OPERATOR_REPLICAS,
-        selector: { matchLabels: SELECTOR },
+        selector: { matchLabels: OPERATOR_POD_LABELS },
         template: podTemplate(settings, sha1(configuration)),
       },
     }),
@@ -98,7 +97,7 @@ function networkPolicy(namespace: string): Installed {
     { namespace, name: OPERATOR_NAME },
     {
       spec: {
-        podSelector: { matchLabels: SELECTOR },
+        podSelector: { matchLabels: OPERATOR_POD_LABELS },
         policyTypes: ['Ingress'],
         ingress: [
           { ports: toAll },
@@ -146,14 +145,14 @@ function service(
   port: { readonly name: string; readonly port: number; readonly targetPort: string },
 ): Installed {
   return installed(SERVICES, metadata, {
-    spec: { selector: SELECTOR, ports: [{ ...port, protocol: 'TCP' }] },
+    spec: { selector: OPERATOR_POD_LABELS, ports: [{ ...port, protocol: 'TCP' }] },
   });
 }
 
 function podTemplate(settings: InstallationSettings, configurationHash: string): object {
   return {
     metadata: {
-      labels: { ...SELECTOR, 'app.kubernetes.io/part-of': 'lockstep' },
+      labels: { ...OPERATOR_POD_LABELS, 'app.kubernetes.io/part-of': 'lockstep' },
       annotations: {
         // A changed ConfigMap restarts the operator.
         'lockstep/configuration': configurationHash,
@@ -169,11 +168,11 @@ function podTemplate(settings: InstallationSettings, configurationHash: string):
           maxSkew: 1,
           topologyKey: 'kubernetes.io/hostname',
           whenUnsatisfiable: 'ScheduleAnyway',
-          labelSelector: { matchLabels: SELECTOR },
+          labelSelector: { matchLabels: OPERATOR_POD_LABELS },
         },
       ],
       containers: [operatorContainer(settings)],
-      volumes: [{ name: 'configuration', configMap: { name: OPERATOR_NAME } }],
+      volumes: [{ name: 'configuration', configMap: { name: CONFIGURATION_NAME } }],
     },
   };
 }

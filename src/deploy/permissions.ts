@@ -16,9 +16,11 @@ import {
   ROLES,
 } from '../kube/objects/rbac.ts';
 import {
+  CONFIGURATION_NAME,
   HUB_SECRET_NAME,
   HUB_SERVICE_NAME,
   LEADER_ELECTION_ID,
+  SETTINGS_RECORD_NAME,
   WEBHOOK_SECRET_NAME,
 } from '../operator/configuration/object-names.ts';
 import {
@@ -155,6 +157,21 @@ export const NAMESPACE_RULES: readonly ReasonedRule[] = [
     resourceNames: [HUB_SERVICE_NAME],
   },
   rule('discovery.k8s.io', ['endpointslices'], ['create'], { why: 'makes the first of them' }),
+  {
+    ...rule('', ['configmaps'], ['get', 'update'], {
+      why: 'keeps the last settings that were right, and whose turn it is to restart',
+    }),
+    resourceNames: [SETTINGS_RECORD_NAME],
+  },
+  rule('', ['configmaps'], ['create'], { why: 'makes that ConfigMap' }),
+  {
+    ...rule('', ['configmaps'], ['get'], { why: 'tells of wrong settings there' }),
+    resourceNames: [CONFIGURATION_NAME],
+  },
+  rule('events.k8s.io', ['events'], ['create', 'patch'], { why: 'tells users of wrong settings' }),
+  rule('', ['pods'], ['list'], {
+    why: 'restarts with changed settings only while its other replicas are ready',
+  }),
 ];
 
 /** Accounts, roles and bindings of the operator, and roles for people. */

@@ -4,9 +4,7 @@
  */
 
 import { setMaxListeners } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
-import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
 import { ENV_POD_IP, ENV_ROOT } from '../jobset/names.ts';
 import { startHttpServer } from '../runtime/adapters/http-server.ts';
@@ -20,17 +18,24 @@ import { followCertificateFiles } from '../runtime/adapters/tls/certificate-file
 import { BodyBudget } from '../runtime/body-budget.ts';
 import { countedTransport, transportMetrics } from '../runtime/client/counted-transport.ts';
 import { type ClusterAccess, ClusterAccessError } from '../runtime/credentials/cluster-access.ts';
-import { healthHandler } from '../runtime/health.ts';
+import { type HealthCheck, healthHandler } from '../runtime/health.ts';
 import { createMetrics, type Metrics } from '../runtime/metrics.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import type { Transport } from '../runtime/ports/transport.ts';
 import { leaderHubIfPossible } from './adapters/leader-hub.ts';
+import {
+  type Arguments,
+  followSettings,
+  lastGoodSettings,
+  readArguments,
+  rightSettings,
+  type WatchedFile,
+} from './adapters/mounted-settings.ts';
 import { type Page, servePages } from './adapters/pages.ts';
 import { showMetricsToParent } from './adapters/parent-page.ts';
 import { reviewThreads } from './adapters/review-thread.ts';
 import { reviewLimits } from './adapters/server-limits.ts';
 import { addressOnNode } from './configuration/bind-address.ts';
-import { parseFlags } from './configuration/flags.ts';
 import type { OperatorFlags } from './configuration/operator-flags.ts';
 import { authorizedPage, type PageReaders } from './hub/authorized-page.ts';
 import { actOn, type OperatorOptions } from './operator.ts';
@@ -55,27 +60,25 @@ const STANDARD_ERROR = 2;
 /** One signal ends all requests of a reconcile, and each listens to it while it lasts. */
 const MAX_LISTENERS_PER_SIGNAL = 10_000;
 
+const ARGUMENTS: Arguments = { values: process.argv.slice(2), version: packageJson.version };
+
 setMaxListeners(MAX_LISTENERS_PER_SIGNAL);
 process.exitCode = await main();
 process.exit();
 
 async function main(): Promise<number> {
-  const root = process.env[ENV_ROOT] ?? '/';
-  const parsed = parseFlags(process.argv.slice(2), packageJson.version, (path) =>
-    readFileSync(root === '/' ? path : join(root, path), 'utf8'),
-  );
+  const parsed = readArguments(ARGUMENTS);
   switch (parsed.kind) {
     case 'Text':
       process.stdout.write(parsed.text);
       return 0;
-    case 'Error':
+    case 'Error': {
       process.stderr.write(`${parsed.message}\n`);
-      return EXIT_USAGE;
-    case 'Flags': {
-      const { logLevel } = parsed.flags;
-      const logger = createPinoLogger({ destination: STANDARD_ERROR, level: logLevel });
-      return run(onNode(parsed.flags), logger);
+      const kept = await lastGoodSettings(ARGUMENTS);
+      return kept === undefined ? EXIT_USAGE : run(kept.flags, kept.text);
     }
+    case 'Flags':
+      return run(parsed.flags, parsed.fileText);
   }
 }
 
@@ -90,14 +93,18 @@ function onNode(flags: OperatorFlags): OperatorFlags {
   };
 }
 
-async function run(flags: OperatorFlags, logger: Logger): Promise<number> {
+/** `text` is that of the Configuration file, if there is one. */
+async function run(given: OperatorFlags, text: string | undefined): Promise<number> {
+  const flags = onNode(given);
+  const logger = createPinoLogger({ destination: STANDARD_ERROR, level: flags.logLevel });
   const stopping = new AbortController();
-  const stop = (signal: string): void => {
-    logger.info('stopping', { signal });
+  const stop = (why: string): void => {
+    logger.info('stopping', { why });
     nodeClock.setTimer(STOP_TIMEOUT_MS, () => process.exit(EXIT_FAILURE));
-    stopping.abort(new Error(`received ${signal}`));
+    stopping.abort(new Error(why));
   };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop(signal));
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.once(signal, () => stop(`received ${signal}`));
   let connections: ApiConnections | undefined;
   try {
     const access = await clusterAccess(flags, logger);
@@ -111,7 +118,9 @@ async function run(flags: OperatorFlags, logger: Logger): Promise<number> {
       rate: { perSecond: flags.kubeApiQps, burst: flags.kubeApiBurst },
       through: (transport) => countedTransport(transport, counts),
     });
-    await operate(flags, access, { ...connections, logger, metrics }, stopping.signal);
+    const watched = text === undefined ? undefined : { running: rightSettings(given, text), stop };
+    const parts = { ...connections, logger, metrics, watched };
+    await operate(flags, access, parts, stopping.signal);
     return 0;
   } catch (error) {
     if (stopping.signal.aborted) return 0;
@@ -145,13 +154,14 @@ interface ProcessParts {
   readonly transport: Transport;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  readonly watched: WatchedFile | undefined;
 }
 
 /** Runs until the signal aborts, or rejects when the start, a term or the webhooks fail. */
 async function operate(
   flags: OperatorFlags,
   access: ClusterAccess,
-  { clients, transport, logger, metrics }: ProcessParts,
+  { clients, transport, logger, metrics, watched }: ProcessParts,
   signal: AbortSignal,
 ): Promise<void> {
   const failing = new AbortController();
@@ -169,10 +179,22 @@ async function operate(
   // For requests that neither a restart nor the lease needs.
   const aside = { ...runtime, client: clients.other };
   const nodeFeatures = nodeFeaturesOf(flags, access, aside);
-  const pages = await servePages(pagesOf(flags, metrics, status, aside), {
+  const hasWebhooks = flags.webhookBindAddress !== 'off';
+  const checks = readinessChecks({ hasWebhooks }, status);
+  const pages = await servePages(pagesOf(flags, metrics, checks, aside), {
     clock: nodeClock,
     logger,
     tls: flags.tls,
+  });
+  const following = followSettings(ARGUMENTS, flags, {
+    ...aside,
+    namespace: access.namespace,
+    watched,
+    isReady: () => checks.every(({ problem }) => problem() === undefined),
+    isLeader: () => status.leads === true,
+    leave: () => {
+      status.leaves = true;
+    },
   });
   try {
     const fail = (error: unknown): void => failing.abort(error);
@@ -202,6 +224,7 @@ async function operate(
       await caches.whenSynced(ending);
       const lease = { ...runtime, client: clients.lease, lease: leaseOf(flags, access) };
       await actInTerms(lease, async (term) => {
+        status.leads = true;
         caches.reconnect();
         const running = { ...runtime, signal: term.lost, nodeFeatures, hub: hub?.settings };
         const open = await hub?.open(term.lost);
@@ -209,6 +232,7 @@ async function operate(
         if (operator.hub !== undefined) open?.serve(operator.hub);
         logger.info('the operator runs', { namespaces: flags.namespaces ?? 'all' });
         await aborted(term.over);
+        status.leads = false;
         await Promise.all([operator.stop(), open?.close()]);
       });
       failing.signal.throwIfAborted();
@@ -216,7 +240,8 @@ async function operate(
       await Promise.all([hub?.stop(), caches.stop()]);
     }
   } finally {
-    await status.webhooks?.stop();
+    failing.abort(new Error('the operator ends'));
+    await Promise.all([status.webhooks?.stop(), following]);
     await pages.close();
   }
 }
@@ -235,6 +260,7 @@ function nodeFeaturesOf(
 interface OperatorStatus extends OperatorProgress {
   caches?: OperatorCaches | undefined;
   webhooks?: Webhooks | undefined;
+  leads?: boolean;
 }
 
 function webhooksOf(
@@ -285,12 +311,10 @@ function webhooksOf(
 function pagesOf(
   flags: OperatorFlags,
   metrics: Metrics,
-  status: OperatorStatus,
+  checks: readonly HealthCheck[],
   readers: PageReaders,
 ): readonly Page[] {
   const { livenessEndpoint: live, readinessEndpoint: ready } = flags;
-  const hasWebhooks = flags.webhookBindAddress !== 'off';
-  const checks = readinessChecks({ hasWebhooks }, status);
   const health = healthHandler({ ready: checks, names: { live, ready } });
   return [
     {

@@ -24,6 +24,7 @@ import { ROLE_BINDINGS, ROLES } from '../../src/kube/objects/rbac.ts';
 import { failure } from '../../src/kube/status.ts';
 import { alreadyExists, badRequest } from '../../src/kube/status-errors.ts';
 import {
+  CONFIGURATION_NAME,
   HUB_SECRET_NAME,
   HUB_SERVICE_NAME,
   LEADER_ELECTION_ID,
@@ -35,6 +36,7 @@ import { startHubListener } from '../../src/operator/hub/hub-listener.ts';
 import { PodTokens } from '../../src/operator/hub/pod-tokens.ts';
 import { startPlacementController } from '../../src/operator/pod-placement/placement-controller.ts';
 import { startPodLookups } from '../../src/operator/pod-placement/pod-lookups.ts';
+import { type FileSettings, watchSettings } from '../../src/operator/process/settings-watch.ts';
 import { createNodeFeatures } from '../../src/operator/tracking/node-features.ts';
 import { jobSetQuestions, jobSetValidator } from '../../src/operator/webhooks/jobset-webhooks.ts';
 import { podMutator } from '../../src/operator/webhooks/pod-webhooks.ts';
@@ -450,6 +452,34 @@ describe('the process of an operator', () => {
     await cluster.reached(election.stop());
     const at = { namespace: OPERATOR_NAMESPACE, name: LEADER_ELECTION_ID };
     expect((await cluster.client.get(LEASES, at)).spec?.holderIdentity).toBe('');
+  });
+
+  test('tells of wrong settings, and restarts with changed ones', async () => {
+    const runtime = runtimeOf(cluster);
+    const metadata = { namespace: OPERATOR_NAMESPACE, name: CONFIGURATION_NAME };
+    await cluster.client.create(CONFIG_MAPS, { apiVersion: 'v1', kind: 'ConfigMap', metadata });
+    const events = createEventRecorder({ ...runtime, controller: 'lockstep-operator' });
+    const ending = new AbortController();
+    let file: FileSettings = { problem: 'wrong' };
+    const watching = watchSettings({
+      ...runtime,
+      events,
+      pod: { namespace: OPERATOR_NAMESPACE, name: 'operator-0' },
+      running: { text: 'old', digest: 'old' },
+      look: () => file,
+      isReady: () => true,
+      isLeader: () => true,
+      leave: () => undefined,
+      end: () => ending.abort(),
+      signal: ending.signal,
+    });
+    await cluster.clock.advance(CALM_MS);
+    file = { text: 'new', digest: 'new' };
+    await cluster.until(async () => ending.signal.aborted);
+    await cluster.reached(watching);
+    await cluster.reached(events.stop());
+    const { items } = await cluster.client.list(EVENTS, { namespace: OPERATOR_NAMESPACE });
+    expect(items).toMatchObject([{ reason: 'ConfigurationWrong' }]);
   });
 
   test('serves webhooks with certificates of its own, and asks what JobSets share', async () => {

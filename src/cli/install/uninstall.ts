@@ -17,6 +17,7 @@ import {
   HUB_SECRET_NAME,
   HUB_SERVICE_NAME,
   LEADER_ELECTION_ID,
+  SETTINGS_RECORD_NAME,
   WEBHOOK_SECRET_NAME,
 } from '../../operator/configuration/object-names.ts';
 import { sleep } from '../../runtime/ports/clock.ts';
@@ -73,6 +74,7 @@ async function removeWhatOperatorMade(
     [SECRETS, HUB_SECRET_NAME],
     [ENDPOINT_SLICES, HUB_SERVICE_NAME],
     [LEASES, LEADER_ELECTION_ID],
+    [CONFIG_MAPS, SETTINGS_RECORD_NAME],
   ];
   for (const [of, name] of made)
     await unlessGone(client.delete(of, { namespace, name }, { signal }));

@@ -19,6 +19,18 @@ export const HUB_SECRET_NAME = 'lockstep-hub-server-cert';
  */
 export const HUB_SERVICE_NAME = 'lockstep-hub';
 
+/** The ConfigMap with the Configuration file of an installation. */
+export const CONFIGURATION_NAME = 'lockstep-operator';
+
+/** The ConfigMap in which the replicas keep the last file that was right. */
+export const SETTINGS_RECORD_NAME = 'lockstep-operator-record';
+
+/** On the Pods of an installed operator. */
+export const OPERATOR_POD_LABELS = {
+  'app.kubernetes.io/name': 'lockstep',
+  'app.kubernetes.io/component': 'operator',
+} as const;
+
 /** Marks a ConfigMap with the hub's authorities as the operator's own. */
 export const HUB_AUTHORITIES_LABELS = { 'app.kubernetes.io/managed-by': 'lockstep' } as const;
 export const HUB_AUTHORITIES_SELECTOR = formatLabelSelector(

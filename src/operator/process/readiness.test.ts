@@ -21,6 +21,7 @@ test.each<[string, Partial<OperatorProgress>, readonly string[]]>([
   ],
   ['the caches are being filled', SERVED, ['informer-sync']],
   ['a replica leads, or could', { ...SERVED, ...FILLED }, []],
+  ['a replica is about to restart', { ...SERVED, ...FILLED, leaves: true }, ['staying']],
   [
     'webhooks do not answer',
     { ...SERVED, ...FILLED, webhooks: { problem: () => 'no' } },

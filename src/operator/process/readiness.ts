@@ -7,6 +7,8 @@ export interface OperatorProgress {
   api: 'unknown' | 'served' | { readonly problem: string };
   caches?: { hasSynced(): boolean } | undefined;
   webhooks?: { problem(): string | undefined } | undefined;
+  /** Whether it is about to end, so that others are to be asked. */
+  leaves?: boolean;
 }
 
 /**
@@ -29,8 +31,12 @@ export function readinessChecks(
     problem: () =>
       progress.caches?.hasSynced() === true ? undefined : 'caches are not filled yet',
   };
-  if (!hasWebhooks) return [api, informers];
+  const staying: HealthCheck = {
+    name: 'staying',
+    problem: () => (progress.leaves === true ? 'it restarts with changed settings' : undefined),
+  };
+  if (!hasWebhooks) return [api, informers, staying];
   const problem = (): string | undefined =>
     progress.webhooks === undefined ? 'they were not started yet' : progress.webhooks.problem();
-  return [api, informers, { name: 'webhooks', problem }];
+  return [api, informers, staying, { name: 'webhooks', problem }];
 }

@@ -1,0 +1,105 @@
+/**
+ * What the replicas of the operator keep about its settings, in a ConfigMap of its namespace: the
+ * last file that was right, and whose turn it is to restart.
+ */
+import { isJsonObject, ownMember } from '../../kube/json/json-value.ts';
+import type { Stored } from '../../kube/meta.ts';
+import { CONFIG_MAPS, type ConfigMap } from '../../kube/objects/core.ts';
+import { apiVersionOf } from '../../kube/resource.ts';
+import { isReason } from '../../kube/status.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import { SETTINGS_RECORD_NAME } from '../configuration/object-names.ts';
+import type { RestartRecord } from './restart-turn.ts';
+
+export interface SettingsRecord extends RestartRecord {
+  /** The text of the file with which the leader runs. */
+  readonly lastGood?: string | undefined;
+}
+
+const LAST_GOOD = 'last-good.yaml';
+const REPLICAS = 'replicas.json';
+/** Replicas write seldom, so that more conflicts than this have another reason. */
+const MAX_ATTEMPTS = 5;
+
+export async function readSettingsRecord(
+  client: Client,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<SettingsRecord> {
+  return recordIn(await stored(client, namespace, signal));
+}
+
+/**
+ * Writes what `change` makes of the newest record, unless that is the same. `change` may be asked
+ * again; with undefined it gives up. Returns whether the record is as it wanted.
+ */
+export async function changeSettingsRecord(
+  client: Client,
+  namespace: string,
+  signal: AbortSignal,
+  change: (record: SettingsRecord) => SettingsRecord | undefined,
+): Promise<boolean> {
+  for (let attempt = 1; ; attempt++) {
+    const found = await stored(client, namespace, signal);
+    const record = recordIn(found);
+    const next = change(record);
+    if (next === undefined) return false;
+    const data = dataOf(next);
+    if (found !== undefined && JSON.stringify(data) === JSON.stringify(dataOf(record))) return true;
+    const metadata = found?.metadata ?? { namespace, name: SETTINGS_RECORD_NAME };
+    const head = { apiVersion: apiVersionOf(CONFIG_MAPS), kind: CONFIG_MAPS.kind };
+    try {
+      if (found === undefined)
+        await client.create(CONFIG_MAPS, { ...head, metadata, data }, { signal });
+      else await client.update(CONFIG_MAPS, { ...found, ...head, data }, { signal });
+      return true;
+    } catch (error) {
+      const isRace = isReason(error, 'Conflict', 'AlreadyExists', 'NotFound');
+      if (!isRace || attempt === MAX_ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function stored(
+  client: Client,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<Stored<ConfigMap> | undefined> {
+  try {
+    return await client.get(CONFIG_MAPS, { namespace, name: SETTINGS_RECORD_NAME }, { signal });
+  } catch (error) {
+    if (isReason(error, 'NotFound')) return undefined;
+    throw error;
+  }
+}
+
+/** What cannot be read counts as absent: anyone may have edited it. */
+function recordIn(found: ConfigMap | undefined): SettingsRecord {
+  const data = found?.data ?? {};
+  const lastGood = ownMember(data, LAST_GOOD);
+  const { turn, runs } = parsed(ownMember(data, REPLICAS) ?? '');
+  const known = Object.entries(isJsonObject(runs) ? runs : {}).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
+  return {
+    lastGood,
+    turn: typeof turn === 'string' ? turn : undefined,
+    runs: Object.fromEntries(known),
+  };
+}
+
+function parsed(text: string): { readonly turn?: unknown; readonly runs?: unknown } {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function dataOf({ lastGood, turn, runs }: SettingsRecord): NonNullable<ConfigMap['data']> {
+  return {
+    ...(lastGood === undefined ? {} : { [LAST_GOOD]: lastGood }),
+    [REPLICAS]: JSON.stringify({ turn, runs }),
+  };
+}
