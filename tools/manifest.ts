@@ -1,5 +1,5 @@
 /**
- * Writes the files in `deploy/` and the reference of the chart's values, from the code that
+ * Writes the files in `deploy/` and the tables of settings and values in the documentation, from the code that
  * `lockstep install` runs too: `npm run manifest`. A test fails if a file is out of date.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,6 +9,7 @@ import { dashboard } from '../src/deploy/dashboard.ts';
 import { manifest, manifestYaml } from '../src/deploy/manifest.ts';
 import { monitoring } from '../src/deploy/monitoring.ts';
 import { defaultSettings } from '../src/deploy/settings.ts';
+import { CONFIGURATION_PAGE, configurationReference } from './configuration-reference.ts';
 import { CHART_NAME, chartFiles, valuesReference } from './helm/chart.ts';
 import { kustomizeFiles } from './kustomize.ts';
 
@@ -42,6 +43,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     ),
     ...below(`deploy/helm/${CHART_NAME}`, chartFiles()),
     ['docs/reference/helm.md', valuesReference()],
+    [CONFIGURATION_PAGE, configurationReference()],
   ]);
 }
 

@@ -6,8 +6,6 @@ export interface BindAddress {
   readonly port: number;
 }
 
-export const ADDRESS_FORM = 'expected host:port, :port or 0';
-
 /** `host:port`, `:port` for all addresses, `0` for none; undefined for anything else. */
 export function parseBindAddress(text: string): BindAddress | 'off' | undefined {
   if (text === '0') return 'off';

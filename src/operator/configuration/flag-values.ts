@@ -2,34 +2,8 @@
  * Parses values of the operator's flags: each reader returns the value, or says what was expected.
  */
 import { InvalidArgumentError, Option } from 'commander';
-import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../../jobset/feature-gates.ts';
-import {
-  dns1035LabelErrors,
-  dns1123LabelErrors,
-  dns1123SubdomainErrors,
-} from '../../kube/name-rules.ts';
-import { quote } from '../../kube/quote.ts';
-import { ADDRESS_FORM, type BindAddress, parseBindAddress } from './bind-address.ts';
-
-/** Names of all features. */
-export const GATES = Object.keys(DEFAULT_FEATURE_GATES);
-
-export function featureGates(text: string, before: FeatureGates): FeatureGates {
-  const chosen: Record<string, boolean> = {};
-  for (const part of text.split(',')) {
-    const [name = '', value, ...more] = part.split('=').map((one) => one.trim());
-    if (!Object.hasOwn(DEFAULT_FEATURE_GATES, name)) {
-      throw new InvalidArgumentError(
-        `unknown feature gate ${quote(name)}, allowed are ${GATES.join(', ')}.`,
-      );
-    }
-    if ((value !== 'true' && value !== 'false') || more.length > 0) {
-      throw new InvalidArgumentError(`expected ${name}=true or ${name}=false.`);
-    }
-    chosen[name] = value === 'true';
-  }
-  return { ...before, ...chosen };
-}
+import { dns1123LabelErrors } from '../../kube/name-rules.ts';
+import { Problem, type Setting, type SettingType } from './setting-types.ts';
 
 export function httpsUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -39,55 +13,35 @@ export function httpsUrl(text: string): string {
   return url.origin;
 }
 
-export function serviceName(text: string): string {
-  const [problem] = dns1035LabelErrors(text);
-  if (problem !== undefined) throw new InvalidArgumentError(`expected a Service: ${problem}.`);
-  return text;
+/** The flag of a setting, and the one that says no. */
+export function optionsOf({ flag, negated, ...setting }: Setting): readonly Option[] {
+  if (flag === undefined) return [];
+  const option = optionOf({ flag, ...setting });
+  if (negated === undefined) return [option];
+  return [option, new Option(flag.replace('--', '--no-'), negated)];
 }
 
-export function secretName(text: string): string {
-  const [problem] = dns1123SubdomainErrors(text);
-  if (problem !== undefined) throw new InvalidArgumentError(`expected a Secret: ${problem}.`);
-  return text;
+export function optionOf(flag: Omit<Setting, 'path'> & { readonly flag: string }): Option {
+  const { type } = flag;
+  const initial = 'withoutFile' in flag ? flag.withoutFile : flag.default;
+  const syntax = type.syntax === undefined ? '' : ` (${type.syntax})`;
+  const value = type.placeholder === undefined ? '' : ` <${type.placeholder}>`;
+  const option = new Option(`${flag.flag}${value}`, `${flag.help}${syntax}`);
+  if (initial !== undefined) option.default(type.read(initial), shown(initial));
+  if (type.choices !== undefined) return option.choices(type.choices);
+  return value === '' ? option : option.argParser((text, before) => readFlag(type, text, before));
 }
 
-export function leaseName(text: string): string {
-  const [problem] = dns1123SubdomainErrors(text);
-  if (problem !== undefined) throw new InvalidArgumentError(`expected a Lease: ${problem}.`);
-  return text;
+function readFlag(type: SettingType, text: string, before: unknown): unknown {
+  const raw = type.fromText(text, before);
+  if (raw instanceof Problem) throw new InvalidArgumentError(`${raw.text}.`);
+  return type.read(raw);
 }
 
-export function address(flag: string, description: string): Option {
-  return new Option(`${flag} <address>`, `${description}: host:port or :port; 0 serves nothing`)
-    .argParser(bindAddress)
-    .default('off', '0');
-}
-
-function bindAddress(text: string): BindAddress | 'off' {
-  const parsed = parseBindAddress(text);
-  if (parsed === undefined) throw new InvalidArgumentError(`${ADDRESS_FORM}.`);
-  return parsed;
-}
-
-export function number(text: string): number {
-  const value = Number(text);
-  if (!/^-?[0-9]+(?:\.[0-9]+)?$/.test(text) || value === 0 || !Number.isFinite(value)) {
-    throw new InvalidArgumentError('expected a number other than 0.');
-  }
-  return value;
-}
-
-/** The largest number in a Configuration file. */
-export const MAX_COUNT = 2_147_483_647;
-
-export function countUpTo(most: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (!/^[0-9]+$/.test(text) || value < 1 || value > most) {
-      throw new InvalidArgumentError(`expected a whole number from 1 to ${most}.`);
-    }
-    return value;
-  };
+/** A text stands for what is read of it, and so does none for a map that changes nothing. */
+function shown(initial: unknown): string | undefined {
+  if (typeof initial === 'string') return initial;
+  return typeof initial === 'object' ? 'all of them' : undefined;
 }
 
 /** Refuses an empty text, which an unset variable of a script would leave. */
@@ -108,7 +62,7 @@ export function namespaceNames(text: string): readonly string[] {
   );
 }
 
-export function namespaceName(text: string): string {
+function namespaceName(text: string): string {
   const [problem] = dns1123LabelErrors(text);
   if (problem !== undefined) throw new InvalidArgumentError(`expected a namespace: ${problem}.`);
   return text;

@@ -31,6 +31,11 @@ export const OPERATOR_POD_LABELS = {
   'app.kubernetes.io/component': 'operator',
 } as const;
 
+/** The image of agents for which no setting names another. */
+export function defaultAgentImage(version: string): string {
+  return `lockstep/agent:${version}`;
+}
+
 /** Marks a ConfigMap with the hub's authorities as the operator's own. */
 export const HUB_AUTHORITIES_LABELS = { 'app.kubernetes.io/managed-by': 'lockstep' } as const;
 export const HUB_AUTHORITIES_SELECTOR = formatLabelSelector(

@@ -1,7 +1,4 @@
 /** TLS versions and cipher suites of the operator's servers. */
-import { notSupported } from '../../kube/field-error.ts';
-import type { FieldError } from '../../kube/status.ts';
-
 /** With OpenSSL's names, as Node expects them. */
 export interface TlsSettings {
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
@@ -11,6 +8,8 @@ export interface TlsSettings {
 
 /** `minVersion` in Go's words, and cipher suites by their IANA names, as Kubernetes writes them. */
 export const TLS_VERSIONS = { VersionTLS12: 'TLSv1.2', VersionTLS13: 'TLSv1.3' } as const;
+
+export type TlsVersion = keyof typeof TLS_VERSIONS;
 
 const AES_128 = 'AES128-GCM-SHA256';
 const AES_256 = 'AES256-GCM-SHA384';
@@ -45,19 +44,15 @@ const TLS13_SUITES = [
   'TLS_CHACHA20_POLY1305_SHA256',
 ];
 
-export function tlsSettings(
-  minVersion: keyof typeof TLS_VERSIONS,
-  suites: readonly string[],
-): TlsSettings {
+export function tlsSettings(minVersion: TlsVersion, suites: readonly string[]): TlsSettings {
   const version = TLS_VERSIONS[minVersion];
   if (suites.length === 0) return { minVersion: version };
   const named = suites.flatMap((suite) => CIPHER_SUITES[suite] ?? []);
   return { minVersion: version, ciphers: [...TLS13_SUITES, ...named].join(':') };
 }
 
-export function cipherSuiteErrors(suites: readonly string[], path: string): readonly FieldError[] {
-  const known = [...Object.keys(CIPHER_SUITES), ...TLS13_SUITES];
-  return suites.flatMap((suite, i) =>
-    known.includes(suite) ? [] : [notSupported(`${path}[${i}]`, suite, known)],
-  );
-}
+/** All that a file may name. */
+export const CIPHER_SUITE_NAMES: readonly string[] = [
+  ...Object.keys(CIPHER_SUITES),
+  ...TLS13_SUITES,
+];
