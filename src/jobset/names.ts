@@ -101,6 +101,8 @@ export const REPLACE_AFTER = 'lockstep/replace-after';
 export const MAX_RESTARTS_WITHOUT_PROGRESS = 'lockstep/max-restarts-without-progress';
 /** JobSet annotation: the epoch to end, if it is the current one and was released. */
 export const RESTART_EPOCH = 'lockstep/restart-epoch';
+/** JobSet annotation: entries of `status.avoidedNodes` to take away, each as `NODE@TIME`. */
+export const FORGET_NODES = 'lockstep/forget-nodes';
 /** JobSet annotation: restarts that are allowed beside `maxRestarts`; 0 by default. */
 export const EXTRA_RESTARTS = 'lockstep/extra-restarts';
 

@@ -33,6 +33,7 @@ import { reportGuarantees } from './injection/agent-guarantees.ts';
 import { grantRights, revokeRights } from './injection/planned-rights.ts';
 import { recordMode } from './injection/recorded-mode.ts';
 import type { JobSetStatus } from './jobset.ts';
+import { forgetNodes } from './ladder/forget-nodes.ts';
 import { isManagedByUs } from './manager.ts';
 import { merge, type Next, unchanged } from './merge.ts';
 import {
@@ -91,6 +92,7 @@ const STEPS: readonly Step<Facts>[] = [
   // The end of the JobSet, and the end or the release of an epoch.
   completeOrFail,
   restartInPlace,
+  forgetNodes,
   // What is there and should not be.
   lookBeforeRecreating,
   dealWithLostPods,

@@ -19,6 +19,7 @@ import { annotationErrors, injectedMode, tryInjection } from './injection/agent-
 import type { ShareOptions } from './injection/agent-resources.ts';
 import { settingsWarnings } from './injection/agent-settings.ts';
 import type { JobSet } from './jobset.ts';
+import { forgetNodesErrors } from './ladder/forget-nodes.ts';
 import { ladderErrors, ladderWarnings } from './ladder/ladder-settings.ts';
 import { keepFailedErrors, keepFailedWarnings } from './policies/keep-failed.ts';
 import { progressTimeoutErrors } from './progress/progress-timeouts.ts';
@@ -198,6 +199,7 @@ function liveAnnotationErrors({ metadata }: JobSet): readonly FieldError[] {
     ...keepFailedErrors(metadata),
     ...restartEpochErrors(metadata.annotations),
     ...ladderErrors(metadata.annotations),
+    ...forgetNodesErrors(metadata.annotations),
   ];
 }
 

@@ -1,4 +1,4 @@
-/** `lockstep logs`, `report` and `restart` as a user runs them, on a group that fails, in both modes. */
+/** `lockstep logs`, `report`, `restart` and `nodes` as a user runs them, on a group that fails, in both modes. */
 import { execFile, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -178,6 +178,29 @@ describe.each(RESTART_MODES)('a group in mode %s', (mode) => {
     expect(report).toMatch(/epoch 2 ended: Requested, not counted; had run for /);
   });
 
+  it('lists the nodes that members have left, and forgets them once', async () => {
+    const at = { namespace: 'default', name };
+    const time = '2026-01-01T00:00:00.000000Z';
+    const entry = { time, reason: 'r', pod: 'p', worker: 'worker 1 of w' };
+    const avoidedNodes = ['gone-0', 'gone-1'].map((node) => ({ node, ...entry }));
+    const status = { type: 'merge', patch: { status: { avoidedNodes } } } as const;
+    await cluster.client.patch(JOBSETS, at, status, { subresource: 'status' });
+    const { stdout: table } = await lockstep('nodes', name);
+    expect(table).toMatch(/^NODE +AGE +MEMBER +POD +WHY\ngone-0 .* worker 1 of w .* r\ngone-1 /);
+    const wrong = await lockstep('nodes', name, '--forget', 'other');
+    expect([wrong.exitCode, wrong.stdout]).toEqual([1, '']);
+    expect(wrong.stderr).toContain('does not avoid other; it avoids gone-0, gone-1; nothing was');
+    const one = await lockstep('nodes', name, '--forget', 'gone-1');
+    expect(one).toEqual({ exitCode: 0, stdout: 'forgotten: gone-1\n', stderr: '' });
+    const rest = JSON.parse((await lockstep('nodes', name, '-o', 'json')).stdout) as object;
+    expect(rest).toMatchObject({ namespace: 'default', name, avoidedNodes: [{ node: 'gone-0' }] });
+    expect((await lockstep('nodes', name, '--all')).stdout).toBe('forgotten: gone-0\n');
+    const none = `JobSet default/${name} avoids no node\n`;
+    for (const more of [[], ['--all']]) {
+      expect(await lockstep('nodes', name, ...more)).toMatchObject({ exitCode: 0, stdout: none });
+    }
+  });
+
   it('refuses ranks and epochs that do not exist', async () => {
     const expected: readonly (readonly [readonly string[], number, RegExp])[] = [
       [['--rank', '3'], 1, /there is no rank 3: those of w are 0 to 2/],
@@ -193,8 +216,11 @@ describe.each(RESTART_MODES)('a group in mode %s', (mode) => {
   });
 });
 
-it.each(['logs', 'report', 'restart'])('lockstep %s says which JobSets there are', async (verb) => {
-  const { exitCode, stderr } = await lockstep(verb, 'counted');
-  expect(exitCode).toBe(1);
-  expect(stderr).toMatch(/there is no JobSet default\/counted; in namespace default there are /);
-});
+it.each(['logs', 'report', 'restart', 'nodes'])(
+  'lockstep %s says which JobSets there are',
+  async (verb) => {
+    const { exitCode, stderr } = await lockstep(verb, 'counted');
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/there is no JobSet default\/counted; in namespace default there are /);
+  },
+);

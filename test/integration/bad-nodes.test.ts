@@ -5,6 +5,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createHubChannel } from '../../src/agent/hub-channel.ts';
 import type { JobSetSpec, JobSetStatus } from '../../src/jobset/jobset.ts';
+import { forgetRequest } from '../../src/jobset/ladder/forget-nodes.ts';
 import { EXCLUSIVE_TOPOLOGY, REPLICATED_JOB_NAME } from '../../src/jobset/names.ts';
 import type { Stored, StringMap } from '../../src/kube/meta.ts';
 import { COMPLETION_INDEX, type JobSpec } from '../../src/kube/objects/job.ts';
@@ -236,6 +237,38 @@ describe('a member whose preflight does not pass', () => {
     expect(inPlaceRestarts).toBe(1);
     expect(moved(before, await world.pods())).toEqual(['w0/1']);
     expect(world.group.operatorClient.count('delete pods')).toBe(1);
+  });
+
+  it('may come back to a node that was forgotten, and leaves it again at the next failure', async () => {
+    world = new World();
+    await world.begin(specOf(2), PREFLIGHT, 3);
+    await world.group.allIn(1, 2);
+    const [bad = ''] = nodesOf(await world.pods(), ['w0/1']);
+    world.tell('w0/1', UNFIT);
+    await world.until(({ avoidedNodes = [] }) => avoidedNodes.length === 1);
+    // Asked in the middle of the restart: the entry still says which Pod has to go.
+    const { avoidedNodes: entries = [] } = await world.status();
+    const annotations = { 'lockstep/forget-nodes': forgetRequest(entries) };
+    await world.group.patch({ metadata: { annotations } });
+    await world.until(({ syncedEpoch }) => syncedEpoch === 2);
+    await world.group.allIn(2, 2);
+    await world.until(({ avoidedNodes = [] }) => avoidedNodes.length === 0);
+    // The only other node of the three that is free.
+    const [elsewhere] = nodesOf(await world.pods(), ['w0/1']);
+    expect(elsewhere).not.toBe(bad);
+    world.tell('w0/1', UNFIT);
+    await world.until(({ syncedEpoch }) => syncedEpoch === 3);
+    await world.group.allIn(3, 2);
+    expect(nodesOf(await world.pods(), ['w0/1'])).toEqual([bad]);
+    world.tell('w0/1', UNFIT);
+    await world.until(({ syncedEpoch }) => syncedEpoch === 4);
+    await world.group.cluster.clock.advance(60_000);
+    const { avoidedNodes = [] } = await world.status();
+    expect(avoidedNodes.map(({ node }) => node)).toEqual([bad, elsewhere]);
+    const told = (await world.group.events()).filter(({ reason }) => reason === 'NodesForgotten');
+    expect(told.map(({ note }) => note)).toEqual([
+      `not avoided any more, as lockstep/forget-nodes asks: ${bad}`,
+    ]);
   });
 
   it('leaves it in a group that starts in order', async () => {

@@ -4,6 +4,7 @@ import type { ConnectionFlags } from '../cluster-connection.ts';
 import type { DashboardFlags } from '../dashboard/command.ts';
 import type { ListFlags } from '../jobset-list/options.ts';
 import type { LogsFlags } from '../jobset-logs/options.ts';
+import type { NodesFlags } from '../jobset-nodes/command.ts';
 import type { ReportFlags } from '../jobset-report/command.ts';
 import type { RestartFlags } from '../jobset-restart/command.ts';
 import { clusterCommand, DASHBOARD_PORT } from './cluster-command.ts';
@@ -108,6 +109,22 @@ export function addJobSetCommands(program: Command): void {
       const parsed = parseRestart(jobSet, flags);
       if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
       process.exitCode = await restartJobSet(parsed.options, flags);
+    });
+
+  jobSetCommand(
+    program,
+    'nodes',
+    'list the nodes that members of a JobSet have left, or forget them',
+  )
+    .option('--forget <node...>', 'let new Pods use these nodes again')
+    .option('--all', 'forget all of them')
+    .option('--timeout <seconds>', 'how long to wait until they are forgotten', '60')
+    .option('-o, --output <format>', 'json or yaml')
+    .action(async (jobSet: string, flags: NodesFlags & ConnectionFlags) => {
+      const { jobSetNodes, parseNodes } = await import('../jobset-nodes/command.ts');
+      const parsed = parseNodes(jobSet, flags);
+      if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
+      process.exitCode = await jobSetNodes(parsed.options, flags);
     });
 
   jobSetCommand(

@@ -2,6 +2,7 @@
 import type { OverviewRow } from '../../jobset/view/overview.ts';
 import { humanDuration } from '../../kube/duration.ts';
 import { printable } from '../../kube/quote.ts';
+import { aligned } from '../aligned.ts';
 
 export interface TableOptions {
   readonly hasNamespaces: boolean;
@@ -91,17 +92,4 @@ function percent(share: number | null): string {
 /** Clocks differ, so what has just happened may lie in the future. */
 function age(sinceMs: number, nowMs: number): string {
   return Number.isNaN(sinceMs) ? UNKNOWN : humanDuration(Math.max(0, nowMs - sinceMs));
-}
-
-const GAP = '   ';
-
-function aligned(rows: readonly (readonly string[])[]): readonly string[] {
-  const widths: number[] = [];
-  for (const row of rows) {
-    for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, cell.length);
-  }
-  return rows.map((row) => {
-    const cells = row.map((cell, i) => cell.padEnd(widths[i] ?? 0));
-    return cells.join(GAP).trimEnd();
-  });
 }

@@ -126,6 +126,12 @@ export const OWN_ANNOTATIONS: readonly OwnAnnotation[] = [
     values: 'number of an epoch, from 1',
     help: 'ends that epoch, [uncharged](#annotations-that-may-change), if it is the current one and was released',
   },
+  {
+    key: names.FORGET_NODES,
+    on: ['JobSet'],
+    values: '1 to 16 entries `NODE@TIME`, separated by commas',
+    help: 'takes these entries [from `status.avoidedNodes`](#annotations-that-may-change), each once',
+  },
 ];
 
 /** The keys that mean something there. */

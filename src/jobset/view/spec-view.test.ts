@@ -109,6 +109,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   [names.KEEP_FAILED]: '1h',
   [names.STOP_GRACE]: '30s',
   [names.RESTART_EPOCH]: '4',
+  [names.FORGET_NODES]: 'n1@2026-01-01T00:00:00.000000Z',
   [names.REPLACE_AFTER]: '3/1h',
   [names.EXTRA_RESTARTS]: '2',
   [names.MAX_RESTARTS_WITHOUT_PROGRESS]: '3',

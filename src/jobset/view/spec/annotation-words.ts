@@ -2,6 +2,7 @@
 import { parseDuration } from '../../../kube/duration.ts';
 import { quote } from '../../../kube/quote.ts';
 import { parseStopGraceSeconds } from '../../injection/agent-settings.ts';
+import { forgetNodesErrors } from '../../ladder/forget-nodes.ts';
 import { maxRestartsWithoutProgress, replaceAfter } from '../../ladder/ladder-settings.ts';
 import * as names from '../../names.ts';
 import { placementRequest } from '../../placement-annotations.ts';
@@ -129,6 +130,13 @@ const WORDS: Readonly<Record<string, AnnotationWords>> = {
       /^[1-9]\d*$/.test(value)
         ? `A restart of epoch ${value} was asked for, which is done once and does not count.`
         : undefined,
+  },
+  [names.FORGET_NODES]: {
+    needs: 'InPlace',
+    of: (value) =>
+      forgetNodesErrors({ [names.FORGET_NODES]: value }).length > 0
+        ? undefined
+        : `Nodes that members have left were to be forgotten, each once: ${quote(value)}.`,
   },
   [names.DISABLE_IN_PLACE_RESTART]: {
     needs: 'InPlace',
