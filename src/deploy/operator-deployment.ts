@@ -42,7 +42,7 @@ export const WEBHOOKS_OFF = '--webhooks=off';
 /** Followed by the namespaces to which the operator is confined, separated by commas. */
 export const NAMESPACES_ARGUMENT = '--namespace=';
 const CONFIGURATION_DIRECTORY = '/etc/lockstep';
-const CONFIGURATION_FILE = 'configuration.yaml';
+export const CONFIGURATION_FILE = 'configuration.yaml';
 
 export function namespaceObject({ namespace }: InstallationSettings): Installed {
   const levels = ['enforce', 'audit', 'warn'].map((mode) => [

@@ -17,6 +17,7 @@ import { agentImage } from './probe-pod.ts';
 import { quotaFindings, readQuotas } from './quotas.ts';
 import { reachFindings, readReach } from './reach.ts';
 import { readRights, rightsFindings } from './rights.ts';
+import { readSettings, settingsFindings } from './settings.ts';
 
 export interface ExaminationOptions extends Asking {
   readonly client: Client;
@@ -82,9 +83,13 @@ async function operatorFindings(
   switch (place.type) {
     case 'Process':
       return processFindings(place.host);
-    case 'Cluster':
-      return installationFindings(
-        await readInstallation(client, options, place.namespace, version),
-      );
+    case 'Cluster': {
+      const { namespace } = place;
+      const [installation, settings] = await Promise.all([
+        readInstallation(client, options, namespace, version),
+        readSettings(client, options, namespace),
+      ]);
+      return [...installationFindings(installation), ...settingsFindings(settings, namespace)];
+    }
   }
 }
