@@ -73,6 +73,7 @@ export const EMBEDDED_ONLY: Readonly<Record<string, string>> = {
   'integration/outside-the-group.test.ts': VIRTUAL_TIME,
   'integration/reconciliation.test.ts': VIRTUAL_TIME,
   'integration/repeated-actions.test.ts': VIRTUAL_TIME,
+  'integration/upstream-definition.test.ts': VIRTUAL_TIME,
   'integration/webhooks.test.ts': VIRTUAL_TIME,
 };
 

@@ -52,6 +52,7 @@ import type { CountersPutOff } from './status/counters.ts';
 import { reportDefinition } from './status/definition.ts';
 import { countFirstRun } from './status/execution-attempts.ts';
 import { rejectInvalidSpec, writeFirstStatus } from './status/first-status.ts';
+import { readAsKept, writtenAsKept } from './status/kept-status.ts';
 import { beginAttempt, writeCounters } from './status/status-write.ts';
 import { createClaims, createService } from './surroundings.ts';
 import { exceedsDefinition } from './validation/size.ts';
@@ -137,7 +138,8 @@ const CLOSING_STEPS: readonly ((facts: Facts, next: Next) => Decision)[] = [
   accountTime,
 ];
 
-export function plan(snapshot: Snapshot): Plan {
+export function plan(stored: Snapshot): Plan {
+  const snapshot = readAsKept(stored);
   const { jobSet, nowMs } = snapshot;
   const spec = withDefaults(jobSet.spec);
   // If the definition does not admit a JobSet of this size, its finalizers cannot go before it has
@@ -163,7 +165,7 @@ export function plan(snapshot: Snapshot): Plan {
     next = merge(next, decision, nowMs);
   }
   return {
-    status: next.isChanged ? inBothDialects(next.status) : undefined,
+    status: next.isChanged ? writtenAsKept(stored, inBothDialects(next.status)) : undefined,
     actions: decisions.flatMap(({ actions = [] }) => actions),
     events: next.events,
     outcomes: decisions.flatMap(({ outcomes = [] }) => outcomes),

@@ -98,12 +98,22 @@ describe('a definition without status.avoidedNodes and status.progress', () => {
   });
 
   test('is only logged where no JobSet asks for anything', async () => {
+    await applyDefinition('avoidedNodes');
+    await group.startOperator(undefined, logger);
+    await group.create(SPEC, { 'lockstep/progress-timeout': '1h' });
+    await group.allIn(1, WORKERS);
+    expect(warnings()).toMatchObject([{ fields: { fields: ['avoidedNodes'] } }]);
+    expect(await outdated()).toBeUndefined();
+  });
+
+  test('is named for what every group has', async () => {
     await applyDefinition('goodput');
     await group.startOperator(undefined, logger);
-    await group.create(SPEC, { 'lockstep/replace-after': '3/1h' });
+    await group.create(SPEC);
     await group.allIn(1, WORKERS);
-    expect(warnings()).toMatchObject([{ fields: { fields: ['goodput'] } }]);
-    expect(await outdated()).toBeUndefined();
+    expect((await outdated())?.message).toMatch(
+      /^the account of lost time is off: .*status.goodput/,
+    );
   });
 });
 

@@ -6,6 +6,7 @@
 import { defined } from '../../kube/json/defined.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import type { PlannedEvent } from '../decision.ts';
+import { releasedEpoch } from '../epoch/dialect.ts';
 import { currentEpoch, slotCount } from '../epoch/in-place-restart.ts';
 import type { Witness } from '../epoch/witness.ts';
 import type { GroupFacts } from '../facts.ts';
@@ -31,7 +32,9 @@ export function isOpen({ phases }: RestartRecord): boolean {
 /** Fates of members in epochs before this one are in the status, or count for nothing any more. */
 export function oldestUnsettledEpoch(status: JobSetStatus): number {
   const epoch = currentEpoch(status);
-  const isReleased = status.replicatedJobsStatus?.some(({ syncedEpoch }) => syncedEpoch === epoch);
+  const isReleased = status.replicatedJobsStatus?.some(
+    ({ name }) => releasedEpoch(status, name) === epoch,
+  );
   return isReleased === true ? epoch : epoch - 1;
 }
 

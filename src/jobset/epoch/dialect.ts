@@ -1,6 +1,5 @@
 import type { Decision } from '../decision.ts';
-import type { Facts } from '../facts.ts';
-import type { JobSetStatus } from '../jobset.ts';
+import type { JobSetStatus, ReplicatedJobStatus } from '../jobset.ts';
 
 /**
  * The two dialects in which a JobSet's status tells agents what to do. Upstream counts attempts
@@ -46,30 +45,53 @@ export function epochsOf(status: JobSetStatus | undefined): Epochs {
 
 /** S(r): the newest epoch in which a ReplicatedJob was released. */
 export function releasedEpoch(status: JobSetStatus | undefined, replicatedJob: string): number {
-  if (!speaksOurs(status)) return epochsOf(status).synced;
   const own = status?.replicatedJobsStatus?.find(({ name }) => name === replicatedJob);
-  return own?.syncedEpoch ?? 0;
+  return own?.syncedEpoch ?? (speaksOurs(status) ? 0 : epochsOf(status).synced);
+}
+
+/** The members of `Facts` that say how far a group has come. */
+interface TakenOver {
+  readonly status: JobSetStatus;
+  readonly counters: readonly ReplicatedJobStatus[];
+  /** Absent: failures do not restart it in place. */
+  readonly group: object | undefined;
 }
 
 /**
  * A group from upstream's controller continues where it is, so that none of its workers has to
- * restart. Every epoch that is over was one restart. Those that recreated Jobs are counted already;
- * the others were in place, and upstream charged all of them.
+ * restart.
  */
-export function takeOver({ status, counters, group }: Facts): readonly Decision[] {
+export function takeOver({ status, counters, group }: TakenOver): readonly Decision[] {
   if (group === undefined || speaksOurs(status) || !speaksUpstreams(status)) return [];
+  const change = inOurs(status, counters);
+  const note = `continues after epoch ${change.deprecatedEpoch}, as upstream's attempts say`;
+  const event = { type: 'Normal', reason: 'TakenOver', note } as const;
+  return [{ status: change, events: [event], isLast: true }];
+}
+
+/** A status as we read it where the stored definition keeps attempts, and none of our fields. */
+export function fromAttempts(status: JobSetStatus): JobSetStatus {
+  if (speaksOurs(status) || !speaksUpstreams(status)) return status;
+  return { ...status, ...inOurs(status, status.replicatedJobsStatus ?? []) };
+}
+
+/**
+ * Every epoch that is over was one restart. Those that recreated Jobs are counted already; the
+ * others were in place, and count towards the budget, as attempts do not say which were charged.
+ */
+function inOurs(
+  status: JobSetStatus,
+  counters: readonly ReplicatedJobStatus[],
+): Partial<JobSetStatus> {
   const { deprecated, synced } = epochsOf(status);
   const inPlace = Math.max(0, deprecated - (status.restarts ?? 0));
-  const change = {
+  return {
     deprecatedEpoch: deprecated,
     syncedEpoch: synced,
     replicatedJobsStatus: counters.map((each) => ({ ...each, syncedEpoch: synced })),
     inPlaceRestarts: inPlace,
     inPlaceRestartsCountTowardsMax: inPlace,
   };
-  const note = `continues after epoch ${deprecated}, as upstream's attempts say`;
-  const event = { type: 'Normal', reason: 'TakenOver', note } as const;
-  return [{ status: change, events: [event], isLast: true }];
 }
 
 /** A status for agents of both dialects; one without epochs stays as it is. */

@@ -2,6 +2,7 @@
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import type { JobSetStatus } from '../jobset.ts';
+import { epochsOf } from './dialect.ts';
 import type { Members } from './members.ts';
 import type { PodFacts } from './pod-facts.ts';
 
@@ -142,7 +143,7 @@ export function aheadOfTheirTime(group: Group): readonly PodFacts[] {
 
 /** C according to a status. */
 export function currentEpoch(status: JobSetStatus): number {
-  return (status.deprecatedEpoch ?? 0) + 1;
+  return epochsOf(status).deprecated + 1;
 }
 
 /** The least S(r) of the ReplicatedJobs that still have members; of all if none has. */

@@ -1,41 +1,72 @@
 /**
- * Reports the features of a JobSet that are off because the stored definition lacks the fields that
- * they write. With one of them, a member would be replaced again and again, because the status
+ * Reports what is off because the stored definition lacks the fields in which it would be written.
+ * With `lockstep/replace-after`, a member would be replaced again and again, because the status
  * never says that it was.
  */
-import type { StringMap } from '../../kube/meta.ts';
+import { forbiddenField } from '../../kube/field-error.ts';
+import type { FieldError } from '../../kube/status.ts';
 import type { Decision } from '../decision.ts';
+import { hasStartupOrder } from '../epoch/startup-stages.ts';
 import type { Facts } from '../facts.ts';
-import type { JobSetStatus } from '../jobset.ts';
 import { MAX_RESTARTS_WITHOUT_PROGRESS, PREFLIGHT, REPLACE_AFTER } from '../names.ts';
+import { restartsInPlace } from '../policies/restart-strategy.ts';
+import { listed } from '../view/spec/asked.ts';
 import { cleared } from './conditions.ts';
+import { lacksEpochs } from './kept-status.ts';
 
-/** By annotation, the field of the status without which it does nothing. */
-const NEEDS: Readonly<Record<string, keyof JobSetStatus>> = {
-  [REPLACE_AFTER]: 'avoidedNodes',
-  [PREFLIGHT]: 'avoidedNodes',
-  [MAX_RESTARTS_WITHOUT_PROGRESS]: 'progress',
-};
+/** A part of Lockstep, and the field of the status without which it is off. */
+interface Feature {
+  readonly what: string;
+  readonly needs: string;
+  /** Whether this JobSet has it; by default each that restarts in place. */
+  readonly isAsked?: (facts: Facts) => boolean;
+}
 
-/** What features need of the status, and earlier definitions lack. */
+const OF_ANNOTATIONS: readonly Feature[] = [
+  ofAnnotation(REPLACE_AFTER, 'avoidedNodes'),
+  ofAnnotation(PREFLIGHT, 'avoidedNodes'),
+  ofAnnotation(MAX_RESTARTS_WITHOUT_PROGRESS, 'progress'),
+];
+const FEATURES: readonly Feature[] = [
+  ...OF_ANNOTATIONS,
+  { what: 'restarts without a charge', needs: 'deprecatedEpoch' },
+  { what: 'the record of the restart mode', needs: 'restartMode' },
+  { what: 'the restart history', needs: 'restartHistory' },
+  { what: 'the back-off of crash loops', needs: 'restartHistory' },
+  { what: 'who failed first', needs: 'restartHistory[].suspects' },
+  { what: 'last words', needs: 'restartHistory[].lastWords' },
+  { what: 'the account of lost time', needs: 'goodput' },
+  { what: 'the order of the time', needs: 'goodput.course' },
+  { what: 'the order of the time before a restart', needs: 'restartHistory[].course' },
+  {
+    what: 'the memory of Jobs that have succeeded and are gone',
+    needs: 'replicatedJobsStatus[].succeededIndexes',
+    isAsked: always,
+  },
+  { what: 'the count of execution attempts', needs: 'executionAttempts', isAsked: always },
+  { what: 'spec.activeDeadlineSeconds', needs: 'startTime', isAsked: always },
+];
+
+/** What features need of the status, and earlier definitions of ours lack. */
 export const FIELDS_OF_FEATURES: ReadonlySet<string> = new Set([
-  ...Object.values(NEEDS),
-  'goodput' satisfies keyof JobSetStatus,
+  'avoidedNodes',
+  'progress',
+  'goodput',
 ]);
 
 export function reportDefinition(facts: Facts): readonly Decision[] {
   const type = 'DefinitionOutdated';
-  const { jobSet, group, lacks, isDefinitionUnread } = facts;
-  const off =
-    group === undefined || lacks === undefined
-      ? []
-      : featuresOff(jobSet.metadata.annotations, lacks);
-  if (off.length === 0) {
+  const { lacks, isDefinitionUnread } = facts;
+  // What a definition that may not be read keeps is not known: only what was asked for is missed.
+  const features = isDefinitionUnread === true ? OF_ANNOTATIONS : FEATURES;
+  const off = features.filter(
+    ({ needs, isAsked = isGroup }) => lacks?.has(needs) === true && isAsked(facts),
+  );
+  if (lacks === undefined || off.length === 0) {
     const message = 'the stored definition has all fields that the JobSet needs';
     return [{ conditions: [cleared(type, 'FieldsKept', message)] }];
   }
-  const fields = [...new Set(off.map((feature) => `status.${NEEDS[feature]}`))].join(' and ');
-  const what = `${off.join(' and ')} ${off.length === 1 ? 'is' : 'are'} off`;
+  const fields = listed([...new Set(off.map(({ needs }) => `status.${needs}`))]);
   const [reason, why] =
     isDefinitionUnread === true
       ? [
@@ -45,20 +76,49 @@ export function reportDefinition(facts: Facts): readonly Decision[] {
         ]
       : [
           'FieldsMissing',
-          `the stored CustomResourceDefinition of JobSets lacks ${fields}. Apply that of this version ` +
-            'of Lockstep, with "lockstep install" or from deploy/lockstep.yaml',
+          `the stored CustomResourceDefinition of JobSets lacks ${fields}. ${adviceFor(lacks)}`,
         ];
+  const what = `${listed(off.map((each) => each.what))} ${off.length === 1 ? 'is' : 'are'} off`;
   const message = `${what}: ${why}`;
   return [{ conditions: [{ type, status: 'True', reason, message, event: 'Warning' }] }];
 }
 
-/** The annotations that ask for something that cannot be kept. */
-function featuresOff(
-  annotations: StringMap | undefined,
-  lacks: ReadonlySet<string>,
-): readonly string[] {
-  return Object.entries(NEEDS).flatMap(([annotation, field]) => {
-    const { [annotation]: asked = 'Off' } = annotations ?? {};
-    return asked !== 'Off' && lacks.has(field) ? [annotation] : [];
-  });
+/** What cannot be kept at all under this definition, so that the JobSet is refused. */
+export function definitionErrors({ jobSet, spec, lacks }: Facts): readonly FieldError[] {
+  const isInPlace = restartsInPlace(spec, jobSet.metadata.annotations);
+  if (!isInPlace || lacks === undefined || !lacksEpochs(lacks)) return [];
+  const keepsAttempts =
+    !lacks.has('previousInPlaceRestartAttempt') && !lacks.has('currentInPlaceRestartAttempt');
+  if (!keepsAttempts) {
+    const why = `the stored CustomResourceDefinition of JobSets keeps no attempts of restarts in place. ${adviceFor(lacks)}`;
+    return [forbiddenField('spec.failurePolicy.restartStrategy', why)];
+  }
+  // All ReplicatedJobs have the same attempt, so none could wait at its barrier for another.
+  if (!lacks.has('replicatedJobsStatus[].syncedEpoch') || !hasStartupOrder(spec)) return [];
+  const field =
+    spec.startupPolicy.startupPolicyOrder === 'InOrder'
+      ? 'spec.startupPolicy.startupPolicyOrder'
+      : 'spec.replicatedJobs[].dependsOn';
+  const why = `the stored CustomResourceDefinition of JobSets does not keep which ReplicatedJobs of a group were started. ${adviceFor(lacks)}`;
+  return [forbiddenField(field, why)];
+}
+
+function adviceFor(lacks: ReadonlySet<string>): string {
+  return lacksEpochs(lacks)
+    ? 'It belongs to kubernetes-sigs/jobset: "lockstep install --replace-crd" replaces it by ours, which has all of its fields'
+    : 'Apply that of this version of Lockstep, with "lockstep install" or from deploy/lockstep.yaml';
+}
+
+function ofAnnotation(annotation: string, needs: string): Feature {
+  const isAsked = (facts: Facts): boolean =>
+    isGroup(facts) && (facts.jobSet.metadata.annotations?.[annotation] ?? 'Off') !== 'Off';
+  return { what: annotation, needs, isAsked };
+}
+
+function isGroup({ group }: Facts): boolean {
+  return group !== undefined;
+}
+
+function always(): boolean {
+  return true;
 }

@@ -8,14 +8,17 @@ import { restartRuleErrors, wantsAgents } from '../injection/agent-mode.ts';
 import { nodeSupportErrors } from '../injection/node-support.ts';
 import { jobSetWarnings, validateJobSet } from '../validation.ts';
 import { cleared } from './conditions.ts';
+import { definitionErrors } from './definition.ts';
 
 /** An invalid spec is not acted on: what runs goes on, nothing is made. */
-export function rejectInvalidSpec({ jobSet, spec, limits, agent }: Facts): readonly Decision[] {
+export function rejectInvalidSpec(facts: Facts): readonly Decision[] {
+  const { jobSet, spec, limits, agent } = facts;
   const type = 'Rejected';
   const errors = [
     ...validateJobSet(jobSet, spec, limits),
     ...restartRuleErrors(spec, agent),
     ...nodeSupportErrors(spec, jobSet.metadata.annotations, agent),
+    ...definitionErrors(facts),
   ];
   if (errors.length === 0) {
     return [{ conditions: [cleared(type, 'ValidSpec', 'the spec is valid')] }];

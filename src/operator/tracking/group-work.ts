@@ -2,6 +2,7 @@
  * What the members of each group have told of the epoch that runs: soft state, which agents repeat.
  * It is kept for the group, so it outlives the member that told it, and a report costs one look-up.
  */
+import { releasedEpoch } from '../../jobset/epoch/dialect.ts';
 import type { JobSet, JobSetStatus } from '../../jobset/jobset.ts';
 import type { GroupProgress } from '../../jobset/progress/group-progress.ts';
 import type { Progress } from '../../jobset/progress/progress.ts';
@@ -30,7 +31,7 @@ export class GroupWork {
   see({ metadata, status = {} }: Stored<JobSet>, nowMs: number): void {
     const { uid } = metadata;
     const known = this.#works.get(uid);
-    const released = releasedEpoch(status);
+    const released = newestReleased(status);
     if (isFinished(status.conditions)) this.#works.delete(uid);
     else if (known === undefined) {
       // After a change of the leader, the release was at any time before.
@@ -72,6 +73,7 @@ export class GroupWork {
   }
 }
 
-function releasedEpoch({ replicatedJobsStatus = [] }: JobSetStatus): number {
-  return Math.max(0, ...replicatedJobsStatus.map(({ syncedEpoch = 0 }) => syncedEpoch));
+function newestReleased(status: JobSetStatus): number {
+  const { replicatedJobsStatus = [] } = status;
+  return Math.max(0, ...replicatedJobsStatus.map(({ name }) => releasedEpoch(status, name)));
 }
