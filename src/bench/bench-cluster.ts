@@ -111,7 +111,7 @@ export async function startBenchCluster(
     return {
       ...ground,
       startOperator: (channel, webhooks = noWebhooks) =>
-        start([...hub, ...webhooks, '--agent-channel', channel]),
+        start([...hub, ...webhooks, '--agent-channel', channel, '--agent-rights']),
       startReplica: (hostName, own = hub) =>
         start([...own, ...noWebhooks, '--agent-channel', 'Auto', ...election], hostName),
       leader: async () => {

@@ -113,7 +113,6 @@ function snapshotOf(jobSet: Stored<JobSet>, jobs: readonly Stored<Job>[]): Snaps
       jobNamed: () => undefined,
       hasClaim: () => true,
       hasAgentRights: true,
-      hasRevokedAgentRights: true,
     },
     answers: {},
     knowledge: {

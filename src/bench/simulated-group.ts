@@ -3,7 +3,6 @@
  * hand, and simulated agents act for them.
  */
 
-import { agentAccountName } from '../jobset/injection/agent-account.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import {
   ENV_HUB_CA,
@@ -28,6 +27,9 @@ import type { SimulatedAgent } from './agent-process.ts';
 export const STAGE = 'w';
 export type AgentMode = 'Sidecar' | 'Supervisor';
 
+/** The operator gives it the rights of agents of the API channel. */
+const ACCOUNT = 'bench-agents';
+
 const PARALLEL_REQUESTS = 20;
 const POLL_MS = 200;
 const PODS_TIMEOUT_MS = 300_000;
@@ -50,6 +52,13 @@ export class SimulatedGroup {
     size: number,
     signal: AbortSignal,
   ): Promise<SimulatedGroup> {
+    const metadata = { namespace, name: ACCOUNT };
+    const account = { apiVersion: 'v1', kind: SERVICE_ACCOUNTS.kind, metadata };
+    await client.patch(SERVICE_ACCOUNTS, metadata, {
+      type: 'apply',
+      patch: account,
+      fieldManager: 'bench',
+    });
     const jobSet = await client.create(JOBSETS, manifest(namespace, size));
     const pods = await podsOf(client, jobSet, size, signal);
     return new SimulatedGroup(client, jobSet, pods);
@@ -96,8 +105,8 @@ export class SimulatedGroup {
   /** One agent per Pod, with a token for the hub or for the API server. */
   async agents(channel: 'Hub' | 'API'): Promise<readonly SimulatedAgent[]> {
     const agents: SimulatedAgent[] = [];
-    const { namespace = '', name: jobSetName } = this.jobSet.metadata;
-    const account = { namespace, name: agentAccountName(jobSetName) };
+    const { namespace = '' } = this.jobSet.metadata;
+    const account = { namespace, name: ACCOUNT };
     await forEachConcurrently(this.pods, PARALLEL_REQUESTS, async ({ metadata: { name, uid } }) => {
       const audiences = channel === 'Hub' ? [HUB_AUDIENCE] : undefined;
       const token = await tokenOf(this.#client, account, { name, uid }, audiences);
@@ -181,6 +190,7 @@ function manifest(namespace: string, size: number): JobSet {
               completions: size,
               template: {
                 spec: {
+                  serviceAccountName: ACCOUNT,
                   schedulerName: 'nobody',
                   containers: [{ name: 'worker', image: 'none', command: ['true'] }],
                 },

@@ -11,6 +11,7 @@ import type { EmbeddedClusterOptions } from '../cluster/embedded-cluster.ts';
 import type { NodeDescription } from '../cluster/local-nodes.ts';
 import { forkNode } from '../cluster/node-process/adapters/forked-node.ts';
 import type { NodeChild } from '../cluster/node-process/node-process.ts';
+import type { AgentChannel } from '../jobset/injection/agent-hub.ts';
 import { JOBSETS } from '../jobset/jobset.ts';
 import type { Stored } from '../kube/meta.ts';
 import {
@@ -34,7 +35,7 @@ import { type OperatorChild, OperatorProcess } from './operator-process.ts';
 import { machinePorts } from './shared-ports/adapters/socket-owners.ts';
 import { watchPorts } from './shared-ports/port-watch.ts';
 import type { StateDirectory } from './state-directory.ts';
-import { type AgentChannel, DEFAULT_AGENT_CHANNEL, plainNodes } from './up-options.ts';
+import { DEFAULT_AGENT_CHANNEL, plainNodes } from './up-options.ts';
 import { Watchdog } from './watchdog/watchdog.ts';
 
 export interface LocalCluster {

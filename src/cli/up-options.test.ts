@@ -51,7 +51,7 @@ test.each<[string, Partial<UpFlags>, RegExp]>([
   ['a word', { dashboardPort: 'on' }, /^--dashboard-port is "on", allowed are off and whole n/],
   ['no state directory', { stateDir: '' }, /^--state-dir is "", allowed is the path of a/],
   ['too many nodes', { nodes: '101' }, /^--nodes is "101"/],
-  ['no channel', { agentChannel: 'api' }, /^--agent-channel is "api", allowed are Auto, Hub, API$/],
+  ['no channel', { agentChannel: 'api' }, /^--agent-channel is "api", allowed are Hub, Auto, API$/],
   ['no namespaces', { podNamespaces: 'On' }, /^--pod-namespaces is "On", allowed are Auto, Off$/],
   ['no number', { nodes: '2x' }, /^--nodes is "2x"/],
   ['no count', { topology: ['rack'] }, /^--topology is "rack", allowed is LABEL=COUNT/],

@@ -3,6 +3,7 @@
 import type { NodeDescription } from '../cluster/local-nodes.ts';
 import { type BackoffSettings, isRestartPeriod } from '../cluster/node/backoff.ts';
 import { POD_NAMESPACES_MODES } from '../cluster/node/ports/pod-namespaces.ts';
+import { AGENT_CHANNELS, type AgentChannel } from '../jobset/injection/agent-hub.ts';
 import { parseDuration } from '../kube/duration.ts';
 import { defined } from '../kube/json/defined.ts';
 import { labelValueErrors, qualifiedNameErrors } from '../kube/name-rules.ts';
@@ -20,9 +21,7 @@ export interface UpOptions {
   readonly dashboardPort: number | undefined;
 }
 
-export type AgentChannel = (typeof AGENT_CHANNELS)[number];
-export const AGENT_CHANNELS = ['Auto', 'Hub', 'API'] as const;
-export const DEFAULT_AGENT_CHANNEL: AgentChannel = 'Auto';
+export const DEFAULT_AGENT_CHANNEL: AgentChannel = 'Hub';
 
 /** The texts of the flags as commander read them. */
 export interface UpFlags {

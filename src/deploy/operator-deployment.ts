@@ -112,7 +112,8 @@ function networkPolicy(namespace: string): Installed {
 }
 
 /** A text with comments, because people read and change it. */
-function configurationFile({ agentImage, maxStreams }: InstallationSettings): string {
+function configurationFile(settings: InstallationSettings): string {
+  const { agentImage, agentChannel, agentRights, maxStreams } = settings;
   return `apiVersion: config.jobset.x-k8s.io/v1alpha1
 kind: Configuration
 webhook:
@@ -136,7 +137,8 @@ agent:
   image: ${agentImage}
   mode: Sidecar        # of JobSets without an annotation; or Auto, Supervisor
   injection: Enabled   # or Disabled: templates bring agents of their own
-  channel: Auto        # the hub, or else the API server; or Hub, or API
+  channel: ${agentChannel}         # needs no rights; Auto and API use those of the Pods' own accounts
+  rights: ${agentRights}        # or true: gives them to accounts that templates name
 `;
 }
 

@@ -73,7 +73,6 @@ export const CLUSTER_RULES: readonly ReasonedRule[] = [
   rule('', ['pods/status'], ['patch'], {
     why: 'says why such a Pod is removed, and that one of a lost node has failed',
   }),
-  rule('', ['pods'], ['patch'], { why: 'agents annotate their Pods', heldTo: 'GrantToAgents' }),
   rule('', ['nodes'], ['get', 'list'], {
     why: 'reads the topology of the node of a leader; asks what nodes can, and uses no more',
     scope: 'Cluster',
@@ -87,12 +86,6 @@ export const CLUSTER_RULES: readonly ReasonedRule[] = [
   },
   rule('', ['limitranges'], ['list'], {
     why: 'takes the share of a sidecar agent from its worker, unless that would fall below a minimum',
-  }),
-  rule('', ['serviceaccounts'], ['get', 'create'], {
-    why: 'makes the account of the agents of a JobSet, with the pull secrets of the default one',
-  }),
-  rule(RBAC_GROUP, ['roles', 'rolebindings'], ['get', 'create', 'update', 'delete'], {
-    why: 'gives that account the rights of an agent, mends them, and takes away what none needs any more',
   }),
   {
     ...rule('', ['configmaps'], ['list', 'watch', 'update'], {
@@ -109,6 +102,14 @@ export const CLUSTER_RULES: readonly ReasonedRule[] = [
   rule('authorization.k8s.io', ['subjectaccessreviews'], ['create'], {
     why: 'asks whether a reader of metrics may',
     scope: 'Cluster',
+  }),
+];
+
+/** Only for an operator that gives rights to accounts that templates name, wherever it acts. */
+export const AGENT_RIGHTS_RULES: readonly ReasonedRule[] = [
+  rule('', ['pods'], ['patch'], { why: 'agents annotate their Pods', heldTo: 'GrantToAgents' }),
+  rule(RBAC_GROUP, ['roles', 'rolebindings'], ['get', 'create', 'update'], {
+    why: 'gives these accounts the rights of an agent, and mends them',
   }),
 ];
 
@@ -176,7 +177,7 @@ export const NAMESPACE_RULES: readonly ReasonedRule[] = [
 
 /** Accounts, roles and bindings of the operator, and roles for people. */
 export function permissions(settings: InstallationSettings): readonly Installed[] {
-  const { namespace, watchNamespaces, webhooks } = settings;
+  const { namespace, watchNamespaces, webhooks, agentRights } = settings;
   const metadata = { name: OPERATOR_NAME };
   const local = { namespace, name: OPERATOR_NAME };
   const subjects = [{ kind: 'ServiceAccount', namespace, name: OPERATOR_NAME }];
@@ -186,8 +187,9 @@ export function permissions(settings: InstallationSettings): readonly Installed[
     name,
   });
   const isEverywhere = watchNamespaces.length === 0;
-  const everywhere = CLUSTER_RULES.filter(({ scope }) => isEverywhere || scope === 'Cluster');
-  const confined = CLUSTER_RULES.filter(({ scope }) => scope !== 'Cluster').map(plain);
+  const all = [...CLUSTER_RULES, ...(agentRights ? AGENT_RIGHTS_RULES : [])];
+  const everywhere = all.filter(({ scope }) => isEverywhere || scope === 'Cluster');
+  const confined = all.filter(({ scope }) => scope !== 'Cluster').map(plain);
   const rules = [...everywhere, ...(webhooks ? WEBHOOK_RULES : [])].map(plain);
   return [
     installed(SERVICE_ACCOUNTS, local),

@@ -1,4 +1,5 @@
 /** The settings in which installations differ, and what all installed objects share. */
+import type { AgentChannel } from '../jobset/injection/agent-hub.ts';
 import type { KubeObject } from '../kube/meta.ts';
 import { apiVersionOf, type Resource } from '../kube/resource.ts';
 import { DEFAULT_MAX_STREAMS, operatorMemoryMiB } from '../operator/configuration/stream-memory.ts';
@@ -8,6 +9,10 @@ export interface InstallationSettings {
   readonly version: string;
   readonly operatorImage: string;
   readonly agentImage: string;
+  /** How agents of JobSets that do not choose reach the operator. */
+  readonly agentChannel: AgentChannel;
+  /** Whether the operator may give rights to accounts that templates name. */
+  readonly agentRights: boolean;
   /** How many agents the hub serves at a time. */
   readonly maxStreams: number;
   /** The memory limit of the operator, as a quantity. */
@@ -30,6 +35,8 @@ export function defaultSettings(version: string): InstallationSettings {
     version,
     operatorImage: `lockstep/operator:${version}`,
     agentImage: `lockstep/agent:${version}`,
+    agentChannel: 'Hub',
+    agentRights: false,
     maxStreams: DEFAULT_MAX_STREAMS,
     operatorMemory: memoryFor(DEFAULT_MAX_STREAMS),
     webhooks: true,

@@ -92,8 +92,6 @@ export type Action =
   | { readonly kind: 'CreateClaim'; readonly claim: PersistentVolumeClaim }
   /** Before the Jobs whose Pods use them. */
   | { readonly kind: 'GrantAgentRights'; readonly rights: AgentRights }
-  /** No agent may use them any more. */
-  | { readonly kind: 'RevokeAgentRights' }
   | { readonly kind: 'CreateJob'; readonly job: Job }
   | { readonly kind: 'DeleteJob'; readonly job: Stored<Job> }
   | { readonly kind: 'RelabelJob'; readonly job: Stored<Job>; readonly labels: StringMap }

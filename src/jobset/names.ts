@@ -57,6 +57,8 @@ export const NOTICE = 'lockstep/notice';
 export const RESTART_MODE = 'lockstep/restart-mode';
 /** JobSet annotation: `Disabled` leaves the Pod templates without an injected agent. */
 export const AGENT_INJECTION = 'lockstep/agent-injection';
+/** JobSet annotation: how agents reach the operator, `Hub`, `Auto` or `API`. */
+export const AGENT_CHANNEL = 'lockstep/agent-channel';
 /** Pod template annotation: the name of the container that is the template's own agent. */
 export const AGENT_CONTAINER = 'lockstep/agent-container';
 /** JobSet annotation: `Disabled` restarts a crash-looping group without back-off. */
@@ -157,7 +159,7 @@ export const ENV_PORT_PREFIX = 'LOCKSTEP_PORT_';
 export const ENV_HUB_URL = 'LOCKSTEP_HUB_URL';
 /** PEM: the authorities of the hub's certificate. */
 export const ENV_HUB_CA = 'LOCKSTEP_HUB_CA';
-/** `Auto` (default if a hub is set: the hub, or else the API server), or `Hub` alone. */
+/** `Hub` alone, or `Auto`, the agent's default: the hub, or else the API server. */
 export const ENV_AGENT_CHANNEL = 'LOCKSTEP_AGENT_CHANNEL';
 
 /** Names, separated by commas: variables of a supervising agent that its worker does not see. */
@@ -216,7 +218,10 @@ export const AGENT_INSTALL_FLAG = '--install';
 /** Lets the agent report what it reaches from its Pod. */
 export const AGENT_PROBE_FLAG = '--probe';
 
-/** Appended to a JobSet's name: its agents' service account, Role and RoleBinding. */
+/**
+ * Appended to a JobSet's name: the Role and RoleBinding of its agents, and the service account that
+ * earlier versions made for them.
+ */
 export const AGENT_ACCOUNT_SUFFIX = '-lockstep-agent';
 
 /** The emptyDir that keeps the agent's marker through restarts in place, and its mount path. */

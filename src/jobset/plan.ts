@@ -30,7 +30,7 @@ import { dealWithLostPods, reviewNamedPods } from './epoch/lost-pods.ts';
 import { type Facts, factsOf } from './facts.ts';
 import { accountTime } from './goodput/account-time.ts';
 import { reportGuarantees } from './injection/agent-guarantees.ts';
-import { grantRights, revokeRights } from './injection/planned-rights.ts';
+import { grantRights } from './injection/planned-rights.ts';
 import { recordMode } from './injection/recorded-mode.ts';
 import type { JobSetStatus } from './jobset.ts';
 import { forgetNodes } from './ladder/forget-nodes.ts';
@@ -104,7 +104,6 @@ const STEPS: readonly Step<Facts>[] = [
   createService,
   createClaims,
   grantRights,
-  revokeRights,
   resizeJobs,
   createJobs,
   suspendJobs,
@@ -112,7 +111,7 @@ const STEPS: readonly Step<Facts>[] = [
 ];
 
 /** Completed and Failed are final: running Jobs are ended, and in the end the JobSet itself. */
-const STEPS_WHEN_OVER: readonly Step<Facts>[] = [stopUnlessKept, revokeRights, deleteExpired];
+const STEPS_WHEN_OVER: readonly Step<Facts>[] = [stopUnlessKept, deleteExpired];
 
 /**
  * The order of a JobSet's ends: first success, so that a deadline never fails a complete JobSet;

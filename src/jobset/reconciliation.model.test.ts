@@ -101,7 +101,6 @@ class Cluster {
       case 'CreateClaim':
       case 'CreateService':
       case 'GrantAgentRights':
-      case 'RevokeAgentRights':
       case 'DeleteLostPod':
       case 'ReplaceMember':
       case 'DeleteJobSet':

@@ -2,7 +2,7 @@
  * Renders a JobSet into the objects that it becomes. These are the Service, the volume claims, the
  * rights of the agents and the Jobs. They lack the UID of the JobSet, which only a cluster knows.
  */
-import type { PersistentVolumeClaim, Service, ServiceAccount } from '../kube/objects/core.ts';
+import type { PersistentVolumeClaim, Service } from '../kube/objects/core.ts';
 import type { Job } from '../kube/objects/job.ts';
 import type { Role, RoleBinding } from '../kube/objects/rbac.ts';
 import { jobBuilder, ownerReferenceTo } from './child-jobs/job-template.ts';
@@ -19,10 +19,10 @@ export function renderJobSet(jobSet: JobSet, agent: AgentProgram, sha1: Sha1): R
   const spec = withDefaults(jobSet.spec);
   const { name = '', namespace = 'default', annotations } = jobSet.metadata;
   const identity = { name, namespace, uid: '' };
-  const inject = agentInjector(name, spec, annotations, agent);
+  const inject = agentInjector(spec, annotations, agent);
   const owner = ownerReferenceTo(identity);
   const service = headlessService(identity, spec, owner);
-  const rights = agentRights(identity, spec, annotations, agent.hub);
+  const rights = agentRights(identity, spec, annotations, agent);
   const build = jobBuilder({
     jobSet: identity,
     spec,
@@ -36,9 +36,8 @@ export function renderJobSet(jobSet: JobSet, agent: AgentProgram, sha1: Sha1): R
   const objects = [
     service,
     ...volumeClaims(identity, spec.volumeClaimPolicies, owner),
-    rights?.serviceAccount,
-    rights?.granted?.role,
-    rights?.granted?.binding,
+    rights?.role,
+    rights?.binding,
   ].filter((object) => object !== undefined);
   return {
     objects: objects.map(withoutUid),
@@ -58,7 +57,7 @@ export interface Rendering {
   jobs(maxOfEach?: number): Iterable<Job>;
 }
 
-type Rendered = Service | PersistentVolumeClaim | ServiceAccount | Role | RoleBinding | Job;
+type Rendered = Service | PersistentVolumeClaim | Role | RoleBinding | Job;
 
 function withoutUid<T extends Rendered>(object: T): T {
   const strip = (key: string, value: unknown): unknown =>

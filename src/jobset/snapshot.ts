@@ -66,10 +66,8 @@ export interface Surroundings {
   jobNamed(name: string): Stored<Job> | undefined;
   /** Whether a PersistentVolumeClaim of that name is known to exist. */
   hasClaim(name: string): boolean;
-  /** Whether its agents are known to have their rights. */
+  /** Whether its agents are known to have the rights that the operator gives them. */
   readonly hasAgentRights: boolean;
-  /** Whether rights that its agents do not need are known to be gone. */
-  readonly hasRevokedAgentRights: boolean;
 }
 
 /** What the shell remembers between plans. Losing it costs repetition, never correctness. */

@@ -27,9 +27,9 @@ import type { Stage } from './epoch/in-place-restart.ts';
 import { dealWithLostPods, reviewNamedPods } from './epoch/lost-pods.ts';
 import { MemberCounts } from './epoch/members.ts';
 import type { Facts } from './facts.ts';
-import { grantRights, revokeRights } from './injection/planned-rights.ts';
+import { grantRights } from './injection/planned-rights.ts';
 import { recordMode } from './injection/recorded-mode.ts';
-import type { JobSetSpec, JobSetStatus } from './jobset.ts';
+import type { JobSetSpec, JobSetStatus, ReplicatedJob } from './jobset.ts';
 import { unchanged } from './merge.ts';
 import { awaitDeadline, failIfOverdue, keepStartTime } from './policies/active-deadline.ts';
 import { dealWithFailedJobs, reportJobsReady } from './policies/job-failure.ts';
@@ -48,6 +48,12 @@ const NO_JOBS = literalFacts().children;
 function specOf(more: Partial<JobSetSpec> = {}): Pick<Facts, 'spec' | 'jobSet'> {
   const spec: JobSetSpec = { replicatedJobs: [replicatedJob('w')], ...more };
   return { spec: withDefaults(spec), jobSet: storedJobSet(spec) };
+}
+
+function namedIn(job: ReplicatedJob, serviceAccountName: string): ReplicatedJob {
+  const { spec } = job.template;
+  const template = { ...spec.template, spec: { ...spec.template.spec, serviceAccountName } };
+  return { ...job, template: { ...job.template, spec: { ...spec, template } } };
 }
 
 const kindsOf = (decisions: readonly Decision[]): readonly string[] =>
@@ -271,8 +277,10 @@ describe('convergence', () => {
     const facts = literalFacts({
       ...specOf({
         failurePolicy: { restartStrategy: 'InPlaceRestart' },
+        replicatedJobs: [namedIn(replicatedJob('w'), 'trainer')],
         volumeClaimPolicies: [{ templates }],
       }),
+      agent: { image: 'agent', grantsRights: true },
       surroundings: { ...SURROUNDINGS, ...none },
     });
     const made = [createService, createClaims, grantRights].flatMap((step) => step(facts));
@@ -281,18 +289,6 @@ describe('convergence', () => {
     expect(
       kindsOf([createService, createClaims, grantRights].flatMap((step) => step(there))),
     ).toEqual([]);
-  });
-
-  test('takes rights away that no agent needs', () => {
-    const hub = { url: 'https://hub:1', authorities: 'PEM', channel: 'Hub' } as const;
-    const facts = {
-      ...specOf({ failurePolicy: { restartStrategy: 'InPlaceRestart' } }),
-      agent: { image: 'agent', hub },
-      surroundings: { ...SURROUNDINGS, hasRevokedAgentRights: false },
-    };
-    expect(kindsOf(revokeRights(literalFacts(facts)))).toEqual(['RevokeAgentRights']);
-    const ofUnknown = literalFacts({ ...facts, members: membersAt(1, JOB) });
-    expect(revokeRights(ofUnknown)).toEqual([]);
   });
 
   test('resizes Jobs, unless the gate is off', () => {

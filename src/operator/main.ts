@@ -278,6 +278,7 @@ function webhooksOf(
     limits: { maxJobs: flags.maxJobs, maxPods: flags.maxPods },
     nativeRestartRules: flags.nativeRestartRules,
     agentResources: flags.agentResources,
+    servesHub: flags.hubBindAddress !== 'off',
     agentDefaults: { mode: flags.agentMode, injection: flags.agentInjection },
   };
   return startWebhooks({

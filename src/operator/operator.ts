@@ -4,7 +4,7 @@ import type { Sha1 } from '../jobset/derived-names.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../jobset/feature-gates.ts';
 import type { AgentDefaults } from '../jobset/injection/agent-defaults.ts';
 import type { AgentDelivery } from '../jobset/injection/agent-delivery.ts';
-import type { HubAccess } from '../jobset/injection/agent-hub.ts';
+import type { ServedHub } from '../jobset/injection/agent-hub.ts';
 import type { AgentProgram } from '../jobset/injection/agent-mode.ts';
 import type { ContainerResources } from '../jobset/injection/agent-resources.ts';
 import type { ManagedScope } from '../jobset/manager.ts';
@@ -71,6 +71,8 @@ export interface OperatorConfig extends ManagedScope {
   readonly agentResources?: ContainerResources;
   /** For JobSets without settings of their own. */
   readonly agentDefaults?: AgentDefaults;
+  /** Whether accounts that templates name get the rights of agents; by default they do not. */
+  readonly agentRights?: boolean;
   /** Whether nodes know `Terminate`; by default they do not, like those of Kubernetes. */
   readonly nativeRestartRules?: boolean;
   /** All namespaces when absent. */
@@ -185,9 +187,9 @@ function followClaims(informers: Informers, options: ForeignClaimsOptions): void
   claims.follow(PODS, informers.succeededPods);
 }
 
-function agentProgram(config: OperatorConfig, hub: HubAccess | undefined): AgentProgram {
+function agentProgram(config: OperatorConfig, hub: ServedHub | undefined): AgentProgram {
   const { agentImage, agentCommand, agentDelivery, agentResources } = config;
-  const { nativeRestartRules = false } = config;
+  const { nativeRestartRules = false, agentRights: grantsRights } = config;
   return {
     image: agentImage,
     nativeRestartRules,
@@ -196,6 +198,7 @@ function agentProgram(config: OperatorConfig, hub: HubAccess | undefined): Agent
       command: agentCommand,
       delivery: agentDelivery,
       resources: agentResources,
+      grantsRights,
     }),
   };
 }

@@ -77,6 +77,12 @@ describe.skipIf(HELM === undefined)('the chart', () => {
     ['no webhooks', { webhooks: 'off' }, { webhooks: false }],
     ['monitoring', { monitoring: true }, { monitoring: true }],
     ['a network policy', { networkPolicy: true }, { networkPolicy: true }],
+    ['rights for agents', { agentRights: true }, { agentRights: true }],
+    [
+      'another channel, and rights for agents of one namespace',
+      { agentChannel: 'Auto', agentRights: true, watchNamespace: ['a'] },
+      { agentChannel: 'Auto', agentRights: true, watchNamespaces: ['a'] },
+    ],
     ['one namespace', { watchNamespace: ['123'] }, { watchNamespaces: ['123'] }],
     [
       'some namespaces, without webhooks',

@@ -1,19 +1,21 @@
 /**
  * `lockstep install` on a real Kubernetes, with this machine as its node. The operator runs in the
  * Pods of the manifest, with the manifest's account and rights, and a group restarts in place with
- * the account that is made for its agents. Webhooks are off: the Service network, through which an
- * API server calls them, does not reach this machine's Pods.
+ * an account of its own, to which the operator gives the rights of agents. Webhooks are off, and
+ * agents may use the API server: the Service network, which leads to the webhooks and to the hub,
+ * does not reach this machine's Pods.
  */
 import { type RequestOptions, request } from 'node:https';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WorkerGroup } from '../../src/bench/worker-group.ts';
 import type { Finding } from '../../src/cli/doctor/finding.ts';
 import { DEFAULT_NAMESPACE } from '../../src/deploy/settings.ts';
-import { JOBSETS } from '../../src/jobset/jobset.ts';
+import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { MUTATING_WEBHOOK_CONFIGURATIONS } from '../../src/kube/objects/admission-webhooks.ts';
 import { SERVICE_ACCOUNTS } from '../../src/kube/objects/core.ts';
 import { LEASES } from '../../src/kube/objects/lease.ts';
 import { PODS } from '../../src/kube/objects/pod.ts';
+import { ROLES } from '../../src/kube/objects/rbac.ts';
 import {
   LEADER_ELECTION_ID,
   WEBHOOK_SERVICE_NAME,
@@ -28,9 +30,10 @@ import { JoinedNode } from './joined-node.fixture.ts';
 
 const RUNTIME = { clock: nodeClock, random: systemRandom } as const;
 const TIMING = { ...RUNTIME, timeoutMs: 60_000 };
-const WITHOUT_WEBHOOKS = ['--webhooks', 'off'];
+const WITHOUT_WEBHOOKS = ['--webhooks', 'off', '--agent-channel', 'Auto', '--agent-rights'];
 const LEASE = { namespace: DEFAULT_NAMESPACE, name: LEADER_ELECTION_ID };
-const ACCOUNT = { namespace: 'default', name: 'installed-lockstep-agent' };
+const ACCOUNT = { namespace: 'default', name: 'trainer' };
+const RIGHTS = { namespace: 'default', name: 'installed-lockstep-agent' };
 
 const WEBHOOK_PORT = 9443;
 
@@ -66,6 +69,15 @@ function ask(options: RequestOptions): Promise<unknown> {
     message.once('error', reject);
     message.end(JSON.stringify(review));
   });
+}
+
+function asAccount(jobSet: JobSet): JobSet {
+  const replicatedJobs = (jobSet.spec?.replicatedJobs ?? []).map((job) => {
+    const { spec } = job.template;
+    const pod = { ...spec.template.spec, serviceAccountName: ACCOUNT.name };
+    return { ...job, template: { spec: { ...spec, template: { ...spec.template, spec: pod } } } };
+  });
+  return { ...jobSet, spec: { ...jobSet.spec, replicatedJobs } };
 }
 
 describe.skipIf(KUBERNETES === undefined)('an installation', () => {
@@ -109,21 +121,27 @@ describe.skipIf(KUBERNETES === undefined)('an installation', () => {
 
   const hasSidecars = !EXCEPTIONS.podsAreNotRestarted;
   test.runIf(hasSidecars)(
-    'restarts a group in place, with rights of its own, also when its leader is lost',
+    'restarts a group in place, with rights of its own account, also when its leader is lost',
     async () => {
       const { client } = node;
+      await client.create(SERVICE_ACCOUNTS, {
+        apiVersion: 'v1',
+        kind: SERVICE_ACCOUNTS.kind,
+        metadata: ACCOUNT,
+      });
       const group = await WorkerGroup.start({
         client,
         directory: node.directory,
         name: 'installed',
         mode: 'Sidecar',
         size: 3,
+        edit: asAccount,
       });
       await group.running(1);
-      const account = await client.get(SERVICE_ACCOUNTS, ACCOUNT);
-      expect(account.metadata.ownerReferences).toMatchObject([
-        { kind: 'JobSet', name: 'installed' },
-      ]);
+      const role = await client.get(ROLES, RIGHTS);
+      expect(role.metadata.ownerReferences).toMatchObject([{ kind: 'JobSet', name: 'installed' }]);
+      const { metadata } = await client.get(SERVICE_ACCOUNTS, ACCOUNT);
+      expect(metadata.ownerReferences).toBeUndefined();
       const before = await leader();
       await client.delete(PODS, { namespace: DEFAULT_NAMESPACE, name: before });
       group.kill(1);
@@ -137,7 +155,8 @@ describe.skipIf(KUBERNETES === undefined)('an installation', () => {
         { propagationPolicy: 'Background' },
       );
       const gone = (object: unknown): boolean => object === undefined;
-      await waitFor(client, SERVICE_ACCOUNTS, ACCOUNT, gone, TIMING);
+      await waitFor(client, ROLES, RIGHTS, gone, TIMING);
+      await client.delete(SERVICE_ACCOUNTS, ACCOUNT);
       await Promise.all([group.pods.stop(), group.jobSets.stop()]);
     },
   );

@@ -15,12 +15,7 @@ import { withDefaults } from '../../src/jobset/defaults.ts';
 import { formatNotice } from '../../src/jobset/epoch/notice.ts';
 import { agentRights } from '../../src/jobset/injection/agent-rights.ts';
 import type { KubeObject, Stored } from '../../src/kube/meta.ts';
-import {
-  NAMESPACES,
-  SERVICE_ACCOUNTS,
-  type ServiceAccount,
-  type TokenRequest,
-} from '../../src/kube/objects/core.ts';
+import { NAMESPACES, SERVICE_ACCOUNTS, type TokenRequest } from '../../src/kube/objects/core.ts';
 import { PODS, type Pod } from '../../src/kube/objects/pod.ts';
 import { ROLE_BINDINGS, ROLES } from '../../src/kube/objects/rbac.ts';
 import { apiVersionOf, type Resource } from '../../src/kube/resource.ts';
@@ -120,34 +115,27 @@ describe.skipIf(KUBERNETES === undefined)('agents on a real Kubernetes', () => {
     return manifest(defaultSettings('test')).filter(({ of }) => kinds.includes(of));
   }
 
-  /** Creates what the operator makes for a JobSet, without the JobSet. */
+  /** The accounts of agents, of which an earlier version made the first, and their rights. */
   async function grant(): Promise<void> {
-    const template = (serviceAccountName: object) => ({
-      spec: { template: { spec: { containers: [{ name: 'w' }], ...serviceAccountName } } },
-    });
+    const pod = { serviceAccountName: OWN, containers: [{ name: 'w' }] };
     const rights = agentRights(
       { name: 'train', namespace: NAMESPACE, uid: '' },
       withDefaults({
         failurePolicy: { restartStrategy: 'InPlaceRestart' },
-        replicatedJobs: [
-          { name: 'a', template: template({}) },
-          { name: 'b', template: template({ serviceAccountName: OWN }) },
-        ],
+        replicatedJobs: [{ name: 'a', template: { spec: { template: { spec: pod } } } }],
       }),
       undefined,
-      undefined,
+      { grantsRights: true },
     );
-    const account: ServiceAccount = {
-      apiVersion: 'v1',
-      kind: 'ServiceAccount',
-      metadata: { namespace: NAMESPACE, name: OWN },
-    };
-    const granted = rights?.granted;
-    if (rights?.serviceAccount === undefined || granted === undefined) throw new Error('no rights');
-    await apply(SERVICE_ACCOUNTS, account);
-    await apply(SERVICE_ACCOUNTS, withoutOwner(rights.serviceAccount));
-    await apply(ROLES, withoutOwner(granted.role));
-    await apply(ROLE_BINDINGS, withoutOwner(granted.binding));
+    if (rights === undefined) throw new Error('no rights');
+    for (const name of [AGENT, OWN]) {
+      await apply(SERVICE_ACCOUNTS, { metadata: { namespace: NAMESPACE, name } });
+    }
+    const earlier = { kind: 'ServiceAccount', namespace: NAMESPACE, name: AGENT } as const;
+    const { role, binding } = rights;
+    await apply(ROLES, withoutOwner(role));
+    const subjects = [earlier, ...binding.subjects];
+    await apply(ROLE_BINDINGS, withoutOwner({ ...binding, subjects }));
   }
 
   function withoutOwner<T extends KubeObject>(object: T): T {

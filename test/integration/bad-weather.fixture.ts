@@ -11,8 +11,11 @@ import { type Mode, WorkerGroup } from '../../src/bench/worker-group.ts';
 import { type ControlPlane, joinRunning, startEmbedded } from '../../src/cli/control-plane.ts';
 import { type StateDirectory, temporaryStateDirectory } from '../../src/cli/state-directory.ts';
 import { Watchdog } from '../../src/cli/watchdog/watchdog.ts';
-import { JOBSETS } from '../../src/jobset/jobset.ts';
+import { agentRules } from '../../src/jobset/injection/agent-rights.ts';
+import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { EPOCH } from '../../src/jobset/names.ts';
+import { RBAC_GROUP, ROLE_BINDINGS, ROLES } from '../../src/kube/objects/rbac.ts';
+import { apiVersionOf } from '../../src/kube/resource.ts';
 import { createHttpTransport } from '../../src/runtime/adapters/http-transport.ts';
 import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
@@ -57,7 +60,11 @@ export class ClusterInBadWeather {
     });
   }
 
-  async start(): Promise<void> {
+  /**
+   * Agents that use the API server do so as the account `default`, which has the rights that
+   * `docs/reference/agents.md` gives to copy, unless a test wants it to have none.
+   */
+  async start({ agentsHaveRights = true } = {}): Promise<void> {
     const { state } = this;
     const options = {
       ...RUNTIME,
@@ -77,6 +84,10 @@ export class ClusterInBadWeather {
     await installJobSets(this.client);
     await createAccount(this.client, OPERATOR);
     this.#stops.push(() => removeAccount(this.client, OPERATOR));
+    if (agentsHaveRights) {
+      await grantAgentRights(this.client);
+      this.#stops.push(() => revokeAgentRights(this.client));
+    }
   }
 
   get client(): Client {
@@ -129,9 +140,21 @@ export class ClusterInBadWeather {
   }
 
   /** A group of workers that all run in the first epoch. */
-  async group(name: string, mode: Mode = 'Supervisor', size = 3): Promise<WorkerGroup> {
+  async group(
+    name: string,
+    mode: Mode = 'Supervisor',
+    size = 3,
+    edit = (jobSet: JobSet): JobSet => jobSet,
+  ): Promise<WorkerGroup> {
     const { client, state } = this;
-    const group = await WorkerGroup.start({ client, directory: state.path, name, mode, size });
+    const group = await WorkerGroup.start({
+      client,
+      directory: state.path,
+      name,
+      mode,
+      size,
+      edit,
+    });
     this.#groups.add(group);
     await group.running(1);
     return group;
@@ -163,6 +186,28 @@ export class ClusterInBadWeather {
     closeSync(this.#log);
     this.state.release(true);
   }
+}
+
+const AGENT_RIGHTS = { namespace: 'default', name: 'lockstep-agent' } as const;
+
+async function grantAgentRights(client: Client): Promise<void> {
+  const apiVersion = apiVersionOf(ROLES);
+  const metadata = AGENT_RIGHTS;
+  const [patchPods, followJobSets] = agentRules([]);
+  const { resourceNames: _all, ...followAll } = followJobSets ?? { apiGroups: [], verbs: [] };
+  const rules = [...(patchPods === undefined ? [] : [patchPods]), followAll];
+  const fieldManager = 'test';
+  const role = { apiVersion, kind: ROLES.kind, metadata, rules };
+  await client.patch(ROLES, metadata, { type: 'apply', patch: role, fieldManager });
+  const roleRef = { apiGroup: RBAC_GROUP, kind: ROLES.kind, name: metadata.name };
+  const subjects = [{ kind: 'ServiceAccount', namespace: 'default', name: 'default' }];
+  const binding = { apiVersion, kind: ROLE_BINDINGS.kind, metadata, roleRef, subjects };
+  await client.patch(ROLE_BINDINGS, metadata, { type: 'apply', patch: binding, fieldManager });
+}
+
+async function revokeAgentRights(client: Client): Promise<void> {
+  await client.delete(ROLE_BINDINGS, AGENT_RIGHTS);
+  await client.delete(ROLES, AGENT_RIGHTS);
 }
 
 export interface KubeconfigParts {

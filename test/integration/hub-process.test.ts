@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { WorkerGroup } from '../../src/bench/worker-group.ts';
 import { createTokenSigner } from '../../src/cluster/apiserver/adapters/token-signer.ts';
 import { issueToken } from '../../src/cluster/apiserver/identity/service-account-tokens.ts';
+import type { JobSet } from '../../src/jobset/jobset.ts';
 import {
   ENV_HUB_CA,
   EPOCH,
@@ -51,7 +52,7 @@ let proxy: ApiProxy;
 /** Ports of every operator here, so that agents find the next one where the last one was. */
 let [hubPort, metricsPort] = [0, 0];
 beforeAll(async () => {
-  await cluster.start();
+  await cluster.start({ agentsHaveRights: false });
   proxy = await cluster.proxy();
   [hubPort = 0, metricsPort = 0] = await freePorts(2, systemRandom);
 });
@@ -122,11 +123,38 @@ function expectLockstep(group: WorkerGroup): void {
   expect(starts).toBe((RESTARTS + 1) * size);
 }
 
+/** With Pods that mount no token of their account. */
+function withoutTokens(jobSet: JobSet): JobSet {
+  const replicatedJobs = (jobSet.spec?.replicatedJobs ?? []).map((job) => {
+    const { spec } = job.template;
+    const pod = { ...spec.template.spec, automountServiceAccountToken: false };
+    return { ...job, template: { spec: { ...spec, template: { ...spec.template, spec: pod } } } };
+  });
+  return { ...jobSet, spec: { ...jobSet.spec, replicatedJobs } };
+}
+
+const DEFAULT_ACCOUNT = { namespace: 'default', name: 'default' };
+
+async function setPullSecrets(names: readonly string[]): Promise<void> {
+  const patch = { imagePullSecrets: names.map((name) => ({ name })) };
+  await cluster.client.patch(SERVICE_ACCOUNTS, DEFAULT_ACCOUNT, { type: 'merge', patch });
+}
+
 describe('agents whose service account has no rights at all', () => {
-  test.each(AGENT_MODES)('take part in %s mode', async (mode) => {
+  test.each(AGENT_MODES)('take part in %s mode, as that account', async (mode) => {
     const operator = startOperator();
-    const group = await cluster.group(`powerless-${mode.toLowerCase()}`, mode);
+    const name = `powerless-${mode.toLowerCase()}`;
+    await setPullSecrets(['registry']);
+    const group = await cluster.group(name, mode, 3, withoutTokens);
+    await setPullSecrets([]);
     const before = group.livePods().map(({ metadata }) => metadata.uid);
+    for (const { spec } of group.livePods()) {
+      expect(spec.serviceAccountName).toBe('default');
+      expect(spec.imagePullSecrets).toEqual([{ name: 'registry' }]);
+      const mounted = JSON.stringify(spec);
+      expect(mounted).toContain('/var/run/secrets/lockstep-hub');
+      expect(mounted).not.toContain('/var/run/secrets/kubernetes.io/serviceaccount');
+    }
     expect(await agentRights(group)).toEqual([]);
     group.kill(1);
     await group.running(2);
@@ -135,6 +163,8 @@ describe('agents whose service account has no rights at all', () => {
     // No announcement was written there.
     expect(after.filter(({ metadata }) => metadata.annotations?.[EPOCH] !== undefined)).toEqual([]);
     expect(group.status).toMatchObject({ inPlaceRestarts: 1, inPlaceRestartsCountTowardsMax: 1 });
+    const at = { namespace: 'default', name: `${name}-lockstep-agent` };
+    await expect(cluster.client.get(SERVICE_ACCOUNTS, at)).rejects.toThrow('not found');
     await cluster.remove(group);
     await operator.kill();
   });

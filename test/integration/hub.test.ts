@@ -7,12 +7,18 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { EPOCH } from '../../src/jobset/names.ts';
 import { EVENTS } from '../../src/kube/objects/event.ts';
+import { JOBS } from '../../src/kube/objects/job.ts';
 import { createInformer } from '../../src/runtime/informer/create-informer.ts';
 import type { Informer } from '../../src/runtime/informer/informer.ts';
 import { SeededRandom } from '../../src/runtime/memory/seeded-random.ts';
 import { SILENT } from '../../src/runtime/ports/logger.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
-import { HubNetwork, supervisedOverHub, TrainingGroup } from './training-group.fixture.ts';
+import {
+  HubNetwork,
+  supervised,
+  supervisedOverHub,
+  TrainingGroup,
+} from './training-group.fixture.ts';
 
 const SIZE = 3;
 const SPEC = {
@@ -370,6 +376,53 @@ async function reach(): Promise<string | undefined> {
   const found = conditions.find(({ type }) => type === 'HubUnreachable');
   return found && `${found.status} ${found.reason}`;
 }
+
+describe('members of one group that reach the operator on different ways', () => {
+  it('restart together, whoever fails', async () => {
+    hub = new HubNetwork();
+    const overApi = supervised('Canonical');
+    const overHub = supervisedOverHub(hub, 'Hub');
+    const overBoth = supervisedOverHub(hub, 'Auto');
+    group = new TrainingGroup((pod, slot, runtime, started) => {
+      const start = slot === 'w/0' ? overApi : slot === 'w/1' ? overHub : overBoth;
+      return start(pod, slot, runtime, started);
+    }, hub);
+    group.onStart = expectLockstep;
+    await group.start();
+    history = new StatusHistory(group.cluster);
+    await group.create(SPEC, SUPERVISOR);
+    await group.allIn(1, SIZE);
+    for (const [i, slot] of ['w/0', 'w/1', 'w/2', 'w/0'].entries()) {
+      group.exit(slot, 1);
+      await group.allIn(i + 2, SIZE);
+    }
+    await expectRestarts(4);
+    expect((await annotated()).filter((epoch) => epoch !== undefined)).toEqual(['5']);
+  });
+
+  it('follow a choice that changes while the group runs, with the next Jobs', async () => {
+    await startEmpty('Auto');
+    hub.channel = 'Hub';
+    const replicatedJobs = ['a', 'b', 'c'].map((name) => replicatedJob(name, 1));
+    await group.create({ ...SPEC, replicatedJobs }, SUPERVISOR);
+    await group.allIn(1, SIZE);
+    const channels = async (): Promise<readonly string[]> => {
+      const pods = await group.cluster.pods();
+      return pods.map(({ spec }) => {
+        const env = spec.containers[0]?.env ?? [];
+        return env.find(({ name }) => name === 'LOCKSTEP_AGENT_CHANNEL')?.value ?? 'API';
+      });
+    };
+    expect(await channels()).toEqual(['Hub', 'Hub', 'Hub']);
+    await group.patch({ metadata: { annotations: { 'lockstep/agent-channel': 'Auto' } } });
+    await group.cluster.clock.advance(5000);
+    expect(await channels()).toEqual(['Hub', 'Hub', 'Hub']);
+    const at = { namespace: 'default', name: 'train-a-0' };
+    await group.cluster.client.delete(JOBS, at);
+    await group.allIn(2, SIZE);
+    expect(new Set(await channels())).toEqual(new Set(['Hub', 'Auto']));
+  });
+});
 
 describe('a group that the hub hears nothing of', () => {
   it.each(['Auto', 'Hub'] as const)(

@@ -5,7 +5,12 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { manifest } from '../../src/deploy/manifest.ts';
-import { CLUSTER_RULES, NAMESPACE_RULES, WEBHOOK_RULES } from '../../src/deploy/permissions.ts';
+import {
+  AGENT_RIGHTS_RULES,
+  CLUSTER_RULES,
+  NAMESPACE_RULES,
+  WEBHOOK_RULES,
+} from '../../src/deploy/permissions.ts';
 import { defaultSettings } from '../../src/deploy/settings.ts';
 import { DEFAULT_FEATURE_GATES } from '../../src/jobset/feature-gates.ts';
 import { agentRules } from '../../src/jobset/injection/agent-rights.ts';
@@ -15,7 +20,13 @@ import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   VALIDATING_WEBHOOK_CONFIGURATIONS,
 } from '../../src/kube/objects/admission-webhooks.ts';
-import { CONFIG_MAPS, NAMESPACES, SECRETS, SERVICE_ACCOUNTS } from '../../src/kube/objects/core.ts';
+import {
+  CONFIG_MAPS,
+  NAMESPACES,
+  SECRETS,
+  SERVICE_ACCOUNTS,
+  SERVICES,
+} from '../../src/kube/objects/core.ts';
 import { EVENTS } from '../../src/kube/objects/event.ts';
 import { JOBS } from '../../src/kube/objects/job.ts';
 import { LEASES } from '../../src/kube/objects/lease.ts';
@@ -64,8 +75,12 @@ const operator = new Restriction([
   ...OPERATOR_RULES.map((rule) => ({ rule })),
   ...NAMESPACE_RULES.map((rule) => ({ rule, namespace: OPERATOR_NAMESPACE })),
 ]);
+/** An operator that gives rights to accounts that templates name. */
+const granting = new Restriction(
+  [...CLUSTER_RULES, ...AGENT_RIGHTS_RULES].map((rule) => ({ rule })),
+);
 const agents = new Restriction(
-  agentRules(['train', 'other']).map((rule) => ({ rule, namespace: 'default' })),
+  agentRules(['train']).map((rule) => ({ rule, namespace: 'default' })),
 );
 
 const IN_PLACE: JobSetSpec = {
@@ -87,12 +102,18 @@ function withoutStreams(client: Client): Client {
   });
 }
 
-/** A client of a server that answers a repeated request after it carried out the first. */
-function withRepeatedCreation(client: Client): Client {
+/**
+ * A client of a server that answers a repeated request after it carried out the first, and refuses
+ * Services of that name as a quota does.
+ */
+function withRepeatedCreation(client: Client, refused: string): Client {
   return new Proxy(client, {
     get: (target, key: keyof Client) => {
       if (key !== 'create') return target[key].bind(target);
       const create: Client['create'] = async (of, object, options) => {
+        if (of.plural === SERVICES.plural && object.metadata.name === refused) {
+          throw failure('Forbidden', 'exceeded quota');
+        }
         const created = await target.create(of, object, options);
         if (of.plural === JOBS.plural) throw alreadyExists(of, created.metadata.name);
         return created;
@@ -158,7 +179,7 @@ describe('a group', () => {
 
   beforeAll(async () => {
     group = new TrainingGroup(supervised('Canonical'), network);
-    group.asOperator = (client) => operator.applyTo(withRepeatedCreation(client));
+    group.asOperator = (client) => operator.applyTo(withRepeatedCreation(client, 'other'));
     let count = 0;
     group.asAgent = (client) => agents.applyTo(count++ === 0 ? withoutStreams(client) : client);
     await group.start();
@@ -225,50 +246,6 @@ describe('a group', () => {
     await gone('train');
   });
 
-  test('gets its rights again when they were changed', async () => {
-    await group.create(IN_PLACE);
-    await group.until(({ syncedEpoch }) => syncedEpoch === 1);
-    const at = { namespace: 'default', name: 'train-lockstep-agent' };
-    const { client } = group.cluster;
-    await client.patch(ROLES, at, { type: 'merge', patch: { rules: [] } });
-    await client.patch(ROLE_BINDINGS, at, { type: 'merge', patch: { subjects: [] } });
-    await group.startOperator();
-    await group.cluster.until(async () => (await client.get(ROLES, at)).rules.length === 2);
-    await group.cluster.until(
-      async () => (await client.get(ROLE_BINDINGS, at)).subjects.length === 1,
-    );
-    await client.delete(JOBSETS, { namespace: 'default', name: 'train' });
-    await gone('train');
-    await group.cluster.until(async () => !(await group.cluster.exists(ROLES, at.name)));
-  });
-
-  test('loses its rights once its last agent that may use them is gone', async () => {
-    const { cluster } = group;
-    await group.create(IN_PLACE);
-    await group.until(({ syncedEpoch }) => syncedEpoch === 1);
-    const name = 'train-lockstep-agent';
-    const theirs = 'somebody-elses';
-    const at = { namespace: 'default', name: theirs };
-    const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata: at };
-    await cluster.client.create(ROLES, { ...role, rules: [] });
-    network.channel = 'Hub';
-    await group.startOperator();
-    await cluster.clock.advance(CALM_MS);
-    expect(await cluster.exists(ROLES, name)).toBe(true);
-    const told = (await cluster.client.get(JOBS, { namespace: 'default', name: 'train-w-0' })).spec;
-    expect(JSON.stringify(told.template)).toContain('"value":"Auto"');
-    await cluster.client.delete(JOBS, { namespace: 'default', name: 'train-w-0' });
-    await cluster.until(async () => !(await cluster.exists(ROLES, name)));
-    expect(await cluster.exists(ROLE_BINDINGS, name)).toBe(false);
-    expect(await cluster.exists(SERVICE_ACCOUNTS, name)).toBe(true);
-    expect(await cluster.exists(ROLES, theirs)).toBe(true);
-    network.channel = 'Auto';
-    await group.startOperator();
-    await cluster.until(() => cluster.exists(ROLES, name));
-    await cluster.client.delete(JOBSETS, { namespace: 'default', name: 'train' });
-    await gone('train');
-  });
-
   test('deletes the Pod of a lost node by force, and goes on with another', async () => {
     const { client, clock } = group.cluster;
     await group.cluster.addNode('n3');
@@ -304,19 +281,15 @@ describe('a group', () => {
 
   test('recreates its Jobs, and reports repeatedly what is in its way', async () => {
     const { client } = group.cluster;
-    const inTheWay = { namespace: 'default', name: 'other-lockstep-agent' };
-    const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: inTheWay };
-    await client.create(SERVICE_ACCOUNTS, account);
     await group.create(IN_PLACE, {}, 'other');
     await group.cluster.until(async () => {
       const { items } = await client.list(EVENTS, { namespace: 'default' });
-      return items.some(({ reason, series }) => reason === 'AgentRightsFailed' && series?.count);
+      return items.some(
+        ({ reason, series }) => reason === 'HeadlessServiceCreationFailed' && series?.count,
+      );
     });
-    await client.delete(SERVICE_ACCOUNTS, inTheWay);
-    await group.cluster.until(() => group.cluster.exists(JOBS, 'other-w-0'));
     await client.delete(JOBSETS, { namespace: 'default', name: 'other' });
     await gone('other');
-    await group.cluster.running(0);
     const recreated: JobSetSpec = {
       failurePolicy: { maxRestarts: 1 },
       replicatedJobs: [fragile(replicatedJob('w'))],
@@ -325,6 +298,95 @@ describe('a group', () => {
     await group.cluster.until(async () => group.running().has('w/0'));
     await group.finish('w/0', 1);
     await group.until(({ restarts }) => restarts === 1);
+  });
+});
+
+/** With that account for its Pods. */
+function running(
+  job: ReturnType<typeof replicatedJob>,
+  serviceAccountName: string,
+): ReturnType<typeof replicatedJob> {
+  const { spec } = job.template;
+  const template = { ...spec.template, spec: { ...spec.template.spec, serviceAccountName } };
+  return { ...job, template: { spec: { ...spec, template } } };
+}
+
+describe('a group whose accounts get rights from the operator', () => {
+  const network = new HubNetwork();
+  let group: TrainingGroup;
+  const NAMED: JobSetSpec = {
+    ...IN_PLACE,
+    replicatedJobs: [running(replicatedJob('w', 2), 'trainer')],
+  };
+  const name = 'train-lockstep-agent';
+  const at = { namespace: 'default', name };
+
+  beforeAll(async () => {
+    group = new TrainingGroup(supervised('Canonical'), network);
+    group.asOperator = (client) => granting.applyTo(client);
+    group.agentRights = true;
+    await group.start();
+    for (const account of ['trainer', 'default']) {
+      const metadata = { namespace: 'default', name: account };
+      const object = { apiVersion: 'v1', kind: 'ServiceAccount', metadata };
+      await group.cluster.client.create(SERVICE_ACCOUNTS, object).catch(() => undefined);
+    }
+  });
+  afterAll(() => group.stop());
+
+  const gone = (what: string) =>
+    group.cluster.until(async () => !(await group.cluster.exists(JOBSETS, what)));
+
+  test('gets them again when they were changed, and they go with the JobSet', async () => {
+    await group.create(NAMED);
+    await group.until(({ syncedEpoch }) => syncedEpoch === 1);
+    const { client } = group.cluster;
+    await client.patch(ROLES, at, { type: 'merge', patch: { rules: [] } });
+    await client.patch(ROLE_BINDINGS, at, { type: 'merge', patch: { subjects: [] } });
+    await group.startOperator();
+    await group.cluster.until(async () => (await client.get(ROLES, at)).rules.length === 2);
+    await group.cluster.until(
+      async () => (await client.get(ROLE_BINDINGS, at)).subjects.length === 1,
+    );
+    expect((await client.get(ROLE_BINDINGS, at)).subjects).toMatchObject([{ name: 'trainer' }]);
+    await client.delete(JOBSETS, { namespace: 'default', name: 'train' });
+    await gone('train');
+    await group.cluster.until(async () => !(await group.cluster.exists(ROLES, name)));
+    await group.cluster.running(0);
+  });
+
+  test('reports repeatedly what is in its way', async () => {
+    const { client } = group.cluster;
+    const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata: at };
+    await client.create(ROLES, { ...role, rules: [] });
+    await group.create(NAMED);
+    await group.cluster.until(async () => {
+      const { items } = await client.list(EVENTS, { namespace: 'default' });
+      return items.some(({ reason, series }) => reason === 'AgentRightsFailed' && series?.count);
+    });
+    expect(await group.cluster.exists(JOBS, 'train-w-0')).toBe(false);
+    await client.delete(ROLES, at);
+    await group.cluster.until(() => group.cluster.exists(JOBS, 'train-w-0'));
+    await client.delete(JOBSETS, { namespace: 'default', name: 'train' });
+    await gone('train');
+    await group.cluster.running(0);
+  });
+
+  test('gives none to the account that all Pods share, nor to agents of the hub', async () => {
+    for (const [channel, account] of [
+      ['Auto', 'default'],
+      ['Hub', 'trainer'],
+    ] as const) {
+      network.channel = channel;
+      const replicatedJobs = [running(replicatedJob('w', 2), account)];
+      await group.create({ ...IN_PLACE, replicatedJobs });
+      await group.cluster.until(() => group.cluster.exists(JOBS, 'train-w-0'));
+      expect(await group.cluster.exists(ROLES, name), channel).toBe(false);
+      expect(await group.cluster.exists(ROLE_BINDINGS, name), channel).toBe(false);
+      await group.cluster.client.delete(JOBSETS, { namespace: 'default', name: 'train' });
+      await gone('train');
+      await group.cluster.running(0);
+    }
   });
 });
 
@@ -566,6 +628,7 @@ describe('the process of an operator', () => {
 describe('the rights', () => {
   test('suffice', () => {
     expect([...operator.refused]).toEqual([]);
+    expect([...granting.refused]).toEqual([]);
     expect([...agents.refused]).toEqual([]);
   });
 
@@ -577,20 +640,38 @@ describe('the rights', () => {
     expect(unused).toEqual([]);
   });
 
-  test('of agents are all used, and the operator holds each of them', () => {
+  test('of an operator that gives rights to agents are all used besides, except those to give', () => {
+    const needed = AGENT_RIGHTS_RULES.filter(({ heldTo }) => heldTo === undefined);
+    const unused = needed.flatMap(requestsOf).filter((request) => !granting.used.has(request));
+    expect(unused).toEqual([]);
+  });
+
+  test('of another touch neither accounts nor roles, nor does it try', () => {
+    const all = [...operator.used, ...operator.refused].join('\n');
+    expect(all).not.toMatch(/serviceaccounts|roles|rolebindings|patch \/pods$/m);
+    const held = [...OPERATOR_RULES, ...NAMESPACE_RULES].flatMap(requestsOf).join('\n');
+    expect(held).not.toMatch(/serviceaccounts|roles|rolebindings|patch \/pods$/m);
+  });
+
+  test('of agents are all used, and an operator that gives them holds each of them', () => {
     const requests = agentRules(['train']).flatMap(requestsOf);
     expect(requests.filter((request) => !agents.used.has(request))).toEqual([]);
-    const held = new Set(OPERATOR_RULES.flatMap(requestsOf));
+    const held = new Set([...OPERATOR_RULES, ...AGENT_RIGHTS_RULES].flatMap(requestsOf));
     const notHeld = requests.filter((request) => !held.has(request.replace(/ train$/, '')));
     expect(notHeld).toEqual([]);
   });
 
   test('that it never uses itself are marked', () => {
-    const held = OPERATOR_RULES.filter(({ heldTo }) => heldTo !== undefined);
+    const held = [...OPERATOR_RULES, ...AGENT_RIGHTS_RULES].filter(
+      ({ heldTo }) => heldTo !== undefined,
+    );
     expect(held.flatMap((rule) => requestsOf(rule).map((it) => `${rule.heldTo}: ${it}`))).toEqual([
       'OwnChildren: update jobset.x-k8s.io/jobsets/finalizers',
       'GrantToAgents: patch /pods',
     ]);
-    for (const request of held.flatMap(requestsOf)) expect(operator.used).not.toContain(request);
+    for (const request of held.flatMap(requestsOf)) {
+      expect(operator.used).not.toContain(request);
+      expect(granting.used).not.toContain(request);
+    }
   });
 });

@@ -12,6 +12,7 @@ import { ProgressWatch } from '../../src/agent/progress/progress-watch.ts';
 import { type WorkerExit, workerExit } from '../../src/agent/worker-exit.ts';
 import { MemoryCluster } from '../../src/cluster/memory-cluster.fixture.ts';
 import { type MemberReport, parseMemberReports } from '../../src/jobset/hub/member-report.ts';
+import type { AgentChannel } from '../../src/jobset/injection/agent-hub.ts';
 import { JOBSETS, type JobSet, type JobSetSpec } from '../../src/jobset/jobset.ts';
 import { EPOCH, REPLICATED_JOB_NAME } from '../../src/jobset/names.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
@@ -88,6 +89,8 @@ export class TrainingGroup {
   namespaces: readonly string[] | undefined;
   /** Whether the operators that start next act only on JobSets that name Lockstep. */
   onlyManaged = false;
+  /** Whether the operators that start next give rights to accounts that templates name. */
+  agentRights = false;
   /** Those of all operators, one after the other. */
   readonly metrics = createMetrics();
   /** By how much the wall clock of the operators that start next is ahead of the cluster's. */
@@ -136,6 +139,7 @@ export class TrainingGroup {
     const config = {
       agentImage: 'agent',
       onlyManaged: this.onlyManaged,
+      agentRights: this.agentRights,
       ...(this.namespaces === undefined ? {} : { namespaces: this.namespaces }),
     };
     const starting = startOperator({ ...options, sha1, hub, config });
@@ -383,7 +387,7 @@ export class HubNetwork {
   readonly detours = new Map<string, StreamAcceptor | undefined>();
   readonly pods = new Map<string, Stored<Pod>>();
   /** The channel that agents of new Pods are configured with. */
-  channel: 'Auto' | 'Hub' = 'Auto';
+  channel: AgentChannel = 'Auto';
   readonly #networks = new Map<string, MemoryStreams>();
 
   /** A token is the UID of its Pod. */

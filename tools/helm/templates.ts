@@ -22,6 +22,7 @@ const CONFIGURATION_HASH = 'lockstep/configuration';
 const KEEP = { 'helm.sh/resource-policy': 'keep' } as const;
 
 const WEBHOOKS = '$.Values.webhooks';
+const AGENT_RIGHTS = '$.Values.agentRights';
 const WATCH_NAMESPACES = '$.Values.watchNamespaces';
 const RELEASE_NAMESPACE = '$.Release.Namespace';
 
@@ -67,7 +68,9 @@ export function configurationTemplate(): string {
   );
   return text
     .replace(`${MAX_STREAMS}`, '{{ int64 $.Values.maxStreams }}')
-    .replace(AGENT_IMAGE, '{{ include "lockstep.agentImage" $ }}');
+    .replace(AGENT_IMAGE, '{{ include "lockstep.agentImage" $ }}')
+    .replace(/(?<=channel: )Hub/, '{{ $.Values.agentChannel }}')
+    .replace(/(?<=rights: )false/, '{{ $.Values.agentRights }}');
 }
 
 /** By path in the chart, one file for each kind. */
@@ -114,8 +117,12 @@ function conditionalObjects(): readonly ConditionalObject[] {
 /** The object with conditions around what settings change inside of it. */
 function treeOf(object: KubeObject): unknown {
   const form = (webhooks: boolean, watchNamespaces: readonly string[]): unknown => {
-    const found = same(objectsFor({ ...EXTRAS, webhooks, watchNamespaces }), object);
-    return found === undefined ? undefined : marked(withOptions(found), found.kind ?? '');
+    const [granting, others] = [true, false].map((agentRights) => {
+      const settings = { ...EXTRAS, webhooks, watchNamespaces, agentRights };
+      const found = same(objectsFor(settings), object);
+      return found === undefined ? undefined : marked(withOptions(found), found.kind ?? '');
+    });
+    return granting === undefined ? undefined : either(AGENT_RIGHTS, granting, others);
   };
   const confinable = (webhooks: boolean): unknown => {
     const [confined, everywhere] = [form(webhooks, [WATCHED]), form(webhooks, [])];

@@ -6,6 +6,7 @@ import { stringify } from 'yaml';
 import packageJson from '../../package.json' with { type: 'json' };
 import { OPERATOR_REPLICAS, OPERATOR_RESOURCES } from '../../src/deploy/operator-deployment.ts';
 import { defaultSettings } from '../../src/deploy/settings.ts';
+import { AGENT_CHANNELS } from '../../src/jobset/injection/agent-hub.ts';
 import { MAX_NAMESPACES } from '../../src/operator/configuration/flag-values.ts';
 import { HIGHEST_MAX_STREAMS } from '../../src/operator/configuration/stream-memory.ts';
 
@@ -36,6 +37,21 @@ const DEFAULTS = defaultSettings(packageJson.version);
 export const VALUES: readonly Value[] = [
   ...image('operatorImage', '--operator-image', DEFAULTS.operatorImage, 'the operator'),
   ...image('agentImage', '--agent-image', DEFAULTS.agentImage, 'injected agents'),
+  {
+    name: 'agentChannel',
+    initial: DEFAULTS.agentChannel,
+    schema: { enum: AGENT_CHANNELS },
+    meaning: 'How agents reach the operator: Hub, Auto or API. A JobSet may choose another.',
+    flag: '--agent-channel',
+  },
+  {
+    name: 'agentRights',
+    initial: DEFAULTS.agentRights,
+    schema: { type: 'boolean' },
+    meaning:
+      'Whether the operator may give the rights for Auto and API to service accounts that templates name.',
+    flag: '--agent-rights',
+  },
   {
     name: 'maxStreams',
     initial: DEFAULTS.maxStreams,

@@ -167,7 +167,6 @@ export class SimulatedOperator {
         jobNamed: (name) => this.#jobs.find(({ metadata }) => metadata.name === name),
         hasClaim: () => true,
         hasAgentRights: true,
-        hasRevokedAgentRights: true,
       },
       answers,
       knowledge: {
@@ -244,7 +243,6 @@ export class SimulatedOperator {
       case 'RelabelJob':
       case 'ResizeJob':
       case 'ResumeJob':
-      case 'RevokeAgentRights':
       case 'SuspendJob':
         throw new Error(`the action ${action.kind} is no part of this benchmark`);
     }

@@ -18,6 +18,14 @@ export function addInstallationCommands(program: Command): void {
   )
     .option('--operator-image <image>', 'image of the operator')
     .option('--agent-image <image>', 'image of injected agents')
+    .option(
+      '--agent-channel <channel>',
+      'how agents reach the operator: Hub (default), Auto (Hub, then the API server) or API',
+    )
+    .option(
+      '--agent-rights',
+      'let the operator give the rights for Auto and API to service accounts that templates name',
+    )
     .option('--max-streams <n>', 'number of agents that the hub serves at a time')
     .option(
       '--operator-memory <quantity>',

@@ -37,7 +37,7 @@ describe('the end of a line', () => {
     ['report -o ', ['json', 'yaml']],
     ['install -o ', ['yaml']],
     ['demo --strategy In', ['InPlaceRestart']],
-    ['up --agent-channel ', ['Auto', 'Hub', 'API']],
+    ['up --agent-channel ', ['Hub', 'Auto', 'API']],
     ['completion ', ['bash', 'zsh', 'fish']],
     ['node s', ['stop', 'start']],
     ['node stop ', []],

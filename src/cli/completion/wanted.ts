@@ -1,5 +1,6 @@
 /** What could stand at the end of a line: an answer, or a question to the cluster. */
 import type { Argument, Command, Option } from 'commander';
+import { AGENT_CHANNELS } from '../../jobset/injection/agent-hub.ts';
 
 export interface Candidate {
   readonly value: string;
@@ -124,7 +125,7 @@ const FLAG_VALUES: Readonly<Record<string, NameKind | 'Files' | readonly string[
   webhooks: ['on', 'off'],
   mode: ['supervisor', 'sidecar'],
   strategy: ['InPlaceRestart', 'Recreate', 'BlockingRecreate'],
-  agentChannel: ['Auto', 'Hub', 'API'],
+  agentChannel: AGENT_CHANNELS,
   podNamespaces: ['Auto', 'Off'],
 };
 

@@ -1,5 +1,6 @@
 /** The flags of `lockstep install` and `uninstall`. */
 import { defaultSettings, type InstallationSettings, memoryFor } from '../../deploy/settings.ts';
+import { AGENT_CHANNELS } from '../../jobset/injection/agent-hub.ts';
 import { dns1123LabelErrors } from '../../kube/name-rules.ts';
 import { compareQuantities, parseQuantity } from '../../kube/quantity.ts';
 import { MAX_NAMESPACES } from '../../operator/configuration/flag-values.ts';
@@ -11,6 +12,8 @@ export interface InstallFlags extends ConnectionFlags {
   readonly namespace: string;
   readonly operatorImage?: string;
   readonly agentImage?: string;
+  readonly agentChannel?: string;
+  readonly agentRights?: boolean;
   readonly maxStreams?: string;
   readonly operatorMemory?: string;
   readonly webhooks?: string;
@@ -47,6 +50,8 @@ export function parseInstallFlags(
   const { maxStreams = `${defaults.maxStreams}` } = flags;
   const streams = /^\d{1,9}$/.test(maxStreams) ? Number(maxStreams) : 0;
   const { operatorMemory = memoryFor(streams) } = flags;
+  const { agentChannel = defaults.agentChannel } = flags;
+  const channel = AGENT_CHANNELS.find((one) => one === agentChannel);
   const images = [
     ['--operator-image', flags.operatorImage],
     ['--agent-image', flags.agentImage],
@@ -64,6 +69,9 @@ export function parseInstallFlags(
         ? []
         : [`${flag} is "${image}", allowed is the name of an image`],
     ),
+    ...(channel === undefined
+      ? [`--agent-channel is "${agentChannel}", allowed are ${AGENT_CHANNELS.join(', ')}`]
+      : []),
     ...(streams >= 1 && streams <= HIGHEST_MAX_STREAMS
       ? memoryErrors(operatorMemory, streams)
       : [`--max-streams is "${maxStreams}", allowed are 1 to ${HIGHEST_MAX_STREAMS}`]),
@@ -77,13 +85,15 @@ export function parseInstallFlags(
       ? []
       : [`--output is "${output}", allowed is yaml`]),
   ];
-  if (errors.length > 0) return { errors };
+  if (errors.length > 0 || channel === undefined) return { errors };
   const options: InstallOptions = {
     settings: {
       ...defaults,
       namespace,
       operatorImage: flags.operatorImage ?? defaults.operatorImage,
       agentImage: flags.agentImage ?? defaults.agentImage,
+      agentChannel: channel,
+      agentRights: flags.agentRights === true,
       maxStreams: streams,
       operatorMemory,
       webhooks: webhooks === 'on',

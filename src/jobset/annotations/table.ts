@@ -30,6 +30,12 @@ export const OWN_ANNOTATIONS: readonly OwnAnnotation[] = [
     help: 'templates stay as they are, and need an agent of their own',
   },
   {
+    key: names.AGENT_CHANNEL,
+    on: ['JobSet'],
+    values: '`Hub`, `Auto`, `API`',
+    help: '[how its agents reach the operator](agents.md#how-agents-reach-the-operator)',
+  },
+  {
     key: names.AGENT_CONTAINER,
     on: ['PodTemplate'],
     values: 'name of a container',

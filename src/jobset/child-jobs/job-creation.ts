@@ -67,7 +67,7 @@ export function builderOf(facts: Facts): BuildJob {
     jobRestarts,
     executionAttempt: attemptOfRun(facts),
     sha1,
-    inject: agentInjector(jobSet.metadata.name, spec, annotations, {
+    inject: agentInjector(spec, annotations, {
       ...agent,
       ...(answers.minimums && { minimums: answers.minimums }),
       ...(answers.hasImageVolumes === true && { delivery: 'ImageVolume' }),

@@ -309,7 +309,6 @@ export class ControllerModel {
         break;
       case 'CreateService':
       case 'GrantAgentRights':
-      case 'RevokeAgentRights':
       case 'CreateClaim':
       case 'DeleteLostPod':
       case 'RelabelJob':

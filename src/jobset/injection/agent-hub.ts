@@ -1,10 +1,15 @@
 /**
- * What an agent gets to reach the hub: its address, its authorities, and a token that identifies
- * the Pod. Only the hub accepts the token, so the agent needs no rights. The authorities come
- * twice: as of the Job's creation, and in a file that follows their changes.
+ * How the agents of a JobSet reach the operator, and what an agent gets to reach the hub: its
+ * address, its authorities, and a token that identifies the Pod. Only the hub accepts the token, so
+ * the agent needs no rights, and the Pod keeps its account, whatever that may do. The authorities
+ * come twice: as of the Job's creation, and in a file that follows their changes.
  */
+import { invalidValue } from '../../kube/field-error.ts';
+import type { StringMap } from '../../kube/meta.ts';
 import type { Container, EnvVar, Volume } from '../../kube/objects/pod.ts';
+import type { FieldError } from '../../kube/status.ts';
 import {
+  AGENT_CHANNEL,
   ENV_AGENT_CHANNEL,
   ENV_HUB_CA,
   ENV_HUB_URL,
@@ -15,13 +20,47 @@ import {
   HUB_TOKEN_VOLUME_NAME,
 } from '../names.ts';
 
-export interface HubAccess {
+/**
+ * `Hub` needs no rights. `API` is the API server, with the rights of the Pod's own account, and
+ * `Auto` is the hub, and the API server while the hub is unreachable.
+ */
+export const AGENT_CHANNELS = ['Hub', 'Auto', 'API'] as const;
+export type AgentChannel = (typeof AGENT_CHANNELS)[number];
+
+/** A hub that the operator serves. */
+export interface ServedHub {
   /** `https://HOST:PORT` */
   readonly url: string;
   /** PEM, all possible authorities of the hub's certificate. */
   readonly authorities: string;
-  /** `Auto`: the API server may be used while the hub is unreachable. */
-  readonly channel: 'Auto' | 'Hub';
+  /** For JobSets that do not choose one. */
+  readonly channel: AgentChannel;
+}
+
+/** What an agent is told that may use the hub. */
+export interface HubAccess extends ServedHub {
+  readonly channel: Exclude<AgentChannel, 'API'>;
+}
+
+/** Undefined: the agents of the JobSet use the API server alone. */
+export function hubAccess(
+  hub: ServedHub | undefined,
+  annotations: StringMap | undefined,
+): HubAccess | undefined {
+  if (hub === undefined) return undefined;
+  const channel = AGENT_CHANNELS.find((one) => one === annotations?.[AGENT_CHANNEL]) ?? hub.channel;
+  return channel === 'API' ? undefined : { ...hub, channel };
+}
+
+/** A JobSet cannot have a hub that nobody serves. */
+export function hubErrors(
+  annotations: StringMap | undefined,
+  isHubServed: boolean,
+): readonly FieldError[] {
+  if (isHubServed || annotations?.[AGENT_CHANNEL] !== 'Hub') return [];
+  const detail =
+    'this operator serves no hub (--hub-bind-address); use API, with which agents need rights of the account of their Pods';
+  return [invalidValue(`metadata.annotations[${AGENT_CHANNEL}]`, 'Hub', detail)];
 }
 
 export function hubEnvironment(hub: HubAccess | undefined): readonly EnvVar[] {

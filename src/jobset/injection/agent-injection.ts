@@ -131,7 +131,7 @@ function injectSidecar(template: PodTemplateSpec, options: AgentOptions): AgentI
   const { spec } = template;
   const [worker, ...others] = spec.containers;
   const share = worker === undefined ? undefined : shareResources(worker, options);
-  const hasToken = needsToken(template);
+  const hasToken = needsToken(template, options);
   const agent: Container = {
     name: AGENT_CONTAINER_NAME,
     image: options.image,
@@ -201,7 +201,7 @@ function injectSupervisor(template: PodTemplateSpec, options: AgentOptions): Age
   // An agent in the worker's image may be too old to give them back.
   const isBrought = (options.delivery ?? 'WorkerImage') !== 'WorkerImage';
   const { args = [], ...rest } = isBrought ? keptFromAgent(worker) : worker;
-  const hasToken = needsToken(template) && !mountsCredentials(worker);
+  const hasToken = needsToken(template, options) && !mountsCredentials(worker);
   const delivery = deliverAgent(options, worker);
   const canRestartAll = options.restartAllProblem === undefined;
   const supervised: Container = {
@@ -292,9 +292,12 @@ function agentVolumes(
   return [...volumes, token];
 }
 
-/** A Pod that mounts no token for its workers still does not; the agent gets its own. */
-function needsToken(template: PodTemplateSpec): boolean {
-  return template.spec.automountServiceAccountToken === false;
+/**
+ * A Pod that mounts no token for its workers still does not; an agent that may use the API server
+ * gets its own.
+ */
+function needsToken({ spec }: PodTemplateSpec, { hub }: AgentOptions): boolean {
+  return spec.automountServiceAccountToken === false && hub?.channel !== 'Hub';
 }
 
 /** If its files are already mounted, the agent uses them. */

@@ -3,6 +3,7 @@
  * agent at all.
  */
 import { required, unknownValueErrors } from '../../kube/field-error.ts';
+import { defined } from '../../kube/json/defined.ts';
 import type { StringMap } from '../../kube/meta.ts';
 import type { PodTemplateSpec } from '../../kube/objects/pod.ts';
 import type { FieldError } from '../../kube/status.ts';
@@ -10,6 +11,7 @@ import type { InjectAgent } from '../child-jobs/job-template.ts';
 import type { DefaultedSpec } from '../defaults.ts';
 import { RESTART_MODES, type RestartMode } from '../jobset.ts';
 import {
+  AGENT_CHANNEL,
   AGENT_CONTAINER,
   AGENT_CONTAINER_NAME,
   AGENT_INJECTION,
@@ -21,9 +23,8 @@ import {
   UPSTREAM_ENV_EXIT_CODE,
 } from '../names.ts';
 import { terminateErrors, withoutTerminate } from '../restart-rules/terminate-rules.ts';
-import { withAgentAccount } from './agent-account.ts';
 import type { AgentDelivery } from './agent-delivery.ts';
-import type { HubAccess } from './agent-hub.ts';
+import { AGENT_CHANNELS, hubAccess, type ServedHub } from './agent-hub.ts';
 import { type AgentInjection, injectAgent } from './agent-injection.ts';
 import { isShared, type ShareOptions } from './agent-resources.ts';
 import { settingsErrors } from './agent-settings.ts';
@@ -38,28 +39,29 @@ export interface AgentProgram extends ShareOptions {
   readonly delivery?: AgentDelivery;
   /** Whether nodes know `Terminate` themselves, as those of the embedded cluster do. */
   readonly nativeRestartRules?: boolean;
-  /** How agents reach the hub; absent: they use the API server alone. */
-  readonly hub?: HubAccess;
+  /** The operator's; absent: agents use the API server alone. */
+  readonly hub?: ServedHub;
+  /**
+   * Whether accounts that templates name get the rights of agents that may use the API server.
+   */
+  readonly grantsRights?: boolean;
   /** Why nodes cannot restart all containers of a Pod in place; absent: they can. */
   readonly restartAllProblem?: string;
 }
 
 export function agentInjector(
-  jobSet: string,
   spec: DefaultedSpec,
   annotations: StringMap | undefined,
-  agent: AgentProgram,
+  { hub: served, ...agent }: AgentProgram,
 ): InjectAgent {
   const express: InjectAgent =
     agent.nativeRestartRules === true ? (template) => template : withoutTerminate;
   if (!wantsAgents(spec, annotations)) return express;
   const mode = restartMode(annotations);
   const lostNodeDeadline = annotations?.[LOST_NODE_DEADLINE];
-  return (template) => {
-    const options = { ...agent, mode, lostNodeDeadline, annotations };
-    const injected = injectAgent(template, options).template;
-    return express(injected === template ? template : withAgentAccount(injected, jobSet));
-  };
+  const hub = hubAccess(served, annotations);
+  const options = { ...agent, ...defined({ hub }), mode, lostNodeDeadline, annotations };
+  return (template) => express(injectAgent(template, options).template);
 }
 
 /** Restart rules of the templates that the nodes of this cluster cannot follow. */
@@ -118,6 +120,7 @@ export function annotationErrors(annotations: StringMap | undefined): readonly F
 const ALLOWED_VALUES: readonly (readonly [string, readonly string[]])[] = [
   [RESTART_MODE, ['Auto', ...RESTART_MODES]],
   [AGENT_INJECTION, ['Enabled', 'Disabled']],
+  [AGENT_CHANNEL, AGENT_CHANNELS],
   [RESTART_BACKOFF, ['Enabled', 'Disabled']],
 ];
 

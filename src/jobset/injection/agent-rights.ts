@@ -1,13 +1,13 @@
 /**
- * What the agents of one JobSet may request from the API, and as whom: each follows its JobSet and
- * annotates its Pod. Names of Pods are not known beforehand, so the Role lets agents patch any Pod
- * of the namespace; the admission policy for agents restricts each to its own. A template that
- * names a service account keeps it, and that account gets the rights.
+ * What an agent that uses the API server requests there: it follows its JobSet and annotates its
+ * Pod. It does so with the rights of the Pod's own account. Whoever owns that account gives it the
+ * rights, or lets the operator do so: a Role, bound to each account that a template names. The
+ * account `default` gets none, because all Pods of a namespace share it. Names of Pods are not
+ * known beforehand, so the Role lets agents patch any Pod of the namespace; the admission policy
+ * for agents restricts each to its own.
  */
-
 import type { ObjectMeta, StringMap } from '../../kube/meta.ts';
-import type { ServiceAccount } from '../../kube/objects/core.ts';
-import type { Job } from '../../kube/objects/job.ts';
+import type { PodTemplateSpec } from '../../kube/objects/pod.ts';
 import {
   RBAC_GROUP,
   ROLES,
@@ -19,40 +19,46 @@ import { apiVersionOf } from '../../kube/resource.ts';
 import { type JobSetIdentity, ownerReferenceTo } from '../child-jobs/job-template.ts';
 import type { DefaultedSpec } from '../defaults.ts';
 import { JOBSETS } from '../jobset.ts';
-import { ENV_AGENT_CHANNEL, JOBSET_NAME, REPLICATED_JOB_NAME } from '../names.ts';
-import { isTrue } from '../status/conditions.ts';
-import { accountOf, agentAccountName } from './agent-account.ts';
-import type { HubAccess } from './agent-hub.ts';
-import { wantsAgents } from './agent-mode.ts';
+import { AGENT_ACCOUNT_SUFFIX, JOBSET_NAME } from '../names.ts';
+import { hubAccess } from './agent-hub.ts';
+import { type AgentProgram, wantsAgents } from './agent-mode.ts';
 import { templateAgent } from './template-agent.ts';
 
 export interface AgentRights {
-  /** Undefined if every template that gets an agent names an account of its own. */
-  readonly serviceAccount: ServiceAccount | undefined;
-  /** The rights of that account; undefined if agents use only the hub, and need none. */
-  readonly granted: { readonly role: Role; readonly binding: RoleBinding } | undefined;
+  readonly role: Role;
+  readonly binding: RoleBinding;
 }
 
+/** Every namespace has it, and Pods that name no account use it. */
+const DEFAULT_ACCOUNT = 'default';
+
 /**
- * Undefined for a JobSet without injected agents: agents of its own templates have rights of their
- * own.
+ * The name of the Role and the RoleBinding of a JobSet's agents, and of the account that earlier
+ * versions made for them.
  */
+export function agentRightsName(jobSet: string): string {
+  return `${jobSet}${AGENT_ACCOUNT_SUFFIX}`;
+}
+
+/** Undefined if the operator gives no account any rights for this JobSet. */
 export function agentRights(
   jobSet: JobSetIdentity,
   spec: DefaultedSpec,
   annotations: StringMap | undefined,
-  hub: Pick<HubAccess, 'channel'> | undefined,
+  { hub, grantsRights = false }: Pick<AgentProgram, 'hub' | 'grantsRights'>,
 ): AgentRights | undefined {
-  if (!wantsAgents(spec, annotations)) return undefined;
-  const name = agentAccountName(jobSet.name);
+  const isHubAlone = hubAccess(hub, annotations)?.channel === 'Hub';
+  if (!grantsRights || isHubAlone || !wantsAgents(spec, annotations)) return undefined;
   const accounts = new Set(
     spec.replicatedJobs
       .map(({ template }) => template.spec.template)
       .filter((template) => templateAgent(template) === undefined)
-      .map((template) => accountOf(template) ?? name),
+      .map((template) => accountOf(template) ?? DEFAULT_ACCOUNT)
+      .filter((name) => name !== DEFAULT_ACCOUNT),
   );
   if (accounts.size === 0) return undefined;
   const { namespace } = jobSet;
+  const name = agentRightsName(jobSet.name);
   const metadata: ObjectMeta = {
     name,
     namespace,
@@ -60,38 +66,26 @@ export function agentRights(
     ownerReferences: [ownerReferenceTo(jobSet)],
   };
   const apiVersion = apiVersionOf(ROLES);
-  const serviceAccount: ServiceAccount | undefined = accounts.has(name)
-    ? { apiVersion: 'v1', kind: 'ServiceAccount', metadata }
-    : undefined;
-  if (hub?.channel === 'Hub') return { serviceAccount, granted: undefined };
-  const role = { apiVersion, kind: 'Role', metadata, rules: agentRules([jobSet.name]) };
-  const binding: RoleBinding = {
-    apiVersion,
-    kind: 'RoleBinding',
-    metadata,
-    roleRef: { apiGroup: RBAC_GROUP, kind: 'Role', name },
-    subjects: [...accounts].sort().map((account): Subject => {
-      return { kind: 'ServiceAccount', namespace, name: account };
-    }),
+  return {
+    role: { apiVersion, kind: 'Role', metadata, rules: agentRules([jobSet.name]) },
+    binding: {
+      apiVersion,
+      kind: 'RoleBinding',
+      metadata,
+      roleRef: { apiGroup: RBAC_GROUP, kind: 'Role', name },
+      subjects: [...accounts].sort().map((account): Subject => {
+        return { kind: 'ServiceAccount', namespace, name: account };
+      }),
+    },
   };
-  return { serviceAccount, granted: { role, binding } };
 }
 
 /**
- * Whether Pods of the Job may use the rights of `agentRights` at the API server: an agent that is
- * not limited to the hub falls back to it, even if new agents are.
+ * The account that a template names, if any. `serviceAccount` is the field's old name, which counts
+ * if the new one is absent.
  */
-export function mayUseAgentRights(
-  { metadata, spec, status }: Job,
-  { replicatedJobs }: DefaultedSpec,
-): boolean {
-  if (isTrue(status?.conditions, 'Complete') || isTrue(status?.conditions, 'Failed')) return false;
-  const from = replicatedJobs.find(({ name }) => name === metadata.labels?.[REPLICATED_JOB_NAME]);
-  const bringsOwn = from !== undefined && templateAgent(from.template.spec.template) !== undefined;
-  if (bringsOwn) return false;
-  const agent = templateAgent(spec.template);
-  const channel = agent?.env?.find(({ name }) => name === ENV_AGENT_CHANNEL)?.value;
-  return agent !== undefined && channel !== 'Hub';
+function accountOf({ spec }: PodTemplateSpec): string | undefined {
+  return [spec.serviceAccountName, spec.serviceAccount].find((name) => (name ?? '') !== '');
 }
 
 /** Everything that an agent requests, for JobSets with these names. */

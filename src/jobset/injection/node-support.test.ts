@@ -48,7 +48,7 @@ describe('nodes that cannot restart all containers of a Pod', () => {
     const spec = withDefaults(specOf({ containers: [worker, helper] }));
     const [template] = spec.replicatedJobs.map((job) => job.template.spec.template);
     if (template === undefined) throw new Error('no template');
-    const { containers } = agentInjector('a', spec, SUPERVISOR, AGENT)(template).spec;
+    const { containers } = agentInjector(spec, SUPERVISOR, AGENT)(template).spec;
     expect(containers[0]?.command).toEqual(['lockstep-agent', '--', 'train']);
     expect(containers[0]?.restartPolicyRules?.map(({ action }) => action)).toEqual([
       'Restart',
@@ -62,7 +62,7 @@ describe('nodes that cannot restart all containers of a Pod', () => {
     const plain = withDefaults(specOf({ containers: [WORKER] }));
     const [other] = plain.replicatedJobs.map((job) => job.template.spec.template);
     if (other === undefined) throw new Error('no template');
-    const injected = agentInjector('a', plain, SUPERVISOR, AGENT)(other).spec.containers;
+    const injected = agentInjector(plain, SUPERVISOR, AGENT)(other).spec.containers;
     expect(injected[0]).toMatchObject({
       restartPolicy: 'Never',
       restartPolicyRules: [{ action: 'Restart', exitCodes: { operator: 'NotIn', values: [0] } }],

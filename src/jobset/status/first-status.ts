@@ -4,6 +4,7 @@
 import { formatFieldErrors } from '../../kube/field-error.ts';
 import type { Decision, PlannedEvent } from '../decision.ts';
 import type { Facts } from '../facts.ts';
+import { hubErrors } from '../injection/agent-hub.ts';
 import { restartRuleErrors, wantsAgents } from '../injection/agent-mode.ts';
 import { nodeSupportErrors } from '../injection/node-support.ts';
 import { jobSetWarnings, validateJobSet } from '../validation.ts';
@@ -17,6 +18,7 @@ export function rejectInvalidSpec(facts: Facts): readonly Decision[] {
   const errors = [
     ...validateJobSet(jobSet, spec, limits),
     ...restartRuleErrors(spec, agent),
+    ...hubErrors(jobSet.metadata.annotations, agent.hub !== undefined),
     ...nodeSupportErrors(spec, jobSet.metadata.annotations, agent),
     ...definitionErrors(facts),
   ];

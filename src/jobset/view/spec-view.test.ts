@@ -97,6 +97,7 @@ describe('the restarts', () => {
 const SAMPLES: Readonly<Record<string, string>> = {
   [names.RESTART_MODE]: 'Supervisor',
   [names.AGENT_INJECTION]: 'Disabled',
+  [names.AGENT_CHANNEL]: 'API',
   [names.RESTART_BACKOFF]: 'Disabled',
   [names.LOST_NODE_DEADLINE]: '5m',
   [names.PROGRESS_TIMEOUT]: 'Auto',
@@ -229,7 +230,7 @@ describe('what is injected', () => {
     expect(text).toContain('w: sidecar container lockstep-agent');
     expect(text).toContain('w: volumes lockstep-marker and lockstep-progress.');
     expect(text).toContain('variable LOCKSTEP_PROGRESS_FILE');
-    expect(text).toContain('service account train-lockstep-agent');
+    expect(text).not.toContain('service account');
   });
 
   it('says why it cannot be', () => {

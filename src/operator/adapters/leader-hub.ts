@@ -3,6 +3,7 @@
  * ready. While it leads, it also serves streams, and writes the EndpointSlice by which the Service
  * leads to it.
  */
+import type { AgentChannel } from '../../jobset/injection/agent-hub.ts';
 import { ENV_POD_IP, HUB_MEMBERS_PATH, HUB_PATH, HUB_PROTOCOL } from '../../jobset/names.ts';
 import { startStreamServer } from '../../runtime/adapters/stream-server.ts';
 import { signatureKey } from '../../runtime/adapters/tls/json-web-keys.ts';
@@ -42,7 +43,7 @@ type Runtime = Omit<OperatorOptions, 'config' | 'hub'> & {
   readonly signal: AbortSignal;
 };
 
-/** If agents may use the API server as well, missing certificates must not stop the operator. */
+/** If agents are to use the hub alone, an operator without its certificates must not go on. */
 export async function leaderHubIfPossible(
   flags: OperatorFlags,
   own: OwnPod,
@@ -51,10 +52,15 @@ export async function leaderHubIfPossible(
   try {
     return await hubOf(flags, own, runtime);
   } catch (error) {
-    if (flags.agentChannel === 'Hub' || !(error instanceof DeadlineError)) throw error;
+    if (channelOf(flags) === 'Hub' || !(error instanceof DeadlineError)) throw error;
     runtime.logger.error('no certificates for the hub: goes on without it', { err: error });
     return undefined;
   }
+}
+
+/** Where there is a hub, it serves JobSets that choose it, whatever the others use. */
+function channelOf({ agentChannel = 'Hub' }: OperatorFlags): AgentChannel {
+  return agentChannel;
 }
 
 async function hubOf(
@@ -62,8 +68,8 @@ async function hubOf(
   { namespace, podIP: address }: OwnPod,
   { lookupClient, ...runtime }: Runtime,
 ): Promise<LeaderHub | undefined> {
-  const { hubBindAddress: at, hubService, agentChannel: channel } = flags;
-  if (at === 'off' || channel === 'API') return undefined;
+  const { hubBindAddress: at, hubService } = flags;
+  if (at === 'off') return undefined;
   const url =
     hubService === undefined ? flags.hubUrl : `https://${hubService}.${namespace}.svc:${at.port}`;
   // Agents remember a port that the system chose, so it stays the same when we lead again.
@@ -74,7 +80,7 @@ async function hubOf(
     secretName: flags.hubSecretName,
     url,
     host: at.host,
-    channel,
+    channel: channelOf(flags),
     listen: async (door, tls, dropped) => {
       const server = await startStreamServer({
         host: at.host,

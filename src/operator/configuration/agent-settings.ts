@@ -1,7 +1,8 @@
 /** The section of the settings about agents, and about JobSets that do not say. */
 import { AGENT_DELIVERIES } from '../../jobset/injection/agent-delivery.ts';
+import { AGENT_CHANNELS } from '../../jobset/injection/agent-hub.ts';
 import { RESTART_MODES } from '../../jobset/jobset.ts';
-import { choice, imageName, quantities, type Setting } from './setting-types.ts';
+import { choice, imageName, quantities, type Setting, yesOrNo } from './setting-types.ts';
 
 export const AGENT_SETTINGS = {
   agentImage: {
@@ -61,12 +62,25 @@ export const AGENT_SETTINGS = {
   },
   agentChannel: {
     path: 'agent.channel',
-    type: choice(['Auto', 'Hub', 'API'], 'channel'),
-    default: 'Auto',
-    help: 'how agents of new Pods reach the operator: Hub, API (the API server), or Auto (the hub, and the API server while the hub is away)',
+    type: choice(AGENT_CHANNELS, 'channel'),
+    defaultInWords: '`Hub`; `API` where the operator serves no hub',
+    help: 'how agents of JobSets without an annotation reach the operator: Hub, API (the API server), or Auto (the hub, and the API server while the hub is away)',
     see: 'agents.md#how-agents-reach-the-operator',
     own: true,
     flag: '--agent-channel',
     install: true,
+    helm: 'agentChannel',
+  },
+  agentRights: {
+    path: 'agent.rights',
+    type: yesOrNo(),
+    default: false,
+    help: 'give service accounts that templates name the rights that agents need at the API server, with Auto and API',
+    see: 'agents.md#rights-of-your-pods',
+    own: true,
+    flag: '--agent-rights',
+    negated: 'give none, whatever the file says',
+    install: true,
+    helm: 'agentRights',
   },
 } as const satisfies Readonly<Record<string, Setting>>;

@@ -35,7 +35,7 @@ const DEFAULTS: Fields = {
   agentMode: 'Auto',
   agentInjection: 'Enabled',
   agentDelivery: 'Auto',
-  agentChannel: 'Auto',
+  agentRights: false,
 };
 
 /** Beside the default, in every place where a value may be left out. */
@@ -130,6 +130,7 @@ const KEYS: Readonly<Record<string, readonly (readonly [value: unknown, means: F
     ],
   ],
   'agent.channel': value('agentChannel', 'Auto', 'Hub', 'API'),
+  'agent.rights': value('agentRights', true, false),
 };
 
 /** Only without certificates of its own does the operator look for those of others. */

@@ -39,7 +39,7 @@ describe('a Configuration', () => {
       agentMode: 'Auto',
       agentInjection: 'Enabled',
       agentDelivery: 'Auto',
-      agentChannel: 'Auto',
+      agentRights: false,
     };
     expect(settings('')).toEqual(defaults);
     const empty = `
@@ -83,6 +83,7 @@ agent:
   delivery: ImageVolume
   resources: { requests: { cpu: 10m }, limits: { memory: 100Mi } }
   channel: API
+  rights: true
 `),
     ).toEqual({
       webhookBindAddress: { host: '10.0.0.1', port: 443 },
@@ -116,6 +117,7 @@ agent:
       agentDelivery: 'ImageVolume',
       agentResources: { requests: { cpu: '10m' }, limits: { memory: '100Mi' } },
       agentChannel: 'API',
+      agentRights: true,
     });
   });
 

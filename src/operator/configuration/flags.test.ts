@@ -31,7 +31,7 @@ describe('flags of the operator', () => {
         maxJobs: 20_000,
         maxPods: 200_000,
         maxStreams: 32_768,
-        agentChannel: 'Auto',
+        agentRights: false,
         hubBindAddress: 'off',
         hubSecretName: 'lockstep-hub-server-cert',
         nativeRestartRules: false,

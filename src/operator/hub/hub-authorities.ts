@@ -5,7 +5,7 @@
  * another owner stays as it is.
  */
 
-import type { HubAccess } from '../../jobset/injection/agent-hub.ts';
+import type { ServedHub } from '../../jobset/injection/agent-hub.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { HUB_AUTHORITIES_KEY, HUB_AUTHORITIES_NAME } from '../../jobset/names.ts';
 import { ownMember } from '../../kube/json/json-value.ts';
@@ -36,7 +36,7 @@ export interface HubAuthoritiesOptions {
   /** All namespaces when absent. */
   readonly namespaces?: readonly string[] | undefined;
   readonly jobSets: Informer<JobSet>;
-  readonly access: () => HubAccess;
+  readonly access: () => ServedHub;
 }
 
 /** Short enough for a changed authority, which signs nothing for five minutes. */

@@ -6,7 +6,7 @@
 import { hangInWords } from '../../jobset/culprits/suspects.ts';
 import { type PodFacts, podFacts } from '../../jobset/epoch/pod-facts.ts';
 import type { MemberReport } from '../../jobset/hub/member-report.ts';
-import type { HubAccess } from '../../jobset/injection/agent-hub.ts';
+import type { ServedHub } from '../../jobset/injection/agent-hub.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { membershipOf, ownerKey } from '../../jobset/membership.ts';
 import { EPOCH, JOBSET_NAME, REPLICATED_JOB_NAME } from '../../jobset/names.ts';
@@ -54,7 +54,7 @@ export interface HubConnection {
 
 export interface HubSettings {
   /** The hub's address and authorities for injected agents; may change over time. */
-  readonly access: () => HubAccess;
+  readonly access: () => ServedHub;
   /** The Pod of a token; rejects if the cluster does not answer. */
   readonly podOf: (token: string) => Promise<TokenVerdict>;
   /** By default `DEFAULT_MAX_STREAMS`. */

@@ -2,7 +2,7 @@
  * The hub's certificates and its port. Every replica keeps the certificates, as it keeps those of
  * the webhooks. The port is open while this replica leads.
  */
-import type { HubAccess } from '../../jobset/injection/agent-hub.ts';
+import type { AgentChannel, ServedHub } from '../../jobset/injection/agent-hub.ts';
 import type { KeyPair } from '../../runtime/adapters/tls/certificates.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { withDeadline } from '../../runtime/deadline.ts';
@@ -30,7 +30,7 @@ export interface HubListenerOptions {
   readonly url?: string | undefined;
   /** The host on which it listens. */
   readonly host: string;
-  readonly channel: HubAccess['channel'];
+  readonly channel: AgentChannel;
   /** Serves streams over TLS. Rejects if it cannot listen. */
   readonly listen: (
     door: HubDoor,
@@ -54,7 +54,7 @@ export interface HubListener {
    * What agents are configured with. Without a `url` of its own, there is none until it was open
    * once.
    */
-  access(): HubAccess;
+  access(): ServedHub;
   /**
    * Resolves when it listens; until `serve`, agents are told to come again. Rejects if it cannot.
    */

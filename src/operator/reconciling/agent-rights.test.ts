@@ -2,25 +2,28 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import { withDefaults } from '../../jobset/defaults.ts';
 import { agentRights } from '../../jobset/injection/agent-rights.ts';
-import { SERVICE_ACCOUNTS } from '../../kube/objects/core.ts';
 import { ROLE_BINDINGS, ROLES } from '../../kube/objects/rbac.ts';
 import { apiVersionOf, groupResourceOf, type Resource } from '../../kube/resource.ts';
 import { MemoryClient } from '../../runtime/memory/memory-client.ts';
-import { grantAgentRights, revokeAgentRights } from './agent-rights.ts';
+import { grantAgentRights } from './agent-rights.ts';
 
 const JOBSET = storedJobSet({
   failurePolicy: { restartStrategy: 'InPlaceRestart' },
   replicatedJobs: [
-    { name: 'w', template: { spec: { template: { spec: { containers: [{ name: 'c' }] } } } } },
+    {
+      name: 'w',
+      template: {
+        spec: {
+          template: { spec: { serviceAccountName: 'trainer', containers: [{ name: 'c' }] } },
+        },
+      },
+    },
   ],
 });
 const { name, namespace = '', uid } = JOBSET.metadata;
-const RIGHTS = agentRights(
-  { name, namespace, uid },
-  withDefaults(JOBSET.spec),
-  undefined,
-  undefined,
-);
+const RIGHTS = agentRights({ name, namespace, uid }, withDefaults(JOBSET.spec), undefined, {
+  grantsRights: true,
+});
 const AT = { namespace, name: 'train-lockstep-agent' };
 
 let client: MemoryClient;
@@ -34,79 +37,30 @@ function grant(): Promise<void> {
   return grantAgentRights({ client, jobSet: JOBSET, signal }, RIGHTS);
 }
 
-function revoke(jobSet = JOBSET): Promise<void> {
-  const { signal } = new AbortController();
-  return revokeAgentRights({ client, jobSet, signal });
-}
-
-async function left(): Promise<readonly string[]> {
-  const kinds: readonly Resource[] = [SERVICE_ACCOUNTS, ROLES, ROLE_BINDINGS];
-  const found = await Promise.all(
-    kinds.map((of) =>
-      client.get(of, AT).then(
-        () => [of.kind],
-        () => [],
-      ),
-    ),
-  );
-  return found.flat();
-}
-
-describe('taking away rights that no agent needs', () => {
-  test('leaves the account, and can be repeated', async () => {
-    await grant();
-    await revoke();
-    expect(await left()).toEqual(['ServiceAccount']);
-    await revoke();
-    expect(await left()).toEqual(['ServiceAccount']);
-  });
-
-  test('leaves objects of an earlier JobSet of that name, and objects without an owner', async () => {
-    await grant();
-    await revoke({ ...JOBSET, metadata: { ...JOBSET.metadata, uid: 'another' } });
-    expect(await left()).toHaveLength(3);
-    const patch = { metadata: { ownerReferences: null } };
-    await client.patch(ROLES, AT, { type: 'merge', patch });
-    await client.patch(ROLE_BINDINGS, AT, { type: 'merge', patch });
-    await revoke();
-    expect(await left()).toHaveLength(3);
-  });
-
-  test('leaves what does not wear our label', async () => {
-    await grant();
-    const patch = { metadata: { labels: null } };
-    await client.patch(ROLES, AT, { type: 'merge', patch });
-    await revoke();
-    expect(await left()).toEqual(['ServiceAccount', 'Role']);
-  });
-});
-
 describe('granting agents their rights', () => {
-  test('makes the account, the Role and the RoleBinding, and nothing twice', async () => {
+  test('makes the Role and the RoleBinding, and nothing twice', async () => {
     await grant();
-    expect((await client.get(ROLES, AT)).rules).toEqual(RIGHTS?.granted?.role.rules);
-    expect((await client.get(ROLE_BINDINGS, AT)).subjects).toEqual(
-      RIGHTS?.granted?.binding.subjects,
-    );
-    const before = (await client.get(SERVICE_ACCOUNTS, AT)).metadata;
+    expect((await client.get(ROLES, AT)).rules).toEqual(RIGHTS?.role.rules);
+    expect((await client.get(ROLE_BINDINGS, AT)).subjects).toEqual(RIGHTS?.binding.subjects);
+    const before = (await client.get(ROLES, AT)).metadata;
     await grant();
-    expect((await client.get(SERVICE_ACCOUNTS, AT)).metadata).toEqual(before);
+    expect((await client.get(ROLES, AT)).metadata).toEqual(before);
+    expect(client.calls.filter((call) => call.includes('serviceaccounts'))).toEqual([]);
   });
 
-  test('lets Pods pull what they could pull as the default account', async () => {
-    await client.create(SERVICE_ACCOUNTS, {
-      apiVersion: 'v1',
-      kind: 'ServiceAccount',
-      metadata: { namespace, name: 'default' },
-      imagePullSecrets: [{ name: 'registry' }],
-    });
+  test('leaves them to the account that an earlier version made, whose Pods may still run', async () => {
     await grant();
-    const { imagePullSecrets } = await client.get(SERVICE_ACCOUNTS, AT);
-    expect(imagePullSecrets).toEqual([{ name: 'registry' }]);
+    const own = { kind: 'ServiceAccount', namespace, name: AT.name } as const;
+    const stranger = { ...own, name: 'stranger' };
+    const patch = { subjects: [own, stranger] };
+    await client.patch(ROLE_BINDINGS, AT, { type: 'merge', patch });
+    await grant();
+    const { subjects } = await client.get(ROLE_BINDINGS, AT);
+    expect(subjects.map(({ name: subject }) => subject)).toEqual([AT.name, 'trainer']);
   });
 
   test('gives agents no other Role than the one it makes', async () => {
-    const binding = RIGHTS?.granted?.binding;
+    const binding = RIGHTS?.binding;
     if (binding === undefined) throw new Error('agents of the API channel have rights');
     const roleRef = { ...binding.roleRef, kind: 'ClusterRole', name: 'cluster-admin' } as const;
     await client.create(ROLE_BINDINGS, { ...binding, roleRef, subjects: [] });
@@ -120,13 +74,11 @@ describe('granting agents their rights', () => {
     await client.patch(ROLES, AT, { type: 'merge', patch: { rules: [] } });
     await client.patch(ROLE_BINDINGS, AT, { type: 'merge', patch: { subjects: [] } });
     await grant();
-    expect((await client.get(ROLES, AT)).rules).toEqual(RIGHTS?.granted?.role.rules);
-    expect((await client.get(ROLE_BINDINGS, AT)).subjects).toEqual(
-      RIGHTS?.granted?.binding.subjects,
-    );
+    expect((await client.get(ROLES, AT)).rules).toEqual(RIGHTS?.role.rules);
+    expect((await client.get(ROLE_BINDINGS, AT)).subjects).toEqual(RIGHTS?.binding.subjects);
   });
 
-  test.each<Resource>([SERVICE_ACCOUNTS, ROLES, ROLE_BINDINGS])(
+  test.each<Resource>([ROLES, ROLE_BINDINGS])(
     'refuses $kind of that name that somebody else has made',
     async (of) => {
       await client.create(of, { apiVersion: apiVersionOf(of), kind: of.kind, metadata: AT });

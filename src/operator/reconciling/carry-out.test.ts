@@ -97,11 +97,17 @@ test('what fails does not keep back the others, and is thrown in the end', async
   expect(client.calls.at(-1)).toContain('POST');
 });
 
-test('rights that may not be taken away are told of, and not tried again', async () => {
+test('rights that cannot be given are told of, and no Job is made without them', async () => {
   fail('rolebindings', 'Forbidden', 'rolebindings is forbidden');
-  const [failed] = await carried({ kind: 'RevokeAgentRights' });
+  const of = { apiVersion: 'rbac.authorization.k8s.io/v1', metadata: { namespace: 'default' } };
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' } as const;
+  const rights = {
+    role: { ...of, kind: 'Role', rules: [] },
+    binding: { ...of, kind: 'RoleBinding', roleRef, subjects: [] },
+  };
+  const [failed] = await carried(CREATE, { kind: 'GrantAgentRights', rights });
   expect(failed?.reason).toBe('AgentRightsFailed');
-  expect(kinds()).toContain('RightsRevoked');
+  expect(kinds()).toEqual(['Failed']);
 });
 
 test('a Pod that is deleted by force is counted, one that is gone is not', async () => {

@@ -28,7 +28,7 @@ import {
   type ForcedDeletionReason,
   LOST_NODE_DEADLINE_REASON,
 } from '../process/operator-metrics.ts';
-import { grantAgentRights, revokeAgentRights } from './agent-rights.ts';
+import { grantAgentRights } from './agent-rights.ts';
 
 export interface CarryOut {
   readonly client: Client;
@@ -48,8 +48,6 @@ export type ActionOutcome =
   | { readonly kind: 'ClaimExists'; readonly name: string }
   /** The agents have their rights now. */
   | { readonly kind: 'RightsGranted' }
-  /** Rights that no agent needs are gone, or we may not take them away. */
-  | { readonly kind: 'RightsRevoked' }
   /** A Pod was deleted by force; not called for one that was already gone. */
   | { readonly kind: 'PodForced'; readonly reason: ForcedDeletionReason }
   | FailedAction;
@@ -114,8 +112,6 @@ function perform(context: CarryOut, action: Action): Outcomes {
       return createClaim(context, action.claim);
     case 'GrantAgentRights':
       return grantRights(context, action.rights);
-    case 'RevokeAgentRights':
-      return revokeRights(context);
     case 'CreateJob':
       return createJob(context, action.job);
     case 'DeleteJob':
@@ -168,17 +164,6 @@ async function* grantRights(context: CarryOut, rights: AgentRights): Outcomes {
   } catch (error) {
     yield { kind: 'Failed', reason: 'AgentRightsFailed', error };
   }
-}
-
-/** An operator without the right to do so is told once, and nothing waits for it. */
-async function* revokeRights(context: CarryOut): Outcomes {
-  try {
-    await revokeAgentRights(context);
-  } catch (error) {
-    if (!isReason(error, 'Forbidden')) throw error;
-    yield { kind: 'Failed', reason: 'AgentRightsFailed', error };
-  }
-  yield { kind: 'RightsRevoked' };
 }
 
 async function* createJob(context: CarryOut, job: Job): Outcomes {

@@ -21,8 +21,6 @@ export class JobSetMemory {
   readonly claims = new Set<string>();
   /** Whether this process has made sure that the agents have their rights. */
   hasAgentRights = false;
-  /** Whether this process has taken away rights that no agent needs, as far as it may. */
-  hasRevokedAgentRights = false;
 
   constructor(jobs: ChildJobMemory) {
     this.jobs = jobs;
@@ -55,9 +53,6 @@ export class JobSetMemory {
         break;
       case 'RightsGranted':
         this.hasAgentRights = true;
-        break;
-      case 'RightsRevoked':
-        this.hasRevokedAgentRights = true;
         break;
       case 'JobSetDeleted':
       case 'PodForced':

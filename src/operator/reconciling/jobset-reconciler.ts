@@ -255,7 +255,6 @@ export class JobSetReconciler {
       hasClaim: (claim) =>
         memory.claims.has(claim) || claims.store.get(`${namespace}/${claim}`) !== undefined,
       hasAgentRights: memory.hasAgentRights,
-      hasRevokedAgentRights: memory.hasRevokedAgentRights,
     };
   }
 

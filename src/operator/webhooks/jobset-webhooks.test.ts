@@ -358,3 +358,31 @@ it('tells a hundred problems, and how many more there are', async () => {
     status: { message: expect.stringContaining('spec: Forbidden: there are 28 more problems') },
   });
 });
+
+describe('a JobSet that chooses the hub', () => {
+  const annotations = { 'lockstep/agent-channel': 'Hub' };
+  const choosing = jobSet({}, { name: 'train', annotations });
+  const withoutHub = jobSetValidator(jobSetQuestions(new MemoryClient()), DEFAULT_FEATURE_GATES, {
+    servesHub: false,
+  });
+
+  it('is refused where nobody serves one, when it is created or chooses it', async () => {
+    const why = /metadata.annotations\[lockstep\/agent-channel\]: .*serves no hub/;
+    await expect(ask(withoutHub, 'CREATE', choosing)).rejects.toThrow(why);
+    await expect(ask(withoutHub, 'UPDATE', choosing, jobSet())).rejects.toThrow(why);
+    expect(await ask(withoutHub, 'UPDATE', choosing, choosing)).toEqual(ALLOWED);
+    expect(await ask(validator(), 'CREATE', choosing)).toEqual(ALLOWED);
+  });
+
+  it.each(['Auto', 'API'])('may choose %s anywhere', async (channel) => {
+    const other = jobSet({}, { name: 'train', annotations: { 'lockstep/agent-channel': channel } });
+    expect(await ask(withoutHub, 'CREATE', other)).toEqual(ALLOWED);
+  });
+
+  it('may choose nothing else', async () => {
+    const wrong = jobSet({}, { name: 'train', annotations: { 'lockstep/agent-channel': 'api' } });
+    await expect(ask(validator(), 'CREATE', wrong)).rejects.toThrow(
+      'supported values: "Hub", "Auto", "API"',
+    );
+  });
+});

@@ -8,6 +8,7 @@ import {
 } from '../../jobset/defaults.ts';
 import type { FeatureGates } from '../../jobset/feature-gates.ts';
 import { type AgentDefaults, withAgentDefaults } from '../../jobset/injection/agent-defaults.ts';
+import { hubErrors } from '../../jobset/injection/agent-hub.ts';
 import {
   type AgentProgram,
   restartRuleErrors,
@@ -15,6 +16,7 @@ import {
 } from '../../jobset/injection/agent-mode.ts';
 import type { ContainerMinimums, ShareOptions } from '../../jobset/injection/agent-resources.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
+import { AGENT_CHANNEL } from '../../jobset/names.ts';
 import type { SizeLimits } from '../../jobset/size-limits.ts';
 import { type ExistingClaims, sharedClaimNames } from '../../jobset/validation/volume-claims.ts';
 import {
@@ -76,8 +78,8 @@ export function jobSetValidator(
   agent: ValidatorOptions = {},
   limits?: SizeLimits,
 ): AdmissionHandler {
-  const complete = (jobSet: JobSet): JobSet =>
-    withAgentDefaults(jobSet, { defaults: agent.agentDefaults });
+  const { agentDefaults: defaults, servesHub = true } = agent;
+  const complete = (jobSet: JobSet): JobSet => withAgentDefaults(jobSet, { defaults });
   return async (request, signal) => {
     switch (request.operation) {
       case 'CREATE': {
@@ -91,6 +93,7 @@ export function jobSetValidator(
         return judged(jobSet, spec, { ...agent, minimums }, [
           ...validateJobSetCreate(jobSet, gates, claims, limits),
           ...restartRuleErrors(spec, agent),
+          ...hubErrors(jobSet.metadata.annotations, servesHub),
           ...problems,
         ]);
       }
@@ -106,7 +109,13 @@ export function jobSetValidator(
         }
         const [old, jobSet] = [complete(before), complete(given)];
         const spec = withDefaults(jobSet.spec, gates);
-        return judged(jobSet, spec, agent, validateJobSetUpdate(old, jobSet, gates, limits));
+        const isChosen =
+          old.metadata.annotations?.[AGENT_CHANNEL] !==
+          jobSet.metadata.annotations?.[AGENT_CHANNEL];
+        return judged(jobSet, spec, agent, [
+          ...validateJobSetUpdate(old, jobSet, gates, limits),
+          ...(isChosen ? hubErrors(jobSet.metadata.annotations, servesHub) : []),
+        ]);
       }
       case 'DELETE':
       case 'CONNECT':
@@ -136,6 +145,7 @@ export function jobSetQuestions(client: Client, nodeFeatures?: NodeFeatures): Jo
 
 interface ValidatorOptions extends Pick<AgentProgram, 'nativeRestartRules' | 'resources'> {
   readonly agentDefaults?: AgentDefaults | undefined;
+  readonly servesHub?: boolean | undefined;
 }
 
 const ALLOWED: AdmissionAnswer = { kind: 'Allowed' };

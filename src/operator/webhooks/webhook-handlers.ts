@@ -17,6 +17,8 @@ export interface WebhookRules {
   /** See `OperatorConfig`, as for the next. */
   readonly nativeRestartRules?: boolean | undefined;
   readonly agentResources?: ContainerResources | undefined;
+  /** Whether the operator serves a hub; by default it does. */
+  readonly servesHub?: boolean | undefined;
   readonly limits?: SizeLimits | undefined;
   /** For JobSets without settings of their own. */
   readonly agentDefaults?: AgentDefaults | undefined;
@@ -30,10 +32,16 @@ export interface WebhookQuestions {
 
 /** All webhooks, by path. */
 export function webhookHandlers(
-  { gates, nativeRestartRules = false, agentDefaults, agentResources, limits }: WebhookRules,
+  { gates, agentDefaults, agentResources, limits, ...rules }: WebhookRules,
   { jobSets, pods }: WebhookQuestions,
 ): ReadonlyMap<string, AdmissionHandler> {
-  const agent = { nativeRestartRules, agentDefaults, ...defined({ resources: agentResources }) };
+  const { nativeRestartRules = false, servesHub } = rules;
+  const agent = {
+    nativeRestartRules,
+    agentDefaults,
+    servesHub,
+    ...defined({ resources: agentResources }),
+  };
   return new Map<string, AdmissionHandler>([
     [WEBHOOK_PATHS.mutateJobSet, jobSetMutator(jobSets, gates, agentDefaults, limits)],
     [WEBHOOK_PATHS.validateJobSet, jobSetValidator(jobSets, gates, agent, limits)],

@@ -24,7 +24,8 @@ agent:
   image: {{ include "lockstep.agentImage" $ }}
   mode: Sidecar        # of JobSets without an annotation; or Auto, Supervisor
   injection: Enabled   # or Disabled: templates bring agents of their own
-  channel: Auto        # the hub, or else the API server; or Hub, or API
+  channel: {{ $.Values.agentChannel }}         # needs no rights; Auto and API use those of the Pods' own accounts
+  rights: {{ $.Values.agentRights }}        # or true: gives them to accounts that templates name
 {{- printf "\n" }}
 {{- end -}}
 

@@ -25,14 +25,14 @@ export interface CreateReview {
 /**
  * Completes a new Pod as the admission plug-ins ServiceAccount, Priority and
  * DefaultTolerationSeconds do. Its account must exist, and the account's token is mounted at a
- * well-known path. A server that signs no tokens gives Pods no accounts either.
+ * well-known path. A server that signs no tokens mounts none, and asks for no account.
  */
 export function admitPod(server: ServerState, review: CreateReview): ApiObject {
   const tolerant = withTolerations(withPriority(review.object));
-  if (server.tokenSigner === undefined) return tolerant;
   const spec = objectAt(tolerant, 'spec');
   const name = textAt(spec, 'serviceAccountName') || textAt(spec, 'serviceAccount') || 'default';
   const named = { ...spec, serviceAccountName: name, serviceAccount: name };
+  if (server.tokenSigner === undefined) return { ...tolerant, spec: named };
   const account = accountOf(server, review, name);
   const mounts =
     valueAt(spec, 'automountServiceAccountToken') ??

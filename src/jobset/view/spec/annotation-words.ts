@@ -120,6 +120,10 @@ const WORDS: Readonly<Record<string, AnnotationWords>> = {
       (time) => `A Pod of a lost node is deleted by force ${time} after its grace period.`,
     ),
   },
+  [names.AGENT_CHANNEL]: {
+    needs: 'InPlace',
+    of: (value) => CHANNELS.get(value),
+  },
   [names.RESTART_BACKOFF]: {
     needs: 'InPlace',
     of: (value) => (value === 'Disabled' ? BACKOFF_OFF : value === 'Enabled' ? BACKOFF : undefined),
@@ -147,6 +151,15 @@ const WORDS: Readonly<Record<string, AnnotationWords>> = {
 const LAST_WORDS: ReadonlyMap<string, string> = new Map([
   ['All', 'The last words of a worker are its own message, or the end of its standard error.'],
   ['Files', 'The standard error of workers is left alone: last words come from files.'],
+]);
+
+const CHANNELS: ReadonlyMap<string, string> = new Map([
+  ['Hub', 'Agents speak to the hub of the operator, and need no rights.'],
+  [
+    'Auto',
+    'Agents speak to the hub, and without it to the API server, as the account of their Pod.',
+  ],
+  ['API', 'Agents speak to the API server, as the account of their Pod.'],
 ]);
 
 const BACKOFF = 'A group that fails over and over waits longer and longer before it restarts.';

@@ -1,7 +1,6 @@
 /** What the operator adds to the Pods of a JobSet, in words. */
 import type { Container, PodTemplateSpec } from '../../../kube/objects/pod.ts';
 import type { DefaultedReplicatedJob } from '../../defaults.ts';
-import { accountOf, agentAccountName } from '../../injection/agent-account.ts';
 import { injectAgent } from '../../injection/agent-injection.ts';
 import { templateAgent } from '../../injection/template-agent.ts';
 import type { RestartMode } from '../../jobset.ts';
@@ -32,7 +31,7 @@ export function injectionWords(asked: Asked): Words {
     ...modeWords(asked, mode),
     ...spec.replicatedJobs.flatMap(ownAgent),
     ...withoutOwn.flatMap((each) => (mode === undefined ? [] : addedWords(each, mode, asked))),
-    ...(withoutOwn.length === 0 ? [] : [...accountWords(withoutOwn, metadata.name), UNKNOWN]),
+    ...(withoutOwn.length === 0 ? [] : [UNKNOWN]),
   ];
 }
 
@@ -137,12 +136,4 @@ function variablesOf({ env = [] }: Container): readonly string[] {
 
 function mountsOf({ volumeMounts = [] }: Container): readonly string[] {
   return volumeMounts.map(({ mountPath }) => mountPath);
-}
-
-function accountWords(jobs: readonly DefaultedReplicatedJob[], jobSet: string): Words {
-  const without = jobs.filter(({ template }) => accountOf(template.spec.template) === undefined);
-  if (without.length === 0) return [];
-  return [
-    `${listed(without.map(({ name }) => name))}: Pods run as service account ${agentAccountName(jobSet)}, made for them.`,
-  ];
 }
