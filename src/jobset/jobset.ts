@@ -114,6 +114,8 @@ export type RestartMode = (typeof RESTART_MODES)[number];
 export const RESTART_MODES = ['Sidecar', 'Supervisor'] as const;
 
 export interface JobSetStatus {
+  /** The generation of the spec that the rest follows from; -1, by default, before any does. */
+  readonly observedGeneration?: number;
   readonly conditions?: readonly Condition[];
   readonly terminalState?: 'Completed' | 'Failed' | '';
   /** Job-level restarts: all Jobs were recreated. */

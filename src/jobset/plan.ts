@@ -53,6 +53,7 @@ import { reportDefinition } from './status/definition.ts';
 import { countFirstRun } from './status/execution-attempts.ts';
 import { rejectInvalidSpec, writeFirstStatus } from './status/first-status.ts';
 import { readAsKept, writtenAsKept } from './status/kept-status.ts';
+import { observeGeneration, reportReadiness } from './status/readiness.ts';
 import { beginAttempt, writeCounters } from './status/status-write.ts';
 import { createClaims, createService } from './surroundings.ts';
 import { exceedsDefinition } from './validation/size.ts';
@@ -127,12 +128,14 @@ function completeOrFail(facts: Facts): readonly Decision[] {
 /** What depends on the status as it will be written, and goes with that write. */
 const CLOSING_STEPS: readonly ((facts: Facts, next: Next) => Decision)[] = [
   endWithFailure,
+  observeGeneration,
   writeCounters,
   beginAttempt,
   keepStartTime,
   recordMode,
   awaitDeadline,
   reviewNamedPods,
+  reportReadiness,
   // After all others: it goes only with a write that they cause.
   accountTime,
 ];
@@ -143,7 +146,8 @@ export function plan(stored: Snapshot): Plan {
   const spec = withDefaults(jobSet.spec);
   // If the definition does not admit a JobSet of this size, its finalizers cannot go before it has
   // a status.
-  const lacksStatus = jobSet.status === undefined && exceedsDefinition(spec);
+  const { restarts, conditions } = jobSet.status ?? {};
+  const lacksStatus = restarts === undefined && conditions === undefined && exceedsDefinition(spec);
   const isLeaving = jobSet.metadata.deletionTimestamp !== undefined && !lacksStatus;
   if (!isManagedByUs(spec) || isLeaving) return NOTHING;
 

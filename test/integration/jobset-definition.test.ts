@@ -53,6 +53,21 @@ it.each(readdirSync(EXAMPLES))('takes %s, and keeps all that it says', async (na
   expect(stored.spec).toMatchObject(example.spec);
 });
 
+it('says of a JobSet that nobody has looked at that no spec is observed', async () => {
+  const { metadata, status } = await client.create(JOBSETS, {
+    ...jobSet({ replicatedJobs: [replicatedJob('w')] }),
+    status: { restarts: 3 },
+  });
+  expect(metadata.generation).toBe(1);
+  expect(status).toEqual({ observedGeneration: -1 });
+  expect((await client.get(JOBSETS, AT)).status).toEqual({ observedGeneration: -1 });
+  const seen = { ...(await client.get(JOBSETS, AT)), status: { restarts: 0 } };
+  const written = await client.update(JOBSETS, seen, { subresource: 'status' });
+  await client.delete(JOBSETS, AT);
+  // It stands for a status that is missing, and adds nothing to one that somebody wrote.
+  expect(written.status).toEqual({ restarts: 0 });
+});
+
 describe('takes without a webhook', () => {
   const claims = { templates: [{ ...claim('data'), status: {} }] };
   it.each<readonly [string, JobSetSpec]>([
@@ -158,6 +173,6 @@ describe('refuses without a webhook', () => {
     };
     const stored = await client.create(JOBSETS, wishful);
     await client.delete(JOBSETS, AT);
-    expect(stored.status).toBeUndefined();
+    expect(stored.status).toEqual({ observedGeneration: -1 });
   });
 });

@@ -50,6 +50,24 @@ const warnings = () =>
 const statusWrites = () =>
   group.operatorClient.writes.filter(({ what }) => what.includes('jobsets/status')).length;
 
+test('a definition without status.observedGeneration keeps it, Ready and Stalled off, and nothing loops', async () => {
+  await applyDefinition('observedGeneration');
+  await group.startOperator(undefined, logger);
+  await group.create(SPEC);
+  await group.until(({ syncedEpoch }) => syncedEpoch === 1);
+  const before = statusWrites();
+  await group.cluster.clock.advance(CALM_MS);
+  expect(statusWrites()).toBe(before);
+  const { status } = await group.jobSet();
+  expect(status?.observedGeneration).toBeUndefined();
+  expect(status?.conditions?.map(({ type }) => type) ?? []).not.toContain('Ready');
+
+  await applyDefinition();
+  await group.until(({ observedGeneration }) => observedGeneration === 1);
+  const { conditions } = (await group.jobSet()).status ?? {};
+  expect(conditions?.find(({ type }) => type === 'Ready')?.reason).toBe('EpochReleased');
+});
+
 describe('a definition without status.avoidedNodes and status.progress', () => {
   test('turns off what needs them, says so, and nothing loops; a new one turns it on again', async () => {
     await applyDefinition('avoidedNodes', 'progress');

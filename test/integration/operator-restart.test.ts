@@ -49,7 +49,11 @@ describe('a group that restarts in place', () => {
     await group.allIn(2, WORKERS);
     expectLockstep();
     const { status } = await group.jobSet('huge');
-    expect(status?.conditions).toMatchObject([{ type: 'Rejected', status: 'True' }]);
+    expect(status?.conditions?.map(({ type, status: is }) => `${type}=${is}`)).toEqual([
+      'Rejected=True',
+      'Ready=False',
+      'Stalled=True',
+    ]);
   });
 
   test('costs two status writes for one failure, and keeps all Pods', async () => {

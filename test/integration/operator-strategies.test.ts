@@ -85,7 +85,9 @@ test('a JobSet without failure policy fails with its first Job', async () => {
   await group.finish('w/0', 1);
   await group.until(({ terminalState }) => terminalState === 'Failed');
   const { status } = await group.jobSet();
-  expect(status?.conditions?.[0]).toMatchObject({ type: 'Failed', reason: 'FailedJobs' });
+  expect(
+    status?.conditions?.map(({ type, status: is, reason }) => `${type}=${is} ${reason}`),
+  ).toEqual(['Ready=False Failed', 'Failed=True FailedJobs', 'Stalled=True Failed']);
 });
 
 test('success completes the JobSet, and Jobs that still run are ended', async () => {

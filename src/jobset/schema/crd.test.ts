@@ -109,6 +109,7 @@ const SPEC: WithoutTemplates = {
 
 const TIME = '2026-01-02T03:04:05.123456Z';
 const STATUS: Whole<JobSetStatus> = {
+  observedGeneration: 1,
   conditions: [
     {
       type: 'RestartingInPlace',

@@ -72,11 +72,11 @@ const SIZES = [
 ] as const;
 
 /**
- * The size of a new JobSet. One with a status is not new: a server without ratcheting evaluates
+ * The size of a new JobSet. One with a status that is not the default is not new: a server without ratcheting evaluates
  * this at every write, and JobSets from before there was a bound must get their status.
  */
 const NEW_SIZE_RULES: readonly ValidationRule[] = SIZES.map(({ number, max, message }) => ({
-  rule: `has(self.status) || !has(self.spec) || ${sum('self.spec', number)} <= ${max}.0`,
+  rule: `(has(self.status) && (has(self.status.restarts) || has(self.status.conditions))) || !has(self.spec) || ${sum('self.spec', number)} <= ${max}.0`,
   message,
   fieldPath: '.spec.replicatedJobs',
 }));

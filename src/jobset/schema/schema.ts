@@ -274,7 +274,11 @@ export const JOBSET_SCHEMA: JsonSchema = customResourceSchema(
         kind: string('JobSet'),
         metadata: { type: 'object', properties: { name: name() } },
         spec: described('What to run.', ruled(rules.SPEC_RULES, SPEC)),
-        status: described('What the controller has seen and decided.', STATUS),
+        // Tools take a JobSet without a status for one that has reached what it wants.
+        status: defaulted(
+          { observedGeneration: -1 },
+          described('What the controller has seen and decided.', STATUS),
+        ),
       },
       { description: 'Runs groups of Jobs as one workload, and restarts them together.' },
     ),

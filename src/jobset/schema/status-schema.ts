@@ -205,6 +205,7 @@ const GOODPUT = object(
 );
 
 export const STATUS: JsonSchema = object({
+  observedGeneration: int64('The generation of the spec that the rest follows from.'),
   conditions: listMap(
     ['type'],
     JOBSET_CONDITION,

@@ -5,6 +5,7 @@ import { timeText } from '../../kube/time.ts';
 /**
  * Condition types of a JobSet. Those of Lockstep are:
  *
+ * - `Ready` and `Stalled`, for tools that know nothing of JobSets (`readiness.ts`)
  * - `RestartingInPlace`; and `InPlaceRestartBypassed`: an annotation or the policy forbids it
  * - `Rejected`: the spec cannot be acted on
  * - `NameConflict`: an object of another owner has a name that the JobSet needs
@@ -24,6 +25,8 @@ export type ConditionType =
   | 'StartupPolicyCompleted'
   | 'RestartingJobSet'
   | 'RestartingInPlace'
+  | 'Ready'
+  | 'Stalled'
   | 'GuaranteesReduced'
   | 'InPlaceRestartBypassed'
   | 'Rejected'
@@ -36,6 +39,9 @@ export type ConditionType =
   | 'HubUnreachable'
   | 'PortConflict';
 
+/** Conditions that repeat for tools what the others tell people. */
+export const FOR_TOOLS: readonly string[] = ['Ready', 'Stalled'] satisfies readonly ConditionType[];
+
 export interface ConditionChange {
   readonly type: ConditionType;
   readonly status: Exclude<ConditionStatus, 'Unknown'>;
@@ -45,6 +51,8 @@ export interface ConditionChange {
   readonly event?: 'Normal' | 'Warning';
   /** Nothing changes unless the condition is True. */
   readonly onlyIfTrue?: true;
+  /** It is added although it is False. */
+  readonly isToldWhenFalse?: true;
 }
 
 /** Turns a condition off that is on. */
@@ -61,20 +69,20 @@ export const MAX_MESSAGE_BYTES = 8192;
 /**
  * The list with the change applied, or the same list if it says so already. This is how two changes
  * of one condition are merged, too: the later meets what the earlier has left. A condition that is not
- * there is only added when it becomes True; `lastTransitionTime` moves only when the status does. Of
+ * there is usually only added when it becomes True; `lastTransitionTime` moves only when the status does. Of
  * the two that tell of the startup policy, one that becomes True turns the other off in its place,
  * and that one keeps everything else that it said.
  */
 export function changeCondition(
   conditions: readonly Condition[],
-  { type, status, reason, message, onlyIfTrue }: ConditionChange,
+  { type, status, reason, message, onlyIfTrue, isToldWhenFalse }: ConditionChange,
   nowMs: number,
 ): readonly Condition[] {
   if (onlyIfTrue === true && !isTrue(conditions, type)) return conditions;
   const change = { type, status, reason, message: cutToBytes(message, MAX_MESSAGE_BYTES) };
   const old = conditions.find((each) => each.type === type);
   if (old === undefined) {
-    if (change.status !== 'True') return conditions;
+    if (change.status !== 'True' && isToldWhenFalse !== true) return conditions;
     const added: Condition = { ...change, lastTransitionTime: timeText(nowMs) };
     return [...withoutCounterpart(conditions, change), added];
   }

@@ -8,6 +8,7 @@ import { microTimeText } from '../../kube/time.ts';
 import { MemberCounts } from '../epoch/members.ts';
 import type { JobSet, JobSetSpec, JobSetStatus, ReplicatedJobStatus } from '../jobset.ts';
 import { type Plan, plan } from '../plan.ts';
+import { isTrue } from './conditions.ts';
 import type { CountersPutOff } from './counters.ts';
 
 /** Plans a JobSet again and again, as its Jobs change and as each plan asks, on a virtual clock. */
@@ -71,6 +72,13 @@ class Replay {
   }
 }
 
+const READY = {
+  type: 'Ready',
+  status: 'True',
+  reason: 'EpochReleased',
+  message: 'the current epoch is released',
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+} as const;
 const BEGUN = { restarts: 0, restartsCountTowardsMax: 0, executionAttempts: 0 } as const;
 
 function jobsOf(count: number, status: (index: number) => Job['status'], suspend = false) {
@@ -170,6 +178,7 @@ describe('a group that restarts in place', () => {
     deprecatedEpoch: 0,
     syncedEpoch: 1,
     syncedTime: microTimeText(NOW_MS - 60_000),
+    conditions: [READY],
     replicatedJobsStatus: [{ name: 'w', ...ZERO, ready: 2, active: 2, syncedEpoch: 1 }],
   };
   const jobs = (ready: number) => jobsOf(2, () => ({ active: 4, ready }));
@@ -194,6 +203,8 @@ describe('a group that restarts in place', () => {
     release(of);
     expect(of.writes.map(({ status }) => status.syncedEpoch)).toEqual([1, 2]);
     expect(of.stored).toMatchObject([{ ready: 2, syncedEpoch: 2 }]);
+    const ready = of.writes.map(({ status }) => isTrue(status.conditions, 'Ready'));
+    expect(ready).toEqual([false, true]);
   });
 
   test('shows after 5 s that its Jobs are not ready, and soon after that they are again', () => {

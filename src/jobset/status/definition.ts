@@ -52,6 +52,7 @@ export const FIELDS_OF_FEATURES: ReadonlySet<string> = new Set([
   'avoidedNodes',
   'progress',
   'goodput',
+  'observedGeneration',
 ]);
 
 export function reportDefinition(facts: Facts): readonly Decision[] {

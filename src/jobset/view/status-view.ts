@@ -23,7 +23,7 @@ import {
   rateOf,
 } from '../progress/group-progress.ts';
 import type { Progress } from '../progress/progress.ts';
-import type { ConditionType } from '../status/conditions.ts';
+import { FOR_TOOLS } from '../status/conditions.ts';
 import { hasEpochs, type JobSetState, jobSetState } from './jobset-state.ts';
 import { type RestartBudget, restartBudget } from './restart-budget.ts';
 
@@ -190,11 +190,12 @@ function jobSetView(
 }
 
 const UNTELLING: readonly string[] = [
+  ...FOR_TOOLS,
   'Completed',
   'Suspended',
   'StartupPolicyInProgress',
   'StartupPolicyCompleted',
-] satisfies readonly ConditionType[];
+];
 
 /**
  * The condition of a restart repeats the history, except if the group waits although all have
@@ -210,7 +211,7 @@ function telling(
     .map(({ type, reason, message }) => ({ type, reason, message }));
 }
 
-const RESTARTING_IN_PLACE: ConditionType = 'RestartingInPlace';
+const RESTARTING_IN_PLACE = 'RestartingInPlace';
 
 function memberView(
   pod: Stored<Pod>,

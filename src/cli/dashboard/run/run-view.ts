@@ -4,6 +4,7 @@ import { restartCosts } from '../../../jobset/goodput/restart-cost.ts';
 import { timelineOf } from '../../../jobset/goodput/timeline.ts';
 import type { JobSet } from '../../../jobset/jobset.ts';
 import type { GroupProgress } from '../../../jobset/progress/group-progress.ts';
+import { FOR_TOOLS } from '../../../jobset/status/conditions.ts';
 import type { SpecView } from '../../../jobset/view/spec-view.ts';
 import type { StatusView } from '../../../jobset/view/status-view.ts';
 import type { Stored } from '../../../kube/meta.ts';
@@ -29,15 +30,17 @@ export function runView(facts: RunFacts): RunView {
     jobSet: view.jobSet,
     segments: timelineOf(jobSet, atMs, reported),
     costs: [...restartCosts(jobSet, atMs, reported)].map(([epoch, cost]) => ({ epoch, ...cost })),
-    conditions: (status?.conditions ?? []).map(
-      ({ lastTransitionTime, ...condition }): DatedCondition => ({
-        type: condition.type,
-        status: condition.status,
-        reason: condition.reason,
-        message: condition.message,
-        timeMs: Date.parse(lastTransitionTime),
-      }),
-    ),
+    conditions: (status?.conditions ?? [])
+      .filter(({ type }) => !FOR_TOOLS.includes(type))
+      .map(
+        ({ lastTransitionTime, ...condition }): DatedCondition => ({
+          type: condition.type,
+          status: condition.status,
+          reason: condition.reason,
+          message: condition.message,
+          timeMs: Date.parse(lastTransitionTime),
+        }),
+      ),
     spec,
     actions,
     clusterFlags,

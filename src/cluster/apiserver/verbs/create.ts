@@ -1,5 +1,6 @@
 /** Creates objects: `POST`, and the server's own creations. */
 import { invalid, required } from '../../../kube/field-error.ts';
+import { applyDefaults } from '../../../kube/schema/defaults.ts';
 import { failure, failureWithoutReason } from '../../../kube/status.ts';
 import { alreadyExists, badRequest, generateNameConflict } from '../../../kube/status-errors.ts';
 import { randomName } from '../../../runtime/ports/random.ts';
@@ -120,7 +121,7 @@ async function createNamed(
   if (requester !== undefined) {
     await validate(server, attributesOf({ ...request, object: shown }, requester, name));
   }
-  const object = of.view.store(shown);
+  const object = of.view.store(of.custom ? withReadDefaults(of, shown) : shown);
   return of.collection.write(key, (current) => {
     if (current !== undefined) throw alreadyExists(of, name);
     // Webhooks take time: the namespace or resource may be gone by now.
@@ -131,6 +132,11 @@ async function createNamed(
     }
     return { change: object, result: (entry) => entry ?? unstoredEntry(key, object) };
   });
+}
+
+/** Every read of a custom resource completes it: a status that was just dropped has its default. */
+function withReadDefaults({ schema }: ServedResource, object: ApiObject): ApiObject {
+  return applyDefaults(schema, object) as ApiObject;
 }
 
 /** The object as it would be stored, in the version of the request. */
