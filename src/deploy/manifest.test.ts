@@ -4,7 +4,8 @@ import { parser } from '@prometheus-io/lezer-promql';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { PolicyRule } from '../kube/objects/rbac.ts';
-import { parseConfiguration } from '../operator/configuration/configuration.ts';
+import { parseConfiguration, readConfiguration } from '../operator/configuration/configuration.ts';
+import { ALL_SETTINGS } from '../operator/configuration/setting-values.ts';
 import { AGENT_POLICY_SPEC } from './agent-policy.ts';
 import { PANELS } from './dashboard.ts';
 import { manifest, manifestYaml } from './manifest.ts';
@@ -68,10 +69,78 @@ describe('the manifest', () => {
     };
     const [map] = objects('ConfigMap') as { data?: Record<string, string> }[];
     const parsed = parseConfiguration(map?.data?.['configuration.yaml'] ?? '');
-    expect(parsed).toMatchObject({
-      settings: { agentImage: 'lockstep/agent:1.2.3', leaderElect: true },
-    });
-    expect(hash(SETTINGS)).not.toBe(hash({ ...SETTINGS, agentImage: 'other' }));
+    expect(parsed).toMatchObject({ settings: { agentMode: 'Auto', leaderElect: true } });
+    const other = { ...SETTINGS, configuration: { agentImage: 'other' } };
+    expect(hash(SETTINGS)).not.toBe(hash(other));
+  });
+
+  test.each(ALL_SETTINGS)('leaves %s at its documented default', (name, { path }) => {
+    const [map] = objects('ConfigMap') as { data?: Record<string, string> }[];
+    const read = readConfiguration(map?.data?.['configuration.yaml'] ?? '');
+    if ('problems' in read) throw new Error(read.problems.join('\n'));
+    expect(read.given[name], path).toBeUndefined();
+  });
+
+  test('says in its file what it is given, key by key', () => {
+    const given = {
+      webhookPort: 1,
+      metricsSecure: false,
+      featureGates: { RestartJob: false },
+      maxPods: 3,
+      agentImage: 'a: #b',
+      agentRequests: { cpu: '1' },
+      agentLimits: { memory: '1Gi' },
+      agentMode: 'Supervisor',
+    } as const;
+    const [map] = objects('ConfigMap', { ...SETTINGS, configuration: given }) as {
+      data?: Record<string, string>;
+    }[];
+    expect(readConfiguration(map?.data?.['configuration.yaml'] ?? '')).toEqual({ given });
+  });
+
+  test('has ports, probes and names that follow the settings', () => {
+    const configuration = {
+      webhookPort: 1001,
+      metricsBindAddress: ':1002',
+      metricsSecure: false,
+      healthProbeBindAddress: ':1003',
+      livenessEndpoint: 'alive',
+      webhookService: 'hooks',
+      webhookSecretName: 'hooks-secret',
+      leaderElectionId: 'our-lease',
+    };
+    const all = { ...SETTINGS, networkPolicy: true, monitoring: true, configuration };
+    const text = manifestYaml(manifest(all).filter(({ of }) => of.kind !== 'ConfigMap'));
+    for (const usual of [
+      '9443',
+      '8443',
+      '8081',
+      '/healthz',
+      'scheme: https',
+      'lockstep-webhook-service',
+      'lockstep-webhook-server-cert',
+      '6d4f6a47.jobset.x-k8s.io',
+    ])
+      expect(text).not.toContain(usual);
+    expect(objects('NetworkPolicy', all)).toMatchObject([
+      { spec: { ingress: [{ ports: [{ port: 1001 }, {}] }, { ports: [{ port: 1002 }] }] } },
+    ]);
+    expect(objects('Service', all)).toMatchObject([
+      { metadata: { name: 'hooks' } },
+      {},
+      { spec: { ports: [{ port: 1002 }] } },
+    ]);
+  });
+
+  test('has nothing of metrics and probes that are off', () => {
+    const off = {
+      ...SETTINGS,
+      networkPolicy: true,
+      configuration: { metricsBindAddress: '0', healthProbeBindAddress: '0' },
+    };
+    const text = JSON.stringify([...objects('Deployment', off), ...objects('NetworkPolicy', off)]);
+    expect(text).not.toMatch(/Probe|"health"|8443|8081/);
+    expect(objects('Service', off)).toHaveLength(2);
   });
 
   test('leaves it to the operator whom API servers are to trust', () => {

@@ -1,4 +1,5 @@
 /** For clusters with the Prometheus operator: what to scrape, and the alerts. */
+import { settingValues } from '../operator/configuration/setting-values.ts';
 import type { Alert } from './alert.ts';
 import { PROMETHEUS_RULES, SERVICE_MONITORS } from './kinds.ts';
 import { METRICS_LABELS } from './operator-deployment.ts';
@@ -11,7 +12,11 @@ import {
   installed,
 } from './settings.ts';
 
-export function monitoring({ namespace }: InstallationSettings): readonly Installed[] {
+export function monitoring({
+  namespace,
+  configuration,
+}: InstallationSettings): readonly Installed[] {
+  const { metricsSecure } = settingValues(configuration);
   const metadata = { namespace, name: OPERATOR_NAME };
   return [
     installed(SERVICE_MONITORS, metadata, {
@@ -21,7 +26,7 @@ export function monitoring({ namespace }: InstallationSettings): readonly Instal
           {
             port: 'metrics',
             interval: '15s',
-            scheme: 'https',
+            scheme: metricsSecure ? 'https' : 'http',
             // Metrics of a JobSet keep its namespace; all others get that of the operator.
             honorLabels: true,
             bearerTokenFile: '/var/run/secrets/kubernetes.io/serviceaccount/token',

@@ -7,16 +7,18 @@
 import { ENV_POD_IP } from '../jobset/names.ts';
 import type { KubeObject } from '../kube/meta.ts';
 import { CONFIG_MAPS, NAMESPACES, SERVICES } from '../kube/objects/core.ts';
+import type { BindAddress } from '../operator/configuration/bind-address.ts';
+import { configurationText } from '../operator/configuration/configuration-text.ts';
 import {
   CONFIGURATION_NAME,
   HUB_SERVICE_NAME,
   OPERATOR_NODE_OPTIONS,
   OPERATOR_POD_LABELS,
-  WEBHOOK_SERVICE_NAME,
 } from '../operator/configuration/object-names.ts';
+import { settingValues } from '../operator/configuration/setting-values.ts';
 import { sha1 } from '../runtime/adapters/sha1.ts';
 import { DEPLOYMENTS, NETWORK_POLICIES, POD_DISRUPTION_BUDGETS } from './kinds.ts';
-import { METRICS_READER_NAME, OPERATOR_NAME } from './permissions.ts';
+import { OPERATOR_NAME } from './permissions.ts';
 import { type InstallationSettings, type Installed, installed } from './settings.ts';
 
 export const METRICS_SERVICE_NAME = 'lockstep-metrics';
@@ -25,10 +27,7 @@ export const METRICS_LABELS = { 'app.kubernetes.io/component': 'metrics' } as co
 /** The label of namespaces whose Pods may read the metrics if there is a network policy. */
 const METRICS_READERS_LABELS = { metrics: 'enabled' } as const;
 
-const WEBHOOK_PORT = 9443;
 export const HUB_PORT = 9445;
-const METRICS_PORT = 8443;
-const HEALTH_PORT = 8081;
 export const OPERATOR_REPLICAS = 2;
 /** What each replica gets; the limit of its memory is a setting. */
 export const OPERATOR_RESOURCES = {
@@ -55,23 +54,27 @@ export function namespaceObject({ namespace }: InstallationSettings): Installed 
 export function operatorDeployment(settings: InstallationSettings): readonly Installed[] {
   const { namespace } = settings;
   const at = (name: string) => ({ namespace, name });
-  const configuration = configurationFile(settings);
+  const configuration = configurationText(settings.configuration);
+  const { webhookService, metricsBindAddress } = settingValues(settings.configuration);
+  const metricsPort = portOf(metricsBindAddress);
   return [
     installed(CONFIG_MAPS, at(CONFIGURATION_NAME), {
       data: { [CONFIGURATION_FILE]: configuration },
     }),
     ...(settings.webhooks
-      ? [service(at(WEBHOOK_SERVICE_NAME), { name: 'webhooks', port: 443, targetPort: 'webhooks' })]
+      ? [service(at(webhookService), { name: 'webhooks', port: 443, targetPort: 'webhooks' })]
       : []),
     // It has no selector: the leading replica writes its own address as the endpoint.
     installed(SERVICES, at(HUB_SERVICE_NAME), {
       spec: { ports: [{ name: 'hub', port: HUB_PORT, protocol: 'TCP' }] },
     }),
-    service(
-      { ...at(METRICS_SERVICE_NAME), labels: METRICS_LABELS },
-      { name: 'metrics', port: METRICS_PORT, targetPort: 'metrics' },
+    ...metricsPort.map((port) =>
+      service(
+        { ...at(METRICS_SERVICE_NAME), labels: METRICS_LABELS },
+        { name: 'metrics', port, targetPort: 'metrics' },
+      ),
     ),
-    ...(settings.networkPolicy ? [networkPolicy(namespace)] : []),
+    ...(settings.networkPolicy ? [networkPolicy(settings)] : []),
     installed(POD_DISRUPTION_BUDGETS, at(OPERATOR_NAME), {
       spec: { minAvailable: 1, selector: { matchLabels: OPERATOR_POD_LABELS } },
     }),
@@ -90,8 +93,9 @@ export function operatorDeployment(settings: InstallationSettings): readonly Ins
  * network, come from addresses that no selector covers. Metrics are for namespaces with the label
  * that kubebuilder projects use for this. A policy never blocks the kubelet's probes.
  */
-function networkPolicy(namespace: string): Installed {
-  const toAll = [WEBHOOK_PORT, HUB_PORT].map((port) => ({ protocol: 'TCP', port }));
+function networkPolicy({ namespace, configuration }: InstallationSettings): Installed {
+  const { webhookPort, metricsBindAddress } = settingValues(configuration);
+  const toAll = [webhookPort, HUB_PORT].map((port) => ({ protocol: 'TCP', port }));
   return installed(
     NETWORK_POLICIES,
     { namespace, name: OPERATOR_NAME },
@@ -101,45 +105,19 @@ function networkPolicy(namespace: string): Installed {
         policyTypes: ['Ingress'],
         ingress: [
           { ports: toAll },
-          {
-            ports: [{ protocol: 'TCP', port: METRICS_PORT }],
+          ...portOf(metricsBindAddress).map((port) => ({
+            ports: [{ protocol: 'TCP', port }],
             from: [{ namespaceSelector: { matchLabels: METRICS_READERS_LABELS } }],
-          },
+          })),
         ],
       },
     },
   );
 }
 
-/** A text with comments, because people read and change it. */
-function configurationFile(settings: InstallationSettings): string {
-  const { agentImage, agentChannel, agentRights, maxStreams } = settings;
-  return `apiVersion: config.jobset.x-k8s.io/v1alpha1
-kind: Configuration
-webhook:
-  port: ${WEBHOOK_PORT}
-leaderElection:
-  leaderElect: true
-metrics:
-  bindAddress: ":${METRICS_PORT}"
-  secure: true         # over HTTPS, to accounts with ClusterRole ${METRICS_READER_NAME}
-health:
-  healthProbeBindAddress: ":${HEALTH_PORT}"
-internalCertManagement:
-  enable: true
-  webhookServiceName: ${WEBHOOK_SERVICE_NAME}
-clientConnection:
-  qps: 500
-  burst: 500
-limits:
-  maxStreams: ${maxStreams}    # agents that the hub serves; change the memory limit of the Deployment with it
-agent:
-  image: ${agentImage}
-  mode: Sidecar        # of JobSets without an annotation; or Auto, Supervisor
-  injection: Enabled   # or Disabled: templates bring agents of their own
-  channel: ${agentChannel}         # needs no rights; Auto and API use those of the Pods' own accounts
-  rights: ${agentRights}        # or true: gives them to accounts that templates name
-`;
+/** None where nothing is served. */
+function portOf(address: BindAddress | 'off'): readonly number[] {
+  return address === 'off' ? [] : [address.port];
 }
 
 function service(
@@ -184,8 +162,15 @@ function operatorContainer({
   webhooks,
   watchNamespaces,
   operatorMemory,
+  configuration,
 }: InstallationSettings): object {
-  const probe = (path: string) => ({ httpGet: { path, port: 'health' }, timeoutSeconds: 2 });
+  const values = settingValues(configuration);
+  const healthPort = portOf(values.healthProbeBindAddress);
+  const probe = (path: string) => ({
+    httpGet: { path: `/${path}`, port: 'health' },
+    timeoutSeconds: 2,
+  });
+  const { livenessEndpoint: alive, readinessEndpoint: ready } = values;
   return {
     name: 'operator',
     image: operatorImage,
@@ -204,15 +189,20 @@ function operatorContainer({
       { name: 'NODE_OPTIONS', value: OPERATOR_NODE_OPTIONS },
     ],
     ports: [
-      ...(webhooks ? [{ name: 'webhooks', containerPort: WEBHOOK_PORT }] : []),
+      ...(webhooks ? [{ name: 'webhooks', containerPort: values.webhookPort }] : []),
       { name: 'hub', containerPort: HUB_PORT },
-      { name: 'metrics', containerPort: METRICS_PORT },
-      { name: 'health', containerPort: HEALTH_PORT },
+      ...portOf(values.metricsBindAddress).map((containerPort) => ({
+        name: 'metrics',
+        containerPort,
+      })),
+      ...healthPort.map((containerPort) => ({ name: 'health', containerPort })),
     ],
-    // It is ready once its caches are filled, which takes a while in a large cluster.
-    startupProbe: { ...probe('/healthz'), periodSeconds: 2, failureThreshold: 30 },
-    livenessProbe: { ...probe('/healthz'), periodSeconds: 20, failureThreshold: 3 },
-    readinessProbe: { ...probe('/readyz'), periodSeconds: 5, failureThreshold: 2 },
+    ...(healthPort.length > 0 && {
+      // It is ready once its caches are filled, which takes a while in a large cluster.
+      startupProbe: { ...probe(alive), periodSeconds: 2, failureThreshold: 30 },
+      livenessProbe: { ...probe(alive), periodSeconds: 20, failureThreshold: 3 },
+      readinessProbe: { ...probe(ready), periodSeconds: 5, failureThreshold: 2 },
+    }),
     resources: {
       requests: OPERATOR_RESOURCES.requests,
       limits: { ...OPERATOR_RESOURCES.limits, memory: operatorMemory },

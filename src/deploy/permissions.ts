@@ -23,6 +23,7 @@ import {
   SETTINGS_RECORD_NAME,
   WEBHOOK_SECRET_NAME,
 } from '../operator/configuration/object-names.ts';
+import { settingValues } from '../operator/configuration/setting-values.ts';
 import {
   MUTATING_CONFIGURATION_NAME,
   VALIDATING_CONFIGURATION_NAME,
@@ -177,7 +178,8 @@ export const NAMESPACE_RULES: readonly ReasonedRule[] = [
 
 /** Accounts, roles and bindings of the operator, and roles for people. */
 export function permissions(settings: InstallationSettings): readonly Installed[] {
-  const { namespace, watchNamespaces, webhooks, agentRights } = settings;
+  const { namespace, watchNamespaces, webhooks, configuration } = settings;
+  const { agentRights } = settingValues(configuration);
   const metadata = { name: OPERATOR_NAME };
   const local = { namespace, name: OPERATOR_NAME };
   const subjects = [{ kind: 'ServiceAccount', namespace, name: OPERATOR_NAME }];
@@ -195,7 +197,7 @@ export function permissions(settings: InstallationSettings): readonly Installed[
     installed(SERVICE_ACCOUNTS, local),
     installed(CLUSTER_ROLES, metadata, { rules }),
     installed(CLUSTER_ROLE_BINDINGS, metadata, { roleRef: roleRef('ClusterRole'), subjects }),
-    installed(ROLES, local, { rules: NAMESPACE_RULES.map(plain) }),
+    installed(ROLES, local, { rules: ownRules(settings) }),
     installed(ROLE_BINDINGS, local, { roleRef: roleRef('Role'), subjects }),
     ...watchNamespaces.flatMap((watched) => {
       const there = { namespace: watched, name: CONFINED_NAME };
@@ -219,6 +221,19 @@ export function permissions(settings: InstallationSettings): readonly Installed[
     ),
     personRole('viewer', ['view'], [{ resources: ['jobsets', 'jobsets/status'], verbs: READ }]),
   ];
+}
+
+/** About the objects whose names the settings give. */
+function ownRules({ configuration }: InstallationSettings): readonly PolicyRule[] {
+  const { webhookSecretName, leaderElectionId } = settingValues(configuration);
+  const given = new Map([
+    [WEBHOOK_SECRET_NAME, webhookSecretName],
+    [LEADER_ELECTION_ID, leaderElectionId],
+  ]);
+  return NAMESPACE_RULES.map(plain).map(({ resourceNames, ...others }) => ({
+    ...others,
+    ...(resourceNames && { resourceNames: resourceNames.map((name) => given.get(name) ?? name) }),
+  }));
 }
 
 const READ = ['get', 'list', 'watch'];

@@ -1,20 +1,15 @@
 /** The settings in which installations differ, and what all installed objects share. */
-import type { AgentChannel } from '../jobset/injection/agent-hub.ts';
 import type { KubeObject } from '../kube/meta.ts';
 import { apiVersionOf, type Resource } from '../kube/resource.ts';
-import { DEFAULT_MAX_STREAMS, operatorMemoryMiB } from '../operator/configuration/stream-memory.ts';
+import { type GivenSettings, settingValues } from '../operator/configuration/setting-values.ts';
+import { operatorMemoryMiB } from '../operator/configuration/stream-memory.ts';
 
 export interface InstallationSettings {
   readonly namespace: string;
   readonly version: string;
   readonly operatorImage: string;
-  readonly agentImage: string;
-  /** How agents of JobSets that do not choose reach the operator. */
-  readonly agentChannel: AgentChannel;
-  /** Whether the operator may give rights to accounts that templates name. */
-  readonly agentRights: boolean;
-  /** How many agents the hub serves at a time. */
-  readonly maxStreams: number;
+  /** What the operator's Configuration file says. All other settings have their defaults. */
+  readonly configuration: GivenSettings;
   /** The memory limit of the operator, as a quantity. */
   readonly operatorMemory: string;
   /** Whether API servers ask the operator about JobSets and their Pods. */
@@ -34,11 +29,8 @@ export function defaultSettings(version: string): InstallationSettings {
     namespace: DEFAULT_NAMESPACE,
     version,
     operatorImage: `lockstep/operator:${version}`,
-    agentImage: `lockstep/agent:${version}`,
-    agentChannel: 'Hub',
-    agentRights: false,
-    maxStreams: DEFAULT_MAX_STREAMS,
-    operatorMemory: memoryFor(DEFAULT_MAX_STREAMS),
+    configuration: {},
+    operatorMemory: memoryFor({}),
     webhooks: true,
     monitoring: false,
     networkPolicy: false,
@@ -46,9 +38,9 @@ export function defaultSettings(version: string): InstallationSettings {
   };
 }
 
-/** A memory limit that suffices for this many streams. */
-export function memoryFor(maxStreams: number): string {
-  return `${operatorMemoryMiB(maxStreams)}Mi`;
+/** A memory limit that suffices with these settings. */
+export function memoryFor(configuration: GivenSettings): string {
+  return `${operatorMemoryMiB(settingValues(configuration).maxStreams)}Mi`;
 }
 
 /** An object of an installation, and where the API serves it. */

@@ -4,7 +4,7 @@ import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   VALIDATING_WEBHOOK_CONFIGURATIONS,
 } from '../kube/objects/admission-webhooks.ts';
-import { WEBHOOK_SERVICE_NAME } from '../operator/configuration/object-names.ts';
+import { settingValues } from '../operator/configuration/setting-values.ts';
 import {
   mutatingConfiguration,
   validatingConfiguration,
@@ -18,8 +18,10 @@ import { type InstallationSettings, type Installed, installed } from './settings
 export function webhookRegistration({
   namespace,
   watchNamespaces,
+  configuration,
 }: InstallationSettings): readonly Installed[] {
-  const address = { kind: 'Service', namespace, name: WEBHOOK_SERVICE_NAME } as const;
+  const { webhookService: name } = settingValues(configuration);
+  const address = { kind: 'Service', namespace, name } as const;
   const namespaces = watchNamespaces.length === 0 ? undefined : watchNamespaces;
   const settings = { address, bundle: '', namespaces };
   const mutating = mutatingConfiguration(settings);

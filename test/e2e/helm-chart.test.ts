@@ -3,10 +3,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type InstallFlags, parseInstallFlags } from '../../src/cli/install/options.ts';
 import { manifest, manifestYaml } from '../../src/deploy/manifest.ts';
-import { DEFAULT_NAMESPACE } from '../../src/deploy/settings.ts';
+import { DEFAULT_NAMESPACE, type InstallationSettings } from '../../src/deploy/settings.ts';
+import { readConfiguration } from '../../src/operator/configuration/configuration.ts';
+import { FILE_HEAD } from '../../src/operator/configuration/configuration-text.ts';
+import { SETTINGS } from '../../src/operator/configuration/settings.ts';
 import { isGoInstalled } from '../../tools/go-module.ts';
 import { isInChart } from '../../tools/helm/templates.ts';
 import { KUBERNETES } from '../kubernetes.ts';
@@ -77,11 +81,11 @@ describe.skipIf(HELM === undefined)('the chart', () => {
     ['no webhooks', { webhooks: 'off' }, { webhooks: false }],
     ['monitoring', { monitoring: true }, { monitoring: true }],
     ['a network policy', { networkPolicy: true }, { networkPolicy: true }],
-    ['rights for agents', { agentRights: true }, { agentRights: true }],
+    ['rights for agents', { agentRights: true }, { configuration: { agent: { rights: true } } }],
     [
       'another channel, and rights for agents of one namespace',
       { agentChannel: 'Auto', agentRights: true, watchNamespace: ['a'] },
-      { agentChannel: 'Auto', agentRights: true, watchNamespaces: ['a'] },
+      { configuration: { agent: { channel: 'Auto', rights: true } }, watchNamespaces: ['a'] },
     ],
     ['one namespace', { watchNamespace: ['123'] }, { watchNamespaces: ['123'] }],
     [
@@ -102,13 +106,71 @@ describe.skipIf(HELM === undefined)('the chart', () => {
     ],
   ];
 
-  test.each(cases)('makes what lockstep install makes of: %s', async (_, flags, values) => {
-    const parsed = parseInstallFlags(
-      { namespace: DEFAULT_NAMESPACE, ...flags },
-      packageJson.version,
-    );
+  /** With each setting of the table, so that none is missing in the chart. */
+  type File = readonly [what: string, flags: Partial<InstallFlags>, text: string];
+  const files: readonly [File, ...File[]] = [
+    [
+      'all settings of the file',
+      { monitoring: true, networkPolicy: true, maxStreams: '64', agentImage: 'r.example/ag:2' },
+      `webhook: { port: 1001, host: "::", certDir: "/a&b" }
+leaderElection: { leaderElect: true, leaseDuration: 10s, renewDeadline: 8s, retryPeriod: 2s,
+  resourceLock: leases, resourceName: our-lease, resourceNamespace: elsewhere }
+metrics: { bindAddress: "[::1]:1002", secure: false, certDir: /metrics }
+health: { healthProbeBindAddress: ":1003", readinessEndpointName: ready, livenessEndpointName: "1" }
+internalCertManagement: { enable: true, webhookServiceName: hooks, webhookSecretName: "1e3" }
+clientConnection: { qps: 20.5, burst: 30 }
+tls: { minVersion: VersionTLS12, cipherSuites: [TLS_AES_128_GCM_SHA256] }
+featureGates: { RestartJob: false, ElasticJobSet: true }
+limits: { maxJobs: 1, maxPods: 1000000 }
+agent: { mode: Supervisor, injection: Disabled, delivery: Copy, channel: API, rights: true,
+  resources: { requests: { cpu: 10m }, limits: { memory: 1Gi, cpu: "2" } } }`,
+    ],
+    [
+      'metrics and probes that are off',
+      { monitoring: true, networkPolicy: true },
+      'metrics: { bindAddress: "0" }\nhealth: { healthProbeBindAddress: "0" }\nlimits: {}',
+    ],
+    [
+      'the same without webhooks, in one namespace',
+      { monitoring: true, networkPolicy: true, webhooks: 'off', watchNamespace: ['a'] },
+      'metrics: { bindAddress: "0", secure: false }\nwebhook: { port: 1 }',
+    ],
+  ];
+
+  test('is tried with each setting', () => {
+    const [[, flags, text]] = files;
+    const tried = Object.keys(settingsOf(flags, text).configuration);
+    expect(tried.toSorted()).toEqual(Object.keys(SETTINGS).toSorted());
+  });
+
+  test.each(files)('makes what lockstep install makes of: %s', async (_, flags, text) => {
+    const { maxStreams, agentImage, webhooks, watchNamespace, ...values } = flags;
+    const [repository, tag] = agentImage?.split(':') ?? [];
+    await expectSame(settingsOf(flags, text), {
+      ...values,
+      configuration: parse(text),
+      ...(maxStreams && { maxStreams: Number(maxStreams) }),
+      ...(agentImage && { agentImage: { repository, tag } }),
+      ...(webhooks && { webhooks: false }),
+      ...(watchNamespace && { watchNamespaces: watchNamespace }),
+    });
+  });
+
+  function settingsOf(flags: Partial<InstallFlags>, text = ''): InstallationSettings {
+    const namespace = flags.namespace ?? DEFAULT_NAMESPACE;
+    const parsed = parseInstallFlags({ ...flags, namespace }, packageJson.version);
     if ('errors' in parsed) throw new Error(parsed.errors.join());
     const { settings } = parsed.options;
+    const read = readConfiguration(`${FILE_HEAD}${text}`);
+    if ('problems' in read) throw new Error(read.problems.join());
+    return { ...settings, configuration: { ...settings.configuration, ...read.given } };
+  }
+
+  test.each(cases)('makes what lockstep install makes of: %s', async (_, flags, values) => {
+    await expectSame(settingsOf(flags), values);
+  });
+
+  async function expectSame(settings: InstallationSettings, values: object): Promise<void> {
     const wanted = objectsOf(
       manifestYaml(manifest(settings).filter(({ object }) => isInChart(object))),
     );
@@ -120,7 +182,7 @@ describe.skipIf(HELM === undefined)('the chart', () => {
       const kept = { ...object, metadata: { ...object.metadata, annotations } };
       expect(found.get(title), title).toEqual(title === KEPT ? kept : object);
     }
-  });
+  }
 
   test('places the operator where its values say', async () => {
     const tolerations = [{ key: 'control', operator: 'Exists' }];
@@ -175,6 +237,12 @@ describe.skipIf(HELM === undefined)('the chart', () => {
     [{ watchNamespaces: ['A'] }, "at '/watchNamespaces/0': 'A' does not match pattern"],
     [{ watchNamespaces: ['a', 'a'] }, "at '/watchNamespaces': items at 0 and 1 are equal"],
     [{ watchNamespace: ['a'] }, "additional properties 'watchNamespace' not allowed"],
+    [
+      { configuration: { agent: { mode: 'Fast' } } },
+      "at '/configuration/agent/mode': value must be",
+    ],
+    [{ configuration: { limits: { maxPod: 1 } } }, "additional properties 'maxPod' not allowed"],
+    [{ configuration: { limits: { maxStreams: 1 } } }, "properties 'maxStreams' not allowed"],
     [{ replicas: 1 }, "at '/replicas': minimum: got 1, want 2"],
     [{ nodeSelector: { a: 1 } }, "at '/nodeSelector/a': got number, want string"],
   ])('refuses %j', async (values, message) => {

@@ -3,7 +3,8 @@ import { stringify } from 'yaml';
 import packageJson from '../../package.json' with { type: 'json' };
 import { OLDEST_MINOR } from '../../src/cli/install/preflight.ts';
 import { FIXED_MIB, STEP_MIB, STREAM_KIB } from '../../src/operator/configuration/stream-memory.ts';
-import { configurationTemplate, objectTemplates } from './templates.ts';
+import { settingTemplates } from './configuration-template.ts';
+import { objectTemplates } from './templates.ts';
 import { valuesSchema, valuesTable, valuesYaml } from './values.ts';
 
 export const CHART_NAME = 'lockstep';
@@ -50,10 +51,7 @@ function settingsTemplate(): string {
   const fixedKiB = FIXED_MIB * KIB_PER_MIB;
   return `{{- /* Made by \`npm run manifest\`; change src/deploy or tools/helm, not this file. */ -}}
 
-{{- define "lockstep.configuration" -}}
-${configurationTemplate()}{{- printf "\\n" }}
-{{- end -}}
-
+${settingTemplates()}
 {{- define "lockstep.operatorImage" -}}
 {{ include "lockstep.image" (list .Values.operatorImage .Chart.AppVersion) }}
 {{- end -}}
@@ -134,8 +132,17 @@ ${VALUES_SECTION}
 The namespace is that of the release.
 
 Amounts of memory in \`operatorMemory\` are whole numbers of \`Mi\` or \`Gi\`. The least depends on \`maxStreams\`, as
-[Memory of the operator](configuration.md#memory-of-the-operator) says. What else the
-[configuration](configuration.md) can say has no value here: change the ConfigMap \`lockstep-operator\` after an
-installation, or use [Kustomize](../install.md#with-kustomize).
+[Memory of the operator](configuration.md#memory-of-the-operator) says.
+
+\`configuration\` takes every key of the [Configuration file](configuration.md#keys) but \`limits.maxStreams\` and
+\`agent.image\`, which have values of their own. Ports, probes, names and the NetworkPolicy follow it:
+
+\`\`\`yaml
+configuration:
+  agent:
+    mode: Supervisor
+  limits:
+    maxPods: 500000
+\`\`\`
 `;
 }

@@ -34,6 +34,17 @@ export class Optional {
   }
 }
 
+/** An entry of an object that is there only if the condition holds. */
+class When {
+  readonly condition: string;
+  readonly value: unknown;
+
+  constructor(condition: string, value: unknown) {
+    this.condition = condition;
+    this.value = value;
+  }
+}
+
 const NOT = 'not ';
 
 export function not(condition: string): string {
@@ -45,10 +56,17 @@ export function either(condition: string, on: unknown, off: unknown): unknown {
   if (deepEqual(on, off)) return on;
   if (Array.isArray(on) && Array.isArray(off)) return eitherList(condition, on, off);
   if (isPlain(on) && isPlain(off)) {
-    const keys = Object.keys(on);
-    if (deepEqual(keys, Object.keys(off))) {
-      return Object.fromEntries(keys.map((key) => [key, either(condition, on[key], off[key])]));
-    }
+    const keys = [...new Set([...Object.keys(on), ...Object.keys(off)])];
+    // Without entries, an object needs its braces.
+    const hasBoth = Object.keys(on).length > 0 && Object.keys(off).length > 0;
+    if (hasBoth)
+      return Object.fromEntries(
+        keys.map((key) => {
+          if (!Object.hasOwn(off, key)) return [key, new When(condition, on[key])];
+          if (!Object.hasOwn(on, key)) return [key, new When(not(condition), off[key])];
+          return [key, either(condition, on[key], off[key])];
+        }),
+      );
   }
   return new Expression(`{{ if ${condition} }}${flow(on)}{{ else }}${flow(off)}{{ end }}`);
 }
@@ -97,13 +115,17 @@ export function templateText(tree: unknown): string {
     if (node instanceof Expression) return held(node.text);
     if (Array.isArray(node)) return node.flatMap(listItems);
     if (!isPlain(node)) return node;
-    return Object.fromEntries(
-      Object.entries(node).map(([key, value]) =>
-        value instanceof Optional
-          ? [held(`{{- with ${value.value} }}\n${key}: {{ toJson . }}\n{{- end }}`), null]
-          : [key, spread(value)],
-      ),
-    );
+    return Object.fromEntries(Object.entries(node).flatMap(([key, value]) => entries(key, value)));
+  };
+  const entries = (key: string, value: unknown): readonly (readonly [string, unknown])[] => {
+    if (value instanceof Optional)
+      return [[held(`{{- with ${value.value} }}\n${key}: {{ toJson . }}\n{{- end }}`), null]];
+    if (!(value instanceof When)) return [[key, spread(value)]];
+    return [
+      [held(`{{- if ${value.condition} }}`), null],
+      ...entries(key, value.value),
+      [held('{{- end }}'), null],
+    ];
   };
   const listItems = (item: unknown): readonly unknown[] =>
     item instanceof Choice

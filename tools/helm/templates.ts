@@ -6,30 +6,59 @@ import { manifest } from '../../src/deploy/manifest.ts';
 import { defaultSettings, type InstallationSettings } from '../../src/deploy/settings.ts';
 import { deepEqual } from '../../src/kube/json/deep-equal.ts';
 import type { KubeObject } from '../../src/kube/meta.ts';
-import { CONFIG_MAPS, NAMESPACES } from '../../src/kube/objects/core.ts';
+import { NAMESPACES } from '../../src/kube/objects/core.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/objects/custom-resource-definition.ts';
+import type { GivenSettings } from '../../src/operator/configuration/setting-values.ts';
+import { settingExpression } from './configuration-template.ts';
 import { Expression, either, isPlain, not, Optional, templateText } from './template-tree.ts';
 
 const NAMESPACE = 'mark-of-the-namespace';
 const WATCHED = 'mark-of-a-watched-namespace';
 const OPERATOR_IMAGE = 'mark/of/the/operator';
-const AGENT_IMAGE = 'mark/of/the/agent';
 const OPERATOR_MEMORY = 'mark-of-the-memory';
-/** A number that stands nowhere else. */
-const MAX_STREAMS = 131_313;
+/** Settings that other objects follow. Ports are numbers that stand nowhere else. */
+const MARKED_SETTINGS = {
+  webhookPort: 61_001,
+  metricsBindAddress: ':61002',
+  healthProbeBindAddress: ':61003',
+  livenessEndpoint: 'mark.of.liveness',
+  readinessEndpoint: 'mark.of.readiness',
+  webhookService: 'mark-of-the-webhook-service',
+  webhookSecretName: 'mark-of-the-webhook-secret',
+  leaderElectionId: 'mark-of-the-lease',
+  // With all that any installation may have.
+  agentRights: true,
+} as const satisfies GivenSettings;
+const PORTS: ReadonlyMap<number, string> = new Map([
+  [61_001, '{{ include "lockstep.webhookPort" $ }}'],
+  [61_002, '{{ include "lockstep.metricsPort" $ }}'],
+  [61_003, '{{ include "lockstep.healthPort" $ }}'],
+]);
 
 const CONFIGURATION_HASH = 'lockstep/configuration';
 const KEEP = { 'helm.sh/resource-policy': 'keep' } as const;
 
 const WEBHOOKS = '$.Values.webhooks';
-const AGENT_RIGHTS = '$.Values.agentRights';
 const WATCH_NAMESPACES = '$.Values.watchNamespaces';
 const RELEASE_NAMESPACE = '$.Release.Namespace';
+const METRICS = '(ne (include "lockstep.metricsPort" $) "0")';
+const HEALTH = '(ne (include "lockstep.healthPort" $) "0")';
+const AGENT_RIGHTS = `(${settingExpression('agentRights')})`;
+const SECURE = `(${settingExpression('metricsSecure')})`;
 
 /** What a mark becomes inside a longer text, and where it is all of it. */
 const INSIDE: ReadonlyMap<string, string> = new Map([
   [NAMESPACE, `{{ ${RELEASE_NAMESPACE} }}`],
   [WATCHED, `{{ join "," ${WATCH_NAMESPACES} }}`],
+  ...(
+    [
+      'livenessEndpoint',
+      'readinessEndpoint',
+      'webhookService',
+      'webhookSecretName',
+      'leaderElectionId',
+    ] as const
+  ).map((name) => [MARKED_SETTINGS[name], `{{ ${settingExpression(name)} }}`] as const),
 ]);
 const WHOLE: ReadonlyMap<string, string> = new Map([
   [NAMESPACE, `{{ ${RELEASE_NAMESPACE} | quote }}`],
@@ -60,19 +89,6 @@ export function isInChart({ kind }: KubeObject): boolean {
   return kind !== NAMESPACES.kind;
 }
 
-/** The operator's configuration as a template, for its ConfigMap and for the hash of that. */
-export function configurationTemplate(): string {
-  const map = objectsFor({}).find(({ kind }) => kind === CONFIG_MAPS.kind);
-  const [text = ''] = Object.values(
-    (map as { data?: Record<string, string> } | undefined)?.data ?? {},
-  );
-  return text
-    .replace(`${MAX_STREAMS}`, '{{ int64 $.Values.maxStreams }}')
-    .replace(AGENT_IMAGE, '{{ include "lockstep.agentImage" $ }}')
-    .replace(/(?<=channel: )Hub/, '{{ $.Values.agentChannel }}')
-    .replace(/(?<=rights: )false/, '{{ $.Values.agentRights }}');
-}
-
 /** By path in the chart, one file for each kind. */
 export function objectTemplates(): ReadonlyMap<string, string> {
   const files = new Map<string, string>();
@@ -95,17 +111,17 @@ interface ConditionalObject {
 
 /** Every object that some setting asks for, with the setting. */
 function conditionalObjects(): readonly ConditionalObject[] {
-  const all = objectsFor({ monitoring: true, networkPolicy: true, watchNamespaces: [WATCHED] });
+  const all = objectsFor({ watchNamespaces: [WATCHED] });
   const conditions: readonly (readonly [string, Partial<InstallationSettings>])[] = [
     [`if ${WEBHOOKS}`, { webhooks: false }],
     ['if $.Values.monitoring', { monitoring: false }],
     ['if $.Values.networkPolicy', { networkPolicy: false }],
+    [`if ${METRICS}`, withSettings({ metricsBindAddress: '0' })],
     [`range ${WATCH_NAMESPACES}`, { watchNamespaces: [] }],
   ];
-  const on = { monitoring: true, networkPolicy: true, watchNamespaces: [WATCHED] };
   const without = conditions.map(([condition, off]) => ({
     condition,
-    objects: objectsFor({ ...on, ...off }),
+    objects: objectsFor({ watchNamespaces: [WATCHED], ...off }),
   }));
   return all.map((object) => ({
     kind: object.kind,
@@ -114,39 +130,61 @@ function conditionalObjects(): readonly ConditionalObject[] {
   }));
 }
 
-/** The object with conditions around what settings change inside of it. */
-function treeOf(object: KubeObject): unknown {
-  const form = (webhooks: boolean, watchNamespaces: readonly string[]): unknown => {
-    const [granting, others] = [true, false].map((agentRights) => {
-      const settings = { ...EXTRAS, webhooks, watchNamespaces, agentRights };
-      const found = same(objectsFor(settings), object);
-      return found === undefined ? undefined : marked(withOptions(found), found.kind ?? '');
-    });
-    return granting === undefined ? undefined : either(AGENT_RIGHTS, granting, others);
-  };
-  const confinable = (webhooks: boolean): unknown => {
-    const [confined, everywhere] = [form(webhooks, [WATCHED]), form(webhooks, [])];
-    if (everywhere === undefined || confined === undefined) return confined ?? everywhere;
-    // Told by its negation, what all installations but confined ones have reads first.
-    return either(not(WATCH_NAMESPACES), everywhere, confined);
-  };
-  const [on, off] = [confinable(true), confinable(false)];
-  return on === undefined || off === undefined ? (on ?? off) : either(WEBHOOKS, on, off);
+/** What changes objects inside, outermost first, and the settings with which it does not hold. */
+const CHANGES: readonly (readonly [condition: string, off: Partial<InstallationSettings>])[] = [
+  [WEBHOOKS, { webhooks: false }],
+  [AGENT_RIGHTS, withSettings({ agentRights: false })],
+  [METRICS, withSettings({ metricsBindAddress: '0' })],
+  [HEALTH, withSettings({ healthProbeBindAddress: '0' })],
+  [SECURE, withSettings({ metricsSecure: false })],
+  // Told by its negation, what all installations but confined ones have reads first.
+  [not(WATCH_NAMESPACES), { watchNamespaces: [WATCHED] }],
+];
+
+function withSettings(configuration: GivenSettings): Partial<InstallationSettings> {
+  return { configuration };
 }
 
-const EXTRAS = { monitoring: true, networkPolicy: true } as const;
+/** The object with conditions around what settings change inside of it. */
+function treeOf(
+  object: KubeObject,
+  settings: Partial<InstallationSettings> = {},
+  [change, ...others] = CHANGES,
+): unknown {
+  if (change === undefined) {
+    const found = same(objectsFor(settings), object);
+    return found === undefined ? undefined : marked(withOptions(found), found.kind ?? '');
+  }
+  const [condition, off] = change;
+  const configuration = { ...settings.configuration, ...off.configuration };
+  const trees = [settings, { ...settings, ...off, configuration }].map((one) =>
+    treeOf(object, one, others),
+  );
+  const [on, without] = trees;
+  if (on === undefined || without === undefined) return on ?? without;
+  return either(condition, on, without);
+}
 
+const made = new Map<string, readonly KubeObject[]>();
+
+/** With monitoring and a network policy, unless the settings say otherwise. */
 function objectsFor(settings: Partial<InstallationSettings>): readonly KubeObject[] {
+  const key = JSON.stringify(settings);
+  const known = made.get(key);
+  if (known !== undefined) return known;
   const marks = {
     ...defaultSettings(''),
     namespace: NAMESPACE,
     operatorImage: OPERATOR_IMAGE,
-    agentImage: AGENT_IMAGE,
     operatorMemory: OPERATOR_MEMORY,
-    maxStreams: MAX_STREAMS,
+    monitoring: true,
+    networkPolicy: true,
   };
-  const installed = manifest({ ...marks, ...settings });
-  return installed.map(({ object }) => object).filter(isInChart);
+  const configuration = { ...MARKED_SETTINGS, ...settings.configuration };
+  const installed = manifest({ ...marks, ...settings, configuration });
+  const objects = installed.map(({ object }) => object).filter(isInChart);
+  made.set(key, objects);
+  return objects;
 }
 
 function same(objects: readonly KubeObject[], { kind, metadata }: KubeObject) {
@@ -170,6 +208,8 @@ function marked(node: unknown, path: string): unknown {
   const replaced = Object.entries(REPLACED).find(([suffix]) => isAt(path, suffix));
   if (replaced !== undefined) return new Expression(replaced[1]);
   if (typeof node === 'string') return markedText(node);
+  const port = typeof node === 'number' ? PORTS.get(node) : undefined;
+  if (port !== undefined) return new Expression(port);
   if (Array.isArray(node)) {
     if (deepEqual(node, [WATCHED])) return new Expression(`{{ toJson ${WATCH_NAMESPACES} }}`);
     return node.map((item) => marked(item, path));

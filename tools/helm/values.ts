@@ -6,16 +6,20 @@ import { stringify } from 'yaml';
 import packageJson from '../../package.json' with { type: 'json' };
 import { OPERATOR_REPLICAS, OPERATOR_RESOURCES } from '../../src/deploy/operator-deployment.ts';
 import { defaultSettings } from '../../src/deploy/settings.ts';
-import { AGENT_CHANNELS } from '../../src/jobset/injection/agent-hub.ts';
+import { object } from '../../src/kube/schema/builders.ts';
+import type { JsonSchema } from '../../src/kube/schema/json-schema.ts';
+import { sectionsOf } from '../../src/operator/configuration/configuration-schema.ts';
 import { MAX_NAMESPACES } from '../../src/operator/configuration/flag-values.ts';
-import { HIGHEST_MAX_STREAMS } from '../../src/operator/configuration/stream-memory.ts';
+import { defaultAgentImage } from '../../src/operator/configuration/object-names.ts';
+import { SETTINGS } from '../../src/operator/configuration/settings.ts';
+import { CHART_SETTINGS } from './configuration-template.ts';
 
 interface Value {
   /** With dots between the steps of the path. */
   readonly name: string;
   readonly initial: unknown;
   /** A JSON schema. */
-  readonly schema: Readonly<Record<string, unknown>>;
+  readonly schema: object;
   readonly meaning: string;
   /** The flag of `lockstep install` that sets it. */
   readonly flag?: string;
@@ -36,28 +40,26 @@ const DEFAULTS = defaultSettings(packageJson.version);
 
 export const VALUES: readonly Value[] = [
   ...image('operatorImage', '--operator-image', DEFAULTS.operatorImage, 'the operator'),
-  ...image('agentImage', '--agent-image', DEFAULTS.agentImage, 'injected agents'),
-  {
-    name: 'agentChannel',
-    initial: DEFAULTS.agentChannel,
-    schema: { enum: AGENT_CHANNELS },
-    meaning: 'How agents reach the operator: Hub, Auto or API. A JobSet may choose another.',
-    flag: '--agent-channel',
-  },
-  {
-    name: 'agentRights',
-    initial: DEFAULTS.agentRights,
-    schema: { type: 'boolean' },
-    meaning:
-      'Whether the operator may give the rights for Auto and API to service accounts that templates name.',
-    flag: '--agent-rights',
-  },
+  ...image(
+    'agentImage',
+    '--agent-image',
+    defaultAgentImage(packageJson.version),
+    'injected agents',
+  ),
   {
     name: 'maxStreams',
-    initial: DEFAULTS.maxStreams,
-    schema: { type: 'integer', minimum: 1, maximum: HIGHEST_MAX_STREAMS },
+    initial: SETTINGS.maxStreams.default,
+    schema: plainSchema(SETTINGS.maxStreams.type.schema),
     meaning: 'Agents that the hub serves at a time.',
-    flag: '--max-streams',
+    flag: SETTINGS.maxStreams.flag,
+  },
+  {
+    name: 'configuration',
+    initial: {},
+    schema: plainSchema(object(sectionsOf(CHART_SETTINGS))),
+    meaning:
+      'All other settings of the operator, as in its Configuration file, such as {agent: {mode: Supervisor}}. Those that are not here have their defaults.',
+    flag: '--config',
   },
   {
     name: 'operatorMemory',
@@ -166,6 +168,13 @@ export const VALUES: readonly Value[] = [
     meaning: "Tolerations of the operator's Pods.",
   },
 ];
+
+/** Helm knows no formats of Kubernetes, and refuses what no schema names. */
+function plainSchema({ format: _format, properties, ...schema }: JsonSchema): JsonSchema {
+  if (properties === undefined) return schema;
+  const known = Object.entries(properties).map(([key, one]) => [key, plainSchema(one)] as const);
+  return { ...schema, properties: Object.fromEntries(known), additionalProperties: false };
+}
 
 function image(name: string, flag: string, initial: string, whose: string): readonly Value[] {
   const [repository] = initial.split(':');

@@ -6,6 +6,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { defaultSettings } from '../../src/deploy/settings.ts';
 import { AGENT_NODE, AGENT_SCRIPT, AGENT_TREE } from '../../src/jobset/injection/agent-tree.ts';
 import { AGENT_COMMAND } from '../../src/jobset/names.ts';
+import { defaultAgentImage } from '../../src/operator/configuration/object-names.ts';
 import { licensesOf, packagesIn } from '../bundled-packages.ts';
 import { pinnedNode } from '../node-release.ts';
 import { nodeRuntime, parentsOf, USER_ID } from './node-runtime.ts';
@@ -26,7 +27,8 @@ export interface ImageSource {
 
 /** Both images, with one lowest layer: the pinned Node. */
 export async function imageSources(): Promise<readonly ImageSource[]> {
-  const { operatorImage, agentImage } = defaultSettings(packageJson.version);
+  const { operatorImage } = defaultSettings(packageJson.version);
+  const agentImage = defaultAgentImage(packageJson.version);
   const runtime = nodeRuntime(pinnedNode());
   const [operator, agent] = await Promise.all([
     programLayer(PROGRAMS.operator, 'lockstep/operator.js', {

@@ -4,29 +4,24 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import { DEFAULT_NAMESPACE } from '../../deploy/settings.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 import type { DoctorFlags } from '../doctor/command.ts';
-import { type InstallFlags, type InstallOptions, parseInstallFlags } from '../install/options.ts';
+import {
+  INSTALL_SETTINGS,
+  type InstallFlags,
+  type InstallOptions,
+  parseInstallFlags,
+} from '../install/options.ts';
 import { clusterCommand } from './cluster-command.ts';
 import { UsageError } from './usage-error.ts';
 
 const NAMESPACE_HELP = 'namespace of the operator';
 
 export function addInstallationCommands(program: Command): void {
-  installationCommand(
+  const install = installationCommand(
     program,
     'install',
     'install the operator in a cluster and wait until it is ready',
   )
     .option('--operator-image <image>', 'image of the operator')
-    .option('--agent-image <image>', 'image of injected agents')
-    .option(
-      '--agent-channel <channel>',
-      'how agents reach the operator: Hub (default), Auto (Hub, then the API server) or API',
-    )
-    .option(
-      '--agent-rights',
-      'let the operator give the rights for Auto and API to service accounts that templates name',
-    )
-    .option('--max-streams <n>', 'number of agents that the hub serves at a time')
     .option(
       '--operator-memory <quantity>',
       'memory limit of the operator; follows --max-streams by default',
@@ -50,6 +45,12 @@ export function addInstallationCommands(program: Command): void {
       const { installCommand } = await import('../install/command.ts');
       process.exitCode = await installCommand('install', installOptions(flags), false);
     });
+
+  for (const [, { flag, help, type }] of INSTALL_SETTINGS)
+    install.option(
+      type.placeholder === undefined ? `${flag}` : `${flag} <${type.placeholder}>`,
+      help,
+    );
 
   clusterCommand(
     program,

@@ -1,7 +1,6 @@
 /** The Pod of `lockstep doctor --probe`, and what it is told about the hub. */
 import { HUB_PORT } from '../../deploy/operator-deployment.ts';
 import { OPERATOR_NAME } from '../../deploy/permissions.ts';
-import { defaultSettings } from '../../deploy/settings.ts';
 import {
   AGENT_COMMAND,
   AGENT_PROBE_FLAG,
@@ -14,7 +13,7 @@ import {
 import { CONFIG_MAPS } from '../../kube/objects/core.ts';
 import { JOBS, type Job } from '../../kube/objects/job.ts';
 import type { EnvVar, Pod } from '../../kube/objects/pod.ts';
-import { HUB_SERVICE_NAME } from '../../operator/configuration/object-names.ts';
+import { defaultAgentImage, HUB_SERVICE_NAME } from '../../operator/configuration/object-names.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { unlessGone } from '../install/removal.ts';
 import { type Asking, fact } from './finding.ts';
@@ -126,7 +125,7 @@ export async function agentImage(
   place: Place,
   version: string,
 ): Promise<string> {
-  const usual = defaultSettings(version).agentImage;
+  const usual = defaultAgentImage(version);
   if (place.type === 'Process') return usual;
   const at = { namespace: place.namespace, name: OPERATOR_NAME };
   const map = await fact(asking, 'get the configuration of the operator', (signal) =>

@@ -20,7 +20,7 @@ import { LEASES, type Lease } from '../../kube/objects/lease.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';
 import type { Resource } from '../../kube/resource.ts';
 import { isReason } from '../../kube/status.ts';
-import { LEADER_ELECTION_ID } from '../../operator/configuration/object-names.ts';
+import { settingValues } from '../../operator/configuration/setting-values.ts';
 import type { Client, ObjectKey } from '../../runtime/client/client.ts';
 import { keyOf, titleOf } from './objects.ts';
 
@@ -220,7 +220,10 @@ async function leader({
   mayLackRights = false,
 }: HealthOptions): Promise<HealthFinding> {
   const part = 'leader';
-  const at = { namespace: settings.namespace, name: LEADER_ELECTION_ID };
+  const at = {
+    namespace: settings.namespace,
+    name: settingValues(settings.configuration).leaderElectionId,
+  };
   let lease: Lease | undefined;
   try {
     lease = await read(client, LEASES, at, signal);

@@ -11,13 +11,15 @@ test.each<[Partial<InstallFlags>, string]>([
     { watchNamespace: Array.from({ length: 65 }, (_, index) => `n${index}`) },
     '--watch-namespace names 65, allowed are 64',
   ],
-  [{ maxStreams: '0' }, '--max-streams is "0", allowed are 1 to 262144'],
+  [{ maxStreams: '0' }, '--max-streams is "0": expected a whole number from 1 to 262144'],
   [
     { operatorMemory: '1Gi' },
     '--operator-memory is "1Gi", allowed is 2048Mi or more with 32768 streams',
   ],
   [{ operatorMemory: 'much', maxStreams: '1000' }, '--operator-memory is "much", allowed is 512Mi'],
   [{ agentImage: 'a b' }, '--agent-image is "a b"'],
+  [{ operatorImage: 'a b' }, '--operator-image is "a b"'],
+  [{ agentMode: 'Fast' }, '--agent-mode is "Fast": expected Auto, Sidecar or Supervisor'],
 ])('a wrong flag is told: %j', (flags, expected) => {
   const parsed = parseInstallFlags({ namespace: 'n', ...flags }, '1');
   expect(parsed).toEqual({ errors: [expect.stringContaining(expected)] });
@@ -28,10 +30,10 @@ test('the memory of the operator follows from how many agents it serves', () => 
     const parsed = parseInstallFlags({ namespace: 'n', ...flags }, '1');
     return 'options' in parsed ? parsed.options.settings : undefined;
   };
-  expect(settingsWith({})).toMatchObject({ maxStreams: 32_768, operatorMemory: '2048Mi' });
+  expect(settingsWith({})).toMatchObject({ configuration: {}, operatorMemory: '2048Mi' });
   expect(settingsWith({ maxStreams: '5000' })).toMatchObject({ operatorMemory: '768Mi' });
   expect(settingsWith({ maxStreams: '5000', operatorMemory: '1Gi' })).toMatchObject({
-    maxStreams: 5_000,
+    configuration: { maxStreams: 5_000 },
     operatorMemory: '1Gi',
   });
 });

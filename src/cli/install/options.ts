@@ -1,20 +1,28 @@
 /** The flags of `lockstep install` and `uninstall`. */
 import { defaultSettings, type InstallationSettings, memoryFor } from '../../deploy/settings.ts';
-import { AGENT_CHANNELS } from '../../jobset/injection/agent-hub.ts';
 import { dns1123LabelErrors } from '../../kube/name-rules.ts';
 import { compareQuantities, parseQuantity } from '../../kube/quantity.ts';
 import { MAX_NAMESPACES } from '../../operator/configuration/flag-values.ts';
-import { HIGHEST_MAX_STREAMS } from '../../operator/configuration/stream-memory.ts';
+import { Problem, type SettingType } from '../../operator/configuration/setting-types.ts';
+import {
+  ALL_SETTINGS,
+  type GivenSettings,
+  type SettingName,
+  settingValues,
+} from '../../operator/configuration/setting-values.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 
+/** Settings of the operator that have a flag here too. */
+export const INSTALL_SETTINGS = ALL_SETTINGS.filter(([, { install }]) => install === true);
+
+type SettingFlags = {
+  readonly [K in SettingName]?: NonNullable<GivenSettings[K]> extends boolean ? boolean : string;
+};
+
 /** The texts of the flags as commander read them; each command has some of them. */
-export interface InstallFlags extends ConnectionFlags {
+export interface InstallFlags extends ConnectionFlags, SettingFlags {
   readonly namespace: string;
   readonly operatorImage?: string;
-  readonly agentImage?: string;
-  readonly agentChannel?: string;
-  readonly agentRights?: boolean;
-  readonly maxStreams?: string;
   readonly operatorMemory?: string;
   readonly webhooks?: string;
   readonly monitoring?: boolean;
@@ -47,15 +55,9 @@ export function parseInstallFlags(
   const watchNamespaces = [...new Set(flags.watchNamespace)];
   const seconds = /^\d{1,9}$/.test(timeout) ? Number(timeout) : 0;
   const defaults = defaultSettings(version);
-  const { maxStreams = `${defaults.maxStreams}` } = flags;
-  const streams = /^\d{1,9}$/.test(maxStreams) ? Number(maxStreams) : 0;
-  const { operatorMemory = memoryFor(streams) } = flags;
-  const { agentChannel = defaults.agentChannel } = flags;
-  const channel = AGENT_CHANNELS.find((one) => one === agentChannel);
-  const images = [
-    ['--operator-image', flags.operatorImage],
-    ['--agent-image', flags.agentImage],
-  ] as const;
+  const { configuration, errors: settingErrors } = givenSettings(flags);
+  const least = memoryFor(configuration);
+  const { operatorMemory = least, operatorImage = defaults.operatorImage } = flags;
   const errors = [
     ...dns1123LabelErrors(namespace).map((why) => `--namespace is "${namespace}": ${why}`),
     ...watchNamespaces.flatMap((watched) =>
@@ -64,17 +66,11 @@ export function parseInstallFlags(
     ...(watchNamespaces.length <= MAX_NAMESPACES
       ? []
       : [`--watch-namespace names ${watchNamespaces.length}, allowed are ${MAX_NAMESPACES}`]),
-    ...images.flatMap(([flag, image]) =>
-      image === undefined || /^\S+$/.test(image)
-        ? []
-        : [`${flag} is "${image}", allowed is the name of an image`],
-    ),
-    ...(channel === undefined
-      ? [`--agent-channel is "${agentChannel}", allowed are ${AGENT_CHANNELS.join(', ')}`]
-      : []),
-    ...(streams >= 1 && streams <= HIGHEST_MAX_STREAMS
-      ? memoryErrors(operatorMemory, streams)
-      : [`--max-streams is "${maxStreams}", allowed are 1 to ${HIGHEST_MAX_STREAMS}`]),
+    ...(/^\S+$/.test(operatorImage)
+      ? []
+      : [`--operator-image is "${operatorImage}", allowed is the name of an image`]),
+    ...settingErrors,
+    ...memoryErrors(operatorMemory, least, settingValues(configuration).maxStreams),
     ...(webhooks === 'on' || webhooks === 'off'
       ? []
       : [`--webhooks is "${webhooks}", allowed are on, off`]),
@@ -85,16 +81,13 @@ export function parseInstallFlags(
       ? []
       : [`--output is "${output}", allowed is yaml`]),
   ];
-  if (errors.length > 0 || channel === undefined) return { errors };
+  if (errors.length > 0) return { errors };
   const options: InstallOptions = {
     settings: {
       ...defaults,
       namespace,
-      operatorImage: flags.operatorImage ?? defaults.operatorImage,
-      agentImage: flags.agentImage ?? defaults.agentImage,
-      agentChannel: channel,
-      agentRights: flags.agentRights === true,
-      maxStreams: streams,
+      operatorImage,
+      configuration,
       operatorMemory,
       webhooks: webhooks === 'on',
       monitoring: flags.monitoring === true,
@@ -110,8 +103,30 @@ export function parseInstallFlags(
   return { options };
 }
 
-function memoryErrors(text: string, streams: number): readonly string[] {
-  const least = memoryFor(streams);
+/** The settings of the operator that flags give. A wrong one counts as absent. */
+function givenSettings(flags: SettingFlags): {
+  readonly configuration: GivenSettings;
+  readonly errors: readonly string[];
+} {
+  const given: (readonly [SettingName, unknown])[] = [];
+  const errors: string[] = [];
+  for (const [name, { flag, type }] of INSTALL_SETTINGS) {
+    const text = flags[name];
+    if (text === undefined) continue;
+    const raw = typeof text === 'string' ? rawOf(type, text) : text;
+    if (raw instanceof Problem) errors.push(`${flag} is "${text}": ${raw.text}`);
+    else given.push([name, raw]);
+  }
+  // Each type has read its own text.
+  return { configuration: Object.fromEntries(given) as GivenSettings, errors };
+}
+
+function rawOf(type: SettingType, text: string): unknown {
+  const isRight = type.choices === undefined || type.choices.includes(text);
+  return isRight ? type.fromText(text) : new Problem(`expected ${type.expected}`);
+}
+
+function memoryErrors(text: string, least: string, streams: number): readonly string[] {
   const given = parseQuantity(text);
   const needed = parseQuantity(least);
   if (given !== undefined && needed !== undefined && compareQuantities(given, needed) >= 0)

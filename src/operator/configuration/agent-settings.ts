@@ -69,7 +69,6 @@ export const AGENT_SETTINGS = {
     own: true,
     flag: '--agent-channel',
     install: true,
-    helm: 'agentChannel',
   },
   agentRights: {
     path: 'agent.rights',
@@ -81,6 +80,5 @@ export const AGENT_SETTINGS = {
     flag: '--agent-rights',
     negated: 'give none, whatever the file says',
     install: true,
-    helm: 'agentRights',
   },
 } as const satisfies Readonly<Record<string, Setting>>;

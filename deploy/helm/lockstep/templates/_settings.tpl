@@ -1,32 +1,165 @@
 {{- /* Made by `npm run manifest`; change src/deploy or tools/helm, not this file. */ -}}
 
 {{- define "lockstep.configuration" -}}
+{{- $values := deepCopy $.Values.configuration -}}
+{{- if ne (int64 $.Values.maxStreams) 32768 -}}
+{{- $values = mergeOverwrite $values (dict "limits" (dict "maxStreams" (int64 $.Values.maxStreams))) -}}
+{{- end -}}
+{{- $image := include "lockstep.agentImage" $ -}}
+{{- if ne $image "lockstep/agent:0.1.0" -}}
+{{- $values = mergeOverwrite $values (dict "agent" (dict "image" $image)) -}}
+{{- end -}}
 apiVersion: config.jobset.x-k8s.io/v1alpha1
 kind: Configuration
+# What is not here has its default: docs/reference/configuration.md.
+{{- with $values.webhook }}
 webhook:
-  port: 9443
+{{- if not (kindIs "invalid" $values.webhook.port) }}
+  port: {{ toRawJson $values.webhook.port }}
+{{- end }}
+{{- if not (kindIs "invalid" $values.webhook.host) }}
+  host: {{ toRawJson $values.webhook.host }}
+{{- end }}
+{{- if not (kindIs "invalid" $values.webhook.certDir) }}
+  certDir: {{ toRawJson $values.webhook.certDir }}
+{{- end }}
+{{- end }}
+{{- with $values.leaderElection }}
 leaderElection:
-  leaderElect: true
+{{- if not (kindIs "invalid" $values.leaderElection.leaderElect) }}
+  leaderElect: {{ toRawJson $values.leaderElection.leaderElect }}
+{{- end }}
+{{- if not (kindIs "invalid" $values.leaderElection.leaseDuration) }}
+  leaseDuration: {{ toRawJson $values.leaderElection.leaseDuration }}
+{{- end }}
+{{- if not (kindIs "invalid" $values.leaderElection.renewDeadline) }}
+  renewDeadline: {{ toRawJson $values.leaderElection.renewDeadline }}
+{{- end }}
+{{- if not (kindIs "invalid" $values.leaderElection.retryPeriod) }}
+  retryPeriod: {{ toRawJson $values.leaderElection.retryPeriod }}
+{{- end }}
+{{- if not (kindIs "invalid" $values.leaderElection.resourceLock) }}
+  resourceLock: {{ toRawJson $values.leaderElection.resourceLock }}
+{{- end }}
+{{- if not (kindIs "invalid" $values.leaderElection.resourceName) }}
+  resourceName: {{ toRawJson $values.leaderElection.resourceName }}
+{{- end }}
+{{- if not (kindIs "invalid" $values.leaderElection.resourceNamespace) }}
+  resourceNamespace: {{ toRawJson $values.leaderElection.resourceNamespace }}
+{{- end }}
+{{- end }}
+{{- with $values.metrics }}
 metrics:
-  bindAddress: ":8443"
-  secure: true         # over HTTPS, to accounts with ClusterRole lockstep-metrics-reader
+{{- if not (kindIs "invalid" $values.metrics.bindAddress) }}
+  bindAddress: {{ toRawJson $values.metrics.bindAddress }}
+{{- end }}
+{{- if not (kindIs "invalid" $values.metrics.secure) }}
+  secure: {{ toRawJson $values.metrics.secure }}
+{{- end }}
+{{- if not (kindIs "invalid" $values.metrics.certDir) }}
+  certDir: {{ toRawJson $values.metrics.certDir }}
+{{- end }}
+{{- end }}
+{{- with $values.health }}
 health:
-  healthProbeBindAddress: ":8081"
+{{- if not (kindIs "invalid" $values.health.healthProbeBindAddress) }}
+  healthProbeBindAddress: {{ toRawJson $values.health.healthProbeBindAddress }}
+{{- end }}
+{{- if not (kindIs "invalid" $values.health.readinessEndpointName) }}
+  readinessEndpointName: {{ toRawJson $values.health.readinessEndpointName }}
+{{- end }}
+{{- if not (kindIs "invalid" $values.health.livenessEndpointName) }}
+  livenessEndpointName: {{ toRawJson $values.health.livenessEndpointName }}
+{{- end }}
+{{- end }}
+{{- with $values.internalCertManagement }}
 internalCertManagement:
-  enable: true
-  webhookServiceName: lockstep-webhook-service
+{{- if not (kindIs "invalid" $values.internalCertManagement.enable) }}
+  enable: {{ toRawJson $values.internalCertManagement.enable }}
+{{- end }}
+{{- if not (kindIs "invalid" $values.internalCertManagement.webhookServiceName) }}
+  webhookServiceName: {{ toRawJson $values.internalCertManagement.webhookServiceName }}
+{{- end }}
+{{- if not (kindIs "invalid" $values.internalCertManagement.webhookSecretName) }}
+  webhookSecretName: {{ toRawJson $values.internalCertManagement.webhookSecretName }}
+{{- end }}
+{{- end }}
+{{- with $values.clientConnection }}
 clientConnection:
-  qps: 500
-  burst: 500
+{{- if not (kindIs "invalid" $values.clientConnection.qps) }}
+  qps: {{ toRawJson $values.clientConnection.qps }}
+{{- end }}
+{{- if not (kindIs "invalid" $values.clientConnection.burst) }}
+  burst: {{ toRawJson $values.clientConnection.burst }}
+{{- end }}
+{{- end }}
+{{- with $values.tls }}
+tls:
+{{- if not (kindIs "invalid" $values.tls.minVersion) }}
+  minVersion: {{ toRawJson $values.tls.minVersion }}
+{{- end }}
+{{- if not (kindIs "invalid" $values.tls.cipherSuites) }}
+  cipherSuites: {{ toRawJson $values.tls.cipherSuites }}
+{{- end }}
+{{- end }}
+{{- if not (kindIs "invalid" $values.featureGates) }}
+featureGates: {{ toRawJson $values.featureGates }}
+{{- end }}
+{{- with $values.limits }}
 limits:
-  maxStreams: {{ int64 $.Values.maxStreams }}    # agents that the hub serves; change the memory limit of the Deployment with it
+{{- if not (kindIs "invalid" $values.limits.maxJobs) }}
+  maxJobs: {{ toRawJson $values.limits.maxJobs }}
+{{- end }}
+{{- if not (kindIs "invalid" $values.limits.maxPods) }}
+  maxPods: {{ toRawJson $values.limits.maxPods }}
+{{- end }}
+{{- if not (kindIs "invalid" $values.limits.maxStreams) }}
+  maxStreams: {{ toRawJson $values.limits.maxStreams }}
+{{- end }}
+{{- end }}
+{{- with $values.agent }}
 agent:
-  image: {{ include "lockstep.agentImage" $ }}
-  mode: Sidecar        # of JobSets without an annotation; or Auto, Supervisor
-  injection: Enabled   # or Disabled: templates bring agents of their own
-  channel: {{ $.Values.agentChannel }}         # needs no rights; Auto and API use those of the Pods' own accounts
-  rights: {{ $.Values.agentRights }}        # or true: gives them to accounts that templates name
+{{- if not (kindIs "invalid" $values.agent.image) }}
+  image: {{ toRawJson $values.agent.image }}
+{{- end }}
+{{- if not (kindIs "invalid" $values.agent.mode) }}
+  mode: {{ toRawJson $values.agent.mode }}
+{{- end }}
+{{- if not (kindIs "invalid" $values.agent.injection) }}
+  injection: {{ toRawJson $values.agent.injection }}
+{{- end }}
+{{- if not (kindIs "invalid" $values.agent.delivery) }}
+  delivery: {{ toRawJson $values.agent.delivery }}
+{{- end }}
+{{- with $values.agent.resources }}
+  resources:
+{{- if not (kindIs "invalid" $values.agent.resources.requests) }}
+    requests: {{ toRawJson $values.agent.resources.requests }}
+{{- end }}
+{{- if not (kindIs "invalid" $values.agent.resources.limits) }}
+    limits: {{ toRawJson $values.agent.resources.limits }}
+{{- end }}
+{{- end }}
+{{- if not (kindIs "invalid" $values.agent.channel) }}
+  channel: {{ toRawJson $values.agent.channel }}
+{{- end }}
+{{- if not (kindIs "invalid" $values.agent.rights) }}
+  rights: {{ toRawJson $values.agent.rights }}
+{{- end }}
+{{- end }}
 {{- printf "\n" }}
+{{- end -}}
+
+{{- define "lockstep.webhookPort" -}}
+{{ dig "webhook" "port" 9443 $.Values.configuration | int64 }}
+{{- end -}}
+
+{{- define "lockstep.metricsPort" -}}
+{{ dig "metrics" "bindAddress" ":8443" $.Values.configuration | default ":8443" | regexFind "[0-9]+$" | int64 }}
+{{- end -}}
+
+{{- define "lockstep.healthPort" -}}
+{{ dig "health" "healthProbeBindAddress" ":8081" $.Values.configuration | default ":8081" | regexFind "[0-9]+$" | int64 }}
 {{- end -}}
 
 {{- define "lockstep.operatorImage" -}}
