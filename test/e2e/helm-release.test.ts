@@ -8,18 +8,24 @@ import { WorkerGroup } from '../../src/bench/worker-group.ts';
 import { DEPLOYMENTS } from '../../src/deploy/kinds.ts';
 import { OPERATOR_NAME } from '../../src/deploy/permissions.ts';
 import { DEFAULT_NAMESPACE } from '../../src/deploy/settings.ts';
-import { JOBSETS } from '../../src/jobset/jobset.ts';
+import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
+import { SERVICE_ACCOUNTS } from '../../src/kube/objects/core.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/objects/custom-resource-definition.ts';
 import { AGENT_MODES, KUBERNETES } from '../kubernetes.ts';
 import { CHART, HELM, type HelmResult, runHelm } from './helm.fixture.ts';
-import { JoinedNode } from './joined-node.fixture.ts';
+import { JoinedNode, withAccount } from './joined-node.fixture.ts';
 
 const NAME = 'taken-over';
 const RELEASE = ['lockstep', '--namespace', DEFAULT_NAMESPACE] as const;
 const UPGRADE = ['upgrade', '--install', RELEASE[0], CHART, ...RELEASE.slice(1), '--wait'] as const;
-/** The network of Services does not reach this machine's Pods. */
-const WITHOUT_WEBHOOKS = ['--set', 'webhooks=false'] as const;
+/** The network of Services, and so webhooks and the hub, do not reach this machine's Pods. */
+const WITHOUT_WEBHOOKS = [
+  '--set',
+  'webhooks=false,configuration.agent.channel=Auto,configuration.agent.rights=true',
+] as const;
+const INSTALL = ['install', '--webhooks', 'off', '--agent-channel', 'Auto', '--agent-rights'];
+const ACCOUNT = { namespace: 'default', name: 'trainer-of-a-release' };
 
 describe.skipIf(KUBERNETES === undefined || HELM === undefined)('a release of Helm', () => {
   let node: JoinedNode;
@@ -29,10 +35,13 @@ describe.skipIf(KUBERNETES === undefined || HELM === undefined)('a release of He
 
   beforeAll(async () => {
     node = await JoinedNode.join('helm-0');
-    await node.lockstep('install', '--webhooks', 'off');
+    await node.lockstep(...INSTALL);
     const { client, directory } = node;
     const [mode] = AGENT_MODES;
-    group = await WorkerGroup.start({ client, directory, name: NAME, mode, size: 3 });
+    const { kind } = SERVICE_ACCOUNTS;
+    await client.create(SERVICE_ACCOUNTS, { apiVersion: 'v1', kind, metadata: ACCOUNT });
+    const edit = (jobSet: JobSet): JobSet => withAccount(jobSet, ACCOUNT.name);
+    group = await WorkerGroup.start({ client, directory, name: NAME, mode, size: 3, edit });
     await group.running(1);
     pods = identities();
     const { metadata } = await client.get(JOBSETS, { namespace: 'default', name: NAME });
@@ -131,7 +140,7 @@ describe.skipIf(KUBERNETES === undefined || HELM === undefined)('a release of He
   });
 
   test('is succeeded by lockstep install, which finds the group', async () => {
-    await node.lockstep('install', '--webhooks', 'off');
+    await node.lockstep(...INSTALL);
     group.kill(0);
     await group.running(3);
     expect(uids()).toHaveLength(group.size);

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WorkerGroup } from '../../src/bench/worker-group.ts';
 import type { Finding } from '../../src/cli/doctor/finding.ts';
 import { DEFAULT_NAMESPACE } from '../../src/deploy/settings.ts';
-import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
+import { JOBSETS } from '../../src/jobset/jobset.ts';
 import { MUTATING_WEBHOOK_CONFIGURATIONS } from '../../src/kube/objects/admission-webhooks.ts';
 import { SERVICE_ACCOUNTS } from '../../src/kube/objects/core.ts';
 import { LEASES } from '../../src/kube/objects/lease.ts';
@@ -26,7 +26,7 @@ import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
 import { waitFor } from '../../src/runtime/informer/wait-for.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { EXCEPTIONS, KUBERNETES } from '../kubernetes.ts';
-import { JoinedNode } from './joined-node.fixture.ts';
+import { JoinedNode, withAccount } from './joined-node.fixture.ts';
 
 const RUNTIME = { clock: nodeClock, random: systemRandom } as const;
 const TIMING = { ...RUNTIME, timeoutMs: 60_000 };
@@ -69,15 +69,6 @@ function ask(options: RequestOptions): Promise<unknown> {
     message.once('error', reject);
     message.end(JSON.stringify(review));
   });
-}
-
-function asAccount(jobSet: JobSet): JobSet {
-  const replicatedJobs = (jobSet.spec?.replicatedJobs ?? []).map((job) => {
-    const { spec } = job.template;
-    const pod = { ...spec.template.spec, serviceAccountName: ACCOUNT.name };
-    return { ...job, template: { spec: { ...spec, template: { ...spec.template, spec: pod } } } };
-  });
-  return { ...jobSet, spec: { ...jobSet.spec, replicatedJobs } };
 }
 
 describe.skipIf(KUBERNETES === undefined)('an installation', () => {
@@ -135,7 +126,7 @@ describe.skipIf(KUBERNETES === undefined)('an installation', () => {
         name: 'installed',
         mode: 'Sidecar',
         size: 3,
-        edit: asAccount,
+        edit: (jobSet) => withAccount(jobSet, ACCOUNT.name),
       });
       await group.running(1);
       const role = await client.get(ROLES, RIGHTS);

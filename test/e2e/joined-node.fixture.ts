@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { type ControlPlane, joinRunning } from '../../src/cli/control-plane.ts';
 import { type StateDirectory, temporaryStateDirectory } from '../../src/cli/state-directory.ts';
 import { Watchdog } from '../../src/cli/watchdog/watchdog.ts';
+import type { JobSet } from '../../src/jobset/jobset.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { createNodeProcessRunner } from '../../src/runtime/adapters/node-process-runner.ts';
 import { createPinoLogger } from '../../src/runtime/adapters/pino-logger.ts';
@@ -79,4 +80,14 @@ export class JoinedNode {
     closeSync(this.#log);
     this.#state.release(true);
   }
+}
+
+/** The JobSet with Pods of this account, to which an operator may give rights. */
+export function withAccount(jobSet: JobSet, account: string): JobSet {
+  const replicatedJobs = (jobSet.spec?.replicatedJobs ?? []).map((job) => {
+    const { spec } = job.template;
+    const pod = { ...spec.template.spec, serviceAccountName: account };
+    return { ...job, template: { spec: { ...spec, template: { ...spec.template, spec: pod } } } };
+  });
+  return { ...jobSet, spec: { ...jobSet.spec, replicatedJobs } };
 }
