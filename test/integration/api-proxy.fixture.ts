@@ -136,7 +136,7 @@ const OF_ONE_CONNECTION: ReadonlySet<string> = new Set([
   'transfer-encoding',
 ]);
 
-function passedOn(headers: HttpRequest['headers']): HttpRequest['headers'] {
+export function passedOn(headers: HttpRequest['headers']): HttpRequest['headers'] {
   return Object.fromEntries(
     Object.entries(headers).filter(([name]) => !OF_ONE_CONNECTION.has(name)),
   );
