@@ -31,14 +31,14 @@ export function hasPinnedNode(): boolean {
   return platform() in PACKAGE_DIGESTS;
 }
 
-/** The path of the pinned Node's binary. Throws `NodeReleaseError`. */
-export function pinnedNode(): string {
-  const digest = PACKAGE_DIGESTS[platform()];
+/** The path of the pinned Node's binary for a platform, this one by default. Throws `NodeReleaseError`. */
+export function pinnedNode(wanted: string = platform()): string {
+  const digest = PACKAGE_DIGESTS[wanted];
   if (digest === undefined) {
     const pinned = Object.keys(PACKAGE_DIGESTS).join(' and ');
-    throw new NodeReleaseError(`Node ${NODE_VERSION} is for ${pinned}, not for ${platform()}`);
+    throw new NodeReleaseError(`Node ${NODE_VERSION} is for ${pinned}, not for ${wanted}`);
   }
-  const name = `node-${platform()}`;
+  const name = `node-${wanted}`;
   const target = join(cacheDirectory(), `${name}-${NODE_VERSION}`);
   const program = join(target, 'bin', 'node');
   if (existsSync(program)) return program;

@@ -10,7 +10,13 @@ import { defaultAgentImage } from '../../src/operator/configuration/object-names
 import { licensesOf, packagesIn } from '../bundled-packages.ts';
 import { pinnedNode } from '../node-release.ts';
 import { nodeRuntime, parentsOf, USER_ID } from './node-runtime.ts';
-import { compressedLayer, type Image, type Layer, machineArchitecture } from './oci-archive.ts';
+import {
+  type Architecture,
+  compressedLayer,
+  type Image,
+  type Layer,
+  machineArchitecture,
+} from './oci-archive.ts';
 import type { TarEntry } from './tar.ts';
 
 export type ImageName = 'operator' | 'agent';
@@ -26,10 +32,12 @@ export interface ImageSource {
 }
 
 /** Both images, with one lowest layer: the pinned Node. */
-export async function imageSources(): Promise<readonly ImageSource[]> {
+export async function imageSources(
+  architecture: Architecture = machineArchitecture(),
+): Promise<readonly ImageSource[]> {
   const { operatorImage } = defaultSettings(packageJson.version);
   const agentImage = defaultAgentImage(packageJson.version);
-  const runtime = nodeRuntime(pinnedNode());
+  const runtime = nodeRuntime(pinnedNode(PLATFORMS[architecture]), architecture);
   const [operator, agent] = await Promise.all([
     programLayer(PROGRAMS.operator, 'lockstep/operator.js', {
       'lockstep/operator.js': 'src/operator/main.ts',
@@ -43,8 +51,18 @@ export async function imageSources(): Promise<readonly ImageSource[]> {
   ];
 }
 
+/** As Node names them. */
+const PLATFORMS: Readonly<Record<Architecture, string>> = {
+  amd64: 'linux-x64',
+  arm64: 'linux-arm64',
+};
+
 /** `level`: compression from 1 (fast) to 9 (small). A shared layer is compressed once. */
-export function imagesOf(sources: readonly ImageSource[], level: number): readonly Image[] {
+export function imagesOf(
+  sources: readonly ImageSource[],
+  level: number,
+  architecture: Architecture,
+): readonly Image[] {
   const compressed = new Map<readonly TarEntry[], Layer>();
   for (const entries of sources.flatMap(({ layers }) => layers)) {
     if (!compressed.has(entries)) compressed.set(entries, compressedLayer(entries, level));
@@ -52,7 +70,7 @@ export function imagesOf(sources: readonly ImageSource[], level: number): readon
   return sources.map(({ name, reference, layers }) => ({
     name: reference,
     version: packageJson.version,
-    architecture: machineArchitecture(),
+    architecture,
     layers: layers.flatMap((entries) => compressed.get(entries) ?? []),
     ...startOf(name),
   }));

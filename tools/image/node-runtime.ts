@@ -9,7 +9,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { AGENT_LOADER, AGENT_NODE, AGENT_TREE } from '../../src/jobset/injection/agent-tree.ts';
-import { sharedLibraries } from './shared-libraries.ts';
+import { withDebianLibraries } from './debian-libraries.ts';
+import { withoutSections } from './elf.ts';
+import { type Architecture, machineArchitecture } from './oci-archive.ts';
+import { type SharedLibraries, sharedLibraries } from './shared-libraries.ts';
 import type { TarEntry } from './tar.ts';
 
 /** The user of an image, which owns no files. */
@@ -19,14 +22,28 @@ const PROGRAM_MODE = 0o755;
 const FILE_MODE = 0o644;
 const STICKY_MODE = 0o1777;
 
-/** `node`: the path of the binary. */
-export function nodeRuntime(node: string): readonly TarEntry[] {
-  const { loader, libraries } = sharedLibraries(node);
+/** `node`: the path of the binary, which is one for that architecture. */
+export function nodeRuntime(node: string, architecture: Architecture): readonly TarEntry[] {
+  if (architecture === machineArchitecture()) {
+    return runtimeOf(withoutSymbols(node), sharedLibraries(node), '/');
+  }
+  const program = readFileSync(node);
+  return withDebianLibraries(program, architecture, (found, root) =>
+    runtimeOf(withoutSections(program), found, root),
+  );
+}
+
+/** `root`: the directory below which the libraries lie here. */
+function runtimeOf(
+  program: Buffer,
+  { loader, libraries }: SharedLibraries,
+  root: string,
+): readonly TarEntry[] {
   const own = (path: string): string => `${AGENT_TREE.libraries}/${basename(path)}`;
   const files: readonly TarEntry[] = [
-    file(AGENT_NODE, withoutSymbols(node), PROGRAM_MODE),
-    ...libraries.map((path) => file(own(path), readFileSync(path), FILE_MODE)),
-    file(own(loader), readFileSync(loader), PROGRAM_MODE),
+    file(AGENT_NODE, program, PROGRAM_MODE),
+    ...libraries.map((path) => file(own(path), readFileSync(join(root, path)), FILE_MODE)),
+    file(own(loader), readFileSync(join(root, loader)), PROGRAM_MODE),
     { kind: 'Link', path: AGENT_LOADER, target: basename(loader) },
     ...[loader, ...libraries].map((path) => link(path, own(path))),
     ...Object.entries(SYSTEM_FILES).map(([path, text]) => file(path, Buffer.from(text), FILE_MODE)),

@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { compressedLayer, type Image, imageArchive, machineArchitecture } from './oci-archive.ts';
+import {
+  compressedLayer,
+  type Image,
+  imageArchive,
+  indexArchive,
+  machineArchitecture,
+} from './oci-archive.ts';
 import { readTar } from './tar.fixture.ts';
 import type { TarEntry } from './tar.ts';
 
@@ -107,4 +113,29 @@ it('is made for the machines that run Kubernetes', () => {
   expect(machineArchitecture('x64')).toBe('amd64');
   expect(machineArchitecture('arm64')).toBe('arm64');
   expect(() => machineArchitecture('ia32')).toThrow('not for ia32');
+});
+
+it('an index has an image for each architecture, and their shared blobs once', () => {
+  const one = image(BELOW, ABOVE);
+  const { content, digest } = indexArchive([{ ...one, architecture: 'amd64' }, one]);
+  const files = readTar(content);
+  const json = <T>(path: string): T => JSON.parse(files.get(path)?.content.toString() ?? '') as T;
+  const [listed, ...others] = json<Index>('index.json').manifests;
+  expect(others).toEqual([]);
+  expect(listed).toMatchObject({
+    mediaType: 'application/vnd.oci.image.index.v1+json',
+    digest,
+    annotations: { 'org.opencontainers.image.ref.name': '1.2.3' },
+  });
+  const blobOf = (of: string): string => `blobs/sha256/${of.replace('sha256:', '')}`;
+  const { manifests } = json<Index>(blobOf(digest));
+  expect(manifests).toMatchObject([
+    { platform: { architecture: 'amd64', os: 'linux' } },
+    { platform: { architecture: 'arm64', os: 'linux' } },
+  ]);
+  const layers = manifests.map((each) => json<Manifest>(blobOf(each.digest)).layers);
+  expect(layers[0]).toEqual(layers[1]);
+  // The index, two manifests, two configurations and two layers.
+  const blobs = [...files.keys()].filter((path) => /^blobs\/sha256\/./.test(path));
+  expect(blobs).toHaveLength(7);
 });

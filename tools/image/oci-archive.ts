@@ -32,7 +32,8 @@ interface Blob {
   readonly sha256: string;
 }
 
-export type Architecture = 'amd64' | 'arm64';
+export const ARCHITECTURES = ['amd64', 'arm64'] as const;
+export type Architecture = (typeof ARCHITECTURES)[number];
 
 /** The architecture of this process. Throws if we make no images for it. */
 export function machineArchitecture(arch: string = process.arch): Architecture {
@@ -55,46 +56,69 @@ export interface ImageArchive {
 }
 
 export function imageArchive(image: Image): ImageArchive {
-  const { layers, architecture, name } = image;
+  const { name } = image;
+  const { manifest, config, layers, blobs, described } = partsOf(image);
+  const listed = { ...described, annotations: namesOf(name) };
+  const forDocker = [{ Config: pathOf(config), RepoTags: [name], Layers: layers.map(pathOf) }];
+  const content = layoutOf([listed], blobs, [file('manifest.json', json(forDocker))]);
+  return { content, digest: `sha256:${manifest.sha256}` };
+}
+
+/** One image for several architectures, under one index: what a registry takes. */
+export function indexArchive(images: readonly Image[]): ImageArchive {
+  const [first] = images;
+  if (first === undefined) throw new ImageError('an index has at least one image');
+  const parts = images.map(partsOf);
+  const index = jsonBlob({
+    ...INDEX,
+    manifests: parts.map(({ described }) => described),
+    annotations: annotationsOf(first),
+  });
+  const listed = { ...descriptor(MEDIA_TYPES.index, index), annotations: namesOf(first.name) };
+  const content = layoutOf([listed], [index, ...parts.flatMap(({ blobs }) => blobs)], []);
+  return { content, digest: `sha256:${index.sha256}` };
+}
+
+const INDEX = { schemaVersion: 2, mediaType: MEDIA_TYPES.index } as const;
+
+function partsOf(image: Image) {
+  const { architecture } = image;
+  const layers = image.layers.map(({ blob }) => blob);
   const config = jsonBlob(configOf(image));
   const manifest = jsonBlob({
     schemaVersion: 2,
     mediaType: MEDIA_TYPES.manifest,
     config: descriptor(MEDIA_TYPES.config, config),
-    layers: layers.map(({ blob }) => descriptor(MEDIA_TYPES.layer, blob)),
+    layers: layers.map((blob) => descriptor(MEDIA_TYPES.layer, blob)),
     annotations: annotationsOf(image),
   });
-  const index = {
-    schemaVersion: 2,
-    mediaType: MEDIA_TYPES.index,
-    manifests: [
-      {
-        ...descriptor(MEDIA_TYPES.manifest, manifest),
-        platform: { architecture, os: 'linux' },
-        annotations: {
-          'io.containerd.image.name': `${IMPLIED_REGISTRY}/${name}`,
-          'org.opencontainers.image.ref.name': name.slice(name.lastIndexOf(':') + 1),
-        },
-      },
-    ],
+  const platform = { architecture, os: 'linux' };
+  const described = { ...descriptor(MEDIA_TYPES.manifest, manifest), platform };
+  return { manifest, config, layers, described, blobs: [config, manifest, ...layers] };
+}
+
+/** The name in full for containerd, and the tag for tools that copy a layout. */
+function namesOf(name: string): Readonly<Record<string, string>> {
+  return {
+    'io.containerd.image.name': `${IMPLIED_REGISTRY}/${name}`,
+    'org.opencontainers.image.ref.name': name.slice(name.lastIndexOf(':') + 1),
   };
-  const forDocker = [
-    {
-      Config: pathOf(config),
-      RepoTags: [name],
-      Layers: layers.map(({ blob }) => pathOf(blob)),
-    },
-  ];
-  const content = tarOf([
+}
+
+/** Architectures may share blobs. */
+function layoutOf(
+  manifests: readonly object[],
+  blobs: readonly Blob[],
+  more: readonly TarEntry[],
+): Buffer {
+  const distinct = new Map(blobs.map((blob) => [pathOf(blob), blob]));
+  return tarOf([
     ...DIRECTORIES,
     file('oci-layout', json({ imageLayoutVersion: '1.0.0' })),
-    file('index.json', json(index)),
-    file('manifest.json', json(forDocker)),
-    ...[config, manifest, ...layers.map(({ blob }) => blob)].map((blob) =>
-      file(pathOf(blob), blob.content),
-    ),
+    file('index.json', json({ ...INDEX, manifests })),
+    ...more,
+    ...[...distinct].map(([path, { content }]) => file(path, content)),
   ]);
-  return { content, digest: `sha256:${manifest.sha256}` };
 }
 
 /**

@@ -33,7 +33,7 @@ function lddOf(program: string): string {
 }
 
 /** glibc opens these only when it looks a name up, so no header lists them. */
-const OPENED_BY_NAME = ['libnss_dns.so.2', 'libnss_files.so.2', 'libresolv.so.2'];
+export const OPENED_BY_NAME = ['libnss_dns.so.2', 'libnss_files.so.2', 'libresolv.so.2'];
 
 /** `text` is the output of `ldd`. Throws if a library is missing or nothing is loaded at all. */
 export function parseLdd(text: string): SharedLibraries {

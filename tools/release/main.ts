@@ -1,6 +1,9 @@
 /**
- * Makes a release of the version in `package.json`: `npm run release -- --dry-run [--output
- * DIRECTORY] [--base-url ADDRESS]` writes its files, for this machine's architecture. Publishing is not configured.
+ * Makes all files of a release of the version in `package.json`:
+ *
+ *   npm run release [-- --output DIRECTORY] [--architecture amd64 --architecture arm64] [--base-url ADDRESS]
+ *
+ * The images are for both architectures by default. `.github/workflows/release.yml` uploads and signs.
  */
 import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
@@ -9,6 +12,7 @@ import { parseArgs } from 'node:util';
 import packageJson from '../../package.json' with { type: 'json' };
 import { COMPRESSION_LEVEL } from '../image/archives.ts';
 import { ImageError } from '../image/image-error.ts';
+import { ARCHITECTURES, type Architecture } from '../image/oci-archive.ts';
 import { NodeReleaseError } from '../node-release.ts';
 import { baseUrlProblem } from './krew.ts';
 import { ReleaseError, writeRelease } from './release.ts';
@@ -24,17 +28,11 @@ async function main(): Promise<number> {
     process.stderr.write(`release: ${options}\n`);
     return EXIT_USAGE;
   }
-  if (!options.isDryRun) {
-    process.stderr.write(
-      `release: ${packageJson.version} is not published: no place for its package and its images is configured. ` +
-        '--dry-run makes its files.\n',
-    );
-    return EXIT_REFUSED;
-  }
+  const { output, architectures, baseUrl } = options;
   try {
     execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' });
-    for (const name of await writeRelease(options.output, COMPRESSION_LEVEL, options.baseUrl)) {
-      const path = join(options.output, name);
+    for (const name of await writeRelease(output, COMPRESSION_LEVEL, architectures, baseUrl)) {
+      const path = join(output, name);
       process.stdout.write(`${path}: ${statSync(path).size} bytes\n`);
     }
     return 0;
@@ -48,19 +46,28 @@ async function main(): Promise<number> {
 
 /** The flags, or what is wrong with them. */
 function flags():
-  | { readonly isDryRun: boolean; readonly output: string; readonly baseUrl: string | undefined }
+  | {
+      readonly output: string;
+      readonly architectures: readonly Architecture[];
+      readonly baseUrl: string | undefined;
+    }
   | string {
   try {
     const { values } = parseArgs({
       options: {
-        'dry-run': { type: 'boolean', default: false },
+        architecture: { type: 'string', multiple: true, default: [...ARCHITECTURES] },
         'base-url': { type: 'string' },
         output: { type: 'string', default: join('release', packageJson.version) },
       },
     });
     const { output, 'base-url': baseUrl } = values;
+    const architectures = ARCHITECTURES.filter((each) => values.architecture.includes(each));
+    const wrong = values.architecture.find((each) => !architectures.some((one) => one === each));
+    if (wrong !== undefined) {
+      return `--architecture is "${wrong}", allowed are ${ARCHITECTURES.join(', ')}`;
+    }
     const problem = baseUrl === undefined ? undefined : baseUrlProblem(baseUrl);
-    return problem ?? { isDryRun: values['dry-run'], output, baseUrl };
+    return problem ?? { output, architectures, baseUrl };
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

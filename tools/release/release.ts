@@ -12,8 +12,9 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { AGENT_TREE } from '../../src/jobset/injection/agent-tree.ts';
 import { packagesInBundles } from '../bundled-packages.ts';
 import { CHART_NAME, chartFiles } from '../helm/chart.ts';
-import { writeArchives } from '../image/archives.ts';
-import { type TarEntry, tarOf } from '../image/tar.ts';
+import { type WrittenArchive, writeArchives } from '../image/archives.ts';
+import type { Architecture } from '../image/oci-archive.ts';
+import { tarOf } from '../image/tar.ts';
 import { deployFiles } from '../manifest.ts';
 import { NODE_VERSION } from '../node-release.ts';
 import { billOfMaterials, type Lockfile, type SystemFile } from './bill-of-materials.ts';
@@ -27,12 +28,13 @@ const ROOT = join(import.meta.dirname, '../..');
 
 /**
  * Writes the files of the version in `package.json`, from the existing `dist/`, into a new or empty
- * directory. `level`: compression of archives, 1 to 9. `baseUrl` is where the files will lie; without
+ * directory. `level`: compression of archives, 1 to 9. `architectures`: of the images. `baseUrl` is where the files will lie; without
  * it there is no manifest for Krew, which has to say that. Returns the files' names.
  */
 export async function writeRelease(
   directory: string,
   level: number,
+  architectures: readonly Architecture[],
   baseUrl?: string,
 ): Promise<readonly string[]> {
   const { version } = packageJson;
@@ -41,11 +43,10 @@ export async function writeRelease(
   if (readdirSync(directory).length > 0) throw new ReleaseError(`${directory} is not empty`);
   const pack = ['pack', '--silent', '--ignore-scripts', '--pack-destination', directory];
   execFileSync('npm', pack, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
-  const archives = await writeArchives(directory, level);
+  const archives = await writeArchives(directory, level, architectures);
   for (const [name, text] of deployFiles()) writeFileSync(join(directory, name), text);
   // `helm package` would give it the name that `npm pack` gives the npm package.
   writeFileSync(join(directory, `lockstep-helm-${version}.tgz`), packedChart(level));
-  const entries = archives.flatMap(({ layers }) => layers.flat());
   const lockfile = readJson<Lockfile>(join(ROOT, 'package-lock.json'));
   const plugin = `lockstep-plugin-${version}.tar.gz`;
   const packed = join(directory, `lockstep-${version}.tgz`);
@@ -62,7 +63,7 @@ export async function writeRelease(
     lockfile,
     bundled: await packagesInBundles(),
     nodeVersion: NODE_VERSION,
-    systemFiles: systemFilesOf(entries),
+    systemFiles: systemFilesOf(archives),
   });
   const text = `${JSON.stringify(bill, undefined, 2)}\n`;
   writeFileSync(join(directory, `lockstep-${version}.cdx.json`), text);
@@ -101,13 +102,15 @@ function checksums(directory: string): string {
     .join('');
 }
 
-/** The libraries and the loader that come from the machine on which the images are made. */
-function systemFilesOf(entries: readonly TarEntry[]): readonly SystemFile[] {
+/** The libraries and the loader, which come from a system, for each architecture. */
+function systemFilesOf(archives: readonly WrittenArchive[]): readonly SystemFile[] {
   const found = new Map<string, string>();
-  for (const entry of entries) {
-    const [directory, name] = split(entry.path);
-    if (entry.kind !== 'File' || directory !== AGENT_TREE.libraries) continue;
-    found.set(name, sha256(entry.content));
+  for (const { architecture, layers } of archives) {
+    for (const entry of layers.flat()) {
+      const [directory, name] = split(entry.path);
+      if (entry.kind !== 'File' || directory !== AGENT_TREE.libraries) continue;
+      found.set(`${architecture}/${name}`, sha256(entry.content));
+    }
   }
   return [...found].map(([name, digest]) => ({ name, sha256: digest }));
 }
