@@ -135,7 +135,10 @@ Amounts of memory in \`operatorMemory\` are whole numbers of \`Mi\` or \`Gi\`. T
 [Memory of the operator](configuration.md#memory-of-the-operator) says.
 
 \`configuration\` takes every key of the [Configuration file](configuration.md#keys) but \`limits.maxStreams\` and
-\`agent.image\`, which have values of their own. Ports, probes, names and the NetworkPolicy follow it:
+\`agent.image\`, which have values of their own. The chart refuses unknown keys, and values of a wrong
+type or out of bounds. The operator judges the forms of addresses, durations and quantities
+([what it does with a wrong file](configuration.md#when-the-file-changes)). Ports, probes, names and the NetworkPolicy
+follow:
 
 \`\`\`yaml
 configuration:
