@@ -57,6 +57,9 @@ import { type Environment, EnvironmentReader } from './environment.ts';
 import { type HubConfiguration, hubOf } from './hub-configuration.ts';
 import type { Dialect } from './pod-annotations.ts';
 
+const LAST_WORDS_SOURCES = ['All', 'Files', 'Off'] as const;
+type LastWordsSource = (typeof LAST_WORDS_SOURCES)[number];
+
 export interface Configuration {
   readonly dialect: Dialect;
   /** The command that a supervisor runs; undefined: sidecar. */
@@ -93,8 +96,8 @@ export interface Configuration {
   readonly hangCommand: string | undefined;
   /** For a supervisor: a line of shell that checks the machine after a worker that failed. */
   readonly preflight: string | undefined;
-  /** Whether a supervisor reads its worker's standard error for its last words. */
-  readonly readsErrors: boolean;
+  /** Where a supervisor looks for its worker's last words; `Files`: not in its standard error. */
+  readonly lastWords: LastWordsSource;
   /** A path below `root`. */
   readonly terminationMessagePath: string;
   /** How long a worker may run without confirmation that its Pod exists; undefined: for ever. */
@@ -138,7 +141,7 @@ Environment:
   ${ENV_STANDBY_MODE}          supervisor: Warm to keep a standby of the worker
   ${ENV_HANG_COMMAND}          supervisor: a line for sh that looks into a hung worker
   ${ENV_PREFLIGHT}             supervisor: a line for sh that checks the machine after a failure
-  ${ENV_LAST_WORDS}            supervisor: All, or Files to leave standard error alone
+  ${ENV_LAST_WORDS}            supervisor: All, Files to leave standard error alone, or Off
   ${ENV_TERMINATION_MESSAGE_PATH}  supervisor: the container's terminationMessagePath
   ${ENV_PROGRESS_FILE}         sidecar: where its workers report progress
   ${ENV_LOST_NODE_DEADLINE}    duration after which an unreachable Pod counts as dead
@@ -205,7 +208,7 @@ export function readConfiguration(
     hasStandby: hasStandby(read),
     hangCommand: read.optional(ENV_HANG_COMMAND),
     preflight: read.optional(ENV_PREFLIGHT),
-    readsErrors: readsErrors(read),
+    lastWords: lastWordsOf(read),
     terminationMessagePath:
       read.optional(ENV_TERMINATION_MESSAGE_PATH) ?? DEFAULT_TERMINATION_MESSAGE_PATH,
     leaseMs: leaseOf(read, stopGraceMs),
@@ -227,10 +230,11 @@ function prefixOf(read: EnvironmentReader): string | undefined {
   return prefix;
 }
 
-function readsErrors(read: EnvironmentReader): boolean {
+function lastWordsOf(read: EnvironmentReader): LastWordsSource {
   const words = read.optional(ENV_LAST_WORDS) ?? 'All';
-  if (words !== 'All' && words !== 'Files') read.reject(ENV_LAST_WORDS, 'All, Files');
-  return words !== 'Files';
+  const source = LAST_WORDS_SOURCES.find((one) => one === words);
+  if (source === undefined) read.reject(ENV_LAST_WORDS, LAST_WORDS_SOURCES.join(', '));
+  return source ?? 'All';
 }
 
 function hasStandby(read: EnvironmentReader): boolean {

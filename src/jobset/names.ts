@@ -88,7 +88,7 @@ export const STANDBY = 'lockstep/standby';
 export const HANG_COMMAND = 'lockstep/hang-command';
 /** JobSet annotation: a command that checks the machine after a worker that failed (Supervisor). */
 export const PREFLIGHT = 'lockstep/preflight';
-/** JobSet annotation: `All` (default), or `Files`, which leaves standard error alone. */
+/** JobSet annotation: `All` (default), `Files`, which leaves standard error alone, or `Off`. */
 export const LAST_WORDS = 'lockstep/last-words';
 /** JobSet annotation, a duration: how long the Pods of a failed JobSet stay. */
 export const KEEP_FAILED = 'lockstep/keep-failed';

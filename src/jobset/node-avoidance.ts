@@ -1,15 +1,16 @@
 /** Keeps new Pods of a group away from nodes that its replaced members have left. */
+
 import { deepEqual } from '../kube/json/deep-equal.ts';
 import type { StringMap } from '../kube/meta.ts';
 import type { PreferredSchedulingTerm } from '../kube/objects/affinity.ts';
 import type { Pod } from '../kube/objects/pod.ts';
+import { asked } from './annotations/table.ts';
 import { MAX_AVOIDED_NODES } from './jobset.ts';
 import { PREFLIGHT, REPLACE_AFTER } from './names.ts';
 
 /** Whether members of that JobSet may be replaced, so that its Pods have to be asked about. */
 export function mayAvoidNodes(annotations: StringMap | undefined): boolean {
-  const { [REPLACE_AFTER]: replaceAfter = 'Off', [PREFLIGHT]: preflight } = annotations ?? {};
-  return replaceAfter !== 'Off' || preflight !== undefined;
+  return [REPLACE_AFTER, PREFLIGHT].some((key) => asked(annotations, key) !== undefined);
 }
 
 /** The label of Pods by which API servers know that they have to ask the operator. */

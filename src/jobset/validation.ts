@@ -12,6 +12,7 @@ import {
   unknownAnnotationErrors,
 } from './annotations/unknown-annotations.ts';
 import { type DefaultedReplicatedJob, type DefaultedSpec, withDefaults } from './defaults.ts';
+import { bypassErrors } from './epoch/bypass.ts';
 import { lostNodeDeadlineErrors } from './epoch/lost-node-deadline.ts';
 import { restartEpochErrors } from './epoch/restart-request.ts';
 import type { FeatureGates } from './feature-gates.ts';
@@ -98,6 +99,7 @@ function errorsOfAnySize(
     ...annotationErrors(jobSet.metadata.annotations),
     ...lostNodeDeadlineErrors(spec, jobSet.metadata.annotations),
     ...liveAnnotationErrors(jobSet),
+    ...bypassErrors(jobSet.metadata.annotations),
   ];
 }
 

@@ -27,7 +27,7 @@ export function createOwnSupervisor(options: OwnSupervisorOptions): Supervisor {
   const { configuration, worker, errors, logger } = options;
   const { root, restartRules: rules, stopGraceMs, markerDirectory } = configuration;
   const { progressPrefix, hangCommand, hasStandby, preflight } = configuration;
-  const { readsErrors, terminationMessagePath } = configuration;
+  const { lastWords, terminationMessagePath } = configuration;
   const [program, ...rest] = argumentsOf(worker);
   const directory = markerDirectory === undefined ? undefined : join(root, markerDirectory);
   const hasPrefix = progressPrefix !== undefined;
@@ -43,13 +43,14 @@ export function createOwnSupervisor(options: OwnSupervisorOptions): Supervisor {
     hangCommand,
     preflight,
     hasStandby,
+    hasLastWords: lastWords !== 'Off',
     terminationMessagePath: join(root, terminationMessagePath),
     files: createWorkerFiles(directory, logger),
     messages: createWorkerMessages(logger),
     output: createWorkerPipes({
       sinks: {
         ...(hasPrefix ? { stdout: openSink(1) } : {}),
-        ...(hasPrefix || (readsErrors && !isatty(2)) ? { stderr: errors } : {}),
+        ...(hasPrefix || (lastWords === 'All' && !isatty(2)) ? { stderr: errors } : {}),
       },
       path: process.env['PATH'] ?? '',
       directory,

@@ -216,7 +216,7 @@ export class SupervisedWorker {
       hadOom,
       watch: this.#watch,
       seen: this.#tree?.seen ?? {},
-      lastWords: lastWords(texts),
+      lastWords: this.#options.hasLastWords === false ? undefined : lastWords(texts),
     });
     const ended = { evidence, atMs };
     return { ...workerExit(exit), ended, ...(told === 'Hung' ? { isHung: true } : {}) };

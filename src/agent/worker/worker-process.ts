@@ -40,6 +40,8 @@ export interface WorkerProcessOptions {
   readonly terminationMessagePath: string;
   /** Whether workers may have a warm standby. */
   readonly hasStandby: boolean;
+  /** Whether the last words of a worker are told; absent: they are. */
+  readonly hasLastWords?: boolean;
   readonly files: WorkerFiles;
   readonly messages: WorkerMessages;
   readonly output: WorkerOutput;

@@ -3,16 +3,24 @@
  * What refuses, warns, documents or offers them reads it, so a new key is one entry here, its name
  * in `names.ts`, and its row in `docs/reference/names.md`, which a test compares.
  */
+import type { StringMap } from '../../kube/meta.ts';
 import * as names from '../names.ts';
 
 export interface OwnAnnotation {
   readonly key: string;
   readonly on: readonly AnnotationPlace[];
+  /** Older words for `Off`; absent: it cannot be off. */
+  readonly off?: readonly string[];
+  /** Only Jobs that are made after a change follow it. */
+  readonly isForLaterJobs?: true;
   /** What it may say, as the reference has it. */
   readonly values: string;
   /** What it does, as the reference has it. */
   readonly help: string;
 }
+
+/** Switches off what a key asks for, wherever that can be off. */
+export const OFF = 'Off';
 
 export type AnnotationPlace = 'JobSet' | 'PodTemplate';
 
@@ -20,18 +28,22 @@ export const OWN_ANNOTATIONS: readonly OwnAnnotation[] = [
   {
     key: names.RESTART_MODE,
     on: ['JobSet'],
+    isForLaterJobs: true,
     values: '`Auto` (default), `Sidecar`, `Supervisor`',
     help: 'who restarts the worker: the node, or the agent as its parent ([modes](in-place-restart.md#modes))',
   },
   {
     key: names.AGENT_INJECTION,
     on: ['JobSet'],
-    values: '`Disabled`',
-    help: 'templates stay as they are, and need an agent of their own',
+    off: ['Disabled'],
+    isForLaterJobs: true,
+    values: '`Enabled` (default), `Off` or `Disabled`',
+    help: 'whether templates get an agent; without, they stay as they are, and need one of their own',
   },
   {
     key: names.AGENT_CHANNEL,
     on: ['JobSet'],
+    isForLaterJobs: true,
     values: '`Hub`, `Auto`, `API`',
     help: '[how its agents reach the operator](agents.md#how-agents-reach-the-operator)',
   },
@@ -45,85 +57,105 @@ export const OWN_ANNOTATIONS: readonly OwnAnnotation[] = [
     key: names.LOST_NODE_DEADLINE,
     // A template with an agent of its own says it too.
     on: ['JobSet', 'PodTemplate'],
-    values: 'a duration, such as `5m`',
+    off: [],
+    isForLaterJobs: true,
+    values: '`Off` (default), or a duration such as `5m`',
     help: 'how long after its grace period a Pod is deleted by force ([lost nodes](../lost-nodes.md))',
   },
   {
     key: names.RESTART_BACKOFF,
     on: ['JobSet'],
-    values: '`Disabled`',
-    help: 'a group that fails over and over restarts without delay',
+    off: ['Disabled'],
+    values: '`Enabled` (default), `Off` or `Disabled`',
+    help: 'whether a group that fails over and over restarts with a growing delay',
   },
   {
     key: names.PROGRESS_TIMEOUT,
     on: ['JobSet'],
+    off: [],
     values: '`Off` (default), `Auto`, or 10s to 168h',
     help: 'a worker that is silent for longer counts as hung',
   },
   {
     key: names.FIRST_PROGRESS_TIMEOUT,
     on: ['JobSet'],
+    off: [],
     values: '`Off` (default), or 10s to 168h',
     help: 'the same, from the release of the epoch to the first report',
   },
   {
     key: names.PROGRESS_PREFIX,
     on: ['JobSet'],
-    values: '1 to 64 printable characters',
+    off: [],
+    isForLaterJobs: true,
+    values: '`Off` (default), or 1 to 64 printable characters',
     help: 'the text before the step in a line that the worker prints; Supervisor mode',
   },
   {
     key: names.STANDBY,
     on: ['JobSet'],
-    values: '`Warm`',
+    off: [],
+    isForLaterJobs: true,
+    values: '`Off` (default), `Warm`',
     help: "a second process of the worker's command [waits for the next epoch](agents.md#warm-standby); Supervisor mode",
   },
   {
     key: names.HANG_COMMAND,
     on: ['JobSet'],
-    values: '1 to 4,096 bytes of shell, no NUL',
+    off: [],
+    isForLaterJobs: true,
+    values: '`Off` (default), or 1 to 4,096 bytes of shell, no NUL',
     help: 'looks into a hung worker before it is ended; Supervisor mode',
   },
   {
     key: names.PREFLIGHT,
     on: ['JobSet'],
-    values: '1 to 4,096 bytes of shell, no NUL',
+    off: [],
+    isForLaterJobs: true,
+    values: '`Off` (default), or 1 to 4,096 bytes of shell, no NUL',
     help: '[checks the machine](agents.md#preflight) after a worker that failed; Supervisor mode',
   },
   {
     key: names.LAST_WORDS,
     on: ['JobSet'],
-    values: '`All` (default), `Files`',
-    help: "`Files` leaves the worker's standard error alone; Supervisor mode",
+    off: [],
+    isForLaterJobs: true,
+    values: '`All` (default), `Files`, `Off`',
+    help: "`Files` leaves the worker's standard error alone, `Off` tells none; Supervisor mode",
   },
   {
     key: names.STOP_GRACE,
     on: ['JobSet'],
+    isForLaterJobs: true,
     values: '0s to 10m in whole seconds, default 5s',
     help: 'from `SIGTERM` to `SIGKILL` at a restart; Supervisor mode',
   },
   {
     key: names.KEEP_FAILED,
     on: ['JobSet'],
-    values: '0s (default) to 720h',
+    off: [],
+    values: '`Off` or 0s (default), to 720h',
     help: 'how long the Pods of a failed JobSet [stay](#annotations-that-may-change)',
   },
   {
     key: names.REPLACE_AFTER,
     on: ['JobSet'],
+    off: [],
     values: '`Off` (default), or such as `3/1h`: 1 to 10, and 1m to 168h',
     help: 'a member that is so often the first to fail in that time [leaves its node](../bad-nodes.md)',
   },
   {
     key: names.MAX_RESTARTS_WITHOUT_PROGRESS,
     on: ['JobSet'],
-    values: '1 to 1,000',
+    off: [],
+    values: '`Off` (default), or 1 to 1,000',
     help: 'so many charged restarts in a row may lead to [no higher checkpoint](../bad-nodes.md#stop-when-restarts-do-not-help)',
   },
   {
     key: names.EXTRA_RESTARTS,
     on: ['JobSet'],
-    values: '0 (default) to 1,000,000',
+    off: [],
+    values: '`Off` or 0 (default), to 1,000,000',
     help: 'restarts that are allowed [beside `maxRestarts`](../bad-nodes.md#allow-more-restarts)',
   },
   {
@@ -143,4 +175,20 @@ export const OWN_ANNOTATIONS: readonly OwnAnnotation[] = [
 /** The keys that mean something there. */
 export function annotationsOn(place: AnnotationPlace): ReadonlySet<string> {
   return new Set(OWN_ANNOTATIONS.filter(({ on }) => on.includes(place)).map(({ key }) => key));
+}
+
+const BY_KEY: ReadonlyMap<string, OwnAnnotation> = new Map(
+  OWN_ANNOTATIONS.map((annotation) => [annotation.key, annotation]),
+);
+
+/** Whether this value of a key switches it off. */
+export function isOff(key: string, value: string | undefined): boolean {
+  const { off } = BY_KEY.get(key) ?? {};
+  return value !== undefined && off !== undefined && (value === OFF || off.includes(value));
+}
+
+/** The value of a key that is neither absent nor off. */
+export function asked(annotations: StringMap | undefined, key: string): string | undefined {
+  const value = annotations?.[key];
+  return isOff(key, value) ? undefined : value;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
-import { membersAt, snapshotOf } from '../../../test/fixtures/snapshots.ts';
+import { membersAt, snapshotOf, WITHOUT_READY } from '../../../test/fixtures/snapshots.ts';
 import type { FailurePolicy, JobSetStatus } from '../jobset.ts';
 import { DISABLE_IN_PLACE_RESTART } from '../names.ts';
 import { type Plan, plan } from '../plan.ts';
@@ -32,7 +32,7 @@ function planOf(
     ...(failurePolicy === undefined ? {} : { failurePolicy }),
   };
   const jobSet = { ...storedJobSet(spec, { annotations }), status };
-  return plan(snapshotOf(jobSet, { jobs: [JOB], members }));
+  return plan(snapshotOf(jobSet, { ...WITHOUT_READY, jobs: [JOB], members }));
 }
 
 describe.each<[string, FailurePolicy | undefined, Readonly<Record<string, string>>, string]>([

@@ -4,6 +4,9 @@
  * agents open their barriers and stay where they are; epochs stand still, so that the group goes on
  * from the same one if it is switched back. The condition tells why a worker restarts alone.
  */
+import { invalidValue } from '../../kube/field-error.ts';
+import type { StringMap } from '../../kube/meta.ts';
+import type { FieldError } from '../../kube/status.ts';
 import type { Decision } from '../decision.ts';
 import type { Facts } from '../facts.ts';
 import { DISABLE_IN_PLACE_RESTART } from '../names.ts';
@@ -28,3 +31,12 @@ export function reportBypass({ jobSet, status, group }: Facts): readonly Decisio
 
 /** Conditions that nothing else would turn off. */
 const STALE = ['RestartingInPlace', 'ReplacementPending'] as const;
+
+/** It counts by its presence, so a value that reads like a no would do the opposite. */
+export function bypassErrors(annotations: StringMap | undefined): readonly FieldError[] {
+  const value = annotations?.[DISABLE_IN_PLACE_RESTART];
+  if (value === undefined || !/^(?:false|no|off|0)$/i.test(value)) return [];
+  const detail =
+    'the annotation takes the JobSet out of in-place restart whatever its value: remove it to restart in place';
+  return [invalidValue(`metadata.annotations[${DISABLE_IN_PLACE_RESTART}]`, value, detail)];
+}

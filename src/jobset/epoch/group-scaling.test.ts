@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
-import { membersAt, snapshotOf } from '../../../test/fixtures/snapshots.ts';
+import { membersAt, snapshotOf, WITHOUT_READY } from '../../../test/fixtures/snapshots.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import { DEFAULT_FEATURE_GATES } from '../feature-gates.ts';
@@ -37,7 +37,7 @@ function planOf(
     replicatedJobsStatus: [{ name: 'w', ...COUNTERS, syncedEpoch }],
   };
   const view = { jobs, members: membersAt(deprecatedEpoch + 1, ...jobs), ...more };
-  return plan(snapshotOf({ ...jobSet, status }, view));
+  return plan(snapshotOf({ ...jobSet, status }, { ...WITHOUT_READY, ...view }));
 }
 
 function kinds({ actions }: Plan): readonly string[] {

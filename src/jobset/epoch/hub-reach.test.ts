@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { replicatedJob, storedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import { conditionsOf } from '../../../test/fixtures/planned.ts';
-import { membersAt, NOW_MS, snapshotOf } from '../../../test/fixtures/snapshots.ts';
+import { membersAt, NOW_MS, snapshotOf, WITHOUT_READY } from '../../../test/fixtures/snapshots.ts';
 import type { Condition, Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import type { EnvVar } from '../../kube/objects/pod.ts';
@@ -60,7 +60,13 @@ function planFor(
     },
   };
   return plan(
-    snapshotOf(jobSet, { jobs: [job], members: membersAt(1, job), hubReach, nowMs: NOW_MS }),
+    snapshotOf(jobSet, {
+      ...WITHOUT_READY,
+      jobs: [job],
+      members: membersAt(1, job),
+      hubReach,
+      nowMs: NOW_MS,
+    }),
   );
 }
 

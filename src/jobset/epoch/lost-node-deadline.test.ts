@@ -50,7 +50,7 @@ describe('the deadline of a JobSet', () => {
       expect(told).toContain(
         `metadata.annotations[${KEY}]: Invalid value: ${JSON.stringify(text)}`,
       );
-      expect(told).toContain(`expected a duration such as "5m", from ${least}`);
+      expect(told).toContain(`expected Off, or a duration such as "5m", from ${least}`);
       expect(told).toContain('to 24h');
     },
   );

@@ -9,6 +9,7 @@ import { parseDuration } from '../../kube/duration.ts';
 import { invalidValue } from '../../kube/field-error.ts';
 import type { StringMap } from '../../kube/meta.ts';
 import type { FieldError } from '../../kube/status.ts';
+import { asked } from '../annotations/table.ts';
 import type { DefaultedSpec } from '../defaults.ts';
 import { parseStopGraceSeconds } from '../injection/agent-settings.ts';
 import { LOST_NODE_DEADLINE, STOP_GRACE } from '../names.ts';
@@ -53,7 +54,7 @@ export function lostNodeDeadlineErrors(
   { replicatedJobs }: Pick<DefaultedSpec, 'replicatedJobs'>,
   annotations: StringMap | undefined,
 ): readonly FieldError[] {
-  const text = annotations?.[LOST_NODE_DEADLINE];
+  const text = asked(annotations, LOST_NODE_DEADLINE);
   if (text === undefined) return [];
   const graceSeconds = Math.max(
     0,
@@ -72,6 +73,6 @@ export function lostNodeDeadlineErrors(
     leastMs === leastByPodsMs
       ? `a minute more than twice the longest terminationGracePeriodSeconds, ${graceSeconds}`
       : `${(leastMs - stopGraceMs) / 1000}s more than ${STOP_GRACE}, ${stopGrace}`;
-  const detail = `expected a duration such as "5m", from ${leastMs / 1000}s (${why}) to 24h`;
+  const detail = `expected Off, or a duration such as "5m", from ${leastMs / 1000}s (${why}) to 24h`;
   return [invalidValue(`metadata.annotations[${LOST_NODE_DEADLINE}]`, text, detail)];
 }

@@ -1,3 +1,4 @@
+import { isOff } from '../annotations/table.ts';
 import {
   type JobSet,
   type JobSetStatus,
@@ -49,7 +50,9 @@ export function backoffMs(
   { metadata }: JobSet,
   history: readonly RestartRecord[] | undefined,
 ): number {
-  return metadata.annotations?.[RESTART_BACKOFF] === 'Disabled' ? 0 : crashLoopDelayMs(history);
+  return isOff(RESTART_BACKOFF, metadata.annotations?.[RESTART_BACKOFF])
+    ? 0
+    : crashLoopDelayMs(history);
 }
 
 export function shortEpochsInARow(history: readonly RestartRecord[] | undefined): number {

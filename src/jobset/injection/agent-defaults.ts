@@ -1,5 +1,6 @@
 /** Defaults of a cluster's administrator for agents. */
 import type { StringMap } from '../../kube/meta.ts';
+import { isOff } from '../annotations/table.ts';
 import type { DefaultedSpec } from '../defaults.ts';
 import { withDefaults } from '../defaults.ts';
 import type { JobSet, JobSetStatus, RestartMode } from '../jobset.ts';
@@ -57,7 +58,7 @@ function modeOf(
   if (restartAllProblem !== undefined) return 'Supervisor';
   if (status?.restartMode !== undefined) return status.restartMode;
   if (said === undefined && defaults.mode !== 'Auto') return defaults.mode;
-  if (injection === 'Disabled') return undefined;
+  if (isOff(AGENT_INJECTION, injection)) return undefined;
   const isNew = !hasJobs && status?.restarts === undefined && !status?.replicatedJobsStatus;
   return isNew ? automaticMode(withDefaults(spec)) : 'Sidecar';
 }

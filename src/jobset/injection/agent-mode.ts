@@ -7,6 +7,7 @@ import { defined } from '../../kube/json/defined.ts';
 import type { StringMap } from '../../kube/meta.ts';
 import type { PodTemplateSpec } from '../../kube/objects/pod.ts';
 import type { FieldError } from '../../kube/status.ts';
+import { asked, isOff, OFF } from '../annotations/table.ts';
 import type { InjectAgent } from '../child-jobs/job-template.ts';
 import type { DefaultedSpec } from '../defaults.ts';
 import { RESTART_MODES, type RestartMode } from '../jobset.ts';
@@ -58,7 +59,7 @@ export function agentInjector(
     agent.nativeRestartRules === true ? (template) => template : withoutTerminate;
   if (!wantsAgents(spec, annotations)) return express;
   const mode = restartMode(annotations);
-  const lostNodeDeadline = annotations?.[LOST_NODE_DEADLINE];
+  const lostNodeDeadline = asked(annotations, LOST_NODE_DEADLINE);
   const hub = hubAccess(served, annotations);
   const options = { ...agent, ...defined({ hub }), mode, lostNodeDeadline, annotations };
   return (template) => express(injectAgent(template, options).template);
@@ -84,7 +85,7 @@ export function tryInjection(
   share: ShareOptions = {},
 ): AgentInjection {
   if (wantsAgents(spec, annotations)) {
-    const lostNodeDeadline = annotations?.[LOST_NODE_DEADLINE];
+    const lostNodeDeadline = asked(annotations, LOST_NODE_DEADLINE);
     const mode = restartMode(annotations);
     return injectAgent(template, {
       ...share,
@@ -100,7 +101,7 @@ export function tryInjection(
   }
   const own = templateAgent(template);
   if (own === undefined) {
-    const detail = `${AGENT_INJECTION} is Disabled, so the template needs an agent of its own: a container named ${AGENT_CONTAINER_NAME} or ${UPSTREAM_AGENT_CONTAINER_NAME}, one with environment variable ${ENV_EXIT_CODE} or ${UPSTREAM_ENV_EXIT_CODE}, or one that annotation ${AGENT_CONTAINER} of the template names`;
+    const detail = `${AGENT_INJECTION} is ${annotations?.[AGENT_INJECTION]}, so the template needs an agent of its own: a container named ${AGENT_CONTAINER_NAME} or ${UPSTREAM_AGENT_CONTAINER_NAME}, one with environment variable ${ENV_EXIT_CODE} or ${UPSTREAM_ENV_EXIT_CODE}, or one that annotation ${AGENT_CONTAINER} of the template names`;
     return { template, warnings: [], errors: [required(`${path}.spec.initContainers`, detail)] };
   }
   const warning = templateAgentWarning(template, own);
@@ -119,16 +120,16 @@ export function annotationErrors(annotations: StringMap | undefined): readonly F
 
 const ALLOWED_VALUES: readonly (readonly [string, readonly string[]])[] = [
   [RESTART_MODE, ['Auto', ...RESTART_MODES]],
-  [AGENT_INJECTION, ['Enabled', 'Disabled']],
+  [AGENT_INJECTION, ['Enabled', OFF, 'Disabled']],
   [AGENT_CHANNEL, AGENT_CHANNELS],
-  [RESTART_BACKOFF, ['Enabled', 'Disabled']],
+  [RESTART_BACKOFF, ['Enabled', OFF, 'Disabled']],
 ];
 
 /** Whether templates without their own agent get one. */
 export function wantsAgents(spec: DefaultedSpec, annotations: StringMap | undefined): boolean {
   return (
     spec.failurePolicy?.restartStrategy === 'InPlaceRestart' &&
-    annotations?.[AGENT_INJECTION] !== 'Disabled'
+    !isOff(AGENT_INJECTION, annotations?.[AGENT_INJECTION])
   );
 }
 

@@ -46,10 +46,10 @@ describe('annotations that tell agents what to do', () => {
     expect(told({ [`lockstep/${key}`]: value })).toEqual([]);
   });
 
-  const prefix = 'expected 1 to 64 printable characters on one line';
-  const command = 'expected a line of shell of 1 to 4096 bytes, without NUL';
+  const prefix = 'expected Off, or 1 to 64 printable characters on one line';
+  const command = 'expected Off, or a line of shell of 1 to 4096 bytes, without NUL';
   const grace = 'expected a duration in whole seconds such as "30s", from 0s to 10m';
-  const keep = 'expected a duration such as "1h", from 0s to 720h';
+  const keep = 'expected Off, or a duration such as "1h", from 0s to 720h';
   const epoch = 'expected the number of an epoch such as "7", from 1 to 2147483647';
   test.each<[string, string, string]>([
     [
@@ -91,13 +91,13 @@ describe('annotations that tell agents what to do', () => {
 
   test('name what last words may be', () => {
     expect(told({ 'lockstep/last-words': 'None' })).toEqual([
-      `${at('last-words')}: Unsupported value: "None": supported values: "All", "Files"`,
+      `${at('last-words')}: Unsupported value: "None": supported values: "All", "Files", "Off"`,
     ]);
   });
 
   test('say that a standby is warm, or not there', () => {
     expect(told({ 'lockstep/standby': 'warm' })).toEqual([
-      `${at('standby')}: Unsupported value: "warm": supported values: "Warm"`,
+      `${at('standby')}: Unsupported value: "warm": supported values: "Off", "Warm"`,
     ]);
   });
 
@@ -105,7 +105,7 @@ describe('annotations that tell agents what to do', () => {
     const deadline = { 'lockstep/lost-node-deadline': '2m' };
     expect(told({ ...deadline, 'lockstep/stop-grace': '70s' })).toEqual([]);
     expect(told({ ...deadline, 'lockstep/stop-grace': '71s' })).toEqual([
-      `${at('lost-node-deadline')}: Invalid value: "2m": expected a duration such as "5m", from 121s (50s more than lockstep/stop-grace, 71s) to 24h`,
+      `${at('lost-node-deadline')}: Invalid value: "2m": expected Off, or a duration such as "5m", from 121s (50s more than lockstep/stop-grace, 71s) to 24h`,
     ]);
   });
 

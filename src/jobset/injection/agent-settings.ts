@@ -7,6 +7,7 @@ import { invalidValue, unknownValueErrors } from '../../kube/field-error.ts';
 import type { StringMap } from '../../kube/meta.ts';
 import type { Container, EnvVar } from '../../kube/objects/pod.ts';
 import type { FieldError } from '../../kube/status.ts';
+import { asked, OFF } from '../annotations/table.ts';
 import type { RestartMode } from '../jobset.ts';
 import {
   ENV_HANG_COMMAND,
@@ -29,8 +30,8 @@ const PREFIX = /^[^\p{C}\p{Zl}\p{Zp}]{1,64}$/u;
 const MAX_COMMAND_BYTES = 4096;
 /** 10 minutes. */
 const MAX_STOP_GRACE_SECONDS = 600;
-const LAST_WORDS_VALUES = ['All', 'Files'] as const;
-const STANDBY_VALUES = ['Warm'] as const;
+const LAST_WORDS_VALUES = ['All', 'Files', OFF] as const;
+const STANDBY_VALUES = [OFF, 'Warm'] as const;
 /** Kubernetes' default; agents know it. */
 const DEFAULT_TERMINATION_MESSAGE_PATH = '/dev/termination-log';
 
@@ -52,10 +53,10 @@ export function settingsEnvironment(
   const stopGraceSeconds = parseStopGraceSeconds(annotations?.[STOP_GRACE] ?? '');
   const path = worker?.terminationMessagePath ?? DEFAULT_TERMINATION_MESSAGE_PATH;
   const settings: readonly (readonly [string, string | undefined])[] = [
-    [ENV_HANG_COMMAND, annotations?.[HANG_COMMAND]],
-    [ENV_PREFLIGHT, annotations?.[PREFLIGHT]],
-    [ENV_PROGRESS_PREFIX, annotations?.[PROGRESS_PREFIX]],
-    [ENV_STANDBY_MODE, annotations?.[STANDBY]],
+    [ENV_HANG_COMMAND, asked(annotations, HANG_COMMAND)],
+    [ENV_PREFLIGHT, asked(annotations, PREFLIGHT)],
+    [ENV_PROGRESS_PREFIX, asked(annotations, PROGRESS_PREFIX)],
+    [ENV_STANDBY_MODE, asked(annotations, STANDBY)],
     [ENV_LAST_WORDS, annotations?.[LAST_WORDS]],
     [ENV_STOP_GRACE_SECONDS, stopGraceSeconds?.toFixed(0)],
     [
@@ -75,7 +76,7 @@ export function settingsErrors(annotations: StringMap | undefined): readonly Fie
     isValid: (value: string) => boolean,
     detail: string,
   ): readonly FieldError[] => {
-    const value = annotations?.[key];
+    const value = asked(annotations, key);
     if (value === undefined || isValid(value)) return [];
     return [invalidValue(field(key), value, detail)];
   };
@@ -83,13 +84,13 @@ export function settingsErrors(annotations: StringMap | undefined): readonly Fie
     ...problem(
       PROGRESS_PREFIX,
       (value) => PREFIX.test(value),
-      'expected 1 to 64 printable characters on one line',
+      'expected Off, or 1 to 64 printable characters on one line',
     ),
     ...[HANG_COMMAND, PREFLIGHT].flatMap((key) =>
       problem(
         key,
         isCommand,
-        `expected a line of shell of 1 to ${MAX_COMMAND_BYTES} bytes, without NUL`,
+        `expected Off, or a line of shell of 1 to ${MAX_COMMAND_BYTES} bytes, without NUL`,
       ),
     ),
     ...unknownValueErrors(field(STANDBY), annotations?.[STANDBY], STANDBY_VALUES),
@@ -112,7 +113,7 @@ export function settingsWarnings(
     mode === 'Sidecar'
       ? 'in Sidecar mode: only a supervising agent obeys it'
       : 'without restartStrategy InPlaceRestart: no agent would obey it';
-  const given = SUPERVISOR_ONLY.filter((key) => annotations?.[key] !== undefined);
+  const given = SUPERVISOR_ONLY.filter((key) => asked(annotations, key) !== undefined);
   return given.map((key) => `${field(key)} has no effect ${why}`);
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
-import { snapshotOf } from '../../../test/fixtures/snapshots.ts';
+import { snapshotOf, WITHOUT_READY } from '../../../test/fixtures/snapshots.ts';
 import type { Container, PodSpec } from '../../kube/objects/pod.ts';
 import { withDefaults } from '../defaults.ts';
 import type { JobSetSpec } from '../jobset.ts';
@@ -123,7 +123,7 @@ describe('nodes that cannot restart all containers of a Pod', () => {
 describe('a plan for them', () => {
   const planned = (pod: PodSpec, annotations?: Record<string, string>) => {
     const jobSet = storedJobSet(specOf(pod), annotations === undefined ? {} : { annotations });
-    return plan(snapshotOf(withAgentDefaults(jobSet, AGENT), { agent: AGENT }));
+    return plan(snapshotOf(withAgentDefaults(jobSet, AGENT), { ...WITHOUT_READY, agent: AGENT }));
   };
 
   test('says why agents supervise', () => {

@@ -41,14 +41,14 @@ describe('annotations', () => {
   test.each(['-1', '1.5', '1000001', 'many', ''])('extra-restarts "%s" is refused', (text) => {
     expect(extraRestarts({ [EXTRA]: text })).toBe(0);
     expect(ladderErrors({ [EXTRA]: text }).map(({ detail }) => detail)).toEqual([
-      'expected a whole number from 0 to 1000000',
+      'expected Off, or a whole number from 0 to 1000000',
     ]);
   });
 
-  test.each(['0', '1001', 'Off'])('max-restarts-without-progress "%s" is refused', (text) => {
+  test.each(['0', '1001', 'off'])('max-restarts-without-progress "%s" is refused', (text) => {
     expect(maxRestartsWithoutProgress({ [LIMIT]: text })).toBeUndefined();
     expect(ladderErrors({ [LIMIT]: text }).map(({ detail }) => detail)).toEqual([
-      'expected a whole number from 1 to 1000',
+      'expected Off, or a whole number from 1 to 1000',
     ]);
   });
 

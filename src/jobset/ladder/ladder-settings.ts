@@ -8,6 +8,7 @@ import type { StringMap } from '../../kube/meta.ts';
 import { DISRUPTION_TARGET } from '../../kube/objects/disruption.ts';
 import type { PodFailurePolicyRule } from '../../kube/objects/job.ts';
 import type { FieldError } from '../../kube/status.ts';
+import { asked } from '../annotations/table.ts';
 import type { DefaultedSpec } from '../defaults.ts';
 import {
   EXTRA_RESTARTS,
@@ -53,7 +54,7 @@ export function maxRestartsWithoutProgress(annotations: StringMap | undefined): 
 
 export function ladderErrors(annotations: StringMap | undefined): readonly FieldError[] {
   const problem = (key: string, isValid: (text: string) => boolean, expected: string) => {
-    const text = annotations?.[key];
+    const text = asked(annotations, key);
     if (text === undefined || isValid(text)) return [];
     return [invalidValue(`metadata.annotations[${key}]`, text, `expected ${expected}`)];
   };
@@ -61,18 +62,18 @@ export function ladderErrors(annotations: StringMap | undefined): readonly Field
   return [
     ...problem(
       REPLACE_AFTER,
-      (text) => text === 'Off' || replaceAfter(annotations) !== undefined,
+      () => replaceAfter(annotations) !== undefined,
       `Off, or a number from 1 to ${MAX_STRIKES} and a duration from ${least} to ${most}, such as "3/1h"`,
     ),
     ...problem(
       EXTRA_RESTARTS,
       (text) => parseCount(text, 0, MAX_EXTRA_RESTARTS) !== undefined,
-      `a whole number from 0 to ${MAX_EXTRA_RESTARTS}`,
+      `Off, or a whole number from 0 to ${MAX_EXTRA_RESTARTS}`,
     ),
     ...problem(
       MAX_RESTARTS_WITHOUT_PROGRESS,
       (text) => parseCount(text, 1, MAX_WITHOUT_PROGRESS) !== undefined,
-      `a whole number from 1 to ${MAX_WITHOUT_PROGRESS}`,
+      `Off, or a whole number from 1 to ${MAX_WITHOUT_PROGRESS}`,
     ),
   ];
 }
@@ -83,7 +84,7 @@ export function ladderWarnings(
   annotations: StringMap | undefined,
 ): readonly string[] {
   const isInPlace = failurePolicy?.restartStrategy === 'InPlaceRestart';
-  const has = (key: string): boolean => annotations?.[key] !== undefined;
+  const has = (key: string): boolean => asked(annotations, key) !== undefined;
   const without = (key: string, what: string): string =>
     `metadata.annotations[${key}] has no effect without ${what}`;
   const warnings: string[] = [];

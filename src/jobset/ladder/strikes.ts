@@ -3,6 +3,7 @@
  * preflight did not pass (`docs/bad-nodes.md`). Failures are counted by Pod. Its name is never used
  * again, so a new Pod starts with none, and no failure counts for two replacements.
  */
+import { asked } from '../annotations/table.ts';
 import type { Member } from '../culprits/group-evidence.ts';
 import { evidenceOf, isOpen, readable } from '../culprits/records.ts';
 import { workerInWords } from '../culprits/worker-name.ts';
@@ -51,7 +52,7 @@ export function unfitMembers(
   newest: RestartRecord | undefined,
 ): ReadonlyMap<string, Blamed> {
   const found = new Map<string, Blamed>();
-  if (facts.jobSet.metadata.annotations?.[PREFLIGHT] === undefined) return found;
+  if (asked(facts.jobSet.metadata.annotations, PREFLIGHT) === undefined) return found;
   if (newest === undefined || !isOpen(newest)) return found;
   for (const { member, fate } of evidenceOf(newest, facts).members) {
     if (fate.kind !== 'Ended' || fate.evidence.unfit === undefined) continue;

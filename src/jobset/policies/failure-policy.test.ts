@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import { RESTARTING } from '../../../test/fixtures/planned.ts';
-import { snapshotOf } from '../../../test/fixtures/snapshots.ts';
+import { snapshotOf, WITHOUT_READY } from '../../../test/fixtures/snapshots.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import { DEFAULT_FEATURE_GATES } from '../feature-gates.ts';
@@ -44,7 +44,7 @@ function planFor(
     ...(failurePolicy === undefined ? {} : { failurePolicy }),
   };
   const jobSet = { ...storedJobSet(spec), status: { restarts: 0, ...status } };
-  return plan(snapshotOf(jobSet, { jobs, gates }));
+  return plan(snapshotOf(jobSet, { ...WITHOUT_READY, jobs, gates }));
 }
 
 function rule(action: FailurePolicyRule['action'], more: Partial<FailurePolicyRule> = {}) {

@@ -8,6 +8,7 @@ import { parseDuration } from '../../kube/duration.ts';
 import { forbiddenField, invalidValue } from '../../kube/field-error.ts';
 import type { ObjectMeta, StringMap } from '../../kube/meta.ts';
 import type { FieldError } from '../../kube/status.ts';
+import { asked } from '../annotations/table.ts';
 import { stopWhatRuns } from '../child-jobs/tidying.ts';
 import type { Decision } from '../decision.ts';
 import type { DefaultedSpec } from '../defaults.ts';
@@ -57,18 +58,18 @@ function keptForMs(facts: Facts): number {
 
 /** 0, as without the annotation, where it is refused. */
 function keepFailedMs(metadata: ObjectMeta): number {
-  const text = metadata.annotations?.[KEEP_FAILED] ?? '';
+  const text = asked(metadata.annotations, KEEP_FAILED) ?? '';
   return keepFailedErrors(metadata).length > 0 ? 0 : (parseKeepFailed(text) ?? 0);
 }
 
 /** Kueue counts a failed JobSet as over, and would give its resources to others while Pods hold them. */
 export function keepFailedErrors({ annotations, labels }: ObjectMeta): readonly FieldError[] {
-  const text = annotations?.[KEEP_FAILED];
+  const text = asked(annotations, KEEP_FAILED);
   if (text === undefined) return [];
   const field = `metadata.annotations[${KEEP_FAILED}]`;
   const ms = parseKeepFailed(text);
   if (ms === undefined) {
-    return [invalidValue(field, text, 'expected a duration such as "1h", from 0s to 720h')];
+    return [invalidValue(field, text, 'expected Off, or a duration such as "1h", from 0s to 720h')];
   }
   const queue = labels?.[KUEUE_QUEUE_NAME] ?? annotations?.[KUEUE_QUEUE_NAME];
   if (ms === 0 || queue === undefined) return [];
@@ -82,7 +83,7 @@ export function keepFailedWarnings(
   annotations: StringMap | undefined,
 ): readonly string[] {
   const isInPlace = failurePolicy?.restartStrategy === 'InPlaceRestart';
-  if (isInPlace || annotations?.[KEEP_FAILED] === undefined) return [];
+  if (isInPlace || asked(annotations, KEEP_FAILED) === undefined) return [];
   return [
     `metadata.annotations[${KEEP_FAILED}] has no effect without restartStrategy InPlaceRestart: no agent could stop the workers of Pods that stay`,
   ];

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
-import { membersAt, NOW_MS, podOf, snapshotOf } from '../../../test/fixtures/snapshots.ts';
+import {
+  membersAt,
+  NOW_MS,
+  podOf,
+  snapshotOf,
+  WITHOUT_READY,
+} from '../../../test/fixtures/snapshots.ts';
 import type { JobStatus } from '../../kube/objects/job.ts';
 import type { Witness } from '../epoch/witness.ts';
 import { DEFAULT_FEATURE_GATES } from '../feature-gates.ts';
@@ -41,7 +47,7 @@ function planOf(
     replicatedJobs: [replicatedJob('a', 2), replicatedJob('b', 2)],
     failurePolicy: { restartStrategy: 'InPlaceRestart', maxRestarts, rules },
   });
-  return plan(snapshotOf({ ...jobSet, status }, { jobs: [A, B], ...more }));
+  return plan(snapshotOf({ ...jobSet, status }, { ...WITHOUT_READY, jobs: [A, B], ...more }));
 }
 
 /** A worker of `a` has failed in epoch 4. */

@@ -8,6 +8,7 @@ import { defined } from '../../kube/json/defined.ts';
 import type { JsonObject } from '../../kube/json/json-value.ts';
 import type { StringMap } from '../../kube/meta.ts';
 import type { FieldError } from '../../kube/status.ts';
+import { asked } from '../annotations/table.ts';
 import { FIRST_PROGRESS_TIMEOUT, PROGRESS_TIMEOUT } from '../names.ts';
 
 /** Absent: never. */
@@ -60,9 +61,9 @@ function withGiven(
 
 export function progressTimeoutErrors(annotations: StringMap | undefined): readonly FieldError[] {
   return [PROGRESS_TIMEOUT, FIRST_PROGRESS_TIMEOUT].flatMap((name) => {
-    const text = annotations?.[name];
+    const text = asked(annotations, name);
     const isAuto = name === PROGRESS_TIMEOUT && text === 'Auto';
-    if (text === undefined || text === 'Off' || isAuto) return [];
+    if (text === undefined || isAuto) return [];
     if (parseTimeout(text) !== undefined) return [];
     const words = name === PROGRESS_TIMEOUT ? 'Off, Auto, or' : 'Off or';
     const [least, most] = [MIN_PROGRESS_TIMEOUT_MS, MAX_PROGRESS_TIMEOUT_MS].map(formatDuration);

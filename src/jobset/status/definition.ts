@@ -5,6 +5,7 @@
  */
 import { forbiddenField } from '../../kube/field-error.ts';
 import type { FieldError } from '../../kube/status.ts';
+import { asked } from '../annotations/table.ts';
 import type { Decision } from '../decision.ts';
 import { hasStartupOrder } from '../epoch/startup-stages.ts';
 import type { Facts } from '../facts.ts';
@@ -112,7 +113,7 @@ function adviceFor(lacks: ReadonlySet<string>): string {
 
 function ofAnnotation(annotation: string, needs: string): Feature {
   const isAsked = (facts: Facts): boolean =>
-    isGroup(facts) && (facts.jobSet.metadata.annotations?.[annotation] ?? 'Off') !== 'Off';
+    isGroup(facts) && asked(facts.jobSet.metadata.annotations, annotation) !== undefined;
   return { what: annotation, needs, isAsked };
 }
 

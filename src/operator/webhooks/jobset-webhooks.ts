@@ -1,5 +1,7 @@
 /** What the webhooks of JobSets decide: defaults, and what is refused in a new or a changed one. */
+
 import { admitJobSet, WHOLE_JOBSET_SCHEMA } from '../../jobset/admit.ts';
+import { laterJobsWarnings } from '../../jobset/annotations/later-jobs.ts';
 import {
   type DefaultedSpec,
   defaultJobSet,
@@ -112,10 +114,11 @@ export function jobSetValidator(
         const isChosen =
           old.metadata.annotations?.[AGENT_CHANNEL] !==
           jobSet.metadata.annotations?.[AGENT_CHANNEL];
-        return judged(jobSet, spec, agent, [
+        const errors = [
           ...validateJobSetUpdate(old, jobSet, gates, limits),
           ...(isChosen ? hubErrors(jobSet.metadata.annotations, servesHub) : []),
-        ]);
+        ];
+        return judged(jobSet, spec, agent, errors, laterJobsWarnings(before, given));
       }
       case 'DELETE':
       case 'CONNECT':
@@ -158,9 +161,10 @@ function judged(
   spec: DefaultedSpec,
   share: ShareOptions,
   errors: readonly FieldError[],
+  others: readonly string[] = [],
 ): AdmissionAnswer {
   refuseIfAny(jobSet, errors);
-  const warnings = jobSetWarnings(jobSet, spec, share);
+  const warnings = [...others, ...jobSetWarnings(jobSet, spec, share)];
   return warnings.length === 0 ? ALLOWED : { kind: 'Allowed', warnings };
 }
 

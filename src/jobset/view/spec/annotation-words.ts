@@ -1,6 +1,7 @@
 /** The annotations of a JobSet, and of its templates, in words. */
 import { parseDuration } from '../../../kube/duration.ts';
 import { quote } from '../../../kube/quote.ts';
+import { isOff } from '../../annotations/table.ts';
 import { parseStopGraceSeconds } from '../../injection/agent-settings.ts';
 import { forgetNodesErrors } from '../../ladder/forget-nodes.ts';
 import { maxRestartsWithoutProgress, replaceAfter } from '../../ladder/ladder-settings.ts';
@@ -13,9 +14,10 @@ import { type Asked, counted, durationWords, isInPlace, modeOf, type Words } fro
 export function annotationWords(asked: Asked): Words {
   const { annotations = {} } = asked.metadata;
   return [
-    ...Object.entries(WORDS).flatMap(([name, { of, needs }]) => {
+    ...Object.entries(WORDS).flatMap(([name, { of, off, needs }]) => {
       const value = annotations[name];
       if (value === undefined) return [];
+      if (isOff(name, value)) return [off ?? `${name} is off.`];
       const words = of(value, asked) ?? `${name} is ${quote(value)}, which is not valid.`;
       return [`${words}${withoutEffect(needs, asked)}`];
     }),
@@ -32,14 +34,16 @@ interface AnnotationWords {
   /** Undefined: the value is not valid. */
   readonly of: (value: string, asked: Asked) => string | undefined;
   readonly needs: Need;
+  /** What is told if it is off; absent: that it is. */
+  readonly off?: string;
 }
 
 /** In the order in which they are told. Others are told elsewhere: see the test. */
 const WORDS: Readonly<Record<string, AnnotationWords>> = {
   [names.REPLACE_AFTER]: {
     needs: 'InPlace',
-    of: (value, { metadata }) => {
-      if (value === 'Off') return 'No member leaves its node for its failures.';
+    off: 'No member leaves its node for its failures.',
+    of: (_, { metadata }) => {
       const after = replaceAfter(metadata.annotations);
       if (after === undefined) return undefined;
       const failures = counted(after.strikes, 'failure');
@@ -60,8 +64,8 @@ const WORDS: Readonly<Record<string, AnnotationWords>> = {
   },
   [names.PROGRESS_TIMEOUT]: {
     needs: 'InPlace',
-    of: (value, { metadata }) => {
-      if (value === 'Off') return 'No worker counts as hung.';
+    off: 'No worker counts as hung.',
+    of: (_, { metadata }) => {
       const { progressTimeout } = progressTimeouts(metadata.annotations);
       if (progressTimeout === undefined) return undefined;
       return progressTimeout === 'Auto'
@@ -71,8 +75,8 @@ const WORDS: Readonly<Record<string, AnnotationWords>> = {
   },
   [names.FIRST_PROGRESS_TIMEOUT]: {
     needs: 'InPlace',
-    of: (value, { metadata }) => {
-      if (value === 'Off') return 'A worker has any time for its first report.';
+    off: 'A worker has any time for its first report.',
+    of: (_, { metadata }) => {
       const { firstProgressTimeout: ms } = progressTimeouts(metadata.annotations);
       return ms === undefined
         ? undefined
@@ -126,7 +130,8 @@ const WORDS: Readonly<Record<string, AnnotationWords>> = {
   },
   [names.RESTART_BACKOFF]: {
     needs: 'InPlace',
-    of: (value) => (value === 'Disabled' ? BACKOFF_OFF : value === 'Enabled' ? BACKOFF : undefined),
+    off: 'A group that fails over and over restarts without delay.',
+    of: (value) => (value === 'Enabled' ? BACKOFF : undefined),
   },
   [names.RESTART_EPOCH]: {
     needs: 'InPlace',
@@ -163,7 +168,6 @@ const CHANNELS: ReadonlyMap<string, string> = new Map([
 ]);
 
 const BACKOFF = 'A group that fails over and over waits longer and longer before it restarts.';
-const BACKOFF_OFF = 'A group that fails over and over restarts without delay.';
 
 function unasked(annotations: Readonly<Record<string, string>>): Words {
   return [

@@ -1,5 +1,7 @@
 /** What the operator adds to the Pods of a JobSet, in words. */
+
 import type { Container, PodTemplateSpec } from '../../../kube/objects/pod.ts';
+import { asked, isOff } from '../../annotations/table.ts';
 import type { DefaultedReplicatedJob } from '../../defaults.ts';
 import { injectAgent } from '../../injection/agent-injection.ts';
 import { templateAgent } from '../../injection/template-agent.ts';
@@ -20,8 +22,8 @@ export function injectionWords(asked: Asked): Words {
   if (!isInPlace(asked)) {
     return [all, 'No agent is injected: only groups that restart in place have one.'];
   }
-  if (metadata.annotations?.[AGENT_INJECTION] === 'Disabled') {
-    const why = `${AGENT_INJECTION} is Disabled, so every template has its own`;
+  if (isOff(AGENT_INJECTION, metadata.annotations?.[AGENT_INJECTION])) {
+    const why = `${AGENT_INJECTION} is ${metadata.annotations?.[AGENT_INJECTION]}, so every template has its own`;
     return [all, `No agent is injected: ${why}.`, ...spec.replicatedJobs.flatMap(ownAgent)];
   }
   const mode = modeOf(asked);
@@ -80,7 +82,7 @@ function addedWords(
   { metadata: { annotations } }: Asked,
 ): Words {
   const before = spec.template;
-  const lostNodeDeadline = annotations?.[LOST_NODE_DEADLINE];
+  const lostNodeDeadline = asked(annotations, LOST_NODE_DEADLINE);
   const injection = injectAgent(before, { mode, image: '', lostNodeDeadline, annotations });
   const [error] = injection.errors;
   if (error !== undefined) {
