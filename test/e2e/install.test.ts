@@ -5,18 +5,21 @@
  * agents may use the API server: the Service network, which leads to the webhooks and to the hub,
  * does not reach this machine's Pods.
  */
+import { writeFileSync } from 'node:fs';
 import { type RequestOptions, request } from 'node:https';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WorkerGroup } from '../../src/bench/worker-group.ts';
 import type { Finding } from '../../src/cli/doctor/finding.ts';
 import { DEFAULT_NAMESPACE } from '../../src/deploy/settings.ts';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
 import { MUTATING_WEBHOOK_CONFIGURATIONS } from '../../src/kube/objects/admission-webhooks.ts';
-import { SERVICE_ACCOUNTS } from '../../src/kube/objects/core.ts';
+import { CONFIG_MAPS, SERVICE_ACCOUNTS } from '../../src/kube/objects/core.ts';
 import { LEASES } from '../../src/kube/objects/lease.ts';
 import { PODS } from '../../src/kube/objects/pod.ts';
 import { ROLES } from '../../src/kube/objects/rbac.ts';
 import {
+  CONFIGURATION_NAME,
   LEADER_ELECTION_ID,
   WEBHOOK_SERVICE_NAME,
 } from '../../src/operator/configuration/object-names.ts';
@@ -108,6 +111,33 @@ describe.skipIf(KUBERNETES === undefined)('an installation', () => {
     }
     const again = await node.lockstep('install', ...WITHOUT_WEBHOOKS);
     expect(again, 'nothing is to wait for').not.toContain('waiting');
+  });
+
+  test('takes a file, keeps its settings and edits by hand, and refuses a wrong one', async () => {
+    const head = 'apiVersion: config.jobset.x-k8s.io/v1alpha1\nkind: Configuration\n';
+    const file = join(node.directory, 'operator.yaml');
+    writeFileSync(file, `${head}limits: { maxPods: 5000 }\n`);
+    await node.lockstep('install', ...WITHOUT_WEBHOOKS, '--config', file);
+    const at = { namespace: DEFAULT_NAMESPACE, name: CONFIGURATION_NAME };
+    const { data } = await node.client.get(CONFIG_MAPS, at);
+    const text = `${data?.['configuration.yaml']}clientConnection: { burst: 600 }\n`;
+    const patch = { data: { 'configuration.yaml': text } };
+    await node.client.patch(CONFIG_MAPS, at, { type: 'merge', patch });
+    const output = await node.lockstep('install', ...WITHOUT_WEBHOOKS);
+    expect(output.split('\n').filter((line) => /^(kept|changed)/.test(line))).toEqual([
+      'kept: clientConnection.burst 600 (edited by hand)',
+      'kept: limits.maxPods 5000 (set by an earlier installation)',
+    ]);
+    expect(await doctor()).toContainEqual(
+      expect.objectContaining({
+        check: 'settings',
+        text: expect.stringContaining('clientConnection.burst 600, limits.maxPods 5000'),
+      }),
+    );
+    writeFileSync(file, `${head}limits: { maxPod: 5000 }\n`);
+    const refused = await node.lockstep('install', '--config', file).catch((error) => error);
+    const stderr = expect.stringContaining('unknown key limits.maxPod');
+    expect(refused).toMatchObject({ code: 2, stdout: '', stderr });
   });
 
   const hasSidecars = !EXCEPTIONS.podsAreNotRestarted;

@@ -1,4 +1,5 @@
 /** Commands about an installation in a cluster. */
+import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { DEFAULT_NAMESPACE } from '../../deploy/settings.ts';
@@ -21,6 +22,11 @@ export function addInstallationCommands(program: Command): void {
     'install',
     'install the operator in a cluster and wait until it is ready',
   )
+    .option(
+      '--config <file>',
+      'Configuration file of the operator; without it, settings of earlier installations stay',
+    )
+    .option('--reset', 'drop settings of earlier installations, and edits by hand')
     .option('--operator-image <image>', 'image of the operator')
     .option(
       '--operator-memory <quantity>',
@@ -92,7 +98,9 @@ function installationCommand(program: Command, name: string, description: string
 }
 
 function installOptions(flags: InstallFlags): InstallOptions {
-  const parsed = parseInstallFlags(flags, packageJson.version);
+  const parsed = parseInstallFlags(flags, packageJson.version, (path) =>
+    readFileSync(path, 'utf8'),
+  );
   if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
   return parsed.options;
 }

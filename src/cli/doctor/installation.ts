@@ -13,11 +13,13 @@ import {
   type Webhook,
 } from '../../kube/objects/admission-webhooks.ts';
 import { CLUSTER_ROLE_BINDINGS } from '../../kube/objects/rbac.ts';
+import { readConfiguration } from '../../operator/configuration/configuration.ts';
 import { MUTATING_CONFIGURATION_NAME } from '../../operator/webhooks/webhook-configurations.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { type HealthFinding, installationHealth } from '../install/health.ts';
 import { unlessGone } from '../install/removal.ts';
 import { type Asking, type Fact, type Finding, fact, ifKnown } from './finding.ts';
+import { readSettings } from './settings.ts';
 
 const TOPIC = 'Lockstep';
 
@@ -87,7 +89,7 @@ export async function readInstallation(
   return { namespace, settings, health };
 }
 
-/** Lets the arguments of the existing operator decide about webhooks. */
+/** Lets the file and the arguments of the existing operator decide what is expected. */
 async function asInstalled(
   client: Client,
   asking: Asking,
@@ -100,9 +102,12 @@ async function asInstalled(
   const operator: Deployment | undefined = 'value' in read ? read.value : undefined;
   const [container] = operator?.spec?.template?.spec?.containers ?? [];
   const args = container?.args ?? [];
+  const file = await readSettings(client, asking, settings.namespace);
+  const configuration = readConfiguration(('value' in file ? file.value : undefined) ?? '');
   const confined = args.find((argument) => argument.startsWith(NAMESPACES_ARGUMENT));
   return {
     ...settings,
+    ...('given' in configuration && { configuration: configuration.given }),
     webhooks: !args.includes(WEBHOOKS_OFF),
     watchNamespaces: confined?.slice(NAMESPACES_ARGUMENT.length).split(',') ?? [],
   };

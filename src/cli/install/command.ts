@@ -1,6 +1,7 @@
 /** Runs `lockstep install` and `uninstall`. */
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
 import { withoutRights } from '../cluster-connection.ts';
+import { UsageError } from '../command-line/usage-error.ts';
 import { withCluster } from '../named-jobset.ts';
 import type { CommandContext } from './command-context.ts';
 import { install, installationYaml } from './install.ts';
@@ -14,7 +15,9 @@ export async function installCommand(
   deleteJobSets: boolean,
 ): Promise<number> {
   if (options.output !== undefined) {
-    process.stdout.write(installationYaml(options));
+    const made = installationYaml(options);
+    if ('problems' in made) throw new UsageError(made.problems.join('\n'));
+    process.stdout.write(made.yaml);
     return 0;
   }
   try {

@@ -18,6 +18,7 @@ import { FIELD_MANAGER, isOurs, keyOf, otherPlace, PART_OF, titleOf } from './ob
 import type { InstallOptions } from './options.ts';
 import { preflight } from './preflight.ts';
 import { remove } from './removal.ts';
+import { readConfigMap, settle } from './stored-settings.ts';
 
 export const EXIT_FAILURE = 1;
 /** In the API server's version. */
@@ -27,14 +28,24 @@ const EMBEDDED =
 export const POLL_MS = 1_000;
 
 /** The manifest as text, without a look at a cluster. */
-export function installationYaml({ settings }: InstallOptions): string {
-  return manifestYaml(manifest(settings));
+export function installationYaml(
+  options: InstallOptions,
+): { readonly yaml: string } | { readonly problems: readonly string[] } {
+  const settled = settle(options, undefined);
+  return 'problems' in settled ? settled : { yaml: manifestYaml(manifest(settled.settings)) };
 }
 
-export async function install(context: CommandContext, options: InstallOptions): Promise<number> {
+export async function install(context: CommandContext, given: InstallOptions): Promise<number> {
   const { client, signal, print, warn } = context;
-  if (await isRefused(context, options)) return EXIT_FAILURE;
-  const all = manifest(options.settings);
+  if (await isRefused(context, given)) return EXIT_FAILURE;
+  const settled = settle(given, await readConfigMap(context, given.settings.namespace));
+  if ('problems' in settled) {
+    for (const line of settled.problems) warn(line);
+    return EXIT_FAILURE;
+  }
+  for (const line of settled.lines) print(line);
+  const options = { ...given, settings: settled.settings };
+  const all = settled.objects;
   const others = await namespaceOfOthers(context, all);
   for (const one of others) print(`${titleOf(one.object)} exists already and stays unchanged`);
   const objects = all.filter((one) => !others.includes(one));

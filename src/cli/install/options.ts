@@ -11,6 +11,7 @@ import {
   settingValues,
 } from '../../operator/configuration/setting-values.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
+import { readGiven } from './given-file.ts';
 
 /** Settings of the operator that have a flag here too. */
 export const INSTALL_SETTINGS = ALL_SETTINGS.filter(([, { install }]) => install === true);
@@ -32,10 +33,14 @@ export interface InstallFlags extends ConnectionFlags, SettingFlags {
   readonly replaceCrd?: boolean;
   readonly dryRun?: boolean;
   readonly output?: string;
+  readonly config?: string;
+  readonly reset?: boolean;
 }
 
 export interface InstallOptions {
+  /** Without what the cluster has. */
   readonly settings: InstallationSettings;
+  readonly given: GivenNow;
   readonly connection: ConnectionFlags;
   readonly timeoutMs: number;
   readonly replaceCrd: boolean;
@@ -44,18 +49,34 @@ export interface InstallOptions {
   readonly output: 'yaml' | undefined;
 }
 
+/** What this call says of settings that may also come from the cluster. */
+interface GivenNow {
+  /** What `--config` brings. */
+  readonly file: GivenSettings | undefined;
+  readonly flagged: GivenSettings;
+  /** Undefined: it follows the number of streams. */
+  readonly operatorMemory: string | undefined;
+  /** Whether earlier settings, and edits by hand, are dropped. */
+  readonly isReset: boolean;
+}
+
 const MAX_TIMEOUT_SECONDS = 3_600;
 
 /** The options, or one line for each wrong flag: its name, its value and what is allowed. */
 export function parseInstallFlags(
   flags: InstallFlags,
   version: string,
+  readFile: (path: string) => string = () => '',
 ): { readonly options: InstallOptions } | { readonly errors: readonly string[] } {
   const { namespace, webhooks = 'on', timeout = '120', output } = flags;
   const watchNamespaces = [...new Set(flags.watchNamespace)];
   const seconds = /^\d{1,9}$/.test(timeout) ? Number(timeout) : 0;
   const defaults = defaultSettings(version);
-  const { configuration, errors: settingErrors } = givenSettings(flags);
+  const { flagged, errors: settingErrors } = givenSettings(flags);
+  const read = flags.config === undefined ? undefined : readGiven(flags.config, readFile);
+  const file = read !== undefined && 'given' in read ? read.given : undefined;
+  const fileErrors = read !== undefined && 'problems' in read ? read.problems : [];
+  const configuration = { ...file, ...flagged };
   const least = memoryFor(configuration);
   const { operatorMemory = least, operatorImage = defaults.operatorImage } = flags;
   const errors = [
@@ -70,6 +91,7 @@ export function parseInstallFlags(
       ? []
       : [`--operator-image is "${operatorImage}", allowed is the name of an image`]),
     ...settingErrors,
+    ...fileErrors.map((why) => `--config ${flags.config}: ${why}`),
     ...memoryErrors(operatorMemory, least, settingValues(configuration).maxStreams),
     ...(webhooks === 'on' || webhooks === 'off'
       ? []
@@ -94,6 +116,12 @@ export function parseInstallFlags(
       networkPolicy: flags.networkPolicy === true,
       watchNamespaces,
     },
+    given: {
+      file,
+      flagged,
+      operatorMemory: flags.operatorMemory,
+      isReset: flags.reset === true,
+    },
     connection: { kubeconfig: flags.kubeconfig, context: flags.context },
     timeoutMs: seconds * 1000,
     replaceCrd: flags.replaceCrd === true,
@@ -105,7 +133,7 @@ export function parseInstallFlags(
 
 /** The settings of the operator that flags give. A wrong one counts as absent. */
 function givenSettings(flags: SettingFlags): {
-  readonly configuration: GivenSettings;
+  readonly flagged: GivenSettings;
   readonly errors: readonly string[];
 } {
   const given: (readonly [SettingName, unknown])[] = [];
@@ -118,7 +146,7 @@ function givenSettings(flags: SettingFlags): {
     else given.push([name, raw]);
   }
   // Each type has read its own text.
-  return { configuration: Object.fromEntries(given) as GivenSettings, errors };
+  return { flagged: Object.fromEntries(given) as GivenSettings, errors };
 }
 
 function rawOf(type: SettingType, text: string): unknown {
@@ -126,7 +154,7 @@ function rawOf(type: SettingType, text: string): unknown {
   return isRight ? type.fromText(text) : new Problem(`expected ${type.expected}`);
 }
 
-function memoryErrors(text: string, least: string, streams: number): readonly string[] {
+export function memoryErrors(text: string, least: string, streams: number): readonly string[] {
   const given = parseQuantity(text);
   const needed = parseQuantity(least);
   if (given !== undefined && needed !== undefined && compareQuantities(given, needed) >= 0)

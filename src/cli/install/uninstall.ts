@@ -26,6 +26,7 @@ import { confinedTo, EXIT_FAILURE, isRefused, POLL_MS } from './install.ts';
 import { titleOf } from './objects.ts';
 import type { InstallOptions } from './options.ts';
 import { isOwn, readInstalled, remove, unlessGone } from './removal.ts';
+import { liveConfiguration } from './stored-settings.ts';
 
 export interface UninstallOptions extends InstallOptions {
   readonly deleteJobSets: boolean;
@@ -42,7 +43,8 @@ export async function uninstall(
   const removed: Installed[] = [];
   // In reverse order: the webhooks go first, so that JobSets stay usable, and the namespace last.
   const watchNamespaces = await confinedTo(context);
-  const settings = { ...options.settings, watchNamespaces };
+  const configuration = await liveConfiguration(context, options.settings.namespace);
+  const settings = { ...options.settings, configuration, watchNamespaces };
   for (const installed of manifest(settings).toReversed()) {
     const { of, object } = installed;
     const isDefinition = of.kind === CUSTOM_RESOURCE_DEFINITIONS.kind;
