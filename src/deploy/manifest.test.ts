@@ -143,6 +143,14 @@ describe('the manifest', () => {
     expect(objects('Service', off)).toHaveLength(2);
   });
 
+  test('has pull secrets if there are some', () => {
+    expect(JSON.stringify(objects('Deployment'))).not.toContain('imagePullSecrets');
+    const [deployment] = objects('Deployment', { ...SETTINGS, imagePullSecrets: ['a', 'b'] });
+    expect(deployment).toMatchObject({
+      spec: { template: { spec: { imagePullSecrets: [{ name: 'a' }, { name: 'b' }] } } },
+    });
+  });
+
   test('leaves it to the operator whom API servers are to trust', () => {
     const configurations = [
       ...objects('MutatingWebhookConfiguration'),

@@ -141,6 +141,9 @@ function podTemplate(settings: InstallationSettings, configurationHash: string):
     },
     spec: {
       serviceAccountName: OPERATOR_NAME,
+      ...(settings.imagePullSecrets.length > 0 && {
+        imagePullSecrets: settings.imagePullSecrets.map((name) => ({ name })),
+      }),
       terminationGracePeriodSeconds: TERMINATION_GRACE_SECONDS,
       securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
       topologySpreadConstraints: [

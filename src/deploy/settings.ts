@@ -8,6 +8,8 @@ export interface InstallationSettings {
   readonly namespace: string;
   readonly version: string;
   readonly operatorImage: string;
+  /** Secrets for the registry of that image, in the operator's namespace. */
+  readonly imagePullSecrets: readonly string[];
   /** What the operator's Configuration file says. All other settings have their defaults. */
   readonly configuration: GivenSettings;
   /** The memory limit of the operator, as a quantity. */
@@ -28,7 +30,8 @@ export function defaultSettings(version: string): InstallationSettings {
   return {
     namespace: DEFAULT_NAMESPACE,
     version,
-    operatorImage: `lockstep/operator:${version}`,
+    operatorImage: defaultOperatorImage(version),
+    imagePullSecrets: [],
     configuration: {},
     operatorMemory: memoryFor({}),
     webhooks: true,
@@ -36,6 +39,10 @@ export function defaultSettings(version: string): InstallationSettings {
     networkPolicy: false,
     watchNamespaces: [],
   };
+}
+
+export function defaultOperatorImage(version: string): string {
+  return `lockstep/operator:${version}`;
 }
 
 /** A memory limit that suffices with these settings. */

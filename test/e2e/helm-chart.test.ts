@@ -68,6 +68,15 @@ describe.skipIf(HELM === undefined)('the chart', () => {
         agentImage: { repository: 'r.example/ag', tag: '2', digest: DIGEST },
       },
     ],
+    [
+      'a registry and its pull secrets',
+      { registry: 'r.example:5000/a', imagePullSecret: ['one', 'two'], operatorImage: 'op:1' },
+      {
+        registry: 'r.example:5000/a',
+        imagePullSecrets: [{ name: 'one' }, { name: 'two' }],
+        operatorImage: { repository: 'op', tag: '1' },
+      },
+    ],
     ['one agent', { maxStreams: '1' }, { maxStreams: 1 }],
     ['as many agents as there can be', { maxStreams: '262144' }, { maxStreams: 262_144 }],
     ['as many agents as need no more memory', { maxStreams: '1966' }, { maxStreams: 1966 }],

@@ -53,17 +53,17 @@ function settingsTemplate(): string {
 
 ${settingTemplates()}
 {{- define "lockstep.operatorImage" -}}
-{{ include "lockstep.image" (list .Values.operatorImage .Chart.AppVersion) }}
+{{ include "lockstep.image" (list .Values.operatorImage .Chart.AppVersion .Values.registry) }}
 {{- end -}}
 
 {{- define "lockstep.agentImage" -}}
-{{ include "lockstep.image" (list .Values.agentImage .Chart.AppVersion) }}
+{{ include "lockstep.image" (list .Values.agentImage .Chart.AppVersion .Values.registry) }}
 {{- end -}}
 
 {{- define "lockstep.image" -}}
 {{- $image := index . 0 -}}
 {{- $tag := $image.tag | default (ternary "" (index . 1) (ne $image.digest "")) -}}
-{{ $image.repository }}{{ with $tag }}:{{ . }}{{ end }}{{ with $image.digest }}@{{ . }}{{ end }}
+{{ with index . 2 }}{{ . }}/{{ end }}{{ $image.repository }}{{ with $tag }}:{{ . }}{{ end }}{{ with $image.digest }}@{{ . }}{{ end }}
 {{- end -}}
 
 {{- define "lockstep.operatorMemory" -}}

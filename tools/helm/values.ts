@@ -33,6 +33,7 @@ export const MEMORY_PATTERN = '^([1-9][0-9]{0,5}(Mi|Gi))?$';
 const QUANTITY_PATTERN = '^[0-9]+(\\.[0-9]+)?(m|k|M|G|Ki|Mi|Gi)?$';
 const NAMESPACE_PATTERN = '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$';
 const REPOSITORY_PATTERN = '^[A-Za-z0-9][A-Za-z0-9._:/-]*$';
+const REGISTRY_PATTERN = '^([A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?(/[A-Za-z0-9._-]+)*)?$';
 const TAG_PATTERN = '^([A-Za-z0-9_][A-Za-z0-9._-]{0,127})?$';
 const DIGEST_PATTERN = '^(sha256:[a-f0-9]{64})?$';
 
@@ -129,6 +130,14 @@ export const VALUES: readonly Value[] = [
     meaning,
   })),
   {
+    name: 'registry',
+    initial: '',
+    schema: { type: 'string', pattern: REGISTRY_PATTERN },
+    meaning:
+      'Registry, and perhaps a path, before the repositories of both images, such as registry.example.com/mirror.',
+    flag: '--registry',
+  },
+  {
     name: 'imagePullSecrets',
     initial: [],
     schema: {
@@ -142,6 +151,7 @@ export const VALUES: readonly Value[] = [
     },
     meaning:
       "Secrets for the registry of the operator's image, such as [{name: registry}]. Agents use those of the workers' Pods.",
+    flag: '--image-pull-secret',
   },
   {
     name: 'priorityClassName',

@@ -28,6 +28,11 @@ export function addInstallationCommands(program: Command): void {
     )
     .option('--reset', 'drop settings of earlier installations, and edits by hand')
     .option('--operator-image <image>', 'image of the operator')
+    .option('--registry <prefix>', 'registry, and perhaps a path, before the names of both images')
+    .option(
+      '--image-pull-secret <names...>',
+      "Secrets of the operator's namespace for the registry of its image",
+    )
     .option(
       '--operator-memory <quantity>',
       'memory limit of the operator; follows --max-streams by default',

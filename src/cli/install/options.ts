@@ -1,8 +1,9 @@
 /** The flags of `lockstep install` and `uninstall`. */
 import { defaultSettings, type InstallationSettings, memoryFor } from '../../deploy/settings.ts';
-import { dns1123LabelErrors } from '../../kube/name-rules.ts';
+import { dns1123LabelErrors, dns1123SubdomainErrors } from '../../kube/name-rules.ts';
 import { compareQuantities, parseQuantity } from '../../kube/quantity.ts';
 import { MAX_NAMESPACES } from '../../operator/configuration/flag-values.ts';
+import { defaultAgentImage } from '../../operator/configuration/object-names.ts';
 import { Problem, type SettingType } from '../../operator/configuration/setting-types.ts';
 import {
   ALL_SETTINGS,
@@ -24,6 +25,8 @@ type SettingFlags = {
 export interface InstallFlags extends ConnectionFlags, SettingFlags {
   readonly namespace: string;
   readonly operatorImage?: string;
+  readonly registry?: string;
+  readonly imagePullSecret?: readonly string[];
   readonly operatorMemory?: string;
   readonly webhooks?: string;
   readonly monitoring?: boolean;
@@ -61,6 +64,9 @@ interface GivenNow {
 }
 
 const MAX_TIMEOUT_SECONDS = 3_600;
+const MAX_PULL_SECRETS = 16;
+/** A host, its port and a path, with a slash at the end. */
+const REGISTRY = /^[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?(\/[A-Za-z0-9._-]+)*\/$/;
 
 /** The options, or one line for each wrong flag: its name, its value and what is allowed. */
 export function parseInstallFlags(
@@ -72,10 +78,16 @@ export function parseInstallFlags(
   const watchNamespaces = [...new Set(flags.watchNamespace)];
   const seconds = /^\d{1,9}$/.test(timeout) ? Number(timeout) : 0;
   const defaults = defaultSettings(version);
-  const { flagged, errors: settingErrors } = givenSettings(flags);
+  const { flagged: bySettings, errors: settingErrors } = givenSettings(flags);
   const read = flags.config === undefined ? undefined : readGiven(flags.config, readFile);
   const file = read !== undefined && 'given' in read ? read.given : undefined;
   const fileErrors = read !== undefined && 'problems' in read ? read.problems : [];
+  const registry = flags.registry === undefined ? '' : `${flags.registry}/`;
+  const { agentImage = defaultAgentImage(version) } = bySettings;
+  const hasImage = bySettings.agentImage === undefined && file?.agentImage !== undefined;
+  const flagged =
+    registry === '' || hasImage ? bySettings : { ...bySettings, agentImage: registry + agentImage };
+  const imagePullSecrets = [...new Set(flags.imagePullSecret)];
   const configuration = { ...file, ...flagged };
   const least = memoryFor(configuration);
   const { operatorMemory = least, operatorImage = defaults.operatorImage } = flags;
@@ -90,6 +102,17 @@ export function parseInstallFlags(
     ...(/^\S+$/.test(operatorImage)
       ? []
       : [`--operator-image is "${operatorImage}", allowed is the name of an image`]),
+    ...(registry === '' || REGISTRY.test(registry)
+      ? []
+      : [
+          `--registry is "${flags.registry}", allowed is a registry and perhaps a path, such as registry.example.com/mirror`,
+        ]),
+    ...imagePullSecrets.flatMap((name) =>
+      dns1123SubdomainErrors(name).map((why) => `--image-pull-secret is "${name}": ${why}`),
+    ),
+    ...(imagePullSecrets.length <= MAX_PULL_SECRETS
+      ? []
+      : [`--image-pull-secret names ${imagePullSecrets.length}, allowed are ${MAX_PULL_SECRETS}`]),
     ...settingErrors,
     ...fileErrors.map((why) => `--config ${flags.config}: ${why}`),
     ...memoryErrors(operatorMemory, least, settingValues(configuration).maxStreams),
@@ -108,7 +131,8 @@ export function parseInstallFlags(
     settings: {
       ...defaults,
       namespace,
-      operatorImage,
+      operatorImage: registry + operatorImage,
+      imagePullSecrets,
       configuration,
       operatorMemory,
       webhooks: webhooks === 'on',
