@@ -10,8 +10,9 @@ import { OPERATOR_NAME } from '../../src/deploy/permissions.ts';
 import { DEFAULT_NAMESPACE } from '../../src/deploy/settings.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
-import { SERVICE_ACCOUNTS } from '../../src/kube/objects/core.ts';
+import { CONFIG_MAPS, SERVICE_ACCOUNTS } from '../../src/kube/objects/core.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/objects/custom-resource-definition.ts';
+import { CONFIGURATION_NAME } from '../../src/operator/configuration/object-names.ts';
 import { AGENT_MODES, KUBERNETES } from '../kubernetes.ts';
 import { CHART, HELM, type HelmResult, runHelm } from './helm.fixture.ts';
 import { JoinedNode, withAccount } from './joined-node.fixture.ts';
@@ -100,6 +101,7 @@ describe.skipIf(KUBERNETES === undefined || HELM === undefined)('a release of He
       'maxStreams=1000,replicas=3',
     );
     expect(upgraded.exitCode, upgraded.stderr).toBe(0);
+    expect(upgraded.stdout).not.toContain('edited by hand');
     const deployment = await node.client.get(DEPLOYMENTS, {
       namespace: DEFAULT_NAMESPACE,
       name: OPERATOR_NAME,
@@ -113,6 +115,19 @@ describe.skipIf(KUBERNETES === undefined || HELM === undefined)('a release of He
     expect(group.starts()).toHaveLength(2 * group.size);
     expect(uids()).toEqual(before);
     pods = identities();
+  });
+
+  test('says what it replaces that was edited by hand', async () => {
+    const at = { namespace: DEFAULT_NAMESPACE, name: CONFIGURATION_NAME };
+    const { data } = await node.client.get(CONFIG_MAPS, at);
+    const edited = `${data?.['configuration.yaml']}clientConnection: { burst: 600 }\n`;
+    const patch = { data: { 'configuration.yaml': edited } };
+    await node.client.patch(CONFIG_MAPS, at, { type: 'merge', patch });
+    const upgraded = await helm(...UPGRADE, ...WITHOUT_WEBHOOKS, '--reuse-values');
+    expect(upgraded.exitCode, upgraded.stderr).toBe(0);
+    expect(upgraded.stdout).toContain('was edited by hand, and this upgrade has replaced that');
+    expect(upgraded.stdout).toContain('clientConnection: { burst: 600 }');
+    expect((await node.client.get(CONFIG_MAPS, at)).data).toEqual(data);
   });
 
   test('is left alone by lockstep install and uninstall', async () => {

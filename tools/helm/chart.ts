@@ -2,9 +2,12 @@
 import { stringify } from 'yaml';
 import packageJson from '../../package.json' with { type: 'json' };
 import { OLDEST_MINOR } from '../../src/cli/install/preflight.ts';
+import { CONFIGURATION_FILE } from '../../src/deploy/operator-deployment.ts';
+import { OPERATOR_NAME } from '../../src/deploy/permissions.ts';
+import { CONFIGURATION_NAME } from '../../src/operator/configuration/object-names.ts';
 import { FIXED_MIB, STEP_MIB, STREAM_KIB } from '../../src/operator/configuration/stream-memory.ts';
 import { settingTemplates } from './configuration-template.ts';
-import { objectTemplates } from './templates.ts';
+import { CONFIGURATION_HASH, objectTemplates } from './templates.ts';
 import { valuesSchema, valuesTable, valuesYaml } from './values.ts';
 
 export const CHART_NAME = 'lockstep';
@@ -94,6 +97,19 @@ See whether all of it is ready:
 {{- if not .Values.webhooks }}
 
 API servers do not ask the operator about JobSets: webhooks are off.
+{{- end }}
+{{- /* Templates are rendered before anything is applied. */ -}}
+{{- $map := lookup "v1" "ConfigMap" .Release.Namespace "${CONFIGURATION_NAME}" }}
+{{- $operator := lookup "apps/v1" "Deployment" .Release.Namespace "${OPERATOR_NAME}" }}
+{{- if and .Release.IsUpgrade $map $operator }}
+{{- $file := dig "data" "${CONFIGURATION_FILE}" "" $map }}
+{{- if ne ($file | sha1sum) (dig "spec" "template" "metadata" "annotations" "${CONFIGURATION_HASH}" "" $operator) }}
+
+ConfigMap ${CONFIGURATION_NAME} was edited by hand, and this upgrade has replaced that. What is to stay belongs into the
+value "configuration". The file was:
+
+{{ $file | indent 2 }}
+{{- end }}
 {{- end }}
 {{- with .Values.watchNamespaces }}
 

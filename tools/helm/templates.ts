@@ -35,7 +35,7 @@ const PORTS: ReadonlyMap<number, string> = new Map([
   [61_003, '{{ include "lockstep.healthPort" $ }}'],
 ]);
 
-const CONFIGURATION_HASH = 'lockstep/configuration';
+export const CONFIGURATION_HASH = 'lockstep/configuration';
 const KEEP = { 'helm.sh/resource-policy': 'keep' } as const;
 
 const WEBHOOKS = '$.Values.webhooks';
