@@ -18,7 +18,7 @@ export function manifest(settings: InstallationSettings): readonly Installed[] {
   const { metadata, spec } = JOBSET_CRD;
   return [
     namespaceObject(settings),
-    installed(CUSTOM_RESOURCE_DEFINITIONS, metadata, { spec }),
+    ...(settings.definition ? [installed(CUSTOM_RESOURCE_DEFINITIONS, metadata, { spec })] : []),
     ...permissions(settings),
     ...agentPolicy(),
     ...apiPriority(settings),

@@ -12,6 +12,7 @@ import { configurationText } from '../operator/configuration/configuration-text.
 import {
   CONFIGURATION_NAME,
   HUB_SERVICE_NAME,
+  ONLY_MANAGED_LEASE,
   OPERATOR_NODE_OPTIONS,
   OPERATOR_POD_LABELS,
 } from '../operator/configuration/object-names.ts';
@@ -38,6 +39,8 @@ export const OPERATOR_RESOURCES = {
 const TERMINATION_GRACE_SECONDS = 10;
 /** The operator's argument if the API servers do not ask it. */
 export const WEBHOOKS_OFF = '--webhooks=off';
+/** The operator's argument if it runs beside upstream's controller. */
+export const ONLY_MANAGED = '--only-managed';
 /** Followed by the namespaces to which the operator is confined, separated by commas. */
 export const NAMESPACES_ARGUMENT = '--namespace=';
 const CONFIGURATION_DIRECTORY = '/etc/lockstep';
@@ -163,6 +166,7 @@ function podTemplate(settings: InstallationSettings, configurationHash: string):
 function operatorContainer({
   operatorImage,
   webhooks,
+  onlyManaged,
   watchNamespaces,
   operatorMemory,
   configuration,
@@ -181,6 +185,7 @@ function operatorContainer({
     args: [
       `--config=${CONFIGURATION_DIRECTORY}/${CONFIGURATION_FILE}`,
       ...(webhooks ? [] : [WEBHOOKS_OFF]),
+      ...(onlyManaged ? [ONLY_MANAGED, `--leader-election-id=${ONLY_MANAGED_LEASE}`] : []),
       ...(watchNamespaces.length === 0
         ? []
         : [`${NAMESPACES_ARGUMENT}${watchNamespaces.join(',')}`]),

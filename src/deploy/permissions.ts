@@ -20,6 +20,7 @@ import {
   HUB_SECRET_NAME,
   HUB_SERVICE_NAME,
   LEADER_ELECTION_ID,
+  ONLY_MANAGED_LEASE,
   SETTINGS_RECORD_NAME,
   WEBHOOK_SECRET_NAME,
 } from '../operator/configuration/object-names.ts';
@@ -224,11 +225,11 @@ export function permissions(settings: InstallationSettings): readonly Installed[
 }
 
 /** About the objects whose names the settings give. */
-function ownRules({ configuration }: InstallationSettings): readonly PolicyRule[] {
+function ownRules({ configuration, onlyManaged }: InstallationSettings): readonly PolicyRule[] {
   const { webhookSecretName, leaderElectionId } = settingValues(configuration);
   const given = new Map([
     [WEBHOOK_SECRET_NAME, webhookSecretName],
-    [LEADER_ELECTION_ID, leaderElectionId],
+    [LEADER_ELECTION_ID, onlyManaged ? ONLY_MANAGED_LEASE : leaderElectionId],
   ]);
   return NAMESPACE_RULES.map(plain).map(({ resourceNames, ...others }) => ({
     ...others,

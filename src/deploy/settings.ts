@@ -20,6 +20,10 @@ export interface InstallationSettings {
   readonly monitoring: boolean;
   /** Whether to add a network policy for the operator's Pods. */
   readonly networkPolicy: boolean;
+  /** Whether the operator acts only on JobSets that name it, beside upstream's controller. */
+  readonly onlyManaged: boolean;
+  /** Whether to apply our definition of JobSets; otherwise there is one already. */
+  readonly definition: boolean;
   /** The namespaces in which the operator acts and has rights; empty: all. */
   readonly watchNamespaces: readonly string[];
 }
@@ -37,6 +41,8 @@ export function defaultSettings(version: string): InstallationSettings {
     webhooks: true,
     monitoring: false,
     networkPolicy: false,
+    onlyManaged: false,
+    definition: true,
     watchNamespaces: [],
   };
 }

@@ -19,11 +19,12 @@ export function webhookRegistration({
   namespace,
   watchNamespaces,
   configuration,
+  onlyManaged,
 }: InstallationSettings): readonly Installed[] {
   const { webhookService: name } = settingValues(configuration);
   const address = { kind: 'Service', namespace, name } as const;
   const namespaces = watchNamespaces.length === 0 ? undefined : watchNamespaces;
-  const settings = { address, bundle: '', namespaces };
+  const settings = { address, bundle: '', namespaces, onlyManaged };
   const mutating = mutatingConfiguration(settings);
   const validating = validatingConfiguration(settings);
   return [

@@ -212,7 +212,8 @@ async function operate(
     });
     const agentDefaults = { mode: flags.agentMode, injection: flags.agentInjection };
     const config = { ...flags, agentDefaults, gates: flags.featureGates, limits: flags };
-    const caches = startCaches({ ...runtime, namespaces });
+    const { onlyManaged } = flags;
+    const caches = startCaches({ ...runtime, namespaces, onlyManaged });
     status.caches = caches;
     const own = { namespace: access.namespace, podIP: process.env[ENV_POD_IP] };
     const hub = await leaderHubIfPossible(flags, own, { ...runtime, lookupClient: clients.hub });
@@ -280,6 +281,7 @@ function webhooksOf(
     agentResources: flags.agentResources,
     servesHub: flags.hubBindAddress !== 'off',
     agentDefaults: { mode: flags.agentMode, injection: flags.agentInjection },
+    onlyManaged: flags.onlyManaged,
   };
   return startWebhooks({
     ...runtime,

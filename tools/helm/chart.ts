@@ -70,6 +70,9 @@ ${settingTemplates()}
 {{- end -}}
 
 {{- define "lockstep.operatorMemory" -}}
+{{- if and .Values.onlyManaged (not .Values.webhooks) -}}
+{{- fail "onlyManaged needs webhooks: without them nothing keeps the restart mode" -}}
+{{- end -}}
 {{- $streams := int64 .Values.maxStreams -}}
 {{- $kib := add ${fixedKiB} (mul $streams ${STREAM_KIB}) -}}
 {{- $least := mul ${STEP_MIB} (div (add $kib ${stepKiB - 1}) ${stepKiB}) -}}

@@ -39,6 +39,7 @@ export const CONFIGURATION_HASH = 'lockstep/configuration';
 const KEEP = { 'helm.sh/resource-policy': 'keep' } as const;
 
 const WEBHOOKS = '$.Values.webhooks';
+const ONLY_MANAGED = '$.Values.onlyManaged';
 const WATCH_NAMESPACES = '$.Values.watchNamespaces';
 const RELEASE_NAMESPACE = '$.Release.Namespace';
 const METRICS = '(ne (include "lockstep.metricsPort" $) "0")';
@@ -114,6 +115,7 @@ function conditionalObjects(): readonly ConditionalObject[] {
   const all = objectsFor({ watchNamespaces: [WATCHED] });
   const conditions: readonly (readonly [string, Partial<InstallationSettings>])[] = [
     [`if ${WEBHOOKS}`, { webhooks: false }],
+    [`if ${not(ONLY_MANAGED)}`, PILOT],
     ['if $.Values.monitoring', { monitoring: false }],
     ['if $.Values.networkPolicy', { networkPolicy: false }],
     [`if ${METRICS}`, withSettings({ metricsBindAddress: '0' })],
@@ -130,8 +132,12 @@ function conditionalObjects(): readonly ConditionalObject[] {
   }));
 }
 
+/** Beside another controller, whose definition stays. */
+const PILOT = { onlyManaged: true, definition: false } as const;
+
 /** What changes objects inside, outermost first, and the settings with which it does not hold. */
 const CHANGES: readonly (readonly [condition: string, off: Partial<InstallationSettings>])[] = [
+  [not(ONLY_MANAGED), PILOT],
   [WEBHOOKS, { webhooks: false }],
   [AGENT_RIGHTS, withSettings({ agentRights: false })],
   [METRICS, withSettings({ metricsBindAddress: '0' })],

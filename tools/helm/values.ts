@@ -77,6 +77,14 @@ export const VALUES: readonly Value[] = [
     flag: '--webhooks',
   },
   {
+    name: 'onlyManaged',
+    initial: DEFAULTS.onlyManaged,
+    schema: { type: 'boolean' },
+    meaning:
+      "Whether to run beside upstream's controller, and act only on JobSets with spec.managedBy lockstep/jobset-controller. Needs webhooks, and installs no definition.",
+    flag: '--only-managed',
+  },
+  {
     name: 'monitoring',
     initial: DEFAULTS.monitoring,
     schema: { type: 'boolean' },

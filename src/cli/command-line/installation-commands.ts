@@ -48,6 +48,10 @@ export function addInstallationCommands(program: Command): void {
       'confine the operator and its rights to these namespaces',
     )
     .option('--monitoring', 'add a ServiceMonitor and alert rules for the Prometheus operator')
+    .option(
+      '--only-managed',
+      "run beside upstream's controller, and act only on JobSets with spec.managedBy lockstep/jobset-controller",
+    )
     .option('--replace-crd', 'replace the CustomResourceDefinition of another JobSet controller')
     .option('--timeout <seconds>', 'how long to wait until everything is ready', '120')
     .option('--dry-run', 'ask the API server whether it accepts everything, and change nothing')

@@ -218,6 +218,7 @@ describe('JobSets', () => {
     namespace: undefined,
     controllers: { value: [] },
     roles: { value: [] },
+    isOnlyManaged: false,
     nowMs: 3_600_000,
     ...more,
   });
@@ -253,6 +254,22 @@ describe('JobSets', () => {
     expect(textOf(found, 'managed-by-others')).toMatch(/: a\/others$/);
     expect(textOf(found, 'stuck-deletion')).toMatch(/: a\/stuck \(finalizers: x\/y\)$/);
     expect(textOf(found, 'definition-outdated')).toMatch(/: a\/old$/);
+  });
+
+  test('have another controller, beside which Lockstep runs', () => {
+    const items = [one('a/unnamed'), one('a/ours', { managedBy: 'lockstep/jobset-controller' })];
+    const found = jobSetsFindings(
+      facts({
+        isOnlyManaged: true,
+        definition: { value: { isOurs: false, missing: ['goodput'] } },
+        controllers: { value: ['it runs'] },
+        roles: { value: ['jobset-manager-role'] },
+        jobSets: { value: { items, isAll: true } },
+      }),
+    );
+    expect(levels(found)).toMatchObject({ 'other-controller': 'ok', definition: 'note' });
+    expect(levels(found)['other-roles']).toBeUndefined();
+    expect(textOf(found, 'managed-by-others')).toMatch(/: a\/unnamed$/);
   });
 
   test('have another controller, or what it left', () => {

@@ -1,7 +1,11 @@
 /** Where the operator is, and whether each part of its installation is well. */
 import { DEPLOYMENTS, type Deployment } from '../../deploy/kinds.ts';
 import { manifest } from '../../deploy/manifest.ts';
-import { NAMESPACES_ARGUMENT, WEBHOOKS_OFF } from '../../deploy/operator-deployment.ts';
+import {
+  NAMESPACES_ARGUMENT,
+  ONLY_MANAGED,
+  WEBHOOKS_OFF,
+} from '../../deploy/operator-deployment.ts';
 import { OPERATOR_NAME } from '../../deploy/permissions.ts';
 import {
   DEFAULT_NAMESPACE,
@@ -109,6 +113,8 @@ async function asInstalled(
     ...settings,
     ...('given' in configuration && { configuration: configuration.given }),
     webhooks: !args.includes(WEBHOOKS_OFF),
+    onlyManaged: args.includes(ONLY_MANAGED),
+    definition: !args.includes(ONLY_MANAGED),
     watchNamespaces: confined?.slice(NAMESPACES_ARGUMENT.length).split(',') ?? [],
   };
 }

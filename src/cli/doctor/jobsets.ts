@@ -1,5 +1,7 @@
 /** What is wrong with the definition of JobSet, with JobSets, and what other controllers left. */
 import { DEPLOYMENTS } from '../../deploy/kinds.ts';
+import { ONLY_MANAGED } from '../../deploy/operator-deployment.ts';
+import { INSTALLED_LABELS } from '../../deploy/settings.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { isManagedByUs } from '../../jobset/manager.ts';
 import { missingStatusFields } from '../../jobset/schema/missing-fields.ts';
@@ -10,6 +12,7 @@ import {
 } from '../../kube/objects/custom-resource-definition.ts';
 import { CLUSTER_ROLES } from '../../kube/objects/rbac.ts';
 import { groupResourceOf } from '../../kube/resource.ts';
+import { formatLabelSelector, labelRequirementsOf } from '../../kube/selectors/label-selector.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { isOurDefinition } from '../install/objects.ts';
 import { otherController } from '../install/other-controller.ts';
@@ -39,6 +42,8 @@ export interface JobSetsFacts {
   readonly controllers: Fact<readonly string[]>;
   /** Names of ClusterRoles of upstream. */
   readonly roles: Fact<readonly string[]>;
+  /** Whether the operator runs beside another controller. */
+  readonly isOnlyManaged: boolean;
   readonly nowMs: number;
 }
 
@@ -74,7 +79,7 @@ export async function readJobSets(
       ),
     );
   };
-  const [definition, everywhere, controllers, roles] = await Promise.all([
+  const [definition, everywhere, controllers, roles, beside] = await Promise.all([
     fact(asking, 'get the CustomResourceDefinition of JobSets', async (signal) => {
       const crd = await unlessGone(client.get(CUSTOM_RESOURCE_DEFINITIONS, { name }, { signal }));
       return crd === undefined ? undefined : definitionFacts(crd);
@@ -99,16 +104,29 @@ export async function readJobSets(
       );
       return found.flatMap((role) => (role === undefined ? [] : [role.metadata.name]));
     }),
+    fact(asking, 'list the Deployment of the operator', (signal) =>
+      ifServed(runsBesideOthers(client, signal), false),
+    ),
   ]);
   const isEverywhere = 'value' in everywhere;
+  const isOnlyManaged = 'value' in beside && beside.value;
   return {
     definition,
     jobSets: isEverywhere ? everywhere : await list(namespace),
     namespace: isEverywhere ? undefined : namespace,
     controllers,
     roles,
+    isOnlyManaged,
     nowMs: asking.clock.now(),
   };
+}
+
+/** Whether our operator leaves JobSets that do not name it to another controller. */
+async function runsBesideOthers(client: Client, signal: AbortSignal): Promise<boolean> {
+  const labelSelector = formatLabelSelector(labelRequirementsOf({ matchLabels: INSTALLED_LABELS }));
+  const { items } = await client.list(DEPLOYMENTS, { labelSelector, limit: 1, signal });
+  const containers = items[0]?.spec?.template?.spec?.containers ?? [];
+  return containers.some(({ args }) => args?.includes(ONLY_MANAGED) === true);
 }
 
 function within(namespace: string | undefined): { readonly namespace?: string } {
@@ -133,16 +151,23 @@ function jobSetFacts({ metadata, spec, status }: JobSet): JobSetFacts {
 
 export function jobSetsFindings(facts: JobSetsFacts): readonly Finding[] {
   return [
-    ...definitionFindings(facts.definition),
-    ...ifKnown(facts.controllers, { topic: TOPIC, check: 'other-controller' }, controllerFindings),
-    ...ifKnown(facts.roles, { topic: TOPIC, check: 'other-roles' }, roleFindings),
+    ...definitionFindings(facts),
+    ...ifKnown(facts.controllers, { topic: TOPIC, check: 'other-controller' }, (lines) =>
+      controllerFindings(lines, facts),
+    ),
+    ...(facts.isOnlyManaged
+      ? []
+      : ifKnown(facts.roles, { topic: TOPIC, check: 'other-roles' }, roleFindings)),
     ...ifKnown(facts.jobSets, { topic: TOPIC, check: 'jobsets' }, (some) =>
       listFindings(some, facts),
     ),
   ];
 }
 
-function definitionFindings(definition: JobSetsFacts['definition']): readonly Finding[] {
+function definitionFindings({
+  definition,
+  isOnlyManaged,
+}: Pick<JobSetsFacts, 'definition' | 'isOnlyManaged'>): readonly Finding[] {
   const about = { topic: TOPIC, check: 'definition' } as const;
   return ifKnown(definition, about, (found): readonly Finding[] => {
     if (found === undefined) {
@@ -152,8 +177,9 @@ function definitionFindings(definition: JobSetsFacts['definition']): readonly Fi
     if (!found.isOurs) {
       const text =
         'the definition of JobSet belongs to another controller, and lacks fields of Lockstep';
-      const fix = 'lockstep install --replace-crd; docs/migrating-from-upstream.md';
-      return [{ ...about, level: 'problem', text, fix }];
+      const pilot = isOnlyManaged ? ' --only-managed' : '';
+      const fix = `lockstep install${pilot} --replace-crd; docs/migrating-from-upstream.md`;
+      return [{ ...about, level: isOnlyManaged ? 'note' : 'problem', text, fix }];
     }
     if (found.missing.length > 0) {
       const fields = named(found.missing.map((path) => `status.${path}`));
@@ -164,10 +190,18 @@ function definitionFindings(definition: JobSetsFacts['definition']): readonly Fi
   });
 }
 
-function controllerFindings(lines: readonly string[]): readonly Finding[] {
+function controllerFindings(
+  lines: readonly string[],
+  { isOnlyManaged }: Pick<JobSetsFacts, 'isOnlyManaged'>,
+): readonly Finding[] {
   const about = { topic: TOPIC, check: 'other-controller' } as const;
   if (lines.length === 0) {
     const text = 'no other controller of JobSets and none of its webhooks was found';
+    return [{ ...about, level: 'ok', text }];
+  }
+  if (isOnlyManaged) {
+    const text =
+      'another controller of JobSets was found, and Lockstep acts only on JobSets that name it, as it should beside that';
     return [{ ...about, level: 'ok', text }];
   }
   return lines.map((text) => ({
@@ -191,7 +225,7 @@ const STUCK_MS = 10 * 60 * 1000;
 
 function listFindings(
   some: Some<JobSetFacts> | undefined,
-  { namespace, nowMs }: Pick<JobSetsFacts, 'namespace' | 'nowMs'>,
+  { namespace, nowMs, isOnlyManaged }: Pick<JobSetsFacts, 'namespace' | 'nowMs' | 'isOnlyManaged'>,
 ): readonly Finding[] {
   if (some === undefined) {
     const text = 'this cluster does not know JobSets';
@@ -199,7 +233,7 @@ function listFindings(
   }
   const { items, isAll } = some;
   const names = (of: readonly JobSetFacts[]): string => named(of.map(({ name }) => name));
-  const strange = items.filter((one) => !isManagedByUs(one));
+  const strange = items.filter((one) => !isManagedByUs(one, { onlyManaged: isOnlyManaged }));
   const stuck = items.filter(({ deletedMs }) => nowMs - deletedMs > STUCK_MS);
   const outdated = items.filter(({ isOutdated }) => isOutdated);
   const where = namespace === undefined ? '' : ` in namespace ${namespace}`;
@@ -213,7 +247,7 @@ function listFindings(
             topic: TOPIC,
             check: 'managed-by-others',
             level: 'note',
-            text: `${counted(strange.length, 'JobSet')} with spec.managedBy of another controller, which Lockstep leaves alone: ${names(strange)}`,
+            text: `${counted(strange.length, 'JobSet')} of another controller (spec.managedBy), which Lockstep leaves alone: ${names(strange)}`,
           } as const,
         ]),
     ...(stuck.length === 0

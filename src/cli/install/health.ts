@@ -20,6 +20,7 @@ import { LEASES, type Lease } from '../../kube/objects/lease.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';
 import type { Resource } from '../../kube/resource.ts';
 import { isReason } from '../../kube/status.ts';
+import { ONLY_MANAGED_LEASE } from '../../operator/configuration/object-names.ts';
 import { settingValues } from '../../operator/configuration/setting-values.ts';
 import type { Client, ObjectKey } from '../../runtime/client/client.ts';
 import { keyOf, titleOf } from './objects.ts';
@@ -77,7 +78,9 @@ export async function installationHealth(
           : `missing: ${missing.join(', ')}: run "lockstep install" again`,
       ...(unread.length > 0 && { unread }),
     },
-    unlessUnread('JobSet API', [CUSTOM_RESOURCE_DEFINITIONS], () => definition(objects)),
+    ...(options.settings.definition
+      ? [unlessUnread('JobSet API', [CUSTOM_RESOURCE_DEFINITIONS], () => definition(objects))]
+      : []),
     ofKind(DEPLOYMENTS).length > 0
       ? { part: 'operator', problem: undefined, unread: ofKind(DEPLOYMENTS) }
       : await deployment(options, objects),
@@ -222,7 +225,9 @@ async function leader({
   const part = 'leader';
   const at = {
     namespace: settings.namespace,
-    name: settingValues(settings.configuration).leaderElectionId,
+    name: settings.onlyManaged
+      ? ONLY_MANAGED_LEASE
+      : settingValues(settings.configuration).leaderElectionId,
   };
   let lease: Lease | undefined;
   try {

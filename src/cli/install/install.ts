@@ -6,18 +6,29 @@
 import { manifest, manifestYaml } from '../../deploy/manifest.ts';
 import { CONFINED_NAME } from '../../deploy/permissions.ts';
 import { INSTALLED_LABELS, type Installed } from '../../deploy/settings.ts';
+import { JOBSETS } from '../../jobset/jobset.ts';
 import { namespaceOf } from '../../kube/meta.ts';
 import { NAMESPACES } from '../../kube/objects/core.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/objects/custom-resource-definition.ts';
 import { ROLE_BINDINGS, ROLES } from '../../kube/objects/rbac.ts';
+import { groupResourceOf } from '../../kube/resource.ts';
 import { isReason } from '../../kube/status.ts';
 import { sleep } from '../../runtime/ports/clock.ts';
 import type { CommandContext } from './command-context.ts';
 import { type HealthFinding, type HealthOptions, installationHealth } from './health.ts';
 import { releaseOfHelm } from './helm-release.ts';
-import { FIELD_MANAGER, isOurs, keyOf, otherPlace, PART_OF, titleOf } from './objects.ts';
+import {
+  FIELD_MANAGER,
+  isOurDefinition,
+  isOurs,
+  keyOf,
+  otherPlace,
+  PART_OF,
+  titleOf,
+} from './objects.ts';
 import type { InstallOptions } from './options.ts';
 import { preflight } from './preflight.ts';
-import { remove } from './removal.ts';
+import { remove, unlessGone } from './removal.ts';
 import { readConfigMap, settle } from './stored-settings.ts';
 
 export const EXIT_FAILURE = 1;
@@ -35,9 +46,10 @@ export function installationYaml(
   return 'problems' in settled ? settled : { yaml: manifestYaml(manifest(settled.settings)) };
 }
 
-export async function install(context: CommandContext, given: InstallOptions): Promise<number> {
+export async function install(context: CommandContext, asked: InstallOptions): Promise<number> {
   const { client, signal, print, warn } = context;
-  if (await isRefused(context, given)) return EXIT_FAILURE;
+  if (await isRefused(context, asked)) return EXIT_FAILURE;
+  const given = await withOurDefinition(context, asked);
   const settled = settle(given, await readConfigMap(context, given.settings.namespace));
   if ('problems' in settled) {
     for (const line of settled.problems) warn(line);
@@ -49,7 +61,12 @@ export async function install(context: CommandContext, given: InstallOptions): P
   const others = await namespaceOfOthers(context, all);
   for (const one of others) print(`${titleOf(one.object)} exists already and stays unchanged`);
   const objects = all.filter((one) => !others.includes(one));
-  const found = await preflight({ ...context, objects, replaceCrd: options.replaceCrd });
+  const found = await preflight({
+    ...context,
+    objects,
+    replaceCrd: options.replaceCrd,
+    onlyManaged: options.settings.onlyManaged,
+  });
   for (const line of found.warnings) warn(`warning: ${line}`);
   for (const line of found.problems) warn(line);
   if (found.problems.length > 0) return EXIT_FAILURE;
@@ -63,6 +80,19 @@ export async function install(context: CommandContext, given: InstallOptions): P
     print(`${titleOf(object)} ${said}`);
   }
   return options.dryRun ? 0 : untilHealthy(context, options, objects);
+}
+
+/** Beside another controller, our definition is brought up to date where it has replaced theirs. */
+async function withOurDefinition(
+  { client, signal }: CommandContext,
+  options: InstallOptions,
+): Promise<InstallOptions> {
+  if (options.settings.definition) return options;
+  const name = groupResourceOf(JOBSETS);
+  const get = client.get(CUSTOM_RESOURCE_DEFINITIONS, { name }, { signal });
+  const crd = await unlessGone(get);
+  const definition = crd !== undefined && isOurDefinition(crd);
+  return { ...options, settings: { ...options.settings, definition } };
 }
 
 /**

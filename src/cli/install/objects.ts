@@ -1,6 +1,7 @@
 /** The objects of an installation in a cluster. */
 import { OPERATOR_NAME } from '../../deploy/permissions.ts';
 import { INSTALLED_LABELS } from '../../deploy/settings.ts';
+import { missingStatusFields } from '../../jobset/schema/missing-fields.ts';
 import type { KubeObject } from '../../kube/meta.ts';
 import type { CustomResourceDefinition } from '../../kube/objects/custom-resource-definition.ts';
 import { CLUSTER_ROLE_BINDINGS } from '../../kube/objects/rbac.ts';
@@ -29,7 +30,7 @@ export function isOurs({ metadata }: KubeObject): boolean {
 
 /** A definition that our operator created has no label, and says more than upstream's. */
 export function isOurDefinition(crd: CustomResourceDefinition): boolean {
-  return isOurs(crd) || JSON.stringify(crd.spec.versions).includes('deprecatedEpoch');
+  return isOurs(crd) || !missingStatusFields(crd).includes('deprecatedEpoch');
 }
 
 /** Why nothing can be done in this namespace: a cluster has one Lockstep, and it is elsewhere. */

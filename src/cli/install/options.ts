@@ -31,6 +31,7 @@ export interface InstallFlags extends ConnectionFlags, SettingFlags {
   readonly webhooks?: string;
   readonly monitoring?: boolean;
   readonly networkPolicy?: boolean;
+  readonly onlyManaged?: boolean;
   readonly watchNamespace?: readonly string[];
   readonly timeout?: string;
   readonly replaceCrd?: boolean;
@@ -119,6 +120,11 @@ export function parseInstallFlags(
     ...(webhooks === 'on' || webhooks === 'off'
       ? []
       : [`--webhooks is "${webhooks}", allowed are on, off`]),
+    ...(webhooks === 'off' && flags.onlyManaged === true
+      ? [
+          '--webhooks is "off", expected "on" with --only-managed: without webhooks nothing keeps the restart mode, as upstream\'s definition drops it from the status',
+        ]
+      : []),
     ...(seconds >= 1 && seconds <= MAX_TIMEOUT_SECONDS
       ? []
       : [`--timeout is "${timeout}", allowed are seconds from 1 to ${MAX_TIMEOUT_SECONDS}`]),
@@ -138,6 +144,8 @@ export function parseInstallFlags(
       webhooks: webhooks === 'on',
       monitoring: flags.monitoring === true,
       networkPolicy: flags.networkPolicy === true,
+      onlyManaged: flags.onlyManaged === true,
+      definition: flags.onlyManaged !== true || flags.replaceCrd === true,
       watchNamespaces,
     },
     given: {

@@ -32,6 +32,8 @@ export interface PreflightOptions {
   readonly objects: readonly Installed[];
   /** Whether the definition of another controller may be replaced by ours. */
   readonly replaceCrd: boolean;
+  /** Whether the controller of upstream stays, and acts on all other JobSets. */
+  readonly onlyManaged?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -60,7 +62,7 @@ export async function preflight(options: PreflightOptions): Promise<Preflight> {
   }
   const definitions = await otherDefinition(options);
   const others = [
-    ...(await otherController(options)),
+    ...(options.onlyManaged ? [] : await otherController(options)),
     ...(await joinedNodes(options)),
     ...definitions,
   ];
@@ -96,6 +98,11 @@ async function joinedNodes(options: PreflightOptions): Promise<readonly string[]
 async function otherDefinition(options: PreflightOptions): Promise<readonly string[]> {
   const name = groupResourceOf(JOBSETS);
   const crd = await found(options, CUSTOM_RESOURCE_DEFINITIONS, { name });
+  if (crd === undefined && options.onlyManaged && !options.replaceCrd) {
+    return [
+      `there is no CustomResourceDefinition ${name}, which --only-managed leaves to the controller of kubernetes-sigs/jobset: install that first, add --replace-crd to install our definition, or omit --only-managed to run Lockstep alone`,
+    ];
+  }
   if (crd === undefined || isOurDefinition(crd)) return [];
   const foreign = (crd.status?.storedVersions ?? []).filter(
     (version) => version !== JOBSETS.version,
@@ -105,7 +112,7 @@ async function otherDefinition(options: PreflightOptions): Promise<readonly stri
       `CustomResourceDefinition ${name} of another controller has stored JobSets as ${foreign.join(', ')}, and only ${JOBSETS.version} is served here: migrate them to ${JOBSETS.version} first and remove the other versions from its status.storedVersions, or delete the definition together with its JobSets`,
     ];
   }
-  if (options.replaceCrd) return [];
+  if (options.replaceCrd || options.onlyManaged) return [];
   const versions = crd.spec.versions.map((version) => version.name).join(', ');
   return [
     `CustomResourceDefinition ${name} (${versions}) belongs to another controller: --replace-crd replaces it with ours, which has all of its fields; JobSets stay`,

@@ -2,7 +2,10 @@
  * `lockstep uninstall`: removes objects with our labels, and none that only have such names. The
  * definition of JobSet stays, with the JobSets, unless they are to go too.
  */
+import { DEPLOYMENTS } from '../../deploy/kinds.ts';
 import { manifest } from '../../deploy/manifest.ts';
+import { ONLY_MANAGED } from '../../deploy/operator-deployment.ts';
+import { OPERATOR_NAME } from '../../deploy/permissions.ts';
 import type { Installed } from '../../deploy/settings.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
 import { HUB_AUTHORITIES_NAME } from '../../jobset/names.ts';
@@ -17,6 +20,7 @@ import {
   HUB_SECRET_NAME,
   HUB_SERVICE_NAME,
   LEADER_ELECTION_ID,
+  ONLY_MANAGED_LEASE,
   SETTINGS_RECORD_NAME,
   WEBHOOK_SECRET_NAME,
 } from '../../operator/configuration/object-names.ts';
@@ -44,7 +48,10 @@ export async function uninstall(
   // In reverse order: the webhooks go first, so that JobSets stay usable, and the namespace last.
   const watchNamespaces = await confinedTo(context);
   const configuration = await liveConfiguration(context, options.settings.namespace);
-  const settings = { ...options.settings, configuration, watchNamespaces };
+  const isOnlyManaged = await runsBesideUpstream(context, options);
+  // Beside upstream's controller the definition has JobSets of both.
+  const definition = !isOnlyManaged;
+  const settings = { ...options.settings, configuration, watchNamespaces, definition };
   for (const installed of manifest(settings).toReversed()) {
     const { of, object } = installed;
     const isDefinition = of.kind === CUSTOM_RESOURCE_DEFINITIONS.kind;
@@ -59,23 +66,35 @@ export async function uninstall(
     const removal = await remove(context, installed, { dryRun, along });
     if (removal === 'Removed') removed.push(installed);
     const isLeft = removal === 'NotOurs' && of.kind === NAMESPACES.kind;
-    if (isLeft && removed.length > 0 && !dryRun) await removeWhatOperatorMade(context, options);
+    if (isLeft && removed.length > 0 && !dryRun) {
+      await removeWhatOperatorMade(context, options, isOnlyManaged);
+    }
   }
   if (removed.length === 0) print('Lockstep is not installed');
   await sayWhatStays(context);
   return options.dryRun || removed.length === 0 ? 0 : untilGone(context, options, removed);
 }
 
+async function runsBesideUpstream(
+  { client, signal }: CommandContext,
+  { settings: { namespace } }: InstallOptions,
+): Promise<boolean> {
+  const get = client.get(DEPLOYMENTS, { namespace, name: OPERATOR_NAME }, { signal });
+  const [container] = (await unlessGone(get))?.spec?.template?.spec?.containers ?? [];
+  return container?.args?.includes(ONLY_MANAGED) === true;
+}
+
 /** These would go with a namespace of ours. */
 async function removeWhatOperatorMade(
   { client, signal }: CommandContext,
   { settings: { namespace } }: InstallOptions,
+  isOnlyManaged: boolean,
 ): Promise<void> {
   const made: readonly (readonly [Resource, string])[] = [
     [SECRETS, WEBHOOK_SECRET_NAME],
     [SECRETS, HUB_SECRET_NAME],
     [ENDPOINT_SLICES, HUB_SERVICE_NAME],
-    [LEASES, LEADER_ELECTION_ID],
+    [LEASES, isOnlyManaged ? ONLY_MANAGED_LEASE : LEADER_ELECTION_ID],
     [CONFIG_MAPS, SETTINGS_RECORD_NAME],
   ];
   for (const [of, name] of made)

@@ -11,6 +11,9 @@ export function webhookConflict(flags: OperatorFlags): string | undefined {
   if (webhookService !== undefined && url !== undefined) {
     return "options '--webhook-service' and '--webhook-url' cannot be used together";
   }
+  if (webhookBindAddress === 'off' && flags.onlyManaged) {
+    return "option '--only-managed' needs '--webhook-bind-address': without webhooks nothing keeps the restart mode, as upstream's definition drops it from the status";
+  }
   if (webhookBindAddress === 'off') {
     const isUseless = installWebhooks || webhookService !== undefined || url !== undefined;
     return isUseless

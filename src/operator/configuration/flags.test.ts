@@ -31,6 +31,7 @@ describe('flags of the operator', () => {
         maxJobs: 20_000,
         maxPods: 200_000,
         maxStreams: 32_768,
+        onlyManaged: false,
         agentRights: false,
         hubBindAddress: 'off',
         hubSecretName: 'lockstep-hub-server-cert',
@@ -191,6 +192,13 @@ describe('flags of the operator', () => {
     ],
   ])('take what goes together: %j', (args, expected) => {
     expect(parse(args, '1')).toMatchObject({ kind: 'Flags', flags: expected });
+  });
+
+  test('refuse to act beside another controller without webhooks', () => {
+    expect(parseFlags(['--only-managed', '--webhooks=off'], '1', () => '')).toEqual({
+      kind: 'Error',
+      message: expect.stringContaining("option '--only-managed' needs '--webhook-bind-address'"),
+    });
   });
 
   test('answer --help and --version with text', () => {

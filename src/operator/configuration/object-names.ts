@@ -10,6 +10,9 @@ export const WEBHOOK_SECRET_NAME = 'lockstep-webhook-server-cert';
 /** Upstream's lease, so that the two controllers never act at the same time in one namespace. */
 export const LEADER_ELECTION_ID = '6d4f6a47.jobset.x-k8s.io';
 
+/** The lease of an operator that runs beside upstream's controller, which must not share its own. */
+export const ONLY_MANAGED_LEASE = 'lockstep-only-managed';
+
 /** The Secret with the certificates of the hub. */
 export const HUB_SECRET_NAME = 'lockstep-hub-server-cert';
 

@@ -243,5 +243,16 @@ export const SETTINGS = {
     install: true,
     helm: 'maxStreams',
   },
+  onlyManaged: {
+    path: 'onlyManaged',
+    type: yesOrNo(),
+    default: false,
+    help: "act only on JobSets whose spec.managedBy is lockstep/jobset-controller, beside upstream's controller; needs webhooks",
+    see: '../migrating-from-upstream.md#a-pilot-beside-upstreams-controller',
+    own: true,
+    flag: '--only-managed',
+    helm: 'onlyManaged',
+    negated: 'act on all JobSets of its namespaces, whatever the file says',
+  },
   ...AGENT_SETTINGS,
 } as const satisfies Readonly<Record<string, Setting>>;

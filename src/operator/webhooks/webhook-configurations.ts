@@ -3,9 +3,11 @@
  * that what is stored can be compared. They decide which Pods depend on the operator:
  * `docs/decisions/0006-pods-that-depend-on-the-operator.md` gives the reasons.
  */
+import type { ManagedScope } from '../../jobset/manager.ts';
 import {
   EXCLUSIVE_TOPOLOGY,
   JOBSET_NAME,
+  MANAGED_BY_LOCKSTEP,
   NODE_SELECTOR_STRATEGY,
   REPLACE_AFTER,
 } from '../../jobset/names.ts';
@@ -29,7 +31,7 @@ export type WebhookAddress =
   /** `https://HOST:PORT`, without a path. */
   | { readonly kind: 'Url'; readonly url: string };
 
-export interface WebhookSettings {
+export interface WebhookSettings extends ManagedScope {
   readonly address: WebhookAddress;
   /** PEM of all authorities to trust. */
   readonly bundle: string;
@@ -54,6 +56,12 @@ export function mutatingConfiguration(settings: WebhookSettings): MutatingWebhoo
     ...webhookOf(settings, path, of),
     reinvocationPolicy: 'Never',
   });
+  const { onlyManaged = false } = settings;
+  // Beside upstream's controller its own webhooks place Pods, whosever JobSet they belong to.
+  const placement = [
+    webhook(WEBHOOK_PATHS.mutatePod, { name: 'mpod.kb.io', ...EXCLUSIVE_PODS }),
+    webhook(WEBHOOK_PATHS.mutatePod, { name: 'mpodpriority.kb.io', ...PODS_WITH_PRIORITY }),
+  ];
   return {
     apiVersion: apiVersionOf(MUTATING_WEBHOOK_CONFIGURATIONS),
     kind: MUTATING_WEBHOOK_CONFIGURATIONS.kind,
@@ -62,15 +70,17 @@ export function mutatingConfiguration(settings: WebhookSettings): MutatingWebhoo
       webhook(WEBHOOK_PATHS.mutateJobSet, {
         name: 'mjobset.kb.io',
         rule: jobSets('CREATE', 'UPDATE'),
+        ...(onlyManaged && { matchConditions: [matchOf(names('object'))] }),
       }),
-      webhook(WEBHOOK_PATHS.mutatePod, { name: 'mpod.kb.io', ...EXCLUSIVE_PODS }),
-      webhook(WEBHOOK_PATHS.mutatePod, { name: 'mpodpriority.kb.io', ...PODS_WITH_PRIORITY }),
+      ...(onlyManaged ? [] : placement),
       webhook(WEBHOOK_PATHS.avoidNodes, { name: 'mpodnodes.kb.io', ...PODS_THAT_AVOID_NODES }),
     ],
   };
 }
 
 export function validatingConfiguration(settings: WebhookSettings): ValidatingWebhookConfiguration {
+  const { onlyManaged = false } = settings;
+  const ours = `${names('object')} || (oldObject != null && ${names('oldObject')})`;
   return {
     apiVersion: apiVersionOf(VALIDATING_WEBHOOK_CONFIGURATIONS),
     kind: VALIDATING_WEBHOOK_CONFIGURATIONS.kind,
@@ -79,8 +89,16 @@ export function validatingConfiguration(settings: WebhookSettings): ValidatingWe
       webhookOf(settings, WEBHOOK_PATHS.validateJobSet, {
         name: 'vjobset.kb.io',
         rule: jobSets('CREATE', 'UPDATE'),
+        ...(onlyManaged && { matchConditions: [matchOf(ours)] }),
       }),
-      webhookOf(settings, WEBHOOK_PATHS.validatePod, { name: 'vpod.kb.io', ...EXCLUSIVE_PODS }),
+      ...(onlyManaged
+        ? []
+        : [
+            webhookOf(settings, WEBHOOK_PATHS.validatePod, {
+              name: 'vpod.kb.io',
+              ...EXCLUSIVE_PODS,
+            }),
+          ]),
     ],
   };
 }
@@ -152,6 +170,15 @@ const NEW_PODS: WebhookRule = {
 const OF_JOBSETS: LabelSelector = {
   matchExpressions: [{ key: JOBSET_NAME, operator: 'Exists' }],
 };
+
+/** Whether a JobSet names us: in CEL, as `isManagedByUs` decides. */
+function names(object: string): string {
+  return `(has(${object}.spec) && has(${object}.spec.managedBy) && ${object}.spec.managedBy == '${MANAGED_BY_LOCKSTEP}')`;
+}
+
+function matchOf(expression: string): NonNullable<Webhook['matchConditions']>[number] {
+  return { name: 'managed-by-lockstep', expression };
+}
 
 /** These Pods prefer other nodes than those that members of their group have left. */
 const PODS_THAT_AVOID_NODES = {

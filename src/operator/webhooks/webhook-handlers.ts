@@ -3,8 +3,11 @@
 import type { FeatureGates } from '../../jobset/feature-gates.ts';
 import type { AgentDefaults } from '../../jobset/injection/agent-defaults.ts';
 import type { ContainerResources } from '../../jobset/injection/agent-resources.ts';
+import { isManagedByUs, type ManagedScope } from '../../jobset/manager.ts';
 import type { SizeLimits } from '../../jobset/size-limits.ts';
 import { defined } from '../../kube/json/defined.ts';
+import { isJsonObject } from '../../kube/json/json-value.ts';
+import type { KubeObject } from '../../kube/meta.ts';
 import type { PodLookups } from '../pod-placement/pod-lookups.ts';
 import type { AdmissionHandler } from './admission-handler.ts';
 import { type JobSetQuestions, jobSetMutator, jobSetValidator } from './jobset-webhooks.ts';
@@ -12,7 +15,7 @@ import { nodeAvoider, podMutator, podValidator } from './pod-webhooks.ts';
 import { WEBHOOK_PATHS } from './webhook-configurations.ts';
 
 /** The settings of webhooks. Plain data, so that a thread can receive it. */
-export interface WebhookRules {
+export interface WebhookRules extends ManagedScope {
   readonly gates: FeatureGates;
   /** See `OperatorConfig`, as for the next. */
   readonly nativeRestartRules?: boolean | undefined;
@@ -43,10 +46,30 @@ export function webhookHandlers(
     ...defined({ resources: agentResources }),
   };
   return new Map<string, AdmissionHandler>([
-    [WEBHOOK_PATHS.mutateJobSet, jobSetMutator(jobSets, gates, agentDefaults, limits)],
-    [WEBHOOK_PATHS.validateJobSet, jobSetValidator(jobSets, gates, agent, limits)],
+    [
+      WEBHOOK_PATHS.mutateJobSet,
+      ofOurs(jobSetMutator(jobSets, gates, agentDefaults, limits), rules),
+    ],
+    [WEBHOOK_PATHS.validateJobSet, ofOurs(jobSetValidator(jobSets, gates, agent, limits), rules)],
     [WEBHOOK_PATHS.mutatePod, podMutator(pods)],
     [WEBHOOK_PATHS.validatePod, podValidator(pods)],
     [WEBHOOK_PATHS.avoidNodes, nodeAvoider(pods)],
   ]);
+}
+
+/**
+ * Beside another controller its JobSets pass, whatever the rules of the configurations let through.
+ * A JobSet that was ours is judged too, as it must not change hands.
+ */
+function ofOurs(judge: AdmissionHandler, { onlyManaged = false }: ManagedScope): AdmissionHandler {
+  if (!onlyManaged) return judge;
+  return (request, signal) =>
+    [request.object, request.oldObject].some((one) => namesUs(one))
+      ? judge(request, signal)
+      : Promise.resolve({ kind: 'Allowed' });
+}
+
+function namesUs(object: KubeObject | undefined): boolean {
+  const spec: unknown = object !== undefined && 'spec' in object ? object.spec : undefined;
+  return isJsonObject(spec) && isManagedByUs(spec, { onlyManaged: true });
 }

@@ -145,7 +145,7 @@ class RunningWebhooks implements Webhooks {
   }
 
   async #listen(first: KeyPair): Promise<void> {
-    const { listen, address, logger, install, namespaces } = this.#options;
+    const { listen, address, logger, install, namespaces, onlyManaged } = this.#options;
     const listener = await listen(this.#handler(), first);
     if (this.#isStopped) return listener.close();
     this.#listener = listener;
@@ -160,6 +160,7 @@ class RunningWebhooks implements Webhooks {
         address: address ?? { kind: 'Url', url: listener.url },
         bundle: this.#bundle,
         namespaces,
+        onlyManaged,
       },
     });
   }

@@ -117,6 +117,9 @@ limits:
   maxStreams: {{ toRawJson $values.limits.maxStreams }}
 {{- end }}
 {{- end }}
+{{- if not (kindIs "invalid" $values.onlyManaged) }}
+onlyManaged: {{ toRawJson $values.onlyManaged }}
+{{- end }}
 {{- with $values.agent }}
 agent:
 {{- if not (kindIs "invalid" $values.agent.image) }}
@@ -177,6 +180,9 @@ agent:
 {{- end -}}
 
 {{- define "lockstep.operatorMemory" -}}
+{{- if and .Values.onlyManaged (not .Values.webhooks) -}}
+{{- fail "onlyManaged needs webhooks: without them nothing keeps the restart mode" -}}
+{{- end -}}
 {{- $streams := int64 .Values.maxStreams -}}
 {{- $kib := add 425984 (mul $streams 50) -}}
 {{- $least := mul 256 (div (add $kib 262143) 262144) -}}
