@@ -282,7 +282,7 @@ class ScriptedNode {
     await this.#write(pod, {
       phase: exitCode === 0 ? 'Succeeded' : 'Failed',
       conditions: [{ type: 'Ready', status: 'False' }],
-      containerStatuses: [statusOf({ terminated: { exitCode, finishedAt } })],
+      containerStatuses: [statusOf(pod, { terminated: { exitCode, finishedAt } })],
     });
   }
 
@@ -294,7 +294,7 @@ class ScriptedNode {
     await this.#write(pod, {
       phase: 'Running',
       conditions: [{ type: 'Ready', status: 'True' }],
-      containerStatuses: [statusOf({ running: {} })],
+      containerStatuses: [statusOf(pod, { running: { startedAt: timeText(this.#clock.now()) } })],
     });
   }
 
@@ -320,11 +320,15 @@ class ScriptedNode {
 
 const STOP_MS = 1000;
 
-function statusOf(state: {
-  running?: object;
-  terminated?: { exitCode: number; finishedAt: string };
-}) {
-  return { name: 'main', ready: false, restartCount: 0, image: '', imageID: '', state };
+function statusOf(
+  { spec }: Pod,
+  state: {
+    running?: { startedAt: string };
+    terminated?: { exitCode: number; finishedAt: string };
+  },
+) {
+  const name = spec.containers[0]?.name ?? '';
+  return { name, ready: false, restartCount: 0, image: '', imageID: '', state };
 }
 
 function ignoreGone(error: unknown): void {

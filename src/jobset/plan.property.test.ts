@@ -261,7 +261,7 @@ const SNAPSHOT: fc.Arbitrary<Snapshot> = fc
         members: membersOf(jobs),
         answers: isAnswered ? answers : {},
         surroundings: some.hasService ? SURROUNDINGS : { ...SURROUNDINGS, service: undefined },
-        hubReach: { streams: 0, silentMs: some.silentMs, readyPods: 1 },
+        hubReach: { streams: 0, missing: 1, silent: [], mayLook: some.silentMs > 0 },
         gates: { ...DEFAULT_FEATURE_GATES, ...(gate && { [gate]: false }) },
       },
     );

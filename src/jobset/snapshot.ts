@@ -52,10 +52,14 @@ export interface Snapshot {
 export interface HubReach {
   /** Agents that use it now. */
   readonly streams: number;
-  /** For how long this operator has known of none; 0 if there is one. */
-  readonly silentMs: number;
-  /** The most Pods that were ready at a time since then: before the barrier lifts a Pod is not. */
-  readonly readyPods: number;
+  /** Members that were told of the hub and have no stream, as of the last look. */
+  readonly missing: number;
+  /** Some of them, and for how long this operator has known each to have none. */
+  readonly silent: readonly { readonly pod: PodFacts; readonly silentMs: number }[];
+  /** Whether that look was before now, so that another is due. */
+  readonly isOld?: boolean;
+  /** Whether enough time has passed to read such Pods again. */
+  readonly mayLook: boolean;
 }
 
 /** The namespace's objects under names that the JobSet needs. */
@@ -107,6 +111,8 @@ export type Question =
   | { readonly kind: 'ImageVolumes' }
   /** On which nodes are these suspects, and how did their containers end? */
   | { readonly kind: 'Suspects'; readonly pods: readonly SuspectPod[] }
+  /** For how long have the agents of these Pods run? */
+  | { readonly kind: 'SilentAgents'; readonly pods: readonly PodFacts[] }
   /** Are these Pods ahead of their time, or is the JobSet at hand old? */
   | { readonly kind: 'FreshJobSet'; readonly pods: readonly PodFacts[] };
 
@@ -125,6 +131,8 @@ export interface Answers {
   /** True if `members` holds every Pod that had succeeded when the question was asked. */
   readonly isSuccessFresh?: boolean;
   readonly hasImageVolumes?: boolean;
+  /** By UID, for how long the agent has run in this container, of those that run. */
+  readonly silentAgents?: ReadonlyMap<string, number>;
   /** By resource, what a LimitRange of the namespace demands of each container. */
   readonly minimums?: ContainerMinimums;
   /** True if the JobSet was read from the API after the question. */

@@ -432,9 +432,9 @@ describe('a group that the hub hears nothing of', () => {
       const { acceptor } = hub;
       hub.acceptor = undefined;
       hub.breakAll();
-      await group.cluster.clock.advance(120_000);
+      await group.cluster.clock.advance(15_000);
       expect(await reach()).toBeUndefined();
-      await group.cluster.clock.advance(120_000);
+      await group.cluster.clock.advance(15_000);
       expect(await reach()).toBe('True NoAgentConnected');
       hub.acceptor = acceptor;
       await group.cluster.until(async () => (await reach()) === 'False HubReached');
@@ -443,6 +443,33 @@ describe('a group that the hub hears nothing of', () => {
       await expectRestarts(1);
     },
   );
+});
+
+describe('a group of which one member does not reach the hub', () => {
+  it('says so within half a minute, names it, and says when it has come', async () => {
+    await start();
+    const { acceptor } = hub;
+    hub.detours.set('w/1', undefined);
+    hub.network('w/1').breakAll();
+    await group.cluster.clock.advance(30_000);
+    expect(await reach()).toBe('True AgentsNotConnected');
+    const { conditions = [] } = (await group.jobSet()).status ?? {};
+    const { message = '' } = conditions.find(({ type }) => type === 'HubUnreachable') ?? {};
+    expect(message).toContain('1 of 3 members');
+    expect(message).toContain(group.podNameIn('w/1'));
+    hub.detours.set('w/1', acceptor);
+    await group.cluster.until(async () => (await reach()) === 'False HubReached');
+  });
+
+  it('is no alarm when another operator takes over', async () => {
+    await start();
+    await group.stopOperator();
+    hub.breakAll();
+    await group.cluster.clock.advance(20_000);
+    await group.startOperator();
+    await group.cluster.clock.advance(60_000);
+    expect(await reach()).toBeUndefined();
+  });
 });
 
 describe('a warm standby', () => {

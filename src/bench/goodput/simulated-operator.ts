@@ -160,7 +160,7 @@ export class SimulatedOperator {
       vanished: [],
       members: this.#members,
       fates: (epoch) => [...this.#ends.values()].filter((end) => end.epoch === epoch),
-      hubReach: { streams: SIMULATED_MEMBERS, silentMs: 0, readyPods: SIMULATED_MEMBERS },
+      hubReach: { streams: SIMULATED_MEMBERS, missing: 0, silent: [], mayLook: false },
       reported: () => this.#cluster.reported,
       surroundings: {
         service: SERVICE,
@@ -190,6 +190,8 @@ export class SimulatedOperator {
         const record = { pod: name, node, exitCode: 1, reason: 'Error' };
         return { witness: { record, slot, finishedMs: undefined, showsFailure: true } };
       }
+      case 'SilentAgents':
+        return { silentAgents: new Map() };
       case 'Suspects':
         return {
           suspects: new Map(

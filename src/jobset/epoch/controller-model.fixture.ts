@@ -225,6 +225,8 @@ export class ControllerModel {
       }
       case 'SucceededPods':
         return { isSuccessFresh: true };
+      case 'SilentAgents':
+        return { silentAgents: new Map() };
       case 'Suspects':
         return { suspects: new Map() };
       case 'Notice':

@@ -43,7 +43,9 @@ export function afterEach(
   status?: JobSetStatus,
 ): readonly Stored<JobSet>[] {
   let jobSet: Stored<JobSet> = { ...storedJobSet(spec), ...(status && { status }) };
-  let seen: Partial<Snapshot> = { hubReach: { streams: 2, silentMs: 0, readyPods: 2 } };
+  let seen: Partial<Snapshot> = {
+    hubReach: { streams: 2, missing: 0, silent: [], mayLook: false },
+  };
   return moments.map(([atS, { spec: changed, annotations, ...more }]) => {
     const metadata = {
       ...jobSet.metadata,

@@ -300,7 +300,7 @@ export class Hub {
     this.#options.left?.(podUid, seenMs);
     const group = this.#groups.get(jobSetUid);
     group?.remove(stream);
-    if (group?.size === 0 && !this.#end.signal.aborted) this.reachChanged(group.key);
+    if (group !== undefined && !this.#end.signal.aborted) this.reachChanged(group.key);
     if (group?.size === 0 && !group.isReading) this.#groups.delete(jobSetUid);
     if (this.#streams.get(podUid) === stream) this.#streams.delete(podUid);
     this.metrics.streams(this.#streams.size);

@@ -1,6 +1,7 @@
 /** Answers the questions of a plan by requests to the API server. */
 import { type PodFacts, podFacts } from '../../jobset/epoch/pod-facts.ts';
 import { mayBeLost, witnessOf } from '../../jobset/epoch/witness.ts';
+import { templateAgent } from '../../jobset/injection/template-agent.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { identityOf, isChildOf } from '../../jobset/membership.ts';
 import { JOBSET_UID } from '../../jobset/names.ts';
@@ -71,6 +72,13 @@ export async function inquire(
       const read = readSuspects(question.pods, jobSet, client, clock, signal);
       return { answers: { suspects: await read } };
     }
+    case 'SilentAgents': {
+      const nowMs = clock.now();
+      memory.readSilent(question.pods, nowMs);
+      return {
+        answers: { silentAgents: await runningAgents(question.pods, client, nowMs, signal) },
+      };
+    }
     case 'FreshJobSet': {
       const { name, namespace = '' } = jobSet.metadata;
       const fresh = await client.get(JOBSETS, { namespace, name }, { signal });
@@ -136,6 +144,26 @@ async function findOverdue(
     const hasEnded = pod?.status?.phase === 'Failed' || pod?.status?.phase === 'Succeeded';
     if (pod?.metadata.deletionTimestamp === undefined || hasEnded) return;
     found.set(facts.uid, { node: pod.spec.nodeName });
+  });
+  return found;
+}
+
+/** For how long the agent of each Pod has run since its container started last. */
+async function runningAgents(
+  pods: readonly PodFacts[],
+  client: Client,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<NonNullable<Answers['silentAgents']>> {
+  const found = new Map<string, number>();
+  await forEachConcurrently(pods, MAX_PARALLEL_READS, async (facts) => {
+    const pod = await readPod(facts, client, signal);
+    const agent = pod && templateAgent(pod);
+    if (pod === undefined || agent === undefined) return;
+    const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {};
+    const statuses = [...initContainerStatuses, ...containerStatuses];
+    const startedAt = statuses.find(({ name }) => name === agent.name)?.state?.running?.startedAt;
+    if (startedAt !== undefined) found.set(facts.uid, nowMs - Date.parse(startedAt));
   });
   return found;
 }

@@ -1,8 +1,15 @@
 /** What the controller remembers of one JobSet between two plans. */
+import type { JobSetIdentity } from '../../jobset/child-jobs/job-template.ts';
+import { HUB_LOOK_MS, isToldOfHub } from '../../jobset/epoch/hub-reach.ts';
 import type { PodFacts } from '../../jobset/epoch/pod-facts.ts';
+import { ownerKey } from '../../jobset/membership.ts';
 import type { HubReach, Knowledge } from '../../jobset/snapshot.ts';
 import type { CountersPutOff } from '../../jobset/status/counters.ts';
+import type { Stored } from '../../kube/meta.ts';
+import type { Job } from '../../kube/objects/job.ts';
+import type { Hub } from '../hub/hub.ts';
 import type { ChildJobMemory } from '../tracking/child-job-memory.ts';
+import type { GroupTracker } from '../tracking/group-tracker.ts';
 import type { ActionOutcome } from './carry-out.ts';
 
 /** No correct decision depends on it: it saves requests and repeated Events. */
@@ -11,8 +18,13 @@ export class JobSetMemory {
   readonly #notices = new Map<string, { looks: number; againMs: number }>();
   #noticedEpoch: number | undefined;
   readonly #reported = new Set<string>();
-  /** Present while the hub has no stream of its agents. */
-  #silence: { readonly sinceMs: number; readyPods: number } | undefined;
+  /** The last look at members without a stream to the hub, and when some of them were read. */
+  #hubLook: HubLook = {
+    atMs: Number.NEGATIVE_INFINITY,
+    readMs: Number.NEGATIVE_INFINITY,
+    missing: 0,
+    silent: new Map(),
+  };
   countersPutOff: CountersPutOff | undefined;
   readonly jobs: ChildJobMemory;
   /** Successive passes in which a Job could not be made. */
@@ -61,16 +73,51 @@ export class JobSetMemory {
     }
   }
 
-  /** `readyPods` are the current ones. */
-  hubReach(streams: number, readyPods: number, nowMs: number): HubReach {
-    if (streams > 0) {
-      this.#silence = undefined;
-      return { streams, silentMs: 0, readyPods };
+  /** `members` are those that were told of the hub; asked for at most once in `HUB_LOOK_MS`. */
+  hubReach(
+    hub: Pick<Hub, 'streamsOf' | 'hasStream'>,
+    { jobSetUid, members }: ToldMembers,
+    nowMs: number,
+  ): HubReach {
+    if (nowMs - this.#hubLook.atMs >= HUB_LOOK_MS) {
+      let missing = 0;
+      const silent = new Map<string, { readonly pod: PodFacts; readonly sinceMs: number }>();
+      const found = new Map<string, PodFacts>();
+      for (const pod of members()) {
+        if (pod.isTerminating || hub.hasStream(pod.uid)) continue;
+        missing++;
+        const isKnown = this.#hubLook.silent.has(pod.uid);
+        if (isKnown || found.size < MAX_SILENT) found.set(pod.uid, pod);
+      }
+      // Those that were read last come last.
+      for (const [uid, { sinceMs }] of this.#hubLook.silent) {
+        const pod = found.get(uid);
+        if (pod !== undefined) silent.set(uid, { pod, sinceMs });
+      }
+      for (const [uid, pod] of found) {
+        if (!silent.has(uid) && silent.size < MAX_SILENT) silent.set(uid, { pod, sinceMs: nowMs });
+      }
+      this.#hubLook = { ...this.#hubLook, atMs: nowMs, missing, silent };
     }
-    this.#silence ??= { sinceMs: nowMs, readyPods };
-    this.#silence.readyPods = Math.max(this.#silence.readyPods, readyPods);
-    const { sinceMs } = this.#silence;
-    return { streams, silentMs: nowMs - sinceMs, readyPods: this.#silence.readyPods };
+    const { atMs, missing, silent, readMs } = this.#hubLook;
+    return {
+      streams: hub.streamsOf(jobSetUid),
+      missing,
+      silent: [...silent.values()].map(({ pod, sinceMs }) => ({ pod, silentMs: nowMs - sinceMs })),
+      isOld: nowMs > atMs,
+      mayLook: nowMs - readMs >= HUB_LOOK_MS,
+    };
+  }
+
+  /** Other Pods are read before these are again. */
+  readSilent(pods: readonly PodFacts[], nowMs: number): void {
+    const silent = new Map(this.#hubLook.silent);
+    for (const { uid } of pods) {
+      const known = silent.get(uid);
+      silent.delete(uid);
+      if (known !== undefined) silent.set(uid, known);
+    }
+    this.#hubLook = { ...this.#hubLook, silent, readMs: nowMs };
   }
 
   /**
@@ -109,8 +156,37 @@ const FIRST_NOTICE_RECHECK_MS = 25;
 const MAX_NOTICE_LOOKS = 7;
 /** When a whole group stops, a few Pods show as much as all: failures are announced anyway. */
 export const MAX_NOTICES_PER_EPOCH = 8;
+/** The most members without a stream that are remembered at a time. */
+const MAX_SILENT = 64;
 /** The most remembered reports. Beyond it all are forgotten, which costs a repetition. */
 const MEMORY_LIMIT = 10_000;
+
+/** Members of a JobSet that were told of the hub, counted only when they are asked for. */
+interface ToldMembers {
+  readonly jobSetUid: string;
+  readonly members: () => Iterable<PodFacts>;
+}
+
+export function toldMembers(
+  identity: JobSetIdentity,
+  jobs: readonly Stored<Job>[],
+  tracker: Pick<GroupTracker, 'podsOf'>,
+): ToldMembers {
+  return {
+    jobSetUid: identity.uid,
+    *members() {
+      const told = new Set(jobs.filter(isToldOfHub).map(({ metadata }) => metadata.uid));
+      for (const pod of tracker.podsOf(ownerKey(identity))) if (told.has(pod.jobUid)) yield pod;
+    },
+  };
+}
+
+interface HubLook {
+  readonly atMs: number;
+  readonly readMs: number;
+  readonly missing: number;
+  readonly silent: ReadonlyMap<string, { readonly pod: PodFacts; readonly sinceMs: number }>;
+}
 
 function announcementKey({ uid, epoch }: PodFacts): string {
   return `${uid}/${epoch ?? ''}`;

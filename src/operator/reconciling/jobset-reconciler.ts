@@ -45,7 +45,7 @@ import { carryOut } from './carry-out.ts';
 import { whatGoesAway } from './going-away.ts';
 import { createImageVolumes, type ImageVolumes } from './image-volumes.ts';
 import { inquire } from './inquiries.ts';
-import { JobSetMemory, MAX_NOTICES_PER_EPOCH } from './jobset-memory.ts';
+import { JobSetMemory, MAX_NOTICES_PER_EPOCH, toldMembers } from './jobset-memory.ts';
 import { Reports } from './reports.ts';
 
 export interface ReconcilerOptions {
@@ -71,7 +71,7 @@ export interface ReconcilerOptions {
 }
 
 /** A plan asks at most one question of each kind, and looks at a few Pods with notices. */
-const MAX_QUESTIONS = 11 + MAX_NOTICES_PER_EPOCH;
+const MAX_QUESTIONS = 12 + MAX_NOTICES_PER_EPOCH;
 
 export class JobSetReconciler {
   readonly #options: ReconcilerOptions;
@@ -239,7 +239,7 @@ export class JobSetReconciler {
       agent: restartAllProblem === undefined ? agent : { ...agent, restartAllProblem },
       gates,
       sha1,
-      hubReach: hub && memory.hubReach(hub.streamsOf(identity.uid), readyPods(jobs), clock.now()),
+      hubReach: hub && memory.hubReach(hub, toldMembers(identity, jobs, tracker), clock.now()),
       limits,
       nowMs: clock.now(),
     };
@@ -332,8 +332,4 @@ interface Decided {
   readonly snapshot: Snapshot;
   readonly made: Plan;
   readonly lookAgainMs: number | undefined;
-}
-
-function readyPods(jobs: readonly Job[]): number {
-  return jobs.reduce((sum, { status }) => sum + (status?.ready ?? 0), 0);
 }

@@ -201,7 +201,7 @@ class World {
       spec: withDefaults({ ...spec, suspend: this.#isSuspended }),
       nowMs: this.operatorMs,
       reported: () => this.#work.at(this.#uid, this.nowMs),
-      hubReach: { streams: MEMBERS, silentMs: 0, readyPods: MEMBERS },
+      hubReach: { streams: MEMBERS, missing: 0, silent: [], mayLook: false },
       fates: () => [
         {
           member: { replicatedJob: 'w', jobIndex: 0, completions: 3, pod: 'hung', podUid: 'hung' },
