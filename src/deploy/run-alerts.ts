@@ -3,15 +3,20 @@
  * aggregated by namespace and name, because after a change of leaders there may be two series.
  */
 import type { Alert } from './alert.ts';
+import { goodputOfLast, speedOfLast } from './run-windows.ts';
 
 const latest = (metric: string): string => `max by (namespace, jobset) (lockstep_jobset_${metric})`;
 
 const RUN = '{{ $labels.namespace }}/{{ $labels.jobset }}';
 const AT = '{{ $labels.jobset }} -n {{ $labels.namespace }}';
 
-/** Time that checkpoints allow to judge: with less of it, a start alone makes the share low. */
-const JUDGED_SECONDS =
-  'sum by (namespace, jobset) (max by (namespace, jobset, class) (lockstep_jobset_goodput_seconds{class!~"Waiting|Suspended|Running"}))';
+/** A single restart wastes no more than that, whatever it loses; a run that stops wastes all. */
+const GOODPUT_LOW_MINUTES = 55;
+const GOODPUT = goodputOfLast('1h', { leastBefore: 3600, leastWithin: 1800 });
+
+/** Half, and a little for chance: windows begin and end between two steps. */
+const SLOW = 0.55;
+const SPEED = speedOfLast('15m', { epochFor: '20m', leastWindows: 8, leastSteps: 10 });
 
 export const RUN_ALERTS: readonly Alert[] = [
   {
@@ -40,11 +45,19 @@ export const RUN_ALERTS: readonly Alert[] = [
   },
   {
     name: 'LockstepRunGoodputLow',
-    expression: `${latest('goodput_ratio')} < 0.9 and ${JUDGED_SECONDS} > 3600`,
-    forMinutes: 15,
+    expression: `${GOODPUT} < 0.9`,
+    forMinutes: GOODPUT_LOW_MINUTES,
     severity: 'warning',
-    summary: `JobSet ${RUN} kept only {{ $value | humanizePercentage }} of its time`,
-    description: `The rest went into starts, restarts, hangs and work that was lost. See which: lockstep report ${AT}`,
+    summary: `JobSet ${RUN} kept only {{ $value | humanizePercentage }} of the last hour`,
+    description: `So it has been for most of an hour. The rest went into starts, restarts, hangs and work that was lost. See which: lockstep report ${AT}`,
+  },
+  {
+    name: 'LockstepRunSlow',
+    expression: `${SPEED} < ${SLOW}`,
+    forMinutes: 30,
+    severity: 'warning',
+    summary: `JobSet ${RUN} makes only {{ $value | humanizePercentage }} of its usual steps`,
+    description: `It runs, and used to make twice as many in the last day. See which members are slow: lockstep status ${AT}. A node, its network or the storage may be slow, or the run was made smaller.`,
   },
   {
     name: 'LockstepRunRestartsInVain',
