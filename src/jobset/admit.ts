@@ -14,7 +14,7 @@ import type { FeatureGates } from './feature-gates.ts';
 import { type AgentDefaults, withAgentDefaults } from './injection/agent-defaults.ts';
 import type { JobSet } from './jobset.ts';
 import { JOBSET_SCHEMA } from './schema/schema.ts';
-import type { SizeLimits } from './size-limits.ts';
+import type { JobSetLimits } from './size-limits.ts';
 import { validateJobSetCreate } from './validation.ts';
 
 /** `jobSet` has its defaults; check the errors before you use it. */
@@ -33,7 +33,7 @@ export const WHOLE_JOBSET_SCHEMA = resourceSchema(JOBSET_SCHEMA);
 export function admitJobSet(
   given: JobSet,
   gates: FeatureGates,
-  limits?: SizeLimits,
+  limits?: JobSetLimits,
   agentDefaults?: AgentDefaults,
 ): AdmittedJobSet {
   const filled = applyDefaults(WHOLE_JOBSET_SCHEMA, given) as JobSet;

@@ -10,6 +10,16 @@ export interface SizeLimits {
   readonly maxPods: number;
 }
 
+/** `Warn` is for clusters that get JobSets from clusters of other versions. */
+export const UNKNOWN_ANNOTATIONS = ['Refuse', 'Warn'] as const;
+export type UnknownAnnotations = (typeof UNKNOWN_ANNOTATIONS)[number];
+
+/** What an operator accepts besides the rules of the API. */
+export interface JobSetLimits extends SizeLimits {
+  /** What becomes of a new unknown annotation, by default `Refuse`. */
+  readonly unknownAnnotations?: UnknownAnnotations | undefined;
+}
+
 /** Those of the definition, which no setting exceeds. */
 export const DEFINITION_LIMITS: SizeLimits = { maxJobs: 100_000, maxPods: 1_000_000 };
 

@@ -24,7 +24,7 @@ import { forgetNodesErrors } from './ladder/forget-nodes.ts';
 import { ladderErrors, ladderWarnings } from './ladder/ladder-settings.ts';
 import { keepFailedErrors, keepFailedWarnings } from './policies/keep-failed.ts';
 import { progressTimeoutErrors } from './progress/progress-timeouts.ts';
-import { DEFINITION_LIMITS, type SizeLimits } from './size-limits.ts';
+import { DEFINITION_LIMITS, type JobSetLimits, type SizeLimits } from './size-limits.ts';
 import { isFinished } from './status/conditions.ts';
 import {
   coordinatorErrors,
@@ -65,13 +65,13 @@ export function validateJobSetCreate(
   jobSet: JobSet,
   gates: FeatureGates,
   claims: ExistingClaims = NO_CLAIMS,
-  limits: SizeLimits = DEFINITION_LIMITS,
+  limits: JobSetLimits = DEFINITION_LIMITS,
 ): readonly FieldError[] {
   const spec = withDefaults(jobSet.spec, gates);
   return [
     ...sizeErrors(spec, limits),
     ...activeDeadlineErrors(jobSet.spec ?? {}, gates),
-    ...unknownAnnotationErrors(jobSet.metadata, spec),
+    ...(limits.unknownAnnotations === 'Warn' ? [] : unknownAnnotationErrors(jobSet.metadata, spec)),
     ...errorsOfAnySize(jobSet, gates, claims),
   ];
 }
@@ -112,7 +112,7 @@ export function validateJobSetUpdate(
   old: JobSet,
   jobSet: JobSet,
   gates: FeatureGates,
-  limits: SizeLimits = DEFINITION_LIMITS,
+  limits: JobSetLimits = DEFINITION_LIMITS,
 ): readonly FieldError[] {
   const annotations = jobSet.metadata.annotations;
   const isSame =
@@ -126,7 +126,9 @@ export function validateJobSetUpdate(
   return [
     ...sizeErrors(after, limits, before),
     ...activeDeadlineErrors(after, gates, before),
-    ...unknownAnnotationErrors(jobSet.metadata, after, { metadata: old.metadata, spec: before }),
+    ...(limits.unknownAnnotations === 'Warn'
+      ? []
+      : unknownAnnotationErrors(jobSet.metadata, after, { metadata: old.metadata, spec: before })),
     ...(gates.ElasticJobSet
       ? scalingErrors(before, after, isFinished(old.status?.conditions))
       : []),

@@ -276,7 +276,11 @@ function webhooksOf(
   const { namespace } = access;
   const rules = {
     gates: flags.featureGates,
-    limits: { maxJobs: flags.maxJobs, maxPods: flags.maxPods },
+    limits: {
+      maxJobs: flags.maxJobs,
+      maxPods: flags.maxPods,
+      unknownAnnotations: flags.unknownAnnotations,
+    },
     nativeRestartRules: flags.nativeRestartRules,
     agentResources: flags.agentResources,
     servesHub: flags.hubBindAddress !== 'off',

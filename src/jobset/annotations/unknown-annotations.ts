@@ -56,6 +56,15 @@ export function reportUnknownAnnotations({ jobSet, spec }: Facts): readonly Deci
   return [{ conditions: [{ type, status: 'True', reason, message, event: 'Warning' }] }];
 }
 
+/** Warns of the same keys where they are not refused. */
+export function unknownAnnotationWarnings(
+  ...[metadata, spec, old]: Parameters<typeof unknownAnnotationErrors>
+): readonly string[] {
+  return unknownAnnotationErrors(metadata, spec, old).map(
+    ({ field, detail }) => `${field} has no effect: ${detail}`,
+  );
+}
+
 /** Warns of known keys in places where they have no effect. */
 export function misplacedAnnotationWarnings(
   metadata: JobSet['metadata'],

@@ -34,6 +34,7 @@ describe('a Configuration', () => {
       maxJobs: 20_000,
       maxPods: 200_000,
       maxStreams: 32_768,
+      unknownAnnotations: 'Refuse',
       onlyManaged: false,
       tls: { minVersion: 'TLSv1.2' },
       featureGates: DEFAULT_FEATURE_GATES,
@@ -106,6 +107,7 @@ agent:
       maxJobs: 20_000,
       maxPods: 1_000_000,
       maxStreams: 32_768,
+      unknownAnnotations: 'Refuse',
       onlyManaged: false,
       tls: {
         minVersion: 'TLSv1.2',

@@ -31,6 +31,7 @@ describe('flags of the operator', () => {
         maxJobs: 20_000,
         maxPods: 200_000,
         maxStreams: 32_768,
+        unknownAnnotations: 'Refuse',
         onlyManaged: false,
         agentRights: false,
         hubBindAddress: 'off',

@@ -4,13 +4,18 @@
  * docs/reference/configuration.md. Settings of one section stand together, and have the name of their
  * flag.
  */
-import { DEFAULT_SIZE_LIMITS, DEFINITION_LIMITS } from '../../jobset/size-limits.ts';
+import {
+  DEFAULT_SIZE_LIMITS,
+  DEFINITION_LIMITS,
+  UNKNOWN_ANNOTATIONS,
+} from '../../jobset/size-limits.ts';
 import { formatDuration } from '../../kube/duration.ts';
 import { DEFAULT_LEASE_TIMES } from '../../runtime/controller/leader-election.ts';
 import { AGENT_SETTINGS } from './agent-settings.ts';
 import { LEADER_ELECTION_ID, WEBHOOK_SECRET_NAME, WEBHOOK_SERVICE_NAME } from './object-names.ts';
 import {
   address,
+  choice,
   choiceOrEmpty,
   cipherSuites,
   duration,
@@ -242,6 +247,16 @@ export const SETTINGS = {
     flag: '--max-streams',
     install: true,
     helm: 'maxStreams',
+  },
+  unknownAnnotations: {
+    path: 'unknownAnnotations',
+    type: choice(UNKNOWN_ANNOTATIONS, 'answer'),
+    default: 'Refuse',
+    help: 'answer to a new annotation below lockstep/ that is not known; Warn is for clusters that get JobSets from other versions, as with MultiKueue',
+    see: 'names.md#unknown-annotations',
+    own: true,
+    flag: '--unknown-annotations',
+    install: true,
   },
   onlyManaged: {
     path: 'onlyManaged',

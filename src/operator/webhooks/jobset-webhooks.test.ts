@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../../jobset/feature-gates.ts';
+import { DEFAULT_SIZE_LIMITS } from '../../jobset/size-limits.ts';
 import type { KubeList, KubeObject, Stored } from '../../kube/meta.ts';
 import type { AdmissionRequest } from '../../kube/objects/admission-webhooks.ts';
 import { PERSISTENT_VOLUME_CLAIMS } from '../../kube/objects/core.ts';
@@ -384,5 +385,35 @@ describe('a JobSet that chooses the hub', () => {
     await expect(ask(validator(), 'CREATE', wrong)).rejects.toThrow(
       'supported values: "Hub", "Auto", "API"',
     );
+  });
+});
+
+describe('unknown annotations, where they are only warned of', () => {
+  const limits = { ...DEFAULT_SIZE_LIMITS, unknownAnnotations: 'Warn' } as const;
+  const judge = jobSetValidator(
+    jobSetQuestions(new MemoryClient()),
+    DEFAULT_FEATURE_GATES,
+    {},
+    limits,
+  );
+  const wrong = jobSet(
+    {},
+    { name: 'train', annotations: { 'lockstep/progress-timout': '5m', 'lockstep/standby': 'Off' } },
+  );
+  const warnings = [
+    'metadata.annotations[lockstep/progress-timout] has no effect: no annotation of this version of Lockstep; did you mean lockstep/progress-timeout?',
+  ];
+
+  it('are accepted by both webhooks, with a warning', async () => {
+    const mutator = jobSetMutator(ANY_NODES, DEFAULT_FEATURE_GATES, undefined, limits);
+    expect(await ask(mutator, 'CREATE', wrong)).toMatchObject({ kind: 'Allowed', object: {} });
+    expect(await ask(judge, 'CREATE', wrong)).toEqual({ kind: 'Allowed', warnings });
+    expect(await ask(judge, 'UPDATE', wrong, jobSet())).toEqual({ kind: 'Allowed', warnings });
+    const told = await ask(judge, 'UPDATE', { ...wrong, status: {} } as KubeObject, wrong);
+    expect(told, 'an old one is not warned of again').toEqual(ALLOWED);
+  });
+
+  it('are refused by default', async () => {
+    await expect(ask(validator(), 'CREATE', wrong)).rejects.toThrow('lockstep/progress-timeout');
   });
 });

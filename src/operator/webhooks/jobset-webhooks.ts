@@ -2,6 +2,7 @@
 
 import { admitJobSet, WHOLE_JOBSET_SCHEMA } from '../../jobset/admit.ts';
 import { laterJobsWarnings } from '../../jobset/annotations/later-jobs.ts';
+import { unknownAnnotationWarnings } from '../../jobset/annotations/unknown-annotations.ts';
 import {
   type DefaultedSpec,
   defaultJobSet,
@@ -19,7 +20,7 @@ import {
 import type { ContainerMinimums, ShareOptions } from '../../jobset/injection/agent-resources.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { AGENT_CHANNEL } from '../../jobset/names.ts';
-import type { SizeLimits } from '../../jobset/size-limits.ts';
+import type { JobSetLimits } from '../../jobset/size-limits.ts';
 import { type ExistingClaims, sharedClaimNames } from '../../jobset/validation/volume-claims.ts';
 import {
   jobSetWarnings,
@@ -54,7 +55,7 @@ export function jobSetMutator(
   nodes: NodeQuestion,
   gates: FeatureGates,
   agentDefaults?: AgentDefaults,
-  limits?: SizeLimits,
+  limits?: JobSetLimits,
 ): AdmissionHandler {
   return async (request, signal) => {
     const { operation, object } = request;
@@ -78,9 +79,10 @@ export function jobSetValidator(
   cluster: JobSetQuestions,
   gates: FeatureGates,
   agent: ValidatorOptions = {},
-  limits?: SizeLimits,
+  limits?: JobSetLimits,
 ): AdmissionHandler {
   const { agentDefaults: defaults, servesHub = true } = agent;
+  const warnsOfUnknown = limits?.unknownAnnotations === 'Warn';
   const complete = (jobSet: JobSet): JobSet => withAgentDefaults(jobSet, { defaults });
   return async (request, signal) => {
     switch (request.operation) {
@@ -92,12 +94,14 @@ export function jobSetValidator(
         const spec = withDefaults(jobSet.spec, gates);
         const isShared = sharesWithSidecars(spec, jobSet.metadata.annotations);
         const minimums = isShared ? await knownMinimums(cluster, request, signal) : {};
-        return judged(jobSet, spec, { ...agent, minimums }, [
+        const errors = [
           ...validateJobSetCreate(jobSet, gates, claims, limits),
           ...restartRuleErrors(spec, agent),
           ...hubErrors(jobSet.metadata.annotations, servesHub),
           ...problems,
-        ]);
+        ];
+        const warnings = warnsOfUnknown ? unknownAnnotationWarnings(jobSet.metadata, spec) : [];
+        return judged(jobSet, spec, { ...agent, minimums }, errors, warnings);
       }
       case 'UPDATE': {
         const given = jobSetIn(request.object);
@@ -118,7 +122,12 @@ export function jobSetValidator(
           ...validateJobSetUpdate(old, jobSet, gates, limits),
           ...(isChosen ? hubErrors(jobSet.metadata.annotations, servesHub) : []),
         ];
-        return judged(jobSet, spec, agent, errors, laterJobsWarnings(before, given));
+        const known = { metadata: old.metadata, spec: withDefaults(old.spec, gates) };
+        const warnings = [
+          ...(warnsOfUnknown ? unknownAnnotationWarnings(jobSet.metadata, spec, known) : []),
+          ...laterJobsWarnings(before, given),
+        ];
+        return judged(jobSet, spec, agent, errors, warnings);
       }
       case 'DELETE':
       case 'CONNECT':

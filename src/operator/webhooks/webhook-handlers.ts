@@ -4,7 +4,7 @@ import type { FeatureGates } from '../../jobset/feature-gates.ts';
 import type { AgentDefaults } from '../../jobset/injection/agent-defaults.ts';
 import type { ContainerResources } from '../../jobset/injection/agent-resources.ts';
 import { isManagedByUs, type ManagedScope } from '../../jobset/manager.ts';
-import type { SizeLimits } from '../../jobset/size-limits.ts';
+import type { JobSetLimits } from '../../jobset/size-limits.ts';
 import { defined } from '../../kube/json/defined.ts';
 import { isJsonObject } from '../../kube/json/json-value.ts';
 import type { KubeObject } from '../../kube/meta.ts';
@@ -22,7 +22,7 @@ export interface WebhookRules extends ManagedScope {
   readonly agentResources?: ContainerResources | undefined;
   /** Whether the operator serves a hub; by default it does. */
   readonly servesHub?: boolean | undefined;
-  readonly limits?: SizeLimits | undefined;
+  readonly limits?: JobSetLimits | undefined;
   /** For JobSets without settings of their own. */
   readonly agentDefaults?: AgentDefaults | undefined;
 }

@@ -117,6 +117,9 @@ limits:
   maxStreams: {{ toRawJson $values.limits.maxStreams }}
 {{- end }}
 {{- end }}
+{{- if not (kindIs "invalid" $values.unknownAnnotations) }}
+unknownAnnotations: {{ toRawJson $values.unknownAnnotations }}
+{{- end }}
 {{- if not (kindIs "invalid" $values.onlyManaged) }}
 onlyManaged: {{ toRawJson $values.onlyManaged }}
 {{- end }}
