@@ -25,6 +25,7 @@ import { AGENT_DIRECTORY, ENV_FOR_WORKER_PREFIX, EPOCH } from '../../src/jobset/
 import { JOBS } from '../../src/kube/objects/job.ts';
 import { LEASES } from '../../src/kube/objects/lease.ts';
 import { PODS } from '../../src/kube/objects/pod.ts';
+import { defaultAgentImage } from '../../src/operator/configuration/object-names.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { sleep } from '../../src/runtime/ports/clock.ts';
 import { IMAGE_NAMES, type ImageName } from '../../tools/image/images.ts';
@@ -184,7 +185,10 @@ describe('a release', () => {
 
   it('installs the images that it brings', () => {
     const manifest = readFileSync(releaseFile('lockstep.yaml'), 'utf8');
-    for (const name of IMAGE_NAMES) expect(manifest).toContain(`image: ${tagOf(name)}\n`);
+    expect(manifest).toContain(`image: ${tagOf('operator')}\n`);
+    // The operator knows that of agents, so the settings need not name it.
+    expect(defaultAgentImage(version)).toBe(tagOf('agent'));
+    expect(manifest).not.toContain('  image: lockstep/agent');
   });
 
   it('is never written over other files', async () => {
