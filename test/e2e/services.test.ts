@@ -162,7 +162,7 @@ describe.skipIf(missing.length > 0)(suite, () => {
     return path;
   }
 
-  /** All objects except the Deployment, which this process replaces; agents have only the hub. */
+  /** All objects except the Deployment, which this process replaces. */
   async function applyManifest(): Promise<void> {
     for (const { of, object } of manifest(SETTINGS)) {
       if (of === DEPLOYMENTS) continue;
@@ -170,11 +170,6 @@ describe.skipIf(missing.length > 0)(suite, () => {
       const patch = { type: 'apply', patch: object, fieldManager: 'test', force: true } as const;
       await client.patch(of, { namespace, name }, patch);
     }
-    const { data = {} } = await client.get(CONFIG_MAPS, ACCOUNT);
-    const [[file, text] = ['', '']] = Object.entries(data);
-    expect(text).toContain('channel: Auto');
-    const changed = { [file]: text.replace('channel: Auto', 'channel: Hub') };
-    await client.patch(CONFIG_MAPS, ACCOUNT, { type: 'merge', patch: { data: changed } });
   }
 
   /** Does what the cluster does for Pods with the labels of the Service. */

@@ -18,6 +18,7 @@ import { type HttpServer, startHttpServer } from '../../src/runtime/adapters/htt
 import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
+import { waitFor } from '../../src/runtime/informer/wait-for.ts';
 import type { HttpRequest, HttpResponse } from '../../src/runtime/ports/transport.ts';
 import { passedOn, refusal } from '../integration/api-proxy.fixture.ts';
 import { type ClusterUnderTest, LOCKSTEP, startCluster } from './local-cluster.fixture.ts';
@@ -113,6 +114,13 @@ beforeAll(async () => {
   const config = { apiVersion: 'v1', kind: 'Config', ...parts, contexts, 'current-context': 'x' };
   writeFileSync(kubeconfig, JSON.stringify(config));
   await cluster.client.create(JOBSETS, JOBSET);
+  const at = { namespace: 'default', name: NAME };
+  const isReleased = (found: JobSet | undefined): boolean => found?.status?.syncedEpoch === 1;
+  await waitFor(cluster.client, JOBSETS, at, isReleased, {
+    clock: nodeClock,
+    random: systemRandom,
+    timeoutMs: 60_000,
+  });
 });
 afterAll(async () => {
   await proxy.close();
