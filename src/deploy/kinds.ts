@@ -14,7 +14,14 @@ export const NETWORK_POLICIES: Resource = resource(
 export interface Deployment extends KubeObject {
   readonly spec?: {
     readonly template?: {
-      readonly spec?: { readonly containers?: readonly { readonly args?: readonly string[] }[] };
+      readonly spec?: {
+        readonly imagePullSecrets?: readonly { readonly name?: string }[];
+        readonly containers?: readonly {
+          readonly image?: string;
+          readonly args?: readonly string[];
+          readonly resources?: { readonly limits?: Readonly<Record<string, string>> };
+        }[];
+      };
     };
   };
   readonly status?: {

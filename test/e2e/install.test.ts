@@ -183,7 +183,7 @@ describe.skipIf(KUBERNETES === undefined)('an installation', () => {
   );
 
   test('serves webhooks with a certificate that API servers are told to trust', async () => {
-    const output = await node.lockstep('install');
+    const output = await node.lockstep('install', '--webhooks', 'on');
     expect(output).toMatch(/Lockstep \S+ is ready\n$/);
     const { client } = node;
     const { webhooks = [] } = await client.get(MUTATING_WEBHOOK_CONFIGURATIONS, {

@@ -24,9 +24,9 @@ export function addInstallationCommands(program: Command): void {
   )
     .option(
       '--config <file>',
-      'Configuration file of the operator; without it, settings of earlier installations stay',
+      'Configuration file of the operator; what earlier installations were given stays without it',
     )
-    .option('--reset', 'drop settings of earlier installations, and edits by hand')
+    .option('--reset', 'drop what earlier installations were given, and edits by hand')
     .option('--operator-image <image>', 'image of the operator')
     .option('--registry <prefix>', 'registry, and perhaps a path, before the names of both images')
     .option(
@@ -39,19 +39,23 @@ export function addInstallationCommands(program: Command): void {
     )
     .option(
       '--webhooks <whether>',
-      'on or off: whether API servers ask the operator about JobSets',
-      'on',
+      'on or off: whether API servers ask the operator about JobSets (default: on)',
     )
+    .option('--no-image-pull-secret', 'use no such Secrets any more')
     .option('--network-policy', 'add a NetworkPolicy that limits who may reach the operator')
+    .option('--no-network-policy', 'remove it')
     .option(
       '--watch-namespace <names...>',
       'confine the operator and its rights to these namespaces',
     )
+    .option('--no-watch-namespace', 'act in all namespaces again')
     .option('--monitoring', 'add a ServiceMonitor and alert rules for the Prometheus operator')
+    .option('--no-monitoring', 'remove them')
     .option(
       '--only-managed',
       "run beside upstream's controller, and act only on JobSets with spec.managedBy lockstep/jobset-controller",
     )
+    .option('--no-only-managed', 'act on all JobSets again')
     .option('--replace-crd', 'replace the CustomResourceDefinition of another JobSet controller')
     .option('--timeout <seconds>', 'how long to wait until everything is ready', '120')
     .option('--dry-run', 'ask the API server whether it accepts everything, and change nothing')
@@ -61,11 +65,13 @@ export function addInstallationCommands(program: Command): void {
       process.exitCode = await installCommand('install', installOptions(flags), false);
     });
 
-  for (const [, { flag, help, type }] of INSTALL_SETTINGS)
+  for (const [, { flag, help, type, negated }] of INSTALL_SETTINGS) {
     install.option(
       type.placeholder === undefined ? `${flag}` : `${flag} <${type.placeholder}>`,
       help,
     );
+    if (negated !== undefined) install.option(`${flag?.replace('--', '--no-')}`, negated);
+  }
 
   clusterCommand(
     program,

@@ -1,11 +1,6 @@
 /** Where the operator is, and whether each part of its installation is well. */
 import { DEPLOYMENTS, type Deployment } from '../../deploy/kinds.ts';
 import { manifest } from '../../deploy/manifest.ts';
-import {
-  NAMESPACES_ARGUMENT,
-  ONLY_MANAGED,
-  WEBHOOKS_OFF,
-} from '../../deploy/operator-deployment.ts';
 import { OPERATOR_NAME } from '../../deploy/permissions.ts';
 import {
   DEFAULT_NAMESPACE,
@@ -21,6 +16,7 @@ import { readConfiguration } from '../../operator/configuration/configuration.ts
 import { MUTATING_CONFIGURATION_NAME } from '../../operator/webhooks/webhook-configurations.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { type HealthFinding, installationHealth } from '../install/health.ts';
+import { fromArguments } from '../install/kept-objects.ts';
 import { unlessGone } from '../install/removal.ts';
 import { type Asking, type Fact, type Finding, fact, ifKnown } from './finding.ts';
 import { readSettings } from './settings.ts';
@@ -104,18 +100,14 @@ async function asInstalled(
     unlessGone(client.get(DEPLOYMENTS, at, { signal })),
   );
   const operator: Deployment | undefined = 'value' in read ? read.value : undefined;
-  const [container] = operator?.spec?.template?.spec?.containers ?? [];
-  const args = container?.args ?? [];
   const file = await readSettings(client, asking, settings.namespace);
   const configuration = readConfiguration(('value' in file ? file.value : undefined) ?? '');
-  const confined = args.find((argument) => argument.startsWith(NAMESPACES_ARGUMENT));
+  const told = fromArguments(operator);
   return {
     ...settings,
     ...('given' in configuration && { configuration: configuration.given }),
-    webhooks: !args.includes(WEBHOOKS_OFF),
-    onlyManaged: args.includes(ONLY_MANAGED),
-    definition: !args.includes(ONLY_MANAGED),
-    watchNamespaces: confined?.slice(NAMESPACES_ARGUMENT.length).split(',') ?? [],
+    ...told,
+    definition: !told.onlyManaged,
   };
 }
 

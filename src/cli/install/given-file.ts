@@ -39,4 +39,6 @@ const IMPOSSIBLE: readonly (readonly [SettingName, unknown])[] = [
   ['leaderElectionNamespace', undefined],
   ['leaderElect', true],
   ['makesCertificates', true],
+  // Other objects follow from the flag --only-managed.
+  ['onlyManaged', false],
 ];

@@ -46,7 +46,7 @@ describe('lockstep install', () => {
     const confined = optionsOf({ ...off, watchNamespace, networkPolicy: true });
     for (const { of, object } of manifest(confined.settings)) await world.client.create(of, object);
     await world.becomeReady(optionsOf(off));
-    const fewer = optionsOf({ ...off, watchNamespace: ['team-b'] });
+    const fewer = optionsOf({ ...off, watchNamespace: ['team-b'], networkPolicy: false });
     expect(await install(world.context(), fewer)).toBe(0);
     const deleted = world.printed.filter((line) => line.endsWith(' deleted'));
     expect(deleted).toEqual([

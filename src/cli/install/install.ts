@@ -17,6 +17,7 @@ import { sleep } from '../../runtime/ports/clock.ts';
 import type { CommandContext } from './command-context.ts';
 import { type HealthFinding, type HealthOptions, installationHealth } from './health.ts';
 import { releaseOfHelm } from './helm-release.ts';
+import { readLiveObjects, withKeptObjects } from './kept-objects.ts';
 import {
   FIELD_MANAGER,
   isOurDefinition,
@@ -49,13 +50,16 @@ export function installationYaml(
 export async function install(context: CommandContext, asked: InstallOptions): Promise<number> {
   const { client, signal, print, warn } = context;
   if (await isRefused(context, asked)) return EXIT_FAILURE;
-  const given = await withOurDefinition(context, asked);
-  const settled = settle(given, await readConfigMap(context, given.settings.namespace));
+  const { namespace } = asked.settings;
+  const map = await readConfigMap(context, namespace);
+  const kept = withKeptObjects(asked, await readLiveObjects(context, namespace), map);
+  const given = await withOurDefinition(context, kept.options);
+  const settled = settle(given, map);
   if ('problems' in settled) {
     for (const line of settled.problems) warn(line);
     return EXIT_FAILURE;
   }
-  for (const line of settled.lines) print(line);
+  for (const line of [...kept.lines, ...settled.lines]) print(line);
   const options = { ...given, settings: settled.settings };
   const all = settled.objects;
   const others = await namespaceOfOthers(context, all);
@@ -97,7 +101,7 @@ async function withOurDefinition(
 
 /**
  * Objects of an earlier installation that this one does not have: unanswered webhooks, a network
- * policy, rights in namespaces where the operator no longer acts.
+ * policy, those for Prometheus, rights in namespaces where the operator no longer acts.
  */
 async function leftOver(
   context: CommandContext,
@@ -105,7 +109,13 @@ async function leftOver(
 ): Promise<readonly Installed[]> {
   const kept = new Set(manifest(settings).map(({ object }) => titleOf(object)));
   const watchNamespaces = await confinedTo(context);
-  const all = manifest({ ...settings, webhooks: true, networkPolicy: true, watchNamespaces });
+  const all = manifest({
+    ...settings,
+    webhooks: true,
+    networkPolicy: true,
+    monitoring: true,
+    watchNamespaces,
+  });
   return all.filter(({ object }) => !kept.has(titleOf(object))).toReversed();
 }
 

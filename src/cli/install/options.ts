@@ -1,5 +1,6 @@
 /** The flags of `lockstep install` and `uninstall`. */
 import { defaultSettings, type InstallationSettings, memoryFor } from '../../deploy/settings.ts';
+import { defined } from '../../kube/json/defined.ts';
 import { dns1123LabelErrors, dns1123SubdomainErrors } from '../../kube/name-rules.ts';
 import { compareQuantities, parseQuantity } from '../../kube/quantity.ts';
 import { MAX_NAMESPACES } from '../../operator/configuration/flag-values.ts';
@@ -26,13 +27,13 @@ export interface InstallFlags extends ConnectionFlags, SettingFlags {
   readonly namespace: string;
   readonly operatorImage?: string;
   readonly registry?: string;
-  readonly imagePullSecret?: readonly string[];
+  readonly imagePullSecret?: readonly string[] | false;
   readonly operatorMemory?: string;
   readonly webhooks?: string;
   readonly monitoring?: boolean;
   readonly networkPolicy?: boolean;
   readonly onlyManaged?: boolean;
-  readonly watchNamespace?: readonly string[];
+  readonly watchNamespace?: readonly string[] | false;
   readonly timeout?: string;
   readonly replaceCrd?: boolean;
   readonly dryRun?: boolean;
@@ -53,17 +54,34 @@ export interface InstallOptions {
   readonly output: 'yaml' | undefined;
 }
 
+/** What decides which objects there are, and their images, if flags say it. */
+export type GivenObjects = Partial<
+  Pick<
+    InstallationSettings,
+    | 'operatorImage'
+    | 'imagePullSecrets'
+    | 'webhooks'
+    | 'onlyManaged'
+    | 'watchNamespaces'
+    | 'networkPolicy'
+    | 'monitoring'
+  >
+>;
+
 /** What this call says of settings that may also come from the cluster. */
 interface GivenNow {
   /** What `--config` brings. */
   readonly file: GivenSettings | undefined;
   readonly flagged: GivenSettings;
+  readonly objects: GivenObjects;
   /** Undefined: it follows the number of streams. */
   readonly operatorMemory: string | undefined;
   /** Whether earlier settings, and edits by hand, are dropped. */
   readonly isReset: boolean;
 }
 
+export const WEBHOOKS_ARE_NEEDED =
+  '--webhooks is "off", expected "on" with --only-managed: without webhooks nothing keeps the restart mode, as upstream\'s definition drops it from the status';
 const MAX_TIMEOUT_SECONDS = 3_600;
 const MAX_PULL_SECRETS = 16;
 /** A host, its port and a path, with a slash at the end. */
@@ -75,8 +93,8 @@ export function parseInstallFlags(
   version: string,
   readFile: (path: string) => string = () => '',
 ): { readonly options: InstallOptions } | { readonly errors: readonly string[] } {
-  const { namespace, webhooks = 'on', timeout = '120', output } = flags;
-  const watchNamespaces = [...new Set(flags.watchNamespace)];
+  const { namespace, webhooks, timeout = '120', output } = flags;
+  const watchNamespaces = [...new Set(flags.watchNamespace || [])];
   const seconds = /^\d{1,9}$/.test(timeout) ? Number(timeout) : 0;
   const defaults = defaultSettings(version);
   const { flagged: bySettings, errors: settingErrors } = givenSettings(flags);
@@ -88,7 +106,7 @@ export function parseInstallFlags(
   const hasImage = bySettings.agentImage === undefined && file?.agentImage !== undefined;
   const flagged =
     registry === '' || hasImage ? bySettings : { ...bySettings, agentImage: registry + agentImage };
-  const imagePullSecrets = [...new Set(flags.imagePullSecret)];
+  const imagePullSecrets = [...new Set(flags.imagePullSecret || [])];
   const configuration = { ...file, ...flagged };
   const least = memoryFor(configuration);
   const { operatorMemory = least, operatorImage = defaults.operatorImage } = flags;
@@ -117,14 +135,10 @@ export function parseInstallFlags(
     ...settingErrors,
     ...fileErrors.map((why) => `--config ${flags.config}: ${why}`),
     ...memoryErrors(operatorMemory, least, settingValues(configuration).maxStreams),
-    ...(webhooks === 'on' || webhooks === 'off'
+    ...(webhooks === undefined || webhooks === 'on' || webhooks === 'off'
       ? []
       : [`--webhooks is "${webhooks}", allowed are on, off`]),
-    ...(webhooks === 'off' && flags.onlyManaged === true
-      ? [
-          '--webhooks is "off", expected "on" with --only-managed: without webhooks nothing keeps the restart mode, as upstream\'s definition drops it from the status',
-        ]
-      : []),
+    ...(webhooks === 'off' && flags.onlyManaged === true ? [WEBHOOKS_ARE_NEEDED] : []),
     ...(seconds >= 1 && seconds <= MAX_TIMEOUT_SECONDS
       ? []
       : [`--timeout is "${timeout}", allowed are seconds from 1 to ${MAX_TIMEOUT_SECONDS}`]),
@@ -133,24 +147,29 @@ export function parseInstallFlags(
       : [`--output is "${output}", allowed is yaml`]),
   ];
   if (errors.length > 0) return { errors };
+  const isImageGiven = registry !== '' || flags.operatorImage !== undefined;
+  const objects = defined({
+    operatorImage: isImageGiven ? registry + operatorImage : undefined,
+    imagePullSecrets: flags.imagePullSecret === undefined ? undefined : imagePullSecrets,
+    webhooks: webhooks === undefined ? undefined : webhooks === 'on',
+    onlyManaged: flags.onlyManaged,
+    watchNamespaces: flags.watchNamespace === undefined ? undefined : watchNamespaces,
+    networkPolicy: flags.networkPolicy,
+    monitoring: flags.monitoring,
+  });
   const options: InstallOptions = {
     settings: {
       ...defaults,
+      ...objects,
       namespace,
-      operatorImage: registry + operatorImage,
-      imagePullSecrets,
       configuration,
       operatorMemory,
-      webhooks: webhooks === 'on',
-      monitoring: flags.monitoring === true,
-      networkPolicy: flags.networkPolicy === true,
-      onlyManaged: flags.onlyManaged === true,
       definition: flags.onlyManaged !== true || flags.replaceCrd === true,
-      watchNamespaces,
     },
     given: {
       file,
       flagged,
+      objects,
       operatorMemory: flags.operatorMemory,
       isReset: flags.reset === true,
     },

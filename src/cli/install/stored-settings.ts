@@ -11,12 +11,14 @@ import { CONFIGURATION_NAME } from '../../operator/configuration/object-names.ts
 import { type GivenSettings, settingValues } from '../../operator/configuration/setting-values.ts';
 import type { CommandContext } from './command-context.ts';
 import { planSettings, type SettingsRecord, type StoredSettings } from './kept-settings.ts';
-import { type InstallOptions, memoryErrors } from './options.ts';
+import { type InstallOptions, memoryErrors, WEBHOOKS_ARE_NEEDED } from './options.ts';
 import { unlessGone } from './removal.ts';
 
 /** What the last installation wrote, and what of it was asked for. */
 const INSTALLED_ANNOTATION = 'lockstep/installed-configuration';
 const GIVEN_ANNOTATION = 'lockstep/given-configuration';
+/** The version that installed it, whose images those of the cluster are. */
+export const VERSION_ANNOTATION = 'lockstep/installed-version';
 
 interface Problems {
   readonly problems: readonly string[];
@@ -43,8 +45,12 @@ export async function liveConfiguration(
   context: CommandContext,
   namespace: string,
 ): Promise<GivenSettings> {
-  const map = await readConfigMap(context, namespace);
-  return settingsIn(map?.data?.[CONFIGURATION_FILE]) ?? {};
+  return liveSettings(await readConfigMap(context, namespace)) ?? {};
+}
+
+/** What the file of the ConfigMap says; undefined if it is wrong or absent. */
+export function liveSettings(map: ConfigMap | undefined): GivenSettings | undefined {
+  return settingsIn(map?.data?.[CONFIGURATION_FILE]);
 }
 
 /** The installation, or why there cannot be one; then nothing was applied. */
@@ -58,9 +64,10 @@ export function settle(
   const least = memoryFor(configuration);
   const { operatorMemory = least } = given;
   const settled = { ...settings, configuration, operatorMemory };
-  const objects = manifest(settled).map((one) => withRecord(one, record));
+  const objects = manifest(settled).map((one) => withRecord(one, record, settings.version));
   const text = configurationText(configuration);
   const started = parseFlags(argumentsIn(objects), settings.version, () => text);
+  if (settled.onlyManaged && !settled.webhooks) return { problems: [WEBHOOKS_ARE_NEEDED] };
   const problems = [
     ...memoryErrors(operatorMemory, least, settingValues(configuration).maxStreams),
     ...(started.kind === 'Error' ? [started.message] : []),
@@ -79,10 +86,14 @@ function storedIn(
     const remedy = 'mend it with "kubectl edit", or drop its settings with --reset';
     return { problems: [...live.problems.map((why) => `${where}: ${why}`), remedy] };
   }
-  const annotations = map.metadata.annotations ?? {};
+  return { live: live.given, record: recordIn(map) };
+}
+
+/** What the last installation wrote, and what of that it was told; undefined if it is unknown. */
+export function recordIn(map: ConfigMap | undefined): SettingsRecord | undefined {
+  const annotations = map?.metadata.annotations ?? {};
   const installed = settingsIn(annotations[INSTALLED_ANNOTATION]);
-  const record = installed && { installed, given: settingsIn(annotations[GIVEN_ANNOTATION]) ?? {} };
-  return { live: live.given, record };
+  return installed && { installed, given: settingsIn(annotations[GIVEN_ANNOTATION]) ?? {} };
 }
 
 /** What this version cannot read counts as absent. */
@@ -91,13 +102,18 @@ function settingsIn(text: string | undefined): GivenSettings | undefined {
   return read !== undefined && 'given' in read ? read.given : undefined;
 }
 
-function withRecord({ of, object }: Installed, { installed, given }: SettingsRecord): Installed {
+function withRecord(
+  { of, object }: Installed,
+  { installed, given }: SettingsRecord,
+  version: string,
+): Installed {
   const { metadata } = object;
   if (of.kind !== CONFIG_MAPS.kind || metadata.name !== CONFIGURATION_NAME) return { of, object };
   const annotations = {
     ...metadata.annotations,
     [INSTALLED_ANNOTATION]: configurationText(installed),
     [GIVEN_ANNOTATION]: configurationText(given),
+    [VERSION_ANNOTATION]: version,
   };
   return { of, object: { ...object, metadata: { ...metadata, annotations } } };
 }

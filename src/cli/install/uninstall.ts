@@ -4,9 +4,8 @@
  */
 import { DEPLOYMENTS } from '../../deploy/kinds.ts';
 import { manifest } from '../../deploy/manifest.ts';
-import { ONLY_MANAGED } from '../../deploy/operator-deployment.ts';
 import { OPERATOR_NAME } from '../../deploy/permissions.ts';
-import type { Installed } from '../../deploy/settings.ts';
+import type { InstallationSettings, Installed } from '../../deploy/settings.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
 import { HUB_AUTHORITIES_NAME } from '../../jobset/names.ts';
 import { CONFIG_MAPS, NAMESPACES, SECRETS } from '../../kube/objects/core.ts';
@@ -19,14 +18,14 @@ import {
   HUB_AUTHORITIES_SELECTOR,
   HUB_SECRET_NAME,
   HUB_SERVICE_NAME,
-  LEADER_ELECTION_ID,
   ONLY_MANAGED_LEASE,
   SETTINGS_RECORD_NAME,
-  WEBHOOK_SECRET_NAME,
 } from '../../operator/configuration/object-names.ts';
+import { settingValues } from '../../operator/configuration/setting-values.ts';
 import { sleep } from '../../runtime/ports/clock.ts';
 import type { CommandContext } from './command-context.ts';
 import { confinedTo, EXIT_FAILURE, isRefused, POLL_MS } from './install.ts';
+import { fromArguments } from './kept-objects.ts';
 import { titleOf } from './objects.ts';
 import type { InstallOptions } from './options.ts';
 import { isOwn, readInstalled, remove, unlessGone } from './removal.ts';
@@ -67,7 +66,7 @@ export async function uninstall(
     if (removal === 'Removed') removed.push(installed);
     const isLeft = removal === 'NotOurs' && of.kind === NAMESPACES.kind;
     if (isLeft && removed.length > 0 && !dryRun) {
-      await removeWhatOperatorMade(context, options, isOnlyManaged);
+      await removeWhatOperatorMade(context, settings, isOnlyManaged);
     }
   }
   if (removed.length === 0) print('Lockstep is not installed');
@@ -80,21 +79,21 @@ async function runsBesideUpstream(
   { settings: { namespace } }: InstallOptions,
 ): Promise<boolean> {
   const get = client.get(DEPLOYMENTS, { namespace, name: OPERATOR_NAME }, { signal });
-  const [container] = (await unlessGone(get))?.spec?.template?.spec?.containers ?? [];
-  return container?.args?.includes(ONLY_MANAGED) === true;
+  return fromArguments(await unlessGone(get)).onlyManaged;
 }
 
 /** These would go with a namespace of ours. */
 async function removeWhatOperatorMade(
   { client, signal }: CommandContext,
-  { settings: { namespace } }: InstallOptions,
+  { namespace, configuration }: InstallationSettings,
   isOnlyManaged: boolean,
 ): Promise<void> {
+  const { webhookSecretName, leaderElectionId } = settingValues(configuration);
   const made: readonly (readonly [Resource, string])[] = [
-    [SECRETS, WEBHOOK_SECRET_NAME],
+    [SECRETS, webhookSecretName],
     [SECRETS, HUB_SECRET_NAME],
     [ENDPOINT_SLICES, HUB_SERVICE_NAME],
-    [LEASES, isOnlyManaged ? ONLY_MANAGED_LEASE : LEADER_ELECTION_ID],
+    [LEASES, isOnlyManaged ? ONLY_MANAGED_LEASE : leaderElectionId],
     [CONFIG_MAPS, SETTINGS_RECORD_NAME],
   ];
   for (const [of, name] of made)
