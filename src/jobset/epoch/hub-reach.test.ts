@@ -50,15 +50,17 @@ function planFor(
     readonly suspend?: boolean;
     readonly runningMs?: number;
     readonly authorities?: string;
+    /** Besides `job`, and before it. */
+    readonly others?: readonly Stored<Job>[];
   } = {},
 ): Plan {
-  const { suspend = false, runningMs, authorities = 'PEM' } = more;
+  const { suspend = false, runningMs, authorities = 'PEM', others = [] } = more;
   const hub = { url: URL, authorities, channel: 'Hub' } as const;
   const silentAgents =
     runningMs === undefined ? undefined : new Map(SILENT_PODS.map(({ uid }) => [uid, runningMs]));
   const jobSet = {
     ...storedJobSet({
-      replicatedJobs: [replicatedJob('w', 2)],
+      replicatedJobs: [replicatedJob('w', 2, 1 + others.length)],
       failurePolicy: { restartStrategy: 'InPlaceRestart' },
       suspend,
     }),
@@ -78,8 +80,8 @@ function planFor(
   return plan(
     snapshotOf(jobSet, {
       ...WITHOUT_READY,
-      jobs: [job],
-      members: membersAt(1, job),
+      jobs: [...others, job],
+      members: membersAt(1, ...others, job),
       hubReach,
       nowMs: NOW_MS,
       agent: { image: 'agent', hub },
@@ -166,6 +168,19 @@ test('new authorities have two minutes to spread', () => {
   const late = silentFor(AUTHORITIES_SPREAD_MS);
   const made = planFor(toldOf('Hub'), late, [], { ...renewed, runningMs: AUTHORITIES_SPREAD_MS });
   expect(conditionsOf(made)).toContain('HubUnreachable=True NoAgentConnected');
+});
+
+test('they have as long for older Jobs beside one that was made with them', () => {
+  const authorities = 'another PEM';
+  const hub = { url: URL, authorities, channel: 'Hub' } as const;
+  const { metadata, ...made } = jobOf(hubEnvironment(hub), hubVolumes(hub));
+  const labels = { ...metadata.labels, 'jobset.sigs.k8s.io/job-index': '1' };
+  const newer = { ...made, metadata: { ...metadata, name: 'train-w-1', uid: 'newer', labels } };
+  const others = [newer];
+  const soon = planFor(toldOf('Hub'), SILENT, [], { authorities, others });
+  expect(soon.question).toBeUndefined();
+  const late = silentFor(AUTHORITIES_SPREAD_MS);
+  expect(planFor(toldOf('Hub'), late, [], { authorities, others }).question).toBeDefined();
 });
 
 test.each<[string, Stored<Job>, HubReach | undefined]>([

@@ -50,8 +50,7 @@ export function reportHubReach(facts: Facts): readonly Decision[] {
     return [{ conditions: [reached] }, ...(hubReach.isOld === true ? [again] : [])];
   }
   if (isTrue(status.conditions, TYPE)) return [again];
-  const silenceMs = patienceFor(told, facts);
-  const silent = hubReach.silent.filter(({ silentMs }) => silentMs >= silenceMs);
+  const silent = overdue(hubReach, facts);
   const { silentAgents } = answers;
   if (silentAgents === undefined) {
     if (silent.length === 0 || !hubReach.mayLook) return [again];
@@ -59,7 +58,7 @@ export function reportHubReach(facts: Facts): readonly Decision[] {
     return [{ question: { kind: 'SilentAgents', pods } }];
   }
   const names = silent
-    .filter(({ pod }) => (silentAgents.get(pod.uid) ?? 0) >= silenceMs)
+    .filter(({ pod, patienceMs }) => (silentAgents.get(pod.uid) ?? 0) >= patienceMs)
     .map(({ pod }) => pod.name);
   if (names.length === 0) return [again];
   const message = messageOf(told, facts, hubReach, names);
@@ -68,6 +67,18 @@ export function reportHubReach(facts: Facts): readonly Decision[] {
     { conditions: [{ type: TYPE, status: 'True', reason, message, event: 'Warning' }] },
     again,
   ];
+}
+
+/** Members that are without a stream for longer than their own Job explains. */
+function overdue({ silent }: HubReach, facts: Facts) {
+  const long = silent.filter(({ silentMs }) => silentMs >= HUB_SILENCE_MS);
+  if (long.length === 0) return [];
+  const jobs = new Map(facts.children.active.map((job) => [job.metadata.uid, job]));
+  return long.flatMap((one) => {
+    const job = jobs.get(one.pod.jobUid);
+    const patienceMs = job === undefined ? AUTHORITIES_SPREAD_MS : patienceFor(job, facts);
+    return one.silentMs >= patienceMs ? [{ ...one, patienceMs }] : [];
+  });
 }
 
 /** How long an agent may be without a stream. */
