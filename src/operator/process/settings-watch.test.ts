@@ -178,6 +178,15 @@ test('a wrong file changes nothing, and is told', async () => {
   expect(replicas.course).toEqual([]);
 });
 
+test('a record that is gone is made anew when a file is wrong, for a Pod that starts then', async () => {
+  const replicas = new Replicas();
+  await replicas.start('a', 'b');
+  await replicas.client.delete(CONFIG_MAPS, { namespace: NAMESPACE, name: SETTINGS_RECORD_NAME });
+  replicas.file = WRONG;
+  await replicas.clock.advance(10_000);
+  expect(await replicas.record()).toMatchObject({ lastGood: 'old' });
+});
+
 test('without rights nothing restarts, and it says why once', async () => {
   const replicas = new Replicas();
   replicas.client.before = (verb, path) => {

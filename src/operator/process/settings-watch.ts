@@ -125,6 +125,8 @@ class SettingsWatch {
     const nowMs = clock.monotonic();
     if (!isNew && nowMs - (this.#problem?.toldMs ?? 0) < REMINDER_MS) return;
     this.#problem = { key, toldMs: nowMs };
+    // Somebody may have deleted the record, and now a Pod that starts needs it.
+    this.#isRecorded = false;
     logger.error('the configuration is wrong: runs with the last one that was right', { problem });
     if (isLeader()) await this.#tell(problem);
   }
