@@ -66,6 +66,15 @@ export const ALERTS: readonly Alert[] = [
       'Replicas run, and none of them acts on JobSets. Look at the Lease, and whether another controller holds it.',
   },
   {
+    name: 'LockstepConfigurationWrong',
+    expression: `max(lockstep_configuration_wrong{${OF_OPERATOR}}) > 0`,
+    forMinutes: 5,
+    severity: 'warning',
+    summary: 'The configuration of the Lockstep operator is wrong',
+    description:
+      'It runs with the last settings that were right, and changes wait until the file is mended. What is wrong: lockstep doctor, or the Event of ConfigMap lockstep-operator.',
+  },
+  {
     name: 'LockstepReconcileErrors',
     expression: `sum(rate(controller_runtime_reconcile_errors_total{controller="jobset",${OF_OPERATOR}}[10m])) > 0.1`,
     forMinutes: 15,
