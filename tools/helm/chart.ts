@@ -134,8 +134,8 @@ ${VALUES_SECTION}
 
 const VALUES_SECTION = `## Values
 
-A value means what the flag of \`lockstep install\` means. The chart refuses values that it does not know, and what
-the command would refuse.
+A value means what the flag of \`lockstep install\` means. The chart refuses values that it does not know, and
+those of a wrong type or out of bounds. The command refuses more, such as files of certificates that no volume brings.
 
 ${valuesTable()}`;
 
