@@ -189,6 +189,12 @@ featureGates: null
       'agent: { resources: { limits: { memory: 1 GB } } }',
       ['agent.resources.limits[memory]', '"1 GB"', 'quantities must match'],
     ],
+    ['an alias of nothing', 'agent: *nothing', ['Unresolved alias', 'nothing']],
+    [
+      'aliases of aliases',
+      `a: &a [1]\n${[...'bcdef'].map((name, at) => `${name}: &${name} [${`*${'abcde'[at]},`.repeat(9)}]\n`).join('')}`,
+      ['Excessive alias count'],
+    ],
     ['an unknown mode', 'agent: { mode: Fast }', ['agent.mode', '"Fast"']],
   ])('refuses %s, with the path', (_, text, parts) => {
     const told = problems(HEAD + text).join('\n');

@@ -39,7 +39,13 @@ export function readConfiguration(text: string): { readonly given: GivenSettings
   }
   // A null counts as absent, as in Go.
   const reviver = (_key: unknown, member: unknown): unknown => member ?? undefined;
-  const value: unknown = document.toJS({ reviver }) ?? {};
+  let value: unknown;
+  try {
+    value = document.toJS({ reviver }) ?? {};
+  } catch (error) {
+    // An alias without its anchor, or aliases of aliases that would never end.
+    return { problems: [error instanceof Error ? error.message : String(error)] };
+  }
   if (!isJsonObject(value)) return { problems: ['expected a map'] };
   const { value: known, pruned } = prune(CONFIGURATION_SCHEMA, value);
   const shapeErrors = validate(CONFIGURATION_SCHEMA, known);
