@@ -94,16 +94,18 @@ export async function findHub(
     );
     return 'value' in read ? read.value.items : [];
   };
-  for (const of of [{ namespace }, {}]) {
-    const found = (await jobs(of)).map(hubOf).find((hub) => hub !== undefined);
-    if (found !== undefined) return found;
-  }
-  if (place.type === 'Process') return undefined;
   const map = await fact(asking, 'get configmaps', (signal) =>
     unlessGone(client.get(CONFIG_MAPS, { namespace, name: HUB_AUTHORITIES_NAME }, { signal })),
   );
+  // Agents follow this one too. A Job only has those that were valid when it was made.
+  const current = 'value' in map ? map.value?.data?.[HUB_AUTHORITIES_KEY] : undefined;
+  for (const of of [{ namespace }, {}]) {
+    const found = (await jobs(of)).map(hubOf).find((hub) => hub !== undefined);
+    if (found !== undefined) return { ...found, authorities: current ?? found.authorities };
+  }
+  if (place.type === 'Process') return undefined;
   const url = `https://${HUB_SERVICE_NAME}.${place.namespace}.svc:${HUB_PORT}`;
-  return { url, authorities: 'value' in map ? map.value?.data?.[HUB_AUTHORITIES_KEY] : undefined };
+  return { url, authorities: current };
 }
 
 function hubOf({ spec }: Job): KnownHub | undefined {

@@ -1,14 +1,21 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { storedJob } from '../../../test/fixtures/jobset-objects.ts';
 import { type ProbeReport, probeLine } from '../../agent/probe-report.ts';
+import { hubEnvironment } from '../../jobset/injection/agent-hub.ts';
+import { HUB_AUTHORITIES_KEY, HUB_AUTHORITIES_NAME, JOBSET_UID } from '../../jobset/names.ts';
 import type { KubeObject, Stored } from '../../kube/meta.ts';
+import { CONFIG_MAPS } from '../../kube/objects/core.ts';
+import { JOBS } from '../../kube/objects/job.ts';
 import type { PodStatus } from '../../kube/objects/pod.ts';
 import type { Resource } from '../../kube/resource.ts';
 import { failure } from '../../kube/status.ts';
 import { MemoryClient } from '../../runtime/memory/memory-client.ts';
 import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
+import { InstallationWorld } from '../install/installation.fixture.ts';
 import type { Finding } from './finding.ts';
 import { reportFindings, runProbe } from './probe.ts';
+import { findHub } from './probe-pod.ts';
 
 /** Its Pods have the status and the output of the test. */
 class Cluster extends MemoryClient {
@@ -41,6 +48,28 @@ beforeEach(() => {
   clock = new VirtualClock();
   end = new AbortController();
   warned = [];
+});
+
+test('a Pod looks with the authorities that agents have now, not those of an old Job', async () => {
+  const world = new InstallationWorld();
+  const env = hubEnvironment({ ...HUB, channel: 'Hub' });
+  const job = storedJob('train-w-0', 'w');
+  const containers = [{ name: 'lockstep-agent', env }];
+  const template = { ...job.spec.template, spec: { ...job.spec.template.spec, containers } };
+  const metadata = { ...job.metadata, labels: { [JOBSET_UID]: 'u' } };
+  await world.client.create(JOBS, {
+    ...job,
+    kind: JOBS.kind,
+    metadata,
+    spec: { ...job.spec, template },
+  });
+  const at = { namespace: 'team', name: HUB_AUTHORITIES_NAME };
+  const place = { type: 'Cluster', namespace: 'lockstep-system' } as const;
+  const found = () => findHub(world.client, world.context(), place, 'team');
+  expect(await found()).toEqual(HUB);
+  const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: at };
+  await world.client.create(CONFIG_MAPS, { ...map, data: { [HUB_AUTHORITIES_KEY]: 'new' } });
+  expect(await found()).toEqual({ ...HUB, authorities: 'new' });
 });
 
 /** Runs it to its end under the virtual clock. */
