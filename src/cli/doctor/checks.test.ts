@@ -176,14 +176,26 @@ describe('webhooks and hub', () => {
     ],
     [
       'no replica serves the hub',
-      { endpoints: { namespace: 'n', webhooks: { value: 1 }, hub: { value: 0 } } },
+      {
+        endpoints: {
+          namespace: 'n',
+          webhookService: 's',
+          webhooks: { value: 1 },
+          hub: { value: 0 },
+        },
+      },
       'hub-endpoints',
     ],
     [
       'no replica serves webhooks',
       {
         webhooks: { value: [webhook] },
-        endpoints: { namespace: 'n', webhooks: { value: 0 }, hub: { value: 1 } },
+        endpoints: {
+          namespace: 'n',
+          webhookService: 's',
+          webhooks: { value: 0 },
+          hub: { value: 1 },
+        },
       },
       'webhook-endpoints',
     ],

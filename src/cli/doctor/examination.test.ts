@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { failure } from '../../kube/status.ts';
 import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
 import type { HttpResponse } from '../../runtime/ports/transport.ts';
-import { InstallationWorld } from '../install/installation.fixture.ts';
+import { InstallationWorld, optionsOf } from '../install/installation.fixture.ts';
 import { examine } from './examination.ts';
 import type { Finding } from './finding.ts';
 
@@ -71,6 +71,19 @@ describe('an examination', () => {
       text: 'no answer within 10 s to: list nodes',
     });
     expect(findings).toContainEqual(expect.objectContaining({ check: 'operator', level: 'ok' }));
+  });
+
+  test('asks for the Service of webhooks by the name that API servers know', async () => {
+    await world.bringUp(optionsOf({}, 'internalCertManagement: { webhookServiceName: mine }'));
+    const list = world.client.list.bind(world.client);
+    const selectors: unknown[] = [];
+    world.client.list = (of, options) => {
+      if (of.kind === 'EndpointSlice') selectors.push(options?.labelSelector);
+      return list(of, options);
+    };
+    const found = (await examined()).find(({ check }) => check === 'webhook-endpoints');
+    expect(found?.text).toContain('lockstep-system/mine,');
+    expect(selectors).toContain('kubernetes.io/service-name=mine');
   });
 
   test('changes nothing', async () => {

@@ -41,6 +41,8 @@ export interface ReachFacts {
   readonly endpoints?: {
     readonly namespace: string;
     readonly webhooks: Fact<number>;
+    /** The Service that API servers are told of. */
+    readonly webhookService: string;
     readonly hub: Fact<number>;
   };
   /** The hub's authorities for agents in the namespace of the JobSets, as PEM. */
@@ -67,8 +69,13 @@ export async function readReach(
       const slices = { namespace: of, labelSelector, limit: MAX_SLICES, signal };
       return readyAddresses((await client.list(ENDPOINT_SLICES, slices)).items);
     });
-  const [webhooks, dryRun, authorities, ofWebhooks, ofHub] = await Promise.all([
-    fact(asking, 'get the webhook configurations', (signal) => readWebhooks(client, signal)),
+  const configured = fact(asking, 'get the webhook configurations', (signal) =>
+    readWebhooks(client, signal),
+  );
+  const service = configured.then(webhookServiceOf);
+  const [webhooks, webhookService, dryRun, authorities, ofWebhooks, ofHub] = await Promise.all([
+    configured,
+    service,
     fact(
       asking,
       `create jobsets in namespace ${jobSetNamespace}, not even in a dry run`,
@@ -79,7 +86,7 @@ export async function readReach(
       const map = await unlessGone(client.get(CONFIG_MAPS, at, { signal }));
       return map?.data?.[HUB_AUTHORITIES_KEY];
     }),
-    namespace === undefined ? undefined : ready(namespace, WEBHOOK_SERVICE_NAME),
+    namespace === undefined ? undefined : service.then((name) => ready(namespace, name)),
     namespace === undefined ? undefined : ready(namespace, HUB_SERVICE_NAME),
   ]);
   return {
@@ -88,10 +95,18 @@ export async function readReach(
     authorities,
     ...(namespace !== undefined &&
       ofWebhooks !== undefined &&
-      ofHub !== undefined && { endpoints: { namespace, webhooks: ofWebhooks, hub: ofHub } }),
+      ofHub !== undefined && {
+        endpoints: { namespace, webhooks: ofWebhooks, webhookService, hub: ofHub },
+      }),
     jobSetNamespace,
     nowMs: asking.clock.now(),
   };
+}
+
+function webhookServiceOf(webhooks: ReachFacts['webhooks']): string {
+  const all = 'value' in webhooks ? webhooks.value : [];
+  const service = all.map(({ clientConfig }) => clientConfig.service).find(Boolean);
+  return service?.name ?? WEBHOOK_SERVICE_NAME;
 }
 
 /** A Service of two replicas has one or two. */
@@ -222,7 +237,7 @@ function webhookEndpoints({ endpoints }: ReachFacts): readonly Finding[] {
     if (ready > 0) {
       return [{ ...about, level: 'ok', text: `${replicas(ready)} for webhooks` }];
     }
-    const text = `no ready replica is behind Service ${endpoints.namespace}/${WEBHOOK_SERVICE_NAME}, so new JobSets are refused`;
+    const text = `no ready replica is behind Service ${endpoints.namespace}/${endpoints.webhookService}, so new JobSets are refused`;
     return [{ ...about, level: 'problem', text, fix: podsOf(endpoints.namespace) }];
   });
 }

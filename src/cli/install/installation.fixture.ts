@@ -40,8 +40,13 @@ class Cluster extends MemoryClient {
   }
 }
 
-export function optionsOf(flags: Partial<InstallFlags> = {}): InstallOptions {
-  const parsed = parseInstallFlags({ namespace: 'lockstep-system', ...flags }, '1.2.3');
+const HEAD = 'apiVersion: config.jobset.x-k8s.io/v1alpha1\nkind: Configuration\n';
+
+/** With a file of these settings, if there are any. */
+export function optionsOf(flags: Partial<InstallFlags> = {}, file?: string): InstallOptions {
+  const config = file === undefined ? {} : { config: 'file' };
+  const all = { namespace: 'lockstep-system', ...flags, ...config };
+  const parsed = parseInstallFlags(all, '1.2.3', () => `${HEAD}${file}\n`);
   if ('errors' in parsed) throw new Error(parsed.errors.join());
   return parsed.options;
 }

@@ -3,8 +3,10 @@ import { manifest } from '../../deploy/manifest.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
 import { HUB_AUTHORITIES_NAME } from '../../jobset/names.ts';
 import { JOBSET_CRD } from '../../jobset/schema/crd.ts';
-import { CONFIG_MAPS } from '../../kube/objects/core.ts';
+import type { KubeObject } from '../../kube/meta.ts';
+import { CONFIG_MAPS, SECRETS } from '../../kube/objects/core.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/objects/custom-resource-definition.ts';
+import { LEASES } from '../../kube/objects/lease.ts';
 import { HUB_AUTHORITIES_LABELS } from '../../operator/configuration/object-names.ts';
 import { InstallationWorld, optionsOf } from './installation.fixture.ts';
 import { keyOf } from './objects.ts';
@@ -35,6 +37,30 @@ describe('lockstep uninstall', () => {
     world.printed.splice(0);
     expect(await uninstall(world.context(), options), 'once more').toBe(0);
     expect(world.printed.at(-1)).toBe('Lockstep is not installed');
+  });
+
+  test('removes what the operator made under names that settings give', async () => {
+    const names =
+      'internalCertManagement: { webhookSecretName: mine }\nleaderElection: { resourceName: my-lease }';
+    const { settings } = optionsOf({}, names);
+    for (const { of, object } of manifest(settings)) {
+      const isNamespace = of.kind === 'Namespace';
+      const { labels: _, ...metadata } = object.metadata;
+      await world.client.create(of, isNamespace ? { ...object, metadata } : object);
+    }
+    const made = [
+      [SECRETS, 'mine'],
+      [LEASES, 'my-lease'],
+    ] as const;
+    for (const [of, name] of made) {
+      const metadata = { namespace: 'lockstep-system', name };
+      await world.client.create<KubeObject>(of, { apiVersion: 'v1', kind: of.kind, metadata });
+    }
+    expect(await uninstall(world.context(), { ...optionsOf(), deleteJobSets: false })).toBe(0);
+    for (const [of, name] of made) {
+      const at = { namespace: 'lockstep-system', name };
+      await expect(world.client.get<KubeObject>(of, at)).rejects.toThrow('not found');
+    }
   });
 
   test('says how many JobSets go, or stay', async () => {
