@@ -9,6 +9,7 @@ import {
 } from '../../deploy/kinds.ts';
 import { manifest } from '../../deploy/manifest.ts';
 import { OPERATOR_NAME } from '../../deploy/permissions.ts';
+import { CONFIG_MAPS } from '../../kube/objects/core.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/objects/custom-resource-definition.ts';
 import { install } from './install.ts';
 import { InstallationWorld, optionsOf } from './installation.fixture.ts';
@@ -95,6 +96,20 @@ test('an operator beside upstream’s controller stays there until it is told ot
   const switched = { onlyManaged: false, replaceCrd: true, dryRun: true };
   expect(await installed(switched)).toEqual([]);
   expect(world.printed.join()).toContain('CustomResourceDefinition');
+});
+
+test('what a file edited by hand confines is confined with all objects', async () => {
+  await world.client.create(CUSTOM_RESOURCE_DEFINITIONS, upstreamDefinition('0.12'));
+  for (const { of, object } of manifest({ ...optionsOf().settings, definition: false }))
+    await world.client.create(of, object);
+  const text = `apiVersion: config.jobset.x-k8s.io/v1alpha1\nkind: Configuration\nonlyManaged: true\n`;
+  const patch = { data: { 'configuration.yaml': text } };
+  await world.client.patch(CONFIG_MAPS, AT, { type: 'merge', patch });
+  expect(await installed({ dryRun: true })).toEqual([
+    'kept: --only-managed (set by an earlier installation)',
+    'kept: onlyManaged true (edited by hand)',
+  ]);
+  expect(world.printed.join()).not.toContain('CustomResourceDefinition');
 });
 
 const MIRROR = 'registry.example:5000/mirror';

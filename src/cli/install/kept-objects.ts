@@ -80,8 +80,11 @@ export function withKeptObjects(
   if (live === undefined) return { options, lines: [] };
   const { settings, given } = options;
   const pod = live.operator.spec?.template?.spec;
+  const byArguments = fromArguments(live.operator);
   const found: GivenObjects = {
-    ...fromArguments(live.operator),
+    ...byArguments,
+    // Somebody may have edited the file by hand; webhooks and the definition are to follow.
+    onlyManaged: byArguments.onlyManaged || liveSettings(map)?.onlyManaged === true,
     imagePullSecrets: (pod?.imagePullSecrets ?? []).map(({ name = '' }) => name),
     networkPolicy: live.networkPolicy,
     monitoring: live.monitoring,
@@ -147,7 +150,7 @@ function keptMemory(
   const limit = parseQuantity(text);
   if (given.operatorMemory !== undefined || limit === undefined) return undefined;
   const before = liveSettings(map) ?? {};
-  const after = { ...before, ...given.file, ...given.flagged };
+  const after = { ...(given.file ?? before), ...given.flagged };
   const isMore = (settings: typeof before) => {
     const least = parseQuantity(memoryFor(settings));
     return least !== undefined && compareQuantities(limit, least) > 0;

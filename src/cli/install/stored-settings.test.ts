@@ -113,6 +113,11 @@ test.each([
     '--config mine.yaml: leaderElection.leaderElect is false: an installation has true',
   ],
   [
+    'what other objects follow from',
+    'onlyManaged: true',
+    '--config mine.yaml: onlyManaged is true: an installation has false',
+  ],
+  [
     'too long',
     `# ${'x'.repeat(70_000)}`,
     '--config mine.yaml: has 70066 characters, allowed are 65536',
