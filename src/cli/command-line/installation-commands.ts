@@ -33,6 +33,7 @@ export function addInstallationCommands(program: Command): void {
       '--image-pull-secret <names...>',
       "Secrets of the operator's namespace for the registry of its image",
     )
+    .option('--no-image-pull-secret', 'use no such Secrets any more')
     .option(
       '--operator-memory <quantity>',
       'memory limit of the operator; follows --max-streams by default',
@@ -41,7 +42,6 @@ export function addInstallationCommands(program: Command): void {
       '--webhooks <whether>',
       'on or off: whether API servers ask the operator about JobSets (default: on)',
     )
-    .option('--no-image-pull-secret', 'use no such Secrets any more')
     .option('--network-policy', 'add a NetworkPolicy that limits who may reach the operator')
     .option('--no-network-policy', 'remove it')
     .option(
