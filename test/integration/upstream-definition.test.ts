@@ -110,7 +110,8 @@ describe.each(['0.11', '0.12'] as const)('a group under the definition of %s', (
         'lockstep/replace-after, restarts without a charge, the record of the restart mode, the ' +
         'restart history, the back-off of crash loops, the account of lost time, the memory of Jobs ' +
         'that have succeeded and are gone, the count of execution attempts, ' +
-        'spec.activeDeadlineSeconds and the observed generation are off: the stored CustomResourceDefinition of JobSets lacks ' +
+        'spec.activeDeadlineSeconds and the observed generation with Ready and Stalled are off: the ' +
+        'stored CustomResourceDefinition of JobSets lacks ' +
         'status.avoidedNodes, status.deprecatedEpoch, status.restartMode, status.restartHistory, ' +
         'status.goodput, status.replicatedJobsStatus[].succeededIndexes, status.executionAttempts, ' +
         'status.startTime and status.observedGeneration. It belongs to kubernetes-sigs/jobset: "lockstep install ' +

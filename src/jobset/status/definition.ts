@@ -46,7 +46,11 @@ const FEATURES: readonly Feature[] = [
   },
   { what: 'the count of execution attempts', needs: 'executionAttempts', isAsked: always },
   { what: 'spec.activeDeadlineSeconds', needs: 'startTime', isAsked: always },
-  { what: 'the observed generation', needs: 'observedGeneration', isAsked: always },
+  {
+    what: 'the observed generation with Ready and Stalled',
+    needs: 'observedGeneration',
+    isAsked: always,
+  },
 ];
 
 /** What features need of the status, and earlier definitions of ours lack. */

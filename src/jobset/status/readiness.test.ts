@@ -132,4 +132,20 @@ describe('observedGeneration', () => {
       told(jobSetOf(SPEC, BEGUN), { lacks: new Set(['goodput', 'observedGeneration']) }),
     ).toEqual([]);
   });
+
+  it('takes back what was told, and says so, under a definition that lost it later', () => {
+    const conditions = [condition('Ready'), condition('Suspended', 'False'), condition('Stalled')];
+    const before = jobSetOf(IN_PLACE, { ...BEGUN, deprecatedEpoch: 1, syncedEpoch: 1, conditions });
+    const lacks = new Set(['observedGeneration']);
+    const { status } = planOf(before, { lacks, isDefinitionUnread: false });
+    expect(status?.conditions?.map(({ type }) => type)).toEqual([
+      'Suspended',
+      'DefinitionOutdated',
+    ]);
+    expect(status?.conditions?.at(-1)?.message).toMatch(
+      /^the observed generation with Ready and Stalled is off: .* lacks status\.observedGeneration\./,
+    );
+    const after = { ...before, ...(status && { status }) };
+    expect(planOf(after, { lacks, isDefinitionUnread: false }).status).toBeUndefined();
+  });
 });

@@ -8,7 +8,7 @@ import { epochsOf } from '../epoch/dialect.ts';
 import type { Facts } from '../facts.ts';
 import type { JobSetStatus } from '../jobset.ts';
 import type { Next } from '../merge.ts';
-import { type ConditionChange, cleared, isTrue } from './conditions.ts';
+import { type ConditionChange, cleared, FOR_TOOLS, isTrue } from './conditions.ts';
 import { allJobsReady } from './replicated-jobs-status.ts';
 
 /** A change of the spec is a write in any case, with which other things may go. */
@@ -21,7 +21,7 @@ export function observeGeneration(facts: Facts, { status }: Next): Decision {
 }
 
 export function reportReadiness(facts: Facts, { status }: Next): Decision {
-  if (!keepsGeneration(facts)) return {};
+  if (!keepsGeneration(facts)) return takenBack(status);
   const ready = { type: 'Ready', isToldWhenFalse: true, ...readiness(facts, status) } as const;
   return { conditions: [ready, stalled(status)] };
 }
@@ -32,6 +32,12 @@ export function reportReadiness(facts: Facts, { status }: Next): Decision {
  */
 function keepsGeneration({ lacks }: Facts): boolean {
   return lacks?.has('observedGeneration') !== true;
+}
+
+/** What was told under a definition that another one has replaced would never change again. */
+function takenBack({ conditions = [] }: JobSetStatus): Decision {
+  const others = conditions.filter(({ type }) => !FOR_TOOLS.includes(type));
+  return others.length === conditions.length ? {} : { status: { conditions: others } };
 }
 
 type Told = Pick<ConditionChange, 'status' | 'reason' | 'message'>;
