@@ -134,6 +134,27 @@ describe('a change that only later Jobs hear of', () => {
     expect(warnings({ [names.STOP_GRACE]: '5s' }, {}, { restarts: 0 })).toHaveLength(1);
   });
 
+  it.each([names.LAST_WORDS, names.AGENT_INJECTION])(
+    'says so of %s, which is on without the annotation',
+    (key) => {
+      expect(warnings({}, { [key]: 'Off' }, { restarts: 0 })).toHaveLength(1);
+      expect(warnings({ [key]: 'Off' }, {}, { restarts: 0 })).toHaveLength(1);
+    },
+  );
+
+  it('says so of replace-after where Pods lack the label that it needs', () => {
+    const [replaceAfter, preflight] = [names.REPLACE_AFTER, names.PREFLIGHT];
+    const after = { [replaceAfter]: '3/1h' };
+    expect(warnings({}, after, { restarts: 0 })).toEqual([
+      `metadata.annotations[${replaceAfter}] reaches Jobs that are made from now on; those that run keep what they were made with`,
+    ]);
+    const changed = { [replaceAfter]: '5/1h' };
+    expect(warnings(after, changed, { restarts: 0 })).toEqual([]);
+    expect(warnings(after, { [replaceAfter]: 'Off' }, { restarts: 0 })).toEqual([]);
+    const checked = { [preflight]: 'true' };
+    expect(warnings(checked, { ...checked, ...after }, { restarts: 0 })).toEqual([]);
+  });
+
   it('says nothing if it changes nothing, or no Job can run', () => {
     expect(warnings({}, { [names.STANDBY]: 'Off' }, { restarts: 0 })).toEqual([]);
     expect(warnings({}, { [names.STANDBY]: 'Warm' })).toEqual([]);

@@ -11,6 +11,8 @@ export interface OwnAnnotation {
   readonly on: readonly AnnotationPlace[];
   /** Older words for `Off`; absent: it cannot be off. */
   readonly off?: readonly string[];
+  /** What it can switch off is on without it. */
+  readonly isOnByDefault?: true;
   /** Only Jobs that are made after a change follow it. */
   readonly isForLaterJobs?: true;
   /** What it may say, as the reference has it. */
@@ -36,6 +38,7 @@ export const OWN_ANNOTATIONS: readonly OwnAnnotation[] = [
     key: names.AGENT_INJECTION,
     on: ['JobSet'],
     off: ['Disabled'],
+    isOnByDefault: true,
     isForLaterJobs: true,
     values: '`Enabled` (default), `Off` or `Disabled`',
     help: 'whether templates get an agent; without, they stay as they are, and need one of their own',
@@ -66,6 +69,7 @@ export const OWN_ANNOTATIONS: readonly OwnAnnotation[] = [
     key: names.RESTART_BACKOFF,
     on: ['JobSet'],
     off: ['Disabled'],
+    isOnByDefault: true,
     values: '`Enabled` (default), `Off` or `Disabled`',
     help: 'whether a group that fails over and over restarts with a growing delay',
   },
@@ -119,6 +123,7 @@ export const OWN_ANNOTATIONS: readonly OwnAnnotation[] = [
     key: names.LAST_WORDS,
     on: ['JobSet'],
     off: [],
+    isOnByDefault: true,
     isForLaterJobs: true,
     values: '`All` (default), `Files`, `Off`',
     help: "`Files` leaves the worker's standard error alone, `Off` tells none; Supervisor mode",
