@@ -133,6 +133,16 @@ describe('observedGeneration', () => {
     ).toEqual([]);
   });
 
+  it('is proof that the definition has it, if that may not be read', () => {
+    const unread = { lacks: new Set(['goodput', 'observedGeneration']), isDefinitionUnread: true };
+    const seen = { ...BEGUN, observedGeneration: 2, conditions: [condition('Ready')] };
+    expect(told(jobSetOf(SPEC, seen), unread)).toEqual(['Ready=False JobsNotReady']);
+    expect(told(jobSetOf(SPEC, { observedGeneration: -1 }), unread)).toEqual([
+      'Ready=False JobsNotReady',
+    ]);
+    expect(told(jobSetOf(SPEC, BEGUN), unread)).toEqual([]);
+  });
+
   it('takes back what was told, and says so, under a definition that lost it later', () => {
     const conditions = [condition('Ready'), condition('Suspended', 'False'), condition('Stalled')];
     const before = jobSetOf(IN_PLACE, { ...BEGUN, deprecatedEpoch: 1, syncedEpoch: 1, conditions });

@@ -28,10 +28,12 @@ export function reportReadiness(facts: Facts, { status }: Next): Decision {
 
 /**
  * Whether the definition has the field. Without it nothing is said: tools would take what is said
- * of an earlier spec for the newest.
+ * of an earlier spec for the newest. Where the definition may not be read, a status that has the
+ * field is proof.
  */
-function keepsGeneration({ lacks }: Facts): boolean {
-  return lacks?.has('observedGeneration') !== true;
+function keepsGeneration({ lacks, isDefinitionUnread, status }: Facts): boolean {
+  if (lacks?.has('observedGeneration') !== true) return true;
+  return isDefinitionUnread === true && status.observedGeneration !== undefined;
 }
 
 /** What was told under a definition that another one has replaced would never change again. */
