@@ -55,6 +55,13 @@ describe('the configuration of an agent', () => {
     ).toMatchObject({ configuration: { progressPrefix: prefix } });
   });
 
+  it('has no lease where the deadline is off, as an annotation of its template may say', () => {
+    const environment = { ...MINIMAL, LOCKSTEP_LOST_NODE_DEADLINE: 'Off' };
+    expect(readConfiguration(['--', 'train'], environment)).toMatchObject({
+      configuration: { leaseMs: undefined },
+    });
+  });
+
   it('takes everything else from the environment and the worker from the command line', () => {
     const rules = [{ action: 'RestartPod', exitCodes: { operator: 'In', values: [7] } }];
     const result = readConfiguration(['--', 'train', '--fast', '--'], {
@@ -157,13 +164,13 @@ describe('the configuration of an agent', () => {
       'a deadline that is no duration',
       [],
       { ...MINIMAL, LOCKSTEP_LOST_NODE_DEADLINE: '300' },
-      'LOCKSTEP_LOST_NODE_DEADLINE: "300": expected a duration such as "5m", from 60s (with 5s for the worker to stop) to 24h',
+      'LOCKSTEP_LOST_NODE_DEADLINE: "300": expected Off, or a duration such as "5m", from 60s (with 5s for the worker to stop) to 24h',
     ],
     [
       'a deadline that leaves no time beside the grace',
       [],
       { ...MINIMAL, LOCKSTEP_LOST_NODE_DEADLINE: '5m', LOCKSTEP_STOP_GRACE_SECONDS: '300' },
-      'LOCKSTEP_LOST_NODE_DEADLINE: "5m": expected a duration such as "5m", from 350s (with 300s for the worker to stop) to 24h',
+      'LOCKSTEP_LOST_NODE_DEADLINE: "5m": expected Off, or a duration such as "5m", from 350s (with 300s for the worker to stop) to 24h',
     ],
     [
       'rules that are no rules',

@@ -3,6 +3,7 @@
  * ours if a variable that only we have is set, otherwise upstream's. Reports all problems together,
  * each with the variable, its value and what was expected.
  */
+import { OFF } from '../jobset/annotations/table.ts';
 import {
   LOST_NODE_MARGIN_MS,
   leaseMs,
@@ -257,7 +258,8 @@ function installation(args: readonly string[]): ConfigurationResult {
 
 function leaseOf(read: EnvironmentReader, stopGraceMs: number): number | undefined {
   const text = read.optional(ENV_LOST_NODE_DEADLINE);
-  if (text === undefined) return undefined;
+  // A template with an agent of its own may give it what the annotation beside it says.
+  if (text === undefined || text === OFF) return undefined;
   const deadlineMs = parseLostNodeDeadline(text);
   const lease = leaseMs(deadlineMs ?? 0, stopGraceMs);
   if (deadlineMs !== undefined && lease >= MIN_LEASE_MS) return lease;
@@ -267,7 +269,7 @@ function leaseOf(read: EnvironmentReader, stopGraceMs: number): number | undefin
   );
   read.reject(
     ENV_LOST_NODE_DEADLINE,
-    `a duration such as "5m", from ${leastMs / 1000}s (with ${stopGraceMs / 1000}s for the worker to stop) to 24h`,
+    `Off, or a duration such as "5m", from ${leastMs / 1000}s (with ${stopGraceMs / 1000}s for the worker to stop) to 24h`,
   );
   return undefined;
 }
