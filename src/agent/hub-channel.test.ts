@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import { parseAgentMessage } from '../jobset/hub/message.ts';
 import type { Progress } from '../jobset/progress/progress.ts';
+import { MemoryLogger } from '../runtime/memory/memory-logger.ts';
 import { SeededRandom } from '../runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
-import type { StreamConnector } from '../runtime/ports/stream.ts';
+import { type StreamConnector, StreamRefusedError } from '../runtime/ports/stream.ts';
+import { TransportError } from '../runtime/ports/transport.ts';
 import { FakeHub } from './fake-hub.fixture.ts';
 import { createHubChannel } from './hub-channel.ts';
 
@@ -93,5 +95,65 @@ test('retries a lost hub at least every second at first, and less often later', 
   expect(early.length).toBeGreaterThan(FAIL_OVER_MS / 1000);
   expect(Math.max(...early)).toBeLessThanOrEqual(1000);
   expect(Math.min(...gaps.slice(-10))).toBeGreaterThanOrEqual(5000);
+  channel.close();
+});
+
+test('logs what it sees of a hub that it does not reach when that changes, not at each try', async () => {
+  const clock = new VirtualClock();
+  const hub = new FakeHub(clock);
+  hub.setStatus(0, 1);
+  const logger = new MemoryLogger();
+  let failure: (() => Error) | undefined = () => new TransportError('', { code: 'ENOTFOUND' });
+  const connect = hub.streams.connector();
+  const connector: StreamConnector = {
+    connect: (listener, signal) =>
+      failure === undefined ? connect.connect(listener, signal) : Promise.reject(failure()),
+  };
+  const random = new SeededRandom(5);
+  const channel = createHubChannel({ connector, clock, random, logger, jobSetUid: undefined });
+  channel.open({
+    snapshot: () => undefined,
+    announced: () => undefined,
+    podEnding: () => undefined,
+    podLives: () => undefined,
+    answered: () => undefined,
+    progress: () => undefined,
+  });
+  const told = (): readonly string[] => {
+    const records = logger.records.splice(0);
+    return records.map(({ level, message, fields }) => `${level} ${message}: ${fields['why']}`);
+  };
+  const WHY = 'warn the hub cannot be reached:';
+  await clock.advance(120_000);
+  expect(logger.records[0]?.fields['look']).toContain('DNS');
+  expect(told()).toEqual([`${WHY} the name service does not know its name`]);
+
+  failure = () => new TransportError('connect', { code: 'ECONNREFUSED' });
+  await clock.advance(120_000);
+  expect(logger.records[0]?.fields['err']).toBe('connect');
+  expect(told()).toEqual([`${WHY} its port refused the connection`]);
+
+  let tries = 0;
+  failure = () =>
+    tries++ % 2 === 0
+      ? new StreamRefusedError(503, 'this replica does not lead yet')
+      : new TransportError('connect', { code: 'ECONNREFUSED' });
+  await clock.advance(50_000);
+  expect(tries).toBeGreaterThan(4);
+  expect(told()).toEqual([
+    `${WHY} it answered with HTTP status 503`,
+    `${WHY} its port refused the connection`,
+  ]);
+
+  failure = undefined;
+  await clock.advance(10_000);
+  expect(told()).toEqual(['info the hub is reached: undefined']);
+  failure = () => new TransportError('connect', { code: 'ECONNREFUSED' });
+  hub.streams.breakAll();
+  await clock.advance(60_000);
+  expect(told()).toEqual([
+    'info the stream to the hub ended: the hub closed it',
+    `${WHY} its port refused the connection`,
+  ]);
   channel.close();
 });

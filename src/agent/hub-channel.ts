@@ -9,14 +9,17 @@ import { withDeadline } from '../runtime/deadline.ts';
 import { type Clock, sleep } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import { jitter, type Random } from '../runtime/ports/random.ts';
-import { type StreamConnector, StreamRefusedError } from '../runtime/ports/stream.ts';
+import type { StreamConnector } from '../runtime/ports/stream.ts';
 import type { Announcement, Channel, ChannelListener } from './channel.ts';
 import { Conversation, type HubContact, type Outcome } from './hub-conversation.ts';
+import { ReachLog } from './reach/reach-log.ts';
+import { failedTry, unreached } from './reach/unreached.ts';
 
 export interface HubChannelOptions {
   readonly connector: StreamConnector;
   readonly clock: Clock;
   readonly random: Random;
+  /** Its lines have the hub's address. */
   readonly logger: Logger;
   /** Undefined: the hub derives it from the Pod. */
   readonly jobSetUid: string | undefined;
@@ -41,6 +44,7 @@ const SPREAD_PER_MEMBER_MS = 0.1;
 const MAX_SPREAD_MS = 750;
 const PATIENT_BACKOFF = { baseMs: 1000, maxMs: 5000, jitterFactor: 1 } as const;
 const GONE = 410;
+
 export function createHubChannel(options: HubChannelOptions): Channel {
   return new HubChannel(options);
 }
@@ -48,6 +52,7 @@ export function createHubChannel(options: HubChannelOptions): Channel {
 class HubChannel implements Channel {
   readonly #options: HubChannelOptions;
   readonly #end = new AbortController();
+  readonly #reach: ReachLog;
   #listener: ChannelListener | undefined;
   /** The newest announcement, to be repeated on every stream. */
   #announced: Announcement | undefined;
@@ -58,6 +63,7 @@ class HubChannel implements Channel {
 
   constructor(options: HubChannelOptions) {
     this.#options = options;
+    this.#reach = new ReachLog(options.clock, options.logger);
   }
 
   open(listener: ChannelListener): void {
@@ -104,8 +110,11 @@ class HubChannel implements Channel {
         this.#listener?.podEnding();
         return;
       }
-      if (!signal.aborted) logger.info('the stream to the hub ended', { why: outcome.why });
+      if (outcome.type === 'NotAnswered' && !signal.aborted) this.#reach.failed(outcome.why);
       if (outcome.type === 'Answered') {
+        if (!signal.aborted) {
+          logger.info('the stream to the hub ended', { why: unreached(outcome.why).saw });
+        }
         patient.reset();
         lostMs = clock.monotonic();
       }
@@ -121,7 +130,10 @@ class HubChannel implements Channel {
     const { clock, connector, contact } = this.#options;
     const { signal } = this.#end;
     const conversation = new Conversation(this.#options, {
-      contact: (change) => contact?.(change),
+      contact: (change) => {
+        if (change === 'Answered') this.#reach.answered();
+        contact?.(change);
+      },
       message: (message) => this.#take(message),
       confirmed: (epoch) => this.#listener?.announced(epoch),
       podLives: (askedMs) => {
@@ -143,8 +155,8 @@ class HubChannel implements Channel {
       return outcome;
     } catch (error) {
       signal.throwIfAborted();
-      const why = error instanceof Error ? error.message : String(error);
-      const isGone = error instanceof StreamRefusedError && error.status === GONE;
+      const why = failedTry(error);
+      const isGone = why.status === GONE;
       if (!isGone) contact?.('Failed');
       return { type: isGone ? 'PodGone' : 'NotAnswered', why };
     } finally {

@@ -15,6 +15,7 @@ import type { Clock } from '../runtime/ports/clock.ts';
 import { jitter, type Random } from '../runtime/ports/random.ts';
 import type { ByteStream } from '../runtime/ports/stream.ts';
 import { type Announcement, evidenceAt } from './channel.ts';
+import { type FailedTry, failedTry } from './reach/unreached.ts';
 
 export type HubContact =
   /** A hello has been answered. */
@@ -45,7 +46,7 @@ const MAX_OPEN_QUESTIONS = 8;
 
 export type Outcome =
   /** `Answered`: the stream served its purpose for a while. */
-  { readonly type: 'Answered' | 'NotAnswered' | 'PodGone'; readonly why: string };
+  { readonly type: 'Answered' | 'NotAnswered' | 'PodGone'; readonly why: FailedTry };
 
 export interface ConversationEvents {
   readonly contact: (contact: HubContact) => void;
@@ -160,12 +161,12 @@ export class Conversation {
         if (this.#isOver) return;
       }
     } catch (error) {
-      this.#over('NotAnswered', error instanceof Error ? error.message : String(error));
+      this.#over('NotAnswered', failedTry(error));
     }
   }
 
   closed(error: Error | undefined): void {
-    this.#over('NotAnswered', error?.message ?? 'the hub closed it');
+    this.#over('NotAnswered', error === undefined ? 'the hub closed it' : failedTry(error));
   }
 
   #take(text: string): void {
@@ -242,11 +243,12 @@ export class Conversation {
     if (!this.#isOver) this.#stream?.write(new TextEncoder().encode(encodeAgentMessage(message)));
   }
 
-  #over(type: Outcome['type'], why: string): void {
+  #over(type: Outcome['type'], ended: string | FailedTry): void {
     if (this.#isOver) return;
     this.#isOver = true;
     for (const timer of this.#timers) timer.cancel();
     this.#stream?.end();
+    const why = typeof ended === 'string' ? { message: ended } : ended;
     this.#finish({ type: type === 'NotAnswered' && this.#isAnswered ? 'Answered' : type, why });
   }
 }

@@ -182,12 +182,13 @@ async function channelOf(
   logger: Logger,
 ): Promise<Channel> {
   const { hub } = configuration;
-  const runtime = { clock: nodeClock, random: systemRandom, logger };
   if (hub === undefined) {
     const connection = await connect(configuration);
     return apiChannel(configuration, connection, marker.announced, logger);
   }
   const { jobSetUid, root } = configuration;
+  // Who looks for a cause needs the address in each line about the hub.
+  const runtime = { clock: nodeClock, random: systemRandom, logger: logger.with({ hub: hub.url }) };
   const { connector, readMembers } = createHubClient({
     ...runtime,
     hub,

@@ -6,11 +6,13 @@ import { nodeClock } from '../../runtime/adapters/node-clock.ts';
 import { timedAnswer } from '../../runtime/client/server-clock.ts';
 import type { ClientTls } from '../../runtime/credentials/cluster-access.ts';
 import { withDeadline } from '../../runtime/deadline.ts';
-import { TransportError } from '../../runtime/ports/transport.ts';
 import type { HubConfiguration } from '../hub-configuration.ts';
 import type { ProbeReport, Reached } from '../probe-report.ts';
+import { failedTry } from '../reach/unreached.ts';
 
 const LIMIT_MS = 10_000;
+/** Sooner, because it knows whether the name service or the server is silent. */
+const CONNECT_LIMIT_MS = 5_000;
 
 /** Shows no token: an answer that refuses is an answer. */
 export async function probeFromPod(
@@ -37,7 +39,8 @@ async function reachApiServer(root: string): Promise<Reached> {
 }
 
 async function reach(server: string, tls: ClientTls, path: string): Promise<Reached> {
-  const transport = createHttpTransport({ server, tls, maxConnections: 1 });
+  const connectTimeoutMs = CONNECT_LIMIT_MS;
+  const transport = createHttpTransport({ server, tls, maxConnections: 1, connectTimeoutMs });
   try {
     const { status, offset } = await withDeadline(nodeClock, LIMIT_MS, undefined, (signal) =>
       timedAnswer(transport, nodeClock, { path, signal }),
@@ -51,7 +54,6 @@ async function reach(server: string, tls: ClientTls, path: string): Promise<Reac
 }
 
 function failed(error: unknown): Reached {
-  const message = error instanceof Error ? error.message : String(error);
-  const code = error instanceof TransportError ? error.code : undefined;
+  const { message, code } = failedTry(error);
   return code === undefined ? { error: message } : { error: message, code };
 }

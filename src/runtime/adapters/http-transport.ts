@@ -5,7 +5,7 @@
 
 import http from 'node:http';
 import https from 'node:https';
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { defined } from '../../kube/json/defined.ts';
 import type { ClientTls } from '../credentials/cluster-access.ts';
 import {
@@ -182,9 +182,8 @@ function headOf(
     message.once('socket', (socket) => {
       if (!socket.connecting) return;
       socket.setKeepAlive(true, KEEP_ALIVE_PROBE_MS);
-      const timer = setTimeout(
-        fail('ETIMEDOUT', `no connection within ${limits.connectMs} ms`),
-        limits.connectMs,
+      const timer = dialTimer(socket, message.host, limits.connectMs, (code, what) =>
+        fail(code, what)(),
       );
       timers.push(timer);
       socket.once(isTls(socket) ? 'secureConnect' : 'connect', () => clearTimeout(timer));
@@ -207,6 +206,26 @@ function headOf(
     });
     message.end(request.body);
   });
+}
+
+/**
+ * Limits the time until a socket is connected; the caller clears it. The code tells a silent name
+ * service from a silent server: a system's own resolver gives up later than most callers.
+ */
+export function dialTimer(
+  socket: Socket,
+  host: string,
+  limitMs: number,
+  fail: (code: string, what: string) => void,
+): NodeJS.Timeout {
+  let isResolved = isIP(host.replace(/^\[|\]$/g, '')) !== 0;
+  socket.once('lookup', () => {
+    isResolved = true;
+  });
+  return setTimeout(() => {
+    if (isResolved) fail('ETIMEDOUT', `no connection within ${limitMs} ms`);
+    else fail('EAI_AGAIN', `no address within ${limitMs} ms`);
+  }, limitMs);
 }
 
 function isTls(socket: Socket): boolean {

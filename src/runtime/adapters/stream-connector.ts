@@ -13,6 +13,7 @@ import {
 } from '../ports/stream.ts';
 import { processSessionStore, type TlsSessionStore } from '../ports/tls-session.ts';
 import { TransportError } from '../ports/transport.ts';
+import { dialTimer } from './http-transport.ts';
 import { streamOf } from './stream-server.ts';
 
 export interface StreamServerAddress {
@@ -103,9 +104,9 @@ function connect(
     request.once('socket', (socket) => {
       // A server may send several sessions; each is valid for one connection, and one is enough.
       (socket as TLSSocket).once('session', (next) => sessions.write(next));
-      const timer = setTimeout(() => {
-        request.destroy(new Error(`no connection within ${DIAL_TIMEOUT_MS} ms`));
-      }, DIAL_TIMEOUT_MS);
+      const timer = dialTimer(socket, request.host, DIAL_TIMEOUT_MS, (code, what) => {
+        request.destroy(new TransportError(what, { code }));
+      });
       const dialled = (): void => clearTimeout(timer);
       socket.once('connect', dialled);
       socket.once('close', dialled);
