@@ -38,6 +38,8 @@ export class MemoryCluster {
   ) => send();
   /** UIDs of the claims whose volumes were removed. */
   readonly removedVolumes: string[] = [];
+  /** Whether startup probes of sidecars fail: their Pods start then, and never get further. */
+  probesFail = false;
   /** Removes a volume; a test can make it throw. */
   removeVolume: () => Promise<void> = () => Promise.resolve();
   readonly #random = new SeededRandom(7);
@@ -125,7 +127,8 @@ export class MemoryCluster {
     await this.client.create(LEASES, lease).catch((error: unknown) => {
       if (!isReason(error, 'AlreadyExists')) throw error;
     });
-    this.#node ??= new ScriptedNode(this.client, this.clock, this.#random);
+    const probesFail = (): boolean => this.probesFail;
+    this.#node ??= new ScriptedNode(this.client, this.clock, this.#random, probesFail);
   }
 
   /** The node renews its Lease for the last time, and does nothing for its Pods any more. */
@@ -254,8 +257,15 @@ class ScriptedNode {
   readonly #client: Client;
   readonly #clock: VirtualClock;
   readonly #pods: Informer<Pod>;
+  readonly #probesFail: () => boolean;
 
-  constructor(client: Client, clock: VirtualClock, random: SeededRandom) {
+  constructor(
+    client: Client,
+    clock: VirtualClock,
+    random: SeededRandom,
+    probesFail: () => boolean,
+  ) {
+    this.#probesFail = probesFail;
     this.#client = client;
     this.#clock = clock;
     this.#pods = createInformer<Pod>({ client, resource: PODS, clock, random, logger: SILENT });
@@ -291,10 +301,20 @@ class ScriptedNode {
   }
 
   async #run(pod: Stored<Pod>): Promise<void> {
+    const running = { running: { startedAt: timeText(this.#clock.now()) } };
+    const sidecar = pod.spec.initContainers?.find(({ startupProbe }) => startupProbe !== undefined);
+    if (sidecar !== undefined && this.#probesFail()) {
+      await this.#write(pod, {
+        phase: 'Pending',
+        conditions: [{ type: 'Ready', status: 'False' }],
+        initContainerStatuses: [{ ...statusOf(pod, running), name: sidecar.name, started: false }],
+      });
+      return;
+    }
     await this.#write(pod, {
       phase: 'Running',
       conditions: [{ type: 'Ready', status: 'True' }],
-      containerStatuses: [statusOf(pod, { running: { startedAt: timeText(this.#clock.now()) } })],
+      containerStatuses: [statusOf(pod, running)],
     });
   }
 

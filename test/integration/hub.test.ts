@@ -445,6 +445,30 @@ describe('a group that the hub hears nothing of', () => {
   );
 });
 
+describe('sidecars that start, and whose Pods are not ready', () => {
+  it('say so within half a minute if they do not reach the hub, until they do', async () => {
+    await startEmpty('Hub');
+    hub.channel = 'Hub';
+    const { cluster } = group;
+    const { acceptor } = hub;
+    cluster.probesFail = true;
+    hub.acceptor = undefined;
+    await group.create(SPEC, { ...SUPERVISOR, 'lockstep/restart-mode': 'Sidecar' });
+    await cluster.until(() => Promise.resolve(hub.pods.size === SIZE));
+    expect(new Set((await cluster.pods()).map(({ status }) => status?.phase))).toEqual(
+      new Set(['Pending']),
+    );
+    await cluster.clock.advance(15_000);
+    expect(await reach()).toBeUndefined();
+    await cluster.clock.advance(15_000);
+    expect(await reach()).toBe('True NoAgentConnected');
+    expect([...group.running().values()]).toEqual([]);
+    hub.acceptor = acceptor;
+    await cluster.until(async () => (await reach()) === 'False HubReached');
+    await group.allIn(1, SIZE);
+  });
+});
+
 describe('a group of which one member does not reach the hub', () => {
   it('says so within half a minute, names it, and says when it has come', async () => {
     await start();

@@ -320,7 +320,9 @@ export class TrainingGroup {
       this.#workers.delete(pod.metadata.uid);
       return;
     }
-    if (known !== undefined || pod.status?.phase !== 'Running') return;
+    const sidecars = pod.status?.initContainerStatuses ?? [];
+    const runs = pod.status?.phase === 'Running' || sidecars.some(({ state }) => state?.running);
+    if (known !== undefined || !runs) return;
     if (pod.metadata.ownerReferences === undefined) return;
     const { clock } = this.cluster;
     const client = this.asAgent(this.cluster.client);
