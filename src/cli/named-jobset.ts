@@ -45,8 +45,7 @@ export async function withJobSet(
   return withCluster(flags, async ({ signal, ...connection }) => {
     const { client, access } = connection;
     const at = { namespace: namespace ?? access.namespace, name };
-    const jobSet = await findJobSet(client, at, signal);
-    if (jobSet === undefined) throw new Error(await whatIsThere(client, at, signal));
+    const jobSet = await existingJobSet(client, at, signal);
     return run({ connection, client, at, jobSet, signal });
   });
 }
@@ -78,6 +77,17 @@ export async function withCluster(
   } finally {
     termination.dispose();
   }
+}
+
+/** Rejects with the names that there are, if there is none of this name. */
+export async function existingJobSet(
+  client: Client,
+  at: ObjectKey,
+  signal: AbortSignal,
+): Promise<Stored<JobSet>> {
+  const jobSet = await findJobSet(client, at, signal);
+  if (jobSet === undefined) throw new Error(await whatIsThere(client, at, signal));
+  return jobSet;
 }
 
 /** Undefined if there is none. */

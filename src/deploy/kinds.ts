@@ -1,14 +1,19 @@
 /** Kinds of Kubernetes that only an installation uses. */
-import type { KubeObject } from '../kube/meta.ts';
+import type { KubeObject, LabelSelector } from '../kube/meta.ts';
 import { type Resource, resource } from '../kube/resource.ts';
 
 export const DEPLOYMENTS: Resource<Deployment> = resource('apps/v1', 'deployments', 'Deployment');
 
-export const NETWORK_POLICIES: Resource = resource(
+export const NETWORK_POLICIES: Resource<NetworkPolicy> = resource(
   'networking.k8s.io/v1',
   'networkpolicies',
   'NetworkPolicy',
 );
+
+/** Which Pods it is about. */
+export interface NetworkPolicy extends KubeObject {
+  readonly spec?: { readonly podSelector?: LabelSelector };
+}
 
 /** The fields of a Deployment that show how it was installed and whether it is ready. */
 export interface Deployment extends KubeObject {

@@ -108,6 +108,9 @@ export const FORGET_NODES = 'lockstep/forget-nodes';
 /** JobSet annotation: restarts that are allowed beside `maxRestarts`; 0 by default. */
 export const EXTRA_RESTARTS = 'lockstep/extra-restarts';
 
+/** Label of the Pods of `lockstep doctor --probe`. */
+export const DOCTOR = 'lockstep/doctor';
+
 /** Label of a JobSet that Kueue admits, and the annotation that it used before. */
 export const KUEUE_QUEUE_NAME = 'kueue.x-k8s.io/queue-name';
 

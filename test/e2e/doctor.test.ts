@@ -11,7 +11,7 @@ import { AGENT_MODES } from '../kubernetes.ts';
 import { type ClusterUnderTest, LOCKSTEP, startCluster } from './local-cluster.fixture.ts';
 
 const run = promisify(execFile);
-const PROBES = { namespace: 'default', labelSelector: 'app.kubernetes.io/name=lockstep-doctor' };
+const PROBES = { namespace: 'default', labelSelector: 'lockstep/doctor' };
 
 let cluster: ClusterUnderTest;
 
@@ -60,6 +60,16 @@ describe('lockstep doctor', () => {
       expect(found).toContainEqual(expect.objectContaining({ check, level: 'ok' }));
     }
     expect(await probes()).toEqual([]);
+    const like = await findings('--probe', 'jobset/probed', '-n', 'default');
+    for (const check of ['probe-pod', 'hub-reachable']) {
+      expect(like).toContainEqual(expect.objectContaining({ check, level: 'ok' }));
+    }
+    expect(like.find(({ check }) => check === 'probe-pod')?.text).toContain('like those of probed');
+    expect(await probes()).toEqual([]);
+    await expect(findings('--probe', 'nobody')).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('there is no JobSet default/nobody'),
+    });
     const at = { namespace: 'default', name: 'probed' };
     await client.delete(JOBSETS, at, { propagationPolicy: 'Background' });
     await Promise.all([group.pods.stop(), group.jobSets.stop()]);
@@ -83,6 +93,7 @@ describe('lockstep doctor', () => {
     [['-o', 'yaml'], /--output is "yaml", allowed is json/],
     [['-n', 'No'], /--namespace is "No"/],
     [['--image', 'x'], /--image is for the Pod of --probe/],
+    [['train'], /JobSet "train" is for the Pod of --probe/],
   ])('refuses %j', async (args, message) => {
     const failed = run(process.execPath, argv(...args));
     await expect(failed).rejects.toMatchObject({ code: 2, stderr: expect.stringMatching(message) });

@@ -28,7 +28,7 @@ function secure(signer: typeof authority, ipAddress: string, status: number): ne
   });
 }
 
-const servers: Readonly<Record<string, net.Server>> = {
+const servers = {
   trusted: secure(authority, HOST, 503),
   untrusted: secure(stranger, HOST, 200),
   renamed: secure(authority, '127.0.0.2', 200),
@@ -69,7 +69,7 @@ async function seen(url: string): Promise<Sight> {
   return unreached(failure).sight;
 }
 
-test.each<[string, Sight]>([
+test.each<[keyof typeof servers, Sight]>([
   ['trusted', 'Answered'],
   ['untrusted', 'Untrusted'],
   ['renamed', 'OtherName'],
@@ -78,8 +78,8 @@ test.each<[string, Sight]>([
   ['closed', 'Refused'],
 ])('a server that is %s is seen as %s', async (name, sight) => {
   const server = servers[name];
-  const { port } = server?.address() as AddressInfo;
-  if (name === 'closed') server?.close();
+  const { port } = server.address() as AddressInfo;
+  if (name === 'closed') server.close();
   expect(await seen(`https://${HOST}:${port}`)).toBe(sight);
 });
 

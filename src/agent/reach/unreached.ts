@@ -11,7 +11,7 @@ export interface FailedTry {
   readonly message: string;
   /** The system's code, such as `ECONNREFUSED`, or that of TLS. */
   readonly code?: string;
-  /** Of an answer that refused. */
+  /** HTTP: the hub answered, and refused. */
   readonly status?: number;
 }
 

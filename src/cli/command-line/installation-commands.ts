@@ -11,7 +11,7 @@ import {
   type InstallOptions,
   parseInstallFlags,
 } from '../install/options.ts';
-import { clusterCommand } from './cluster-command.ts';
+import { bareJobSetName, clusterCommand } from './cluster-command.ts';
 import { UsageError } from './usage-error.ts';
 
 const NAMESPACE_HELP = 'namespace of the operator';
@@ -78,14 +78,18 @@ export function addInstallationCommands(program: Command): void {
     'doctor',
     'say what this cluster can do, what is missing, and how to mend it; it only reads',
   )
-    .option('-n, --namespace <name>', `${NAMESPACE_HELP}; found by itself by default`)
+    .argument('[jobset]', 'JobSet like whose Pods that of --probe is', bareJobSetName)
+    .option(
+      '-n, --namespace <name>',
+      `${NAMESPACE_HELP}; found by itself by default. With a JobSet, its own`,
+    )
     .option('--jobset-namespace <name>', "namespace of your JobSets; the context's by default")
     .option('--probe', 'make a Pod there that looks from inside, and remove it')
     .option('--image <image>', "image of that Pod; the agent's by default")
     .option('-o, --output <format>', 'json')
-    .action(async (flags: DoctorFlags & ConnectionFlags) => {
+    .action(async (jobSet: string | undefined, flags: DoctorFlags & ConnectionFlags) => {
       const { doctor, parseDoctor } = await import('../doctor/command.ts');
-      const parsed = parseDoctor(flags);
+      const parsed = parseDoctor(jobSet, flags);
       if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
       process.exitCode = await doctor(parsed.options, flags);
     });

@@ -7,7 +7,7 @@ import type { LogsFlags } from '../jobset-logs/options.ts';
 import type { NodesFlags } from '../jobset-nodes/command.ts';
 import type { ReportFlags } from '../jobset-report/command.ts';
 import type { RestartFlags } from '../jobset-restart/command.ts';
-import { clusterCommand, DASHBOARD_PORT } from './cluster-command.ts';
+import { bareJobSetName, clusterCommand, DASHBOARD_PORT } from './cluster-command.ts';
 import { UsageError } from './usage-error.ts';
 
 const NAMESPACE_HELP = "namespace of the JobSet; the context's by default";
@@ -146,13 +146,3 @@ function jobSetCommand(program: Command, name: string, description: string): Com
     .argument('<jobset>', 'name of the JobSet', bareJobSetName)
     .option('-n, --namespace <name>', NAMESPACE_HELP);
 }
-
-/**
- * The name alone of what `-o name` prints: `jobset/train`, `jobset.jobset.x-k8s.io/train`, and their
- * plurals.
- */
-function bareJobSetName(text: string): string {
-  return text.replace(REFERENCE, '');
-}
-
-const REFERENCE = /^jobsets?(?:(?:\.v1alpha2)?\.jobset\.x-k8s\.io)?\//i;

@@ -62,6 +62,8 @@ describe('the end of a line', () => {
         '--help',
       ],
     ],
+    ['doctor --probe tr', { ...NAMES, kind: 'JobSets', typed: 'tr' }],
+    ['doctor --jobset-namespace te', { ...NAMES, kind: 'Namespaces', typed: 'te' }],
     ['nodes tr', { ...NAMES, kind: 'JobSets', typed: 'tr' }],
     ['nodes -o ', ['json', 'yaml']],
     ['logs -f -n team ', { ...NAMES, kind: 'JobSets', given: { namespace: 'team' } }],

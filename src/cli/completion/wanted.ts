@@ -119,6 +119,7 @@ function startingWith(typed: string, candidates: readonly Candidate[]): Wanted {
 const FLAG_VALUES: Readonly<Record<string, NameKind | 'Files' | readonly string[]>> = {
   namespace: 'Namespaces',
   watchNamespace: 'Namespaces',
+  jobsetNamespace: 'Namespaces',
   context: 'Contexts',
   kubeconfig: 'Files',
   stateDir: 'Files',

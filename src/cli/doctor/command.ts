@@ -4,7 +4,7 @@ import { dns1123LabelErrors } from '../../kube/name-rules.ts';
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../runtime/adapters/system-random.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
-import { withCluster } from '../named-jobset.ts';
+import { existingJobSet, jobSetNameErrors, withCluster } from '../named-jobset.ts';
 import { examine } from './examination.ts';
 import { findingsJson, printedFindings } from './printed-findings.ts';
 
@@ -24,18 +24,17 @@ export interface DoctorOptions {
   readonly isJson: boolean;
   /** Whether a Pod looks from inside. */
   readonly hasProbe: boolean;
+  /** The JobSet like whose Pods it is; undefined: like none. */
+  readonly jobSet: string | undefined;
   /** Its image; undefined: that of injected agents. */
   readonly image: string | undefined;
 }
 
 /** The options, or one line for each wrong flag: its name, its value and what is allowed. */
-export function parseDoctor({
-  namespace,
-  jobsetNamespace,
-  output,
-  probe = false,
-  image,
-}: DoctorFlags): { readonly options: DoctorOptions } | { readonly errors: readonly string[] } {
+export function parseDoctor(
+  jobSet: string | undefined,
+  { namespace, jobsetNamespace, output, probe = false, image }: DoctorFlags,
+): { readonly options: DoctorOptions } | { readonly errors: readonly string[] } {
   const namespaces = [
     ['--namespace', namespace],
     ['--jobset-namespace', jobsetNamespace],
@@ -55,12 +54,19 @@ export function parseDoctor({
     ...(image === undefined || probe
       ? []
       : ['--image is for the Pod of --probe, which is missing']),
+    ...(jobSet === undefined ? [] : jobSetNameErrors({ name: jobSet, namespace: undefined })),
+    ...(jobSet === undefined || probe
+      ? []
+      : [`JobSet "${jobSet}" is for the Pod of --probe, which is missing`]),
   ];
   if (errors.length > 0) return { errors };
   const isJson = output === 'json';
-  return {
-    options: { namespace, jobSetNamespace: jobsetNamespace, isJson, hasProbe: probe, image },
-  };
+  const common = { isJson, hasProbe: probe, image, jobSet };
+  // As in all commands that name a JobSet; the operator is found by itself.
+  if (jobSet !== undefined && jobsetNamespace === undefined) {
+    return { options: { ...common, namespace: undefined, jobSetNamespace: namespace } };
+  }
+  return { options: { ...common, namespace, jobSetNamespace: jobsetNamespace } };
 }
 
 const EXIT_PROBLEM = 1;
@@ -69,14 +75,17 @@ const DEFAULT_COLUMNS = 100;
 
 /** Returns the exit code: 0 no problem, 1 a problem. */
 export async function doctor(
-  { isJson, ...options }: DoctorOptions,
+  { isJson, jobSet: name, ...options }: DoctorOptions,
   flags: ConnectionFlags,
 ): Promise<number> {
   return withCluster(flags, async (connection) => {
     const { client, serverVersion, access, signal } = connection;
+    const namespace = options.jobSetNamespace ?? access.namespace;
+    const jobSet = name && (await existingJobSet(client, { namespace, name }, signal));
     const findings = await examine({
       ...options,
-      jobSetNamespace: options.jobSetNamespace ?? access.namespace,
+      ...(jobSet && { jobSet }),
+      jobSetNamespace: namespace,
       random: systemRandom,
       warn: (line) => process.stderr.write(`lockstep: ${line}\n`),
       client,

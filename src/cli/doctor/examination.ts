@@ -1,4 +1,6 @@
 /** Asks everything at once, and puts the findings in order. */
+import type { JobSet } from '../../jobset/jobset.ts';
+import type { Stored } from '../../kube/meta.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import { apiServerFindings, type RawConnection, readApiServer } from './api-server.ts';
@@ -31,6 +33,8 @@ export interface ExaminationOptions extends Asking {
   readonly jobSetNamespace: string;
   /** Whether a Pod looks from inside. */
   readonly hasProbe: boolean;
+  /** Like whose Pods it is. */
+  readonly jobSet?: Stored<JobSet>;
   /** Its image; undefined: that of injected agents. */
   readonly image: string | undefined;
   readonly random: Random;

@@ -1,15 +1,19 @@
 /** The Pod of `lockstep doctor --probe`, and what it is told about the hub. */
 import { HUB_PORT } from '../../deploy/operator-deployment.ts';
 import { OPERATOR_NAME } from '../../deploy/permissions.ts';
+import { followsAuthorities } from '../../jobset/epoch/hub-reach.ts';
+import type { JobSet } from '../../jobset/jobset.ts';
 import {
   AGENT_COMMAND,
   AGENT_PROBE_FLAG,
+  DOCTOR,
   ENV_HUB_CA,
   ENV_HUB_URL,
   HUB_AUTHORITIES_KEY,
   HUB_AUTHORITIES_NAME,
   JOBSET_UID,
 } from '../../jobset/names.ts';
+import type { Stored } from '../../kube/meta.ts';
 import { CONFIG_MAPS } from '../../kube/objects/core.ts';
 import { JOBS, type Job } from '../../kube/objects/job.ts';
 import type { EnvVar, Pod } from '../../kube/objects/pod.ts';
@@ -18,6 +22,7 @@ import type { Client } from '../../runtime/client/client.ts';
 import { unlessGone } from '../install/removal.ts';
 import { type Asking, fact } from './finding.ts';
 import type { Place } from './installation.ts';
+import type { Likeness } from './likeness.ts';
 
 /** Kubernetes ends the Pod after this time, even if this command was killed. */
 const MAX_LIFE_SECONDS = 60;
@@ -33,6 +38,7 @@ export function probePod(
   at: { readonly namespace: string; readonly name: string },
   image: string,
   hub: KnownHub | undefined,
+  like: Likeness = { labels: {}, spec: {} },
 ): Pod {
   const env: readonly EnvVar[] =
     hub === undefined
@@ -44,8 +50,14 @@ export function probePod(
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { ...at, labels: { 'app.kubernetes.io/name': 'lockstep-doctor' } },
+    metadata: {
+      ...at,
+      labels: { 'app.kubernetes.io/name': 'lockstep-doctor', ...like.labels, [DOCTOR]: 'true' },
+    },
     spec: {
+      ...like.spec,
+      // This condition never comes, so no Service leads to the Pod, whatever its labels.
+      readinessGates: [{ conditionType: DOCTOR }],
       restartPolicy: 'Never',
       activeDeadlineSeconds: MAX_LIFE_SECONDS,
       terminationGracePeriodSeconds: 1,
@@ -87,25 +99,32 @@ export async function findHub(
   asking: Asking,
   place: Place,
   namespace: string,
+  jobSet?: Stored<JobSet>,
 ): Promise<KnownHub | undefined> {
-  const jobs = async (of: { readonly namespace?: string }): Promise<readonly Job[]> => {
+  const jobs = async (of: Parameters<typeof client.list>[1]): Promise<readonly Job[]> => {
     const read = await fact(asking, 'list jobs', (signal) =>
-      client.list(JOBS, { ...of, labelSelector: JOBSET_UID, limit: MAX_JOBS, signal }),
+      client.list(JOBS, { labelSelector: JOBSET_UID, ...of, limit: MAX_JOBS, signal }),
     );
     return 'value' in read ? read.value.items : [];
   };
-  const map = await fact(asking, 'get configmaps', (signal) =>
-    unlessGone(client.get(CONFIG_MAPS, { namespace, name: HUB_AUTHORITIES_NAME }, { signal })),
-  );
-  // Agents follow this one too. A Job only has those that were valid when it was made.
-  const current = 'value' in map ? map.value?.data?.[HUB_AUTHORITIES_KEY] : undefined;
-  for (const of of [{ namespace }, {}]) {
-    const found = (await jobs(of)).map(hubOf).find((hub) => hub !== undefined);
-    if (found !== undefined) return { ...found, authorities: current ?? found.authorities };
+  const current = async (): Promise<string | undefined> => {
+    const map = await fact(asking, 'get configmaps', (signal) =>
+      unlessGone(client.get(CONFIG_MAPS, { namespace, name: HUB_AUTHORITIES_NAME }, { signal })),
+    );
+    return 'value' in map ? map.value?.data?.[HUB_AUTHORITIES_KEY] : undefined;
+  };
+  const own = { namespace, labelSelector: `${JOBSET_UID}=${jobSet?.metadata.uid}` };
+  for (const of of [...(jobSet === undefined ? [] : [own]), { namespace }, {}]) {
+    for (const job of await jobs(of)) {
+      const hub = hubOf(job);
+      if (hub === undefined) continue;
+      if (hub.authorities === undefined || !followsAuthorities(job)) return hub;
+      return { ...hub, authorities: `${hub.authorities.trimEnd()}\n${(await current()) ?? ''}` };
+    }
   }
   if (place.type === 'Process') return undefined;
   const url = `https://${HUB_SERVICE_NAME}.${place.namespace}.svc:${HUB_PORT}`;
-  return { url, authorities: current };
+  return { url, authorities: await current() };
 }
 
 function hubOf({ spec }: Job): KnownHub | undefined {

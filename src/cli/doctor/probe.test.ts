@@ -1,21 +1,19 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { storedJob } from '../../../test/fixtures/jobset-objects.ts';
+import { replicatedJob, storedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import { type ProbeReport, probeLine } from '../../agent/probe-report.ts';
-import { hubEnvironment } from '../../jobset/injection/agent-hub.ts';
-import { HUB_AUTHORITIES_KEY, HUB_AUTHORITIES_NAME, JOBSET_UID } from '../../jobset/names.ts';
-import type { KubeObject, Stored } from '../../kube/meta.ts';
-import { CONFIG_MAPS } from '../../kube/objects/core.ts';
+import { NETWORK_POLICIES } from '../../deploy/kinds.ts';
+import type { JobSet } from '../../jobset/jobset.ts';
+import { ENV_HUB_CA, ENV_HUB_URL, JOBSET_UID } from '../../jobset/names.ts';
+import type { KubeList, KubeObject, Stored } from '../../kube/meta.ts';
 import { JOBS } from '../../kube/objects/job.ts';
-import type { PodStatus } from '../../kube/objects/pod.ts';
+import type { Pod, PodStatus } from '../../kube/objects/pod.ts';
 import type { Resource } from '../../kube/resource.ts';
 import { failure } from '../../kube/status.ts';
 import { MemoryClient } from '../../runtime/memory/memory-client.ts';
 import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
-import { InstallationWorld } from '../install/installation.fixture.ts';
 import type { Finding } from './finding.ts';
 import { reportFindings, runProbe } from './probe.ts';
-import { findHub } from './probe-pod.ts';
 
 /** Its Pods have the status and the output of the test. */
 class Cluster extends MemoryClient {
@@ -24,6 +22,18 @@ class Cluster extends MemoryClient {
 
   override create<T extends KubeObject>(of: Resource<T>, object: T): Promise<Stored<T>> {
     return super.create(of, Object.assign({}, object, { status: this.status }));
+  }
+
+  /** By kind, and by one label. */
+  override list<T extends KubeObject>(
+    { kind }: Resource<T>,
+    { labelSelector = '' }: { readonly labelSelector?: string } = {},
+  ): Promise<KubeList<Stored<T>>> {
+    const [key = '', value] = labelSelector.split('=');
+    const items = [...this.objects.values()].filter(
+      (one) => one.kind === kind && (value === undefined || one.metadata.labels?.[key] === value),
+    );
+    return Promise.resolve({ items, metadata: { resourceVersion: '1' } } as never);
   }
 
   override logs(): never {
@@ -50,30 +60,10 @@ beforeEach(() => {
   warned = [];
 });
 
-test('a Pod looks with the authorities that agents have now, not those of an old Job', async () => {
-  const world = new InstallationWorld();
-  const env = hubEnvironment({ ...HUB, channel: 'Hub' });
-  const job = storedJob('train-w-0', 'w');
-  const containers = [{ name: 'lockstep-agent', env }];
-  const template = { ...job.spec.template, spec: { ...job.spec.template.spec, containers } };
-  const metadata = { ...job.metadata, labels: { [JOBSET_UID]: 'u' } };
-  await world.client.create(JOBS, {
-    ...job,
-    kind: JOBS.kind,
-    metadata,
-    spec: { ...job.spec, template },
-  });
-  const at = { namespace: 'team', name: HUB_AUTHORITIES_NAME };
-  const place = { type: 'Cluster', namespace: 'lockstep-system' } as const;
-  const found = () => findHub(world.client, world.context(), place, 'team');
-  expect(await found()).toEqual(HUB);
-  const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: at };
-  await world.client.create(CONFIG_MAPS, { ...map, data: { [HUB_AUTHORITIES_KEY]: 'new' } });
-  expect(await found()).toEqual({ ...HUB, authorities: 'new' });
-});
-
 /** Runs it to its end under the virtual clock. */
-async function probed(): Promise<readonly Finding[] | { readonly failed: unknown }> {
+async function probed(
+  jobSet?: Stored<JobSet>,
+): Promise<readonly Finding[] | { readonly failed: unknown }> {
   let outcome: readonly Finding[] | { readonly failed: unknown } | undefined;
   void runProbe({
     client,
@@ -82,6 +72,7 @@ async function probed(): Promise<readonly Finding[] | { readonly failed: unknown
     random: new SeededRandom(1),
     place: { type: 'Cluster', namespace: 'lockstep-system' },
     namespace: 'team',
+    ...(jobSet && { jobSet }),
     image: 'agent:1',
     warn: (line) => warned.push(line),
   }).then(
@@ -201,9 +192,130 @@ describe('the Pod of a probe', () => {
   });
 });
 
+describe('a probe like the Pods of a JobSet', () => {
+  const TEMPLATE = {
+    metadata: {
+      labels: {
+        app: 'trainer',
+        'app.kubernetes.io/name': 'trainer',
+        'jobset.sigs.k8s.io/jobset-name': 'train',
+        'batch.kubernetes.io/job-name': 'train-w-0',
+        'job-name': 'train-w-0',
+        'kueue.x-k8s.io/queue-name': 'team',
+        'lockstep/replace-after': 'true',
+      },
+    },
+    spec: {
+      restartPolicy: 'Always',
+      serviceAccountName: 'cloud',
+      automountServiceAccountToken: false,
+      imagePullSecrets: [{ name: 'registry' }],
+      nodeSelector: { pool: 'gpu' },
+      tolerations: [{ key: 'gpu', operator: 'Exists' }],
+      hostNetwork: true,
+      schedulingGates: [{ name: 'wait' }],
+      priority: 7,
+      containers: [{ name: 'worker', image: 'worker' }],
+    },
+  } as const;
+  const [WORKERS] = [replicatedJob('w', 1)];
+  const TRAIN = storedJobSet(
+    { replicatedJobs: [{ ...WORKERS, template: { spec: { template: TEMPLATE } } }] },
+    { namespace: 'team' },
+  );
+
+  /** As it was made. */
+  let made: Pod | undefined;
+  beforeEach(() => {
+    made = undefined;
+    client.output = probeLine(REPORT);
+    client.after = (verb) => {
+      if (verb !== 'POST') return;
+      made = [...client.objects.values()].find(({ kind }) => kind === 'Pod') as Pod;
+    };
+  });
+
+  test('runs where they run and as whom, and is no member', async () => {
+    const [found] = (await probed(TRAIN)) as readonly Finding[];
+    expect(found?.text).toMatch(/^a Pod like those of train ran/);
+    expect(made?.metadata.labels).toEqual({
+      app: 'trainer',
+      'app.kubernetes.io/name': 'trainer',
+      'lockstep/doctor': 'true',
+    });
+    expect(made?.metadata.ownerReferences).toBeUndefined();
+    const { schedulingGates: _g, priority: _p, ...copied } = TEMPLATE.spec;
+    expect(made?.spec).toMatchObject({
+      ...copied,
+      restartPolicy: 'Never',
+      containers: [{ name: 'probe', image: 'agent:1' }],
+      readinessGates: [{ conditionType: 'lockstep/doctor' }],
+      activeDeadlineSeconds: 60,
+    });
+    expect(made?.spec).not.toHaveProperty('schedulingGates');
+    expect(made?.spec).not.toHaveProperty('priority');
+    expect(pods()).toEqual([]);
+  });
+
+  test('is told of the hub what their Jobs are told', async () => {
+    const jobOf = (uid: string, url: string) => {
+      const job = storedJob(`job-of-${uid}`, 'w', {
+        metadata: { namespace: 'team', labels: { [JOBSET_UID]: uid } },
+      });
+      const env = [
+        { name: ENV_HUB_URL, value: url },
+        { name: ENV_HUB_CA, value: 'PEM' },
+      ];
+      const containers = [{ name: 'worker', image: 'worker', env }];
+      const template = { ...job.spec.template, spec: { containers } };
+      return { ...job, spec: { ...job.spec, template } };
+    };
+    await client.create(JOBS, jobOf('another', 'https://other:1'));
+    await client.create(JOBS, jobOf(TRAIN.metadata.uid, 'https://hub:1'));
+    await probed(TRAIN);
+    expect(made?.spec.containers[0]?.env).toContainEqual({
+      name: ENV_HUB_URL,
+      value: 'https://hub:1',
+    });
+  });
+
+  test('names policies that select members by labels that it lacks', async () => {
+    const policy = (name: string, podSelector: object) =>
+      client.create(NETWORK_POLICIES, {
+        apiVersion: 'networking.k8s.io/v1',
+        kind: 'NetworkPolicy',
+        metadata: { name, namespace: 'team' },
+        spec: { podSelector },
+      });
+    await policy('all', {});
+    await policy('app', { matchLabels: { app: 'trainer' } });
+    await policy('other', { matchLabels: { 'jobset.sigs.k8s.io/jobset-name': 'other' } });
+    await policy('train', { matchLabels: { 'jobset.sigs.k8s.io/jobset-name': 'train' } });
+    const key = 'jobset.sigs.k8s.io/replicatedjob-name';
+    await policy('workers', { matchExpressions: [{ key, operator: 'Exists' }] });
+    const found = ((await probed(TRAIN)) as readonly Finding[]).find(
+      ({ check }) => check === 'probe-policies',
+    );
+    expect(found).toMatchObject({
+      level: 'note',
+      text: expect.stringMatching(/: train, workers$/),
+    });
+  });
+});
+
 describe('what it reports', () => {
+  test('says in plain words what the Pod saw, and what to look at', () => {
+    const hub = { error: 'no connection within 5000 ms', code: 'ETIMEDOUT' };
+    const [found] = reportFindings({ ...REPORT, hub }, HUB);
+    expect(found?.text).toBe(
+      'the Pod does not reach the hub at https://hub:1: nothing answered in time (no connection within 5000 ms)',
+    );
+    expect(found?.fix).toMatch(/^look at NetworkPolicies/);
+  });
+
   test.each([
     [{ hub: { status: 401 } }, HUB, 'ok'],
+    [{ hub: { status: 503 } }, HUB, 'note'],
     [{ hub: { error: 'refused' } }, HUB, 'problem'],
     [{ hub: { error: 'x', code: 'SELF_SIGNED_CERT_IN_CHAIN' } }, HUB, 'problem'],
     [

@@ -3,6 +3,9 @@
  * also when the user ends the command meanwhile.
  */
 import { findProbeReport, type ProbeReport, type Reached } from '../../agent/probe-report.ts';
+import { unreached } from '../../agent/reach/unreached.ts';
+import type { JobSet } from '../../jobset/jobset.ts';
+import type { Stored } from '../../kube/meta.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';
 import { ApiStatusError, isReason } from '../../kube/status.ts';
 import type { Client, ObjectKey } from '../../runtime/client/client.ts';
@@ -11,6 +14,7 @@ import { sleep } from '../../runtime/ports/clock.ts';
 import { type Random, randomName } from '../../runtime/ports/random.ts';
 import { type Asking, type Finding, fact } from './finding.ts';
 import type { Place } from './installation.ts';
+import { likenessOf, policyFindings } from './likeness.ts';
 import { findHub, type KnownHub, probePod } from './probe-pod.ts';
 
 const TOPIC = 'Probe';
@@ -21,6 +25,8 @@ export interface ProbeOptions extends Asking {
   readonly place: Place;
   /** Where the Pod is made. */
   readonly namespace: string;
+  /** The JobSet like whose Pods it is; absent: like none. */
+  readonly jobSet?: Stored<JobSet>;
   /** The agent's. */
   readonly image: string;
   /** Tells at once that the Pod could not be removed, even if the command is ending. */
@@ -36,9 +42,10 @@ const NAME_LENGTH = 8;
 const SERVER_ERROR = 500;
 
 export async function runProbe(options: ProbeOptions): Promise<readonly Finding[]> {
-  const { client, clock, random, place, namespace, image, signal } = options;
+  const { client, clock, random, place, namespace, jobSet, image, signal } = options;
   const at = { namespace, name: `lockstep-doctor-${randomName(random, NAME_LENGTH)}` };
-  const hub = await findHub(client, options, place, namespace);
+  const hub = await findHub(client, options, place, namespace, jobSet);
+  const like = jobSet && likenessOf(jobSet);
   const findings: Finding[] = [];
   let mayExist = true;
   signal.throwIfAborted();
@@ -49,7 +56,7 @@ export async function runProbe(options: ProbeOptions): Promise<readonly Finding[
     let isRefused = false;
     const made = await fact(asking, `create pods in namespace ${namespace}`, async (limited) => {
       try {
-        await client.create(PODS, probePod(at, image, hub), { signal: limited });
+        await client.create(PODS, probePod(at, image, hub, like), { signal: limited });
       } catch (error) {
         isRefused = error instanceof ApiStatusError && error.code < SERVER_ERROR;
         throw error;
@@ -61,6 +68,7 @@ export async function runProbe(options: ProbeOptions): Promise<readonly Finding[
     }
     signal.throwIfAborted();
     findings.push(...(await watched(options, at, hub)));
+    if (jobSet !== undefined) findings.push(...(await policyFindings(client, options, jobSet)));
   } finally {
     const problem = mayExist ? await removed(options, at) : undefined;
     if (problem !== undefined) {
@@ -134,8 +142,10 @@ async function watched(
     ];
   }
   const node = pod.spec.nodeName ?? '';
+  const what =
+    options.jobSet === undefined ? 'a Pod' : `a Pod like those of ${options.jobSet.metadata.name}`;
   return [
-    { ...about, level: 'ok', text: `a Pod ran on node ${node}, with agent ${report.version}` },
+    { ...about, level: 'ok', text: `${what} ran on node ${node}, with agent ${report.version}` },
     ...reportFindings(report, hub),
   ];
 }
@@ -192,14 +202,6 @@ export function reportFindings(
   return [hubFinding(reachedHub, hub), ...apiServerFindings(apiServer)];
 }
 
-/** Errors of a certificate that nobody vouches for: something answers there, over TLS. */
-const UNVERIFIED: ReadonlySet<string> = new Set([
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-]);
-
 function hubFinding(reached: Reached | undefined, hub: KnownHub | undefined): Finding {
   const about = { topic: TOPIC, check: 'hub-reachable' } as const;
   if (hub === undefined || reached === undefined) {
@@ -207,16 +209,29 @@ function hubFinding(reached: Reached | undefined, hub: KnownHub | undefined): Fi
     return { ...about, level: 'not-checked', text };
   }
   if ('status' in reached) {
-    return { ...about, level: 'ok', text: `the Pod reaches the hub at ${hub.url}, and trusts it` };
+    const { saw, look } = unreached({ message: '', status: reached.status });
+    if (reached.status < SERVER_ERROR) {
+      const text = `the Pod reaches the hub at ${hub.url}, and trusts it`;
+      return { ...about, level: 'ok', text };
+    }
+    const text = `the Pod reaches the hub at ${hub.url}, and trusts it, but ${saw}`;
+    return { ...about, level: 'note', text, ...(look !== undefined && { fix: `look at ${look}` }) };
   }
-  if (hub.authorities === undefined && UNVERIFIED.has(reached.code ?? '')) {
+  const { sight, saw, look } = unreached({ ...reached, message: reached.error });
+  if (hub.authorities === undefined && sight === 'Untrusted') {
     const text = `the Pod reaches the hub at ${hub.url}; whether it is the right one is not known, because its authorities are published when a group runs in the namespace`;
     return { ...about, level: 'ok', text };
   }
-  const text = `the Pod does not reach the hub at ${hub.url}: ${reached.error}`;
-  const fix =
-    'let Pods reach port 9445 of the operator (network policy, DNS); docs/security.md#limit-who-reaches-the-operator';
-  return { ...about, level: 'problem', text, fix };
+  const text = `the Pod does not reach the hub at ${hub.url}: ${inFull(saw, reached)}`;
+  const where = look === undefined ? '' : `look at ${look}; `;
+  return { ...about, level: 'problem', text, fix: `${where}${PAGE}` };
+}
+
+const PAGE = 'docs/troubleshooting.md#agents-do-not-reach-the-hub';
+
+/** The plain words, and those of the system for people who know them. */
+function inFull(saw: string, { error }: Extract<Reached, { readonly error: string }>): string {
+  return saw === error || error === '' ? saw : `${saw} (${error})`;
 }
 
 const NOTED_SKEW_MS = 2_000;
@@ -224,7 +239,8 @@ const NOTED_SKEW_MS = 2_000;
 function apiServerFindings(reached: Reached): readonly Finding[] {
   const about = { topic: TOPIC, check: 'api-server-reachable' } as const;
   if ('error' in reached) {
-    const text = `the Pod does not reach the API server: ${reached.error}`;
+    const { saw } = unreached({ ...reached, message: reached.error });
+    const text = `the Pod does not reach the API server: ${inFull(saw, reached)}`;
     const fix = 'agents need it only if the hub is away; look at network policies';
     return [{ ...about, level: 'note', text, fix }];
   }

@@ -22,7 +22,12 @@ it('has every name below the prefix that users may set, once', () => {
   const ours = Object.values(names)
     .map(String)
     .filter((name) => /^lockstep\/./.test(name));
-  const others: readonly string[] = [names.AGENT_STARTS, names.NOTICE, names.MANAGED_BY_LOCKSTEP];
+  const others: readonly string[] = [
+    names.AGENT_STARTS,
+    names.DOCTOR,
+    names.NOTICE,
+    names.MANAGED_BY_LOCKSTEP,
+  ];
   expect(OWN_ANNOTATIONS.map(({ key }) => key).toSorted()).toEqual(
     ours.filter((name) => !others.includes(name)).toSorted(),
   );

@@ -127,7 +127,7 @@ function remedy(job: Job, url: string, jobSet: string): string {
 }
 
 /** Jobs of earlier versions do not. */
-function followsAuthorities({ spec }: Job): boolean {
+export function followsAuthorities({ spec }: Job): boolean {
   const volume = spec.template.spec.volumes?.find(({ name }) => name === HUB_TOKEN_VOLUME_NAME);
   return volume?.projected?.sources?.some(({ configMap }) => configMap !== undefined) ?? false;
 }
