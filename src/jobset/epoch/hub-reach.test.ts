@@ -125,6 +125,7 @@ test.each<[Channel, string]>([
       'egress from these Pods to TCP port 9445 of namespace lockstep-system',
     );
     expect(messageOf(made)).toContain('ConfigMap lockstep-hub-authorities');
+    expect(messageOf(made)).toContain('lockstep doctor --probe train -n default');
     expect(made.events).toMatchObject([{ type: 'Warning', reason: 'NoAgentConnected' }]);
   },
 );

@@ -4,6 +4,7 @@
  * the status shows the epoch as released. A member counts whose agent runs, ready or not: a sidecar
  * that waits at the barrier never makes its Pod ready.
  */
+import { namespaceOf } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import type { Decision } from '../decision.ts';
 import type { Facts } from '../facts.ts';
@@ -102,7 +103,8 @@ function messageOf(
   return (
     `${who} reached the hub at ${url}, though agents run, as in ` +
     `${names.slice(0, MAX_NAMED).join(', ')}${more}: ${consequence(job)}. ` +
-    `${remedy(job, url, jobSet.metadata.name)}. The log of an agent says what it saw`
+    `${remedy(job, url, jobSet.metadata.name)}. The log of an agent says what it saw; ` +
+    `lockstep doctor --probe ${jobSet.metadata.name} -n ${namespaceOf(jobSet.metadata)} looks from such a Pod`
   );
 }
 
