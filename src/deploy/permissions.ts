@@ -86,6 +86,9 @@ export const CLUSTER_RULES: readonly ReasonedRule[] = [
     }),
     resourceNames: [JOBSET_CRD.metadata.name ?? ''],
   },
+  rule('', ['namespaces'], ['get'], {
+    why: 'reads which defaults the JobSets of a Namespace have, and keeps only annotations of ours',
+  }),
   rule('', ['limitranges'], ['list'], {
     why: 'takes the share of a sidecar agent from its worker, unless that would fall below a minimum',
   }),

@@ -13,6 +13,7 @@ import { defaultJobSet } from './defaults.ts';
 import type { FeatureGates } from './feature-gates.ts';
 import { type AgentDefaults, withAgentDefaults } from './injection/agent-defaults.ts';
 import type { JobSet } from './jobset.ts';
+import { withFieldsOf } from './overrides/field-annotations.ts';
 import { JOBSET_SCHEMA } from './schema/schema.ts';
 import type { JobSetLimits } from './size-limits.ts';
 import { validateJobSetCreate } from './validation.ts';
@@ -36,7 +37,7 @@ export function admitJobSet(
   limits?: JobSetLimits,
   agentDefaults?: AgentDefaults,
 ): AdmittedJobSet {
-  const filled = applyDefaults(WHOLE_JOBSET_SCHEMA, given) as JobSet;
+  const filled = applyDefaults(WHOLE_JOBSET_SCHEMA, withFieldsOf(given)) as JobSet;
   const complete = defaultJobSet(filled, gates);
   const schemaErrors = [
     ...validate(WHOLE_JOBSET_SCHEMA, complete),

@@ -1,5 +1,5 @@
 /** The types of the JobSet API. */
-import type { Condition, KubeObject } from '../kube/meta.ts';
+import type { Condition, KubeObject, StringMap } from '../kube/meta.ts';
 import type { PersistentVolumeClaim } from '../kube/objects/core.ts';
 import type { JobTemplateSpec } from '../kube/objects/job.ts';
 import { type Resource, resource } from '../kube/resource.ts';
@@ -139,6 +139,11 @@ export interface JobSetStatus {
   readonly currentInPlaceRestartAttempt?: number;
   /** How often the JobSet was run: absent before the first run, 0 in it (KEP-1282). */
   readonly executionAttempts?: number;
+  /**
+   * Annotations that it obeys, as they were when it began: those that set fields of the spec, where
+   * no webhook wrote them, and defaults of its Namespace. Absent: there are none.
+   */
+  readonly recordedAnnotations?: StringMap;
   /** The mode of new Jobs; it stays if the annotation `lockstep/restart-mode` leaves it open. */
   readonly restartMode?: RestartMode;
   /** Since when it has been active without a break; absent while suspended (KEP-1186). */

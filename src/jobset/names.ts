@@ -105,6 +105,12 @@ export const MAX_RESTARTS_WITHOUT_PROGRESS = 'lockstep/max-restarts-without-prog
 export const RESTART_EPOCH = 'lockstep/restart-epoch';
 /** JobSet annotation: entries of `status.avoidedNodes` to take away, each as `NODE@TIME`. */
 export const FORGET_NODES = 'lockstep/forget-nodes';
+/**
+ * JobSet annotations for those who cannot write the fields: they set `restartStrategy` and
+ * `maxRestarts` of `spec.failurePolicy`.
+ */
+export const RESTART_STRATEGY = 'lockstep/restart-strategy';
+export const MAX_RESTARTS = 'lockstep/max-restarts';
 /** JobSet annotation: restarts that are allowed beside `maxRestarts`; 0 by default. */
 export const EXTRA_RESTARTS = 'lockstep/extra-restarts';
 

@@ -15,12 +15,16 @@ import type { FeatureGates } from './feature-gates.ts';
 import type { AgentProgram } from './injection/agent-mode.ts';
 import type { ContainerMinimums } from './injection/agent-resources.ts';
 import type { JobSet, RestartWitness } from './jobset.ts';
+import type { Recording } from './overrides/recording.ts';
 import type { GroupProgress } from './progress/group-progress.ts';
 import type { SizeLimits } from './size-limits.ts';
 import type { CountersPutOff } from './status/counters.ts';
 
 export interface Snapshot {
+  /** As it is acted on: with what is recorded, or is to be. */
   readonly jobSet: Stored<JobSet>;
+  /** What its first status is to record; absent: it has a status. */
+  readonly recording?: Recording | undefined;
   /** The Jobs whose controller is this JobSet, by UID. */
   readonly jobs: readonly Stored<Job>[];
   /**

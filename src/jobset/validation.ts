@@ -22,6 +22,8 @@ import { settingsWarnings } from './injection/agent-settings.ts';
 import type { JobSet } from './jobset.ts';
 import { forgetNodesErrors } from './ladder/forget-nodes.ts';
 import { ladderErrors, ladderWarnings } from './ladder/ladder-settings.ts';
+import { fieldAnnotationErrors } from './overrides/field-annotations.ts';
+import { fieldChangeErrors } from './overrides/field-changes.ts';
 import { keepFailedErrors, keepFailedWarnings } from './policies/keep-failed.ts';
 import { progressTimeoutErrors } from './progress/progress-timeouts.ts';
 import { DEFINITION_LIMITS, type JobSetLimits, type SizeLimits } from './size-limits.ts';
@@ -96,10 +98,22 @@ function errorsOfAnySize(
     ...coordinatorErrors(spec),
     ...coordinatorLabelErrors(name, spec),
     ...volumeClaimErrors(name, spec, claims),
-    ...annotationErrors(jobSet.metadata.annotations),
-    ...lostNodeDeadlineErrors(spec, jobSet.metadata.annotations),
-    ...liveAnnotationErrors(jobSet),
+    ...annotationValueErrors(jobSet, spec),
     ...bypassErrors(jobSet.metadata.annotations),
+  ];
+}
+
+/** Wrong values of annotations that ask for something. */
+export function annotationValueErrors(
+  jobSet: JobSet,
+  spec: Pick<DefaultedSpec, 'replicatedJobs'>,
+): readonly FieldError[] {
+  const { annotations } = jobSet.metadata;
+  return [
+    ...annotationErrors(annotations),
+    ...fieldAnnotationErrors(annotations),
+    ...lostNodeDeadlineErrors(spec, annotations),
+    ...liveAnnotationErrors(jobSet),
   ];
 }
 
@@ -140,6 +154,7 @@ export function validateJobSetUpdate(
     ...(managedBy === old.spec?.managedBy
       ? []
       : [invalidValue('spec.managedBy', managedBy, 'field is immutable')]),
+    ...fieldChangeErrors(old, jobSet),
     ...errorsOfAnySize(jobSet, gates, NO_CLAIMS).filter((error) => !earlier.has(told(error))),
   ];
 }

@@ -45,6 +45,7 @@ import { type OperatorProgress, readinessChecks } from './process/readiness.ts';
 import { untilJobSetsAreServed } from './process/served-api.ts';
 import { aborted, actInTerms, type Lease } from './process/term.ts';
 import { type OperatorCaches, startCaches } from './tracking/caches.ts';
+import { namespaceAnnotations } from './tracking/namespace-annotations.ts';
 import {
   createNodeFeatures,
   type NodeFeatures,
@@ -178,7 +179,10 @@ async function operate(
   const status: OperatorStatus = { api: 'unknown' };
   // For requests that neither a restart nor the lease needs.
   const aside = { ...runtime, client: clients.other };
-  const nodeFeatures = nodeFeaturesOf(flags, access, aside);
+  const asking = {
+    nodeFeatures: nodeFeaturesOf(flags, access, aside),
+    namespaceAnnotations: namespaceAnnotations(aside),
+  };
   const hasWebhooks = flags.webhookBindAddress !== 'off';
   const checks = readinessChecks({ hasWebhooks }, status);
   const pages = await servePages(pagesOf(flags, metrics, checks, aside), {
@@ -198,7 +202,7 @@ async function operate(
   });
   try {
     const fail = (error: unknown): void => failing.abort(error);
-    const beside = { ...aside, nodeFeatures, caches: () => status.caches };
+    const beside = { ...aside, ...asking, caches: () => status.caches };
     status.webhooks = webhooksOf(flags, access, beside, new BodyBudget(), fail);
     if (flags.installCrd) await installCrd(runtime);
     const { namespaces } = flags;
@@ -219,7 +223,7 @@ async function operate(
     const hub = await leaderHubIfPossible(flags, own, { ...runtime, lookupClient: clients.hub });
     try {
       // Logged now rather than with the first JobSet, which asks again if this fails.
-      nodeFeatures?.restartAllProblem(undefined, ending).catch((error: unknown) => {
+      asking.nodeFeatures?.restartAllProblem(undefined, ending).catch((error: unknown) => {
         logger.debug('nodes could not be asked yet', { err: String(error) });
       });
       await caches.whenSynced(ending);
@@ -227,7 +231,7 @@ async function operate(
       await actInTerms(lease, async (term) => {
         status.leads = true;
         caches.reconnect();
-        const running = { ...runtime, signal: term.lost, nodeFeatures, hub: hub?.settings };
+        const running = { ...runtime, signal: term.lost, ...asking, hub: hub?.settings };
         const open = await hub?.open(term.lost);
         const operator = actOn(caches, { ...running, eventClient: clients.other, config });
         if (operator.hub !== undefined) open?.serve(operator.hub);

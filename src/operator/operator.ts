@@ -35,6 +35,10 @@ import {
 import { ForeignClaims, type ForeignClaimsOptions } from './tracking/foreign-claims.ts';
 import { GroupTracker } from './tracking/group-tracker.ts';
 import { MemberFates } from './tracking/member-fates.ts';
+import {
+  type NamespaceAnnotations,
+  namespaceAnnotations,
+} from './tracking/namespace-annotations.ts';
 import type { NodeFeatures } from './tracking/node-features.ts';
 import { measureRuns } from './tracking/run-metrics.ts';
 
@@ -53,6 +57,8 @@ export interface OperatorOptions {
   readonly hub?: HubSettings | undefined;
   /** If absent, nodes are taken to have every feature. */
   readonly nodeFeatures?: NodeFeatures | undefined;
+  /** By default it reads them itself, and says itself if it may not. */
+  readonly namespaceAnnotations?: NamespaceAnnotations | undefined;
   /**
    * When it aborts nothing is written any more, not even by requests under way; `stop` ends the
    * rest. It also ends a start.
@@ -146,6 +152,7 @@ export function actOn(caches: OperatorCaches, options: OperatorOptions): Operato
     fates,
     versions: caches.versions,
     definition: caches.definition,
+    namespaceAnnotations: options.namespaceAnnotations ?? namespaceAnnotations(options),
     hub: hub?.hub,
   });
   caches.definition.subscribe(() => {

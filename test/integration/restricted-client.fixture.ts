@@ -1,4 +1,5 @@
 /** A client with the rights of some RBAC rules and no others. */
+import { NAMESPACES } from '../../src/kube/objects/core.ts';
 import type { PolicyRule } from '../../src/kube/objects/rbac.ts';
 import { groupResourceOf, type Resource } from '../../src/kube/resource.ts';
 import { forbidden } from '../../src/kube/status-errors.ts';
@@ -32,7 +33,8 @@ export class Restriction {
     const allow = (verb: string, of: Resource, at: At): void => this.#allow(verb, of, at);
     return {
       get: async (of, at, options) => {
-        allow('get', of, at);
+        // The authorizer takes a Namespace for a part of itself.
+        allow('get', of, of.plural === NAMESPACES.plural ? { namespace: at.name, ...at } : at);
         return client.get(of, at, options);
       },
       list: async (of, options = {}) => {

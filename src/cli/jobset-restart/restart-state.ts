@@ -5,13 +5,14 @@ import { reportedRestarts } from '../../jobset/epoch/restart-request.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { isManagedByUs } from '../../jobset/manager.ts';
 import { DISABLE_IN_PLACE_RESTART } from '../../jobset/names.ts';
+import { asRecorded } from '../../jobset/overrides/recorded-annotations.ts';
 import { isTrue } from '../../jobset/status/conditions.ts';
 
 /** The epoch that can be ended, or why none can. */
 export function restartableEpoch(
   jobSet: JobSet,
 ): { readonly epoch: number } | { readonly problem: string } {
-  const { metadata, spec, status } = jobSet;
+  const { metadata, spec, status } = asRecorded(jobSet);
   const { deprecated, synced } = epochsOf(status);
   const strategy = spec.failurePolicy?.restartStrategy ?? 'Recreate';
   const over = whyNoneFollows(jobSet);

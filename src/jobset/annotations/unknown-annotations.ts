@@ -39,7 +39,7 @@ export function unknownAnnotationErrors(
     if (before.has(fieldOf(unknown))) continue;
     if (errors.length === MAX_TOLD) break;
     const key = unknown.key.slice(0, MAX_KEY_CHARACTERS);
-    errors.push(forbiddenField(fieldOf({ ...unknown, key }), advice(unknown.key)));
+    errors.push(forbiddenField(fieldOf({ ...unknown, key }), adviceOn(unknown.key)));
   }
   return errors;
 }
@@ -124,7 +124,8 @@ function fieldOf({ path, key }: AnnotationKey): string {
   return `${path}.annotations[${key}]`;
 }
 
-function advice(key: string): string {
+/** What to do about a key that no table knows. */
+export function adviceOn(key: string): string {
   const known = nearest(key, KEYS, mistakesIn(key));
   const question = known === undefined ? '' : `; did you mean ${known}?`;
   return `no annotation of this version of Lockstep${question}`;

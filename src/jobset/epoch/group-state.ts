@@ -2,6 +2,7 @@
 import type { Stored } from '../../kube/meta.ts';
 import type { JobSet } from '../jobset.ts';
 import { DISABLE_IN_PLACE_RESTART } from '../names.ts';
+import { asRecorded } from '../overrides/recorded-annotations.ts';
 import { type ProgressTimeouts, progressTimeouts } from '../progress/progress-timeouts.ts';
 import { epochsOf, releasedEpoch } from './dialect.ts';
 
@@ -27,9 +28,10 @@ export interface GroupState {
  * ReplicatedJob counts.
  */
 export function groupState(
-  { metadata, spec, status }: Stored<JobSet>,
+  jobSet: Stored<JobSet>,
   replicatedJobName: string | undefined,
 ): GroupState {
+  const { metadata, spec, status } = asRecorded(jobSet);
   const { deprecated, synced } = epochsOf(status);
   return {
     uid: metadata.uid,

@@ -148,6 +148,7 @@ const STATUS: Whole<JobSetStatus> = {
   previousInPlaceRestartAttempt: 0,
   currentInPlaceRestartAttempt: 1,
   executionAttempts: 0,
+  recordedAnnotations: { 'lockstep/max-restarts': '3' },
   restartMode: 'Supervisor',
   restartHistory: [
     {

@@ -12,6 +12,7 @@ import {
   int64,
   limited,
   listMap,
+  map,
   nullable,
   object,
   oneOf,
@@ -22,6 +23,10 @@ import type { JsonSchema } from '../../kube/schema/json-schema.ts';
 import { ACCOUNTED } from '../goodput/classes.ts';
 import { MAX_COURSE_PARTS } from '../goodput/course.ts';
 import { GOODPUT_PHASES, MAX_AVOIDED_NODES, MAX_SUSPECTS, RESTART_MODES } from '../jobset.ts';
+import {
+  MAX_RECORDED_ANNOTATIONS,
+  MAX_RECORDED_CHARACTERS,
+} from '../overrides/recorded-annotations.ts';
 
 /** As `meta/v1 Condition` is written in the schemas of all custom resources. */
 const JOBSET_CONDITION: JsonSchema = {
@@ -238,6 +243,13 @@ export const STATUS: JsonSchema = object({
   ),
   executionAttempts: atLeastZero(
     int32('How often the JobSet ran again: absent before its first run, 0 during it.'),
+  ),
+  recordedAnnotations: limited(
+    { maxProperties: MAX_RECORDED_ANNOTATIONS },
+    map(
+      limited({ maxLength: MAX_RECORDED_CHARACTERS }, string()),
+      'Annotations that it obeys as they were when it began: lockstep/restart-strategy and lockstep/max-restarts, unless they are in the spec, and defaults of its Namespace.',
+    ),
   ),
   restartMode: oneOf(
     RESTART_MODES,

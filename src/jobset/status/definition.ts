@@ -10,6 +10,7 @@ import type { Decision } from '../decision.ts';
 import { hasStartupOrder } from '../epoch/startup-stages.ts';
 import type { Facts } from '../facts.ts';
 import { MAX_RESTARTS_WITHOUT_PROGRESS, PREFLIGHT, REPLACE_AFTER } from '../names.ts';
+import { toRecord } from '../overrides/recorded-annotations.ts';
 import { restartsInPlace } from '../policies/restart-strategy.ts';
 import { listed } from '../view/spec/asked.ts';
 import { cleared } from './conditions.ts';
@@ -27,6 +28,13 @@ const OF_ANNOTATIONS: readonly Feature[] = [
   ofAnnotation(REPLACE_AFTER, 'avoidedNodes'),
   ofAnnotation(PREFLIGHT, 'avoidedNodes'),
   ofAnnotation(MAX_RESTARTS_WITHOUT_PROGRESS, 'progress'),
+  {
+    what: 'annotations for fields, and defaults of the Namespace, that no webhook wrote',
+    needs: 'recordedAnnotations',
+    // Later only its own are known.
+    isAsked: ({ recording, jobSet }) =>
+      Object.keys(recording?.annotations ?? toRecord(jobSet, jobSet)).length > 0,
+  },
 ];
 const FEATURES: readonly Feature[] = [
   ...OF_ANNOTATIONS,
@@ -59,6 +67,7 @@ export const FIELDS_OF_FEATURES: ReadonlySet<string> = new Set([
   'progress',
   'goodput',
   'observedGeneration',
+  'recordedAnnotations',
 ]);
 
 export function reportDefinition(facts: Facts): readonly Decision[] {

@@ -2,11 +2,14 @@
  * How a JobSet begins: with a spec that is in order, and a status from which agents need not guess.
  */
 import { formatFieldErrors } from '../../kube/field-error.ts';
+import { defined } from '../../kube/json/defined.ts';
 import type { Decision, PlannedEvent } from '../decision.ts';
 import type { Facts } from '../facts.ts';
 import { hubErrors } from '../injection/agent-hub.ts';
 import { restartRuleErrors, wantsAgents } from '../injection/agent-mode.ts';
 import { nodeSupportErrors } from '../injection/node-support.ts';
+import { fieldAnnotationErrors } from '../overrides/field-annotations.ts';
+import { isUnrecorded, recordedAnnotations, recordingEvents } from '../overrides/recording.ts';
 import { jobSetWarnings, validateJobSet } from '../validation.ts';
 import { cleared } from './conditions.ts';
 import { definitionErrors } from './definition.ts';
@@ -17,6 +20,8 @@ export function rejectInvalidSpec(facts: Facts): readonly Decision[] {
   const type = 'Rejected';
   const errors = [
     ...validateJobSet(jobSet, spec, limits),
+    // Later they say nothing, as the status has recorded what counts.
+    ...(isUnrecorded(jobSet) ? fieldAnnotationErrors(jobSet.metadata.annotations) : []),
     ...restartRuleErrors(spec, agent),
     ...hubErrors(jobSet.metadata.annotations, agent.hub !== undefined),
     ...nodeSupportErrors(spec, jobSet.metadata.annotations, agent),
@@ -36,6 +41,7 @@ export function writeFirstStatus({
   status,
   group,
   agent,
+  recording,
 }: Facts): readonly Decision[] {
   if (status.restarts !== undefined) return [];
   const warnings = jobSetWarnings(jobSet, spec, agent);
@@ -48,9 +54,11 @@ export function writeFirstStatus({
         restarts: 0,
         restartsCountTowardsMax: 0,
         ...(group && { deprecatedEpoch: 0, syncedEpoch: 0 }),
+        ...defined({ recordedAnnotations: recordedAnnotations(recording) }),
       },
       events: [
         ...(isSupervised ? [{ ...mode, note: `agents supervise their workers: ${why}` }] : []),
+        ...recordingEvents(recording),
         ...warnings.map((note): PlannedEvent => ({ type: 'Warning', reason: 'SpecWarning', note })),
       ],
     },

@@ -2,6 +2,7 @@
 import { withDefaults } from '../defaults.ts';
 import { epochsOf } from '../epoch/dialect.ts';
 import type { JobSet } from '../jobset.ts';
+import { asRecorded } from '../overrides/recorded-annotations.ts';
 import { restartsInPlace } from '../policies/restart-strategy.ts';
 
 /**
@@ -29,6 +30,7 @@ export function jobSetState(jobSet: JobSet): JobSetState {
 }
 
 /** Whether it restarts in place. The epochs of one that does no longer stand still. */
-export function hasEpochs({ metadata, spec }: Pick<JobSet, 'metadata' | 'spec'>): boolean {
+export function hasEpochs(jobSet: JobSet): boolean {
+  const { metadata, spec } = asRecorded(jobSet);
   return restartsInPlace(withDefaults(spec), metadata.annotations);
 }

@@ -1,6 +1,7 @@
 /** What a JobSet may spend on failures, as users see it. */
 import type { JobSet } from '../jobset.ts';
 import { extraRestarts } from '../ladder/ladder-settings.ts';
+import { asRecorded } from '../overrides/recorded-annotations.ts';
 import { allowedRestarts, countedRestarts } from '../policies/restart-budget.ts';
 
 /** What a JobSet may spend on failures, and what it has spent. */
@@ -15,7 +16,8 @@ export interface RestartBudget {
   readonly restartsWithoutProgress: number;
 }
 
-export function restartBudget({ metadata, spec, status = {} }: JobSet): RestartBudget {
+export function restartBudget(jobSet: JobSet): RestartBudget {
+  const { metadata, spec, status = {} } = asRecorded(jobSet);
   return {
     countedRestarts: countedRestarts(status),
     maxRestarts: allowedRestarts({ metadata, spec }),

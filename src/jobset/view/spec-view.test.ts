@@ -95,6 +95,8 @@ describe('the restarts', () => {
 
 /** A value of each annotation that says something else than its absence. */
 const SAMPLES: Readonly<Record<string, string>> = {
+  [names.RESTART_STRATEGY]: 'BlockingRecreate',
+  [names.MAX_RESTARTS]: '7',
   [names.RESTART_MODE]: 'Supervisor',
   [names.AGENT_INJECTION]: 'Disabled',
   [names.AGENT_CHANNEL]: 'API',

@@ -4,6 +4,7 @@ import type { Stored } from '../../kube/meta.ts';
 import { withDefaults } from '../defaults.ts';
 import type { JobSet } from '../jobset.ts';
 import { FIRST_PROGRESS_TIMEOUT, PROGRESS_TIMEOUT } from '../names.ts';
+import { asRecorded } from '../overrides/recorded-annotations.ts';
 import { annotationWords } from './spec/annotation-words.ts';
 import type { Asked } from './spec/asked.ts';
 import { injectionWords } from './spec/injection-words.ts';
@@ -42,8 +43,8 @@ const TIMEOUTS: readonly (readonly [annotation: string, meaning: string])[] = [
 
 /** It may hold texts of users: anything at all. */
 export function specView(jobSet: Stored<JobSet>): SpecView {
-  const { metadata, status = {} } = jobSet;
-  const asked: Asked = { metadata, status, spec: withDefaults(jobSet.spec) };
+  const { metadata, spec, status = {} } = asRecorded(jobSet);
+  const asked: Asked = { metadata, status, spec: withDefaults(spec) };
   return {
     policies: [...policyWords(asked), ...annotationWords(asked)],
     injected: injectionWords(asked),

@@ -38,6 +38,7 @@ export interface PostedResponse {
 export type ClusterQuestion =
   | { readonly about: 'Claim'; readonly namespace: string; readonly name: string }
   | { readonly about: 'Minimums'; readonly namespace: string }
+  | { readonly about: 'NamespaceAnnotations'; readonly namespace: string }
   | { readonly about: 'RestartAll'; readonly selectors: readonly string[] }
   | {
       readonly about: 'Leader';

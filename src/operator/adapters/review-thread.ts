@@ -193,6 +193,8 @@ function found(
       return jobSets.claim(question, signal);
     case 'Minimums':
       return jobSets.minimums(question.namespace, signal);
+    case 'NamespaceAnnotations':
+      return jobSets.namespaceAnnotations?.(question.namespace, signal) ?? Promise.resolve({});
     case 'RestartAll':
       return jobSets.restartAllProblem(question.selectors, signal);
     case 'Leader':

@@ -15,6 +15,13 @@ import { type AgentDefaults, withAgentDefaults } from '../../jobset/injection/ag
 import type { AgentProgram } from '../../jobset/injection/agent-mode.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { identityOf, isChildOf, ownerKey, ownerOf } from '../../jobset/membership.ts';
+import { asRecorded } from '../../jobset/overrides/recorded-annotations.ts';
+import {
+  isUnrecorded,
+  type Recording,
+  recordedAnnotations,
+  recordingOf,
+} from '../../jobset/overrides/recording.ts';
 import { type Plan, plan } from '../../jobset/plan.ts';
 import type { SizeLimits } from '../../jobset/size-limits.ts';
 import type { Answers, Snapshot, Surroundings } from '../../jobset/snapshot.ts';
@@ -37,6 +44,7 @@ import { type Informers, JOBS_BY_OWNER } from '../tracking/caches.ts';
 import { ChildJobMemory } from '../tracking/child-job-memory.ts';
 import type { GroupTracker, StrayPod } from '../tracking/group-tracker.ts';
 import type { MemberFates } from '../tracking/member-fates.ts';
+import type { NamespaceAnnotations } from '../tracking/namespace-annotations.ts';
 import { NODE_ANSWER_LIFETIME_MS } from '../tracking/node-answers.ts';
 import type { NodeFeatures } from '../tracking/node-features.ts';
 import type { PodVersions } from '../tracking/pod-versions.ts';
@@ -67,6 +75,7 @@ export interface ReconcilerOptions {
   readonly fates: MemberFates;
   readonly versions: PodVersions;
   readonly definition: Pick<StoredDefinition, 'facts'>;
+  readonly namespaceAnnotations: NamespaceAnnotations;
   readonly hub?: Hub | undefined;
 }
 
@@ -113,8 +122,11 @@ export class JobSetReconciler {
     memory: JobSetMemory,
     signal: AbortSignal,
   ): Promise<ReconcileResult | undefined> {
-    const restartAllProblem = await this.#restartAllProblem(jobSet, signal);
-    const decided = await this.#decide(jobSet, memory, restartAllProblem, signal);
+    const recording = await this.#recording(jobSet, signal);
+    const read = asRecorded(jobSet, recordedAnnotations(recording));
+    const restartAllProblem = await this.#restartAllProblem(read, signal);
+    const found = { recording, restartAllProblem };
+    const decided = await this.#decide(jobSet, memory, found, signal);
     const { made, snapshot } = decided;
     await this.#writeStatus(snapshot.jobSet, made, signal);
     this.#settle(snapshot.jobSet, made);
@@ -128,6 +140,19 @@ export class JobSetReconciler {
       (ms) => ms !== undefined,
     );
     return delays.length === 0 ? undefined : { requeueAfterMs: Math.min(...delays) };
+  }
+
+  /** What its first status records; undefined: it has one, or nothing is made for it any more. */
+  async #recording(jobSet: Stored<JobSet>, signal: AbortSignal): Promise<Recording | undefined> {
+    const { metadata, status } = jobSet;
+    const isOver = isFinished(status?.conditions) || metadata.deletionTimestamp !== undefined;
+    if (!isUnrecorded(jobSet) || isOver) return undefined;
+    const { namespaceAnnotations, hub, definition } = this.#options;
+    const ofNamespace = await namespaceAnnotations(namespaceOf(metadata), signal);
+    return recordingOf(jobSet, ofNamespace, {
+      servesHub: hub !== undefined,
+      lacks: definition.facts?.lacks,
+    });
   }
 
   /** Why nodes cannot restart all containers of its Pods in place, if that matters to it. */
@@ -182,7 +207,7 @@ export class JobSetReconciler {
   async #decide(
     first: Stored<JobSet>,
     memory: JobSetMemory,
-    restartAllProblem: string | undefined,
+    before: FoundBefore,
     signal: AbortSignal,
   ): Promise<Decided> {
     let jobSet = first;
@@ -192,7 +217,7 @@ export class JobSetReconciler {
     // All answers are of one moment: nothing is looked into twice in a pass.
     const knowledge = memory.knowledge(this.#options.clock.now());
     for (let asked = 0; asked <= MAX_QUESTIONS; asked++) {
-      const found = { answers, knowledge, restartAllProblem };
+      const found = { answers, knowledge, ...before };
       const snapshot = this.#snapshot(jobSet, memory, found);
       const made = plan(snapshot);
       this.#options.tracker.watch(identityOf(jobSet), made.watchpoint);
@@ -204,8 +229,8 @@ export class JobSetReconciler {
       const sources = { ...this.#options, imageVolumes: this.#imageVolumes, memory };
       const inquiry = await inquire(question, jobSet, sources, signal);
       if (inquiry.fresh !== undefined) {
-        this.#ownJobSets.note(inquiry.fresh);
-        jobSet = inquiry.fresh;
+        jobSet = asRecorded(inquiry.fresh);
+        this.#ownJobSets.note(jobSet);
       }
       strays = inquiry.strays ?? strays;
       lookAgainMs ??= inquiry.lookAgainMs;
@@ -217,8 +242,11 @@ export class JobSetReconciler {
   #snapshot(
     jobSet: Stored<JobSet>,
     memory: JobSetMemory,
-    { restartAllProblem, ...found }: Pick<Snapshot, 'answers' | 'knowledge'> & RestartAllProblem,
+    { restartAllProblem, ...found }: Pick<Snapshot, 'answers' | 'knowledge'> & FoundBefore,
   ): Snapshot {
+    const read = isUnrecorded(jobSet)
+      ? asRecorded(jobSet, recordedAnnotations(found.recording))
+      : jobSet;
     const { clock, informers, tracker, fates, agentDefaults, gates, limits, sha1, hub } =
       this.#options;
     const agent = this.#options.agentProgram();
@@ -229,7 +257,7 @@ export class JobSetReconciler {
     return {
       ...found,
       ...this.#options.definition.facts,
-      jobSet: withAgentDefaults(jobSet, { defaults: agentDefaults, restartAllProblem, hasJobs }),
+      jobSet: withAgentDefaults(read, { defaults: agentDefaults, restartAllProblem, hasJobs }),
       jobs,
       vanished: memory.jobs.vanished,
       members: tracker.members(identity),
@@ -264,8 +292,9 @@ export class JobSetReconciler {
     try {
       const next = { ...jobSet, status: made.status };
       const written = await client.update(JOBSETS, next, { subresource: 'status', signal });
-      this.#ownJobSets.note(written);
-      this.#options.hub?.jobSetSeen(written);
+      const read = asRecorded(written);
+      this.#ownJobSets.note(read);
+      this.#options.hub?.jobSetSeen(read);
     } catch (error) {
       if (isReason(error, 'Conflict')) await this.#readAgain(jobSet, signal);
       throw error;
@@ -277,7 +306,7 @@ export class JobSetReconciler {
     const { name, namespace = '', uid } = metadata;
     try {
       const fresh = await this.#options.client.get(JOBSETS, { namespace, name }, { signal });
-      if (fresh.metadata.uid === uid) this.#ownJobSets.note(fresh);
+      if (fresh.metadata.uid === uid) this.#ownJobSets.note(asRecorded(fresh));
     } catch (error) {
       this.#options.logger.debug('reading again after a conflict failed', { err: error });
     }
@@ -323,7 +352,8 @@ export class JobSetReconciler {
   }
 }
 
-interface RestartAllProblem {
+/** What was found out before the plan. */
+interface FoundBefore extends Pick<Snapshot, 'recording'> {
   /** Why nodes cannot restart all containers of a Pod in place; undefined: they can. */
   readonly restartAllProblem: string | undefined;
 }

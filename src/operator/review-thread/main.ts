@@ -4,6 +4,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { LeaderFinding } from '../../jobset/exclusive-placement.ts';
 import type { ContainerMinimums } from '../../jobset/injection/agent-resources.ts';
 import { assert } from '../../kube/assert.ts';
+import type { StringMap } from '../../kube/meta.ts';
 import type { PersistentVolumeClaim } from '../../kube/objects/core.ts';
 import type { Node } from '../../kube/objects/node.ts';
 import { ApiStatusError } from '../../kube/status.ts';
@@ -52,6 +53,8 @@ function serve(port: MessagePort, { rules, logLevel }: ReviewThreadStart): void 
         claim: async (at) => (await ask({ about: 'Claim', ...at })) as PersistentVolumeClaim,
         minimums: async (namespace) =>
           (await ask({ about: 'Minimums', namespace })) as ContainerMinimums,
+        namespaceAnnotations: async (namespace) =>
+          (await ask({ about: 'NamespaceAnnotations', namespace })) as StringMap,
         restartAllProblem: async (selectors) =>
           (await ask({ about: 'RestartAll', selectors })) as string | undefined,
       },

@@ -7,6 +7,7 @@ import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { isManagedByUs, type ManagedScope } from '../../jobset/manager.ts';
 import { ownerKey, ownerOf } from '../../jobset/membership.ts';
 import { JOBSET_NAME } from '../../jobset/names.ts';
+import { asRecorded } from '../../jobset/overrides/recorded-annotations.ts';
 import { isFinished } from '../../jobset/status/conditions.ts';
 import { defined } from '../../kube/json/defined.ts';
 import type { KubeObject, PartialObjectMetadata, Stored } from '../../kube/meta.ts';
@@ -114,6 +115,7 @@ function startInformers(shared: CacheOptions): Informers {
     jobSets: createInformer<JobSet>({
       ...shared,
       resource: JOBSETS,
+      transform: (jobSet) => asRecorded(withoutManagedFields(jobSet)),
       // Nothing is done, counted or told about JobSets of other controllers.
       keeps: ({ spec }) => isManagedByUs(spec, shared),
       indexes: { [GROUPS_BY_NAMESPACE]: groupNamespaces, [BY_UID]: uidOf },

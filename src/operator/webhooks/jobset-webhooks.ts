@@ -20,6 +20,12 @@ import {
 import type { ContainerMinimums, ShareOptions } from '../../jobset/injection/agent-resources.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { AGENT_CHANNEL } from '../../jobset/names.ts';
+import { withFieldsOf } from '../../jobset/overrides/field-annotations.ts';
+import { fieldChangeErrors, withKeptFields } from '../../jobset/overrides/field-changes.ts';
+import {
+  type WithNamespaceDefaults,
+  withNamespaceDefaults,
+} from '../../jobset/overrides/namespace-defaults.ts';
 import type { JobSetLimits } from '../../jobset/size-limits.ts';
 import { type ExistingClaims, sharedClaimNames } from '../../jobset/validation/volume-claims.ts';
 import {
@@ -40,6 +46,7 @@ import { badRequest } from '../../kube/status-errors.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { forEachConcurrently } from '../../runtime/concurrency.ts';
 import { containerMinimums } from '../tracking/container-minimums.ts';
+import type { NamespaceAnnotations } from '../tracking/namespace-annotations.ts';
 import type { NodeFeatures } from '../tracking/node-features.ts';
 import type { AdmissionAnswer, AdmissionHandler } from './admission-handler.ts';
 import { type NodeQuestion, withDecisions } from './mode-choice.ts';
@@ -52,9 +59,9 @@ import { jobSetShapeErrors } from './review-shape.ts';
  * the server.
  */
 export function jobSetMutator(
-  nodes: NodeQuestion,
+  cluster: MutatorQuestions,
   gates: FeatureGates,
-  agentDefaults?: AgentDefaults,
+  { agentDefaults, servesHub = true }: Pick<ValidatorOptions, 'agentDefaults' | 'servesHub'> = {},
   limits?: JobSetLimits,
 ): AdmissionHandler {
   return async (request, signal) => {
@@ -62,15 +69,28 @@ export function jobSetMutator(
     // The schema is checked after this webhook, and reports another kind of spec.
     if (object !== undefined && !hasSpec(object)) return ALLOWED;
     if (operation === 'UPDATE') {
-      return { kind: 'Allowed', object: defaultUpdatedJobSet(jobSetIn(object)) };
+      const given = jobSetIn(object);
+      if (request.oldObject === undefined) return ALLOWED;
+      const before = jobSetIn(request.oldObject);
+      // Before the definition refuses the field that a changed annotation stands for.
+      refuseIfAny(given, fieldChangeErrors(before, given));
+      return { kind: 'Allowed', object: defaultUpdatedJobSet(withKeptFields(before, given)) };
     }
     if (operation !== 'CREATE') return ALLOWED;
     const given = jobSetIn(object);
     refuseIfAny(given, overlong(given));
-    const { jobSet, schemaErrors, ruleErrors } = admitJobSet(given, gates, limits, agentDefaults);
-    if (ruleErrors.length > 0) throw refusal(given, [...schemaErrors, ...ruleErrors]);
-    const kept = await withDecisions(given, jobSet, nodes, signal);
-    return { kind: 'Allowed', object: defaultJobSet(kept, gates) };
+    const { jobSet: asked, problems } = await inNamespace(
+      given,
+      request,
+      cluster,
+      servesHub,
+      signal,
+    );
+    const { jobSet, schemaErrors, ruleErrors } = admitJobSet(asked, gates, limits, agentDefaults);
+    if (ruleErrors.length > 0) throw refusal(asked, [...schemaErrors, ...ruleErrors]);
+    const kept = await withDecisions(withFieldsOf(asked), jobSet, cluster, signal);
+    const told = problems.length === 0 ? {} : { warnings: problems };
+    return { kind: 'Allowed', object: defaultJobSet(kept, gates), ...told };
   };
 }
 
@@ -136,8 +156,13 @@ export function jobSetValidator(
   };
 }
 
+/** Absent: a Namespace has no defaults. */
+export interface MutatorQuestions extends NodeQuestion {
+  readonly namespaceAnnotations?: NamespaceAnnotations;
+}
+
 /** What webhooks of JobSets need to know of the cluster. Rejects if the API server refuses. */
-export interface JobSetQuestions extends NodeQuestion {
+export interface JobSetQuestions extends MutatorQuestions {
   claim(
     at: { readonly namespace: string; readonly name: string },
     signal: AbortSignal,
@@ -219,6 +244,29 @@ function jobSetIn(object: KubeObject | undefined): JobSet {
 /** The schema checks the rest; if it has not run yet, `defaultJobSet` checks itself. */
 function hasSpec(object: KubeObject): object is JobSet {
   return !('spec' in object) || isJsonObject(object.spec);
+}
+
+/** With the defaults of its Namespace. A JobSet of another shape is left to the schema. */
+async function inNamespace(
+  given: JobSet,
+  request: AdmissionRequest,
+  { namespaceAnnotations }: MutatorQuestions,
+  servesHub: boolean,
+  signal: AbortSignal,
+): Promise<WithNamespaceDefaults<JobSet>> {
+  const namespace = given.metadata.namespace ?? request.namespace ?? '';
+  if (namespaceAnnotations === undefined || namespace === '' || unreadable(given).length > 0) {
+    return { jobSet: given, problems: [] };
+  }
+  try {
+    const ofNamespace = await namespaceAnnotations(namespace, signal);
+    return withNamespaceDefaults(given, ofNamespace, servesHub);
+  } catch (error) {
+    signal.throwIfAborted();
+    const why = error instanceof Error ? error.message : String(error);
+    const problem = `the defaults of the Namespace could not be read, and the controller reads them again: ${why}`;
+    return { jobSet: given, problems: [problem] };
+  }
 }
 
 /** Only a warning depends on them. */

@@ -39,6 +39,7 @@ export function webhookHandlers(
   { jobSets, pods }: WebhookQuestions,
 ): ReadonlyMap<string, AdmissionHandler> {
   const { nativeRestartRules = false, servesHub } = rules;
+  const defaults = { agentDefaults, servesHub };
   const agent = {
     nativeRestartRules,
     agentDefaults,
@@ -46,10 +47,7 @@ export function webhookHandlers(
     ...defined({ resources: agentResources }),
   };
   return new Map<string, AdmissionHandler>([
-    [
-      WEBHOOK_PATHS.mutateJobSet,
-      ofOurs(jobSetMutator(jobSets, gates, agentDefaults, limits), rules),
-    ],
+    [WEBHOOK_PATHS.mutateJobSet, ofOurs(jobSetMutator(jobSets, gates, defaults, limits), rules)],
     [WEBHOOK_PATHS.validateJobSet, ofOurs(jobSetValidator(jobSets, gates, agent, limits), rules)],
     [WEBHOOK_PATHS.mutatePod, podMutator(pods)],
     [WEBHOOK_PATHS.validatePod, podValidator(pods)],

@@ -18,6 +18,10 @@ import {
   type PodLookupsOptions,
   startPodLookups,
 } from '../pod-placement/pod-lookups.ts';
+import {
+  type NamespaceAnnotations,
+  namespaceAnnotations,
+} from '../tracking/namespace-annotations.ts';
 import type { NodeFeatures } from '../tracking/node-features.ts';
 import { admissionEndpoint, observedReviews } from './admission-endpoint.ts';
 import { ConfigurationPublisher } from './configuration-publisher.ts';
@@ -34,6 +38,8 @@ export interface WebhooksOptions extends WebhookRules {
   readonly metrics?: Metrics | undefined;
   /** Absent: nodes have every feature. */
   readonly nodeFeatures?: NodeFeatures | undefined;
+  /** By default they are read here. */
+  readonly namespaceAnnotations?: NamespaceAnnotations | undefined;
   /** The operator's, once it has them. */
   readonly caches?: PodLookupsOptions['caches'];
   /** The namespaces in which the operator acts; absent: all. */
@@ -167,7 +173,9 @@ class RunningWebhooks implements Webhooks {
 
   #handler(): HttpHandler {
     const { client, nodeFeatures, judgeApart } = this.#options;
-    const questions = { jobSets: jobSetQuestions(client, nodeFeatures), pods: this.#lookups };
+    const read = this.#options.namespaceAnnotations ?? namespaceAnnotations(this.#options);
+    const jobSets = { ...jobSetQuestions(client, nodeFeatures), namespaceAnnotations: read };
+    const questions = { jobSets, pods: this.#lookups };
     const handlers = webhookHandlers(this.#options, questions);
     const here = admissionEndpoint({ ...this.#options, handlers });
     this.#apart = judgeApart?.(questions);

@@ -6,6 +6,7 @@ import { parseStopGraceSeconds } from '../../injection/agent-settings.ts';
 import { forgetNodesErrors } from '../../ladder/forget-nodes.ts';
 import { maxRestartsWithoutProgress, replaceAfter } from '../../ladder/ladder-settings.ts';
 import * as names from '../../names.ts';
+import { FIELD_ANNOTATIONS } from '../../overrides/field-annotations.ts';
 import { placementRequest } from '../../placement-annotations.ts';
 import { progressTimeouts } from '../../progress/progress-timeouts.ts';
 import { type Asked, counted, durationWords, isInPlace, modeOf, type Words } from './asked.ts';
@@ -58,6 +59,16 @@ const WORDS: Readonly<Record<string, AnnotationWords>> = {
       return `Fails after ${counted(most, 'restart')} in a row without a higher checkpoint.`;
     },
   },
+  ...Object.fromEntries(
+    FIELD_ANNOTATIONS.map(({ key, member, parse }): [string, AnnotationWords] => [
+      key,
+      {
+        needs: 'Nothing',
+        of: (value) =>
+          parse(value) === undefined ? undefined : `${key} asks for ${member} ${value}.`,
+      },
+    ]),
+  ),
   [names.EXTRA_RESTARTS]: {
     needs: 'Nothing',
     of: (value) => (/^\d+$/.test(value) ? `Has ${value} restarts beside maxRestarts.` : undefined),
