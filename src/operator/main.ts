@@ -179,10 +179,8 @@ async function operate(
   const status: OperatorStatus = { api: 'unknown' };
   // For requests that neither a restart nor the lease needs.
   const aside = { ...runtime, client: clients.other };
-  const asking = {
-    nodeFeatures: nodeFeaturesOf(flags, access, aside),
-    namespaceAnnotations: namespaceAnnotations(aside),
-  };
+  const nodeFeatures = nodeFeaturesOf(flags, access, aside);
+  const asking = { nodeFeatures, namespaceAnnotations: namespaceAnnotations(aside) };
   const hasWebhooks = flags.webhookBindAddress !== 'off';
   const checks = readinessChecks({ hasWebhooks }, status);
   const pages = await servePages(pagesOf(flags, metrics, checks, aside), {
@@ -223,7 +221,7 @@ async function operate(
     const hub = await leaderHubIfPossible(flags, own, { ...runtime, lookupClient: clients.hub });
     try {
       // Logged now rather than with the first JobSet, which asks again if this fails.
-      asking.nodeFeatures?.restartAllProblem(undefined, ending).catch((error: unknown) => {
+      nodeFeatures?.restartAllProblem(undefined, ending).catch((error: unknown) => {
         logger.debug('nodes could not be asked yet', { err: String(error) });
       });
       await caches.whenSynced(ending);

@@ -13,6 +13,8 @@ import type { JobSet } from '../jobset.ts';
 import { OWN_PREFIX } from '../names.ts';
 import { annotationValueErrors } from '../validation.ts';
 import { FIELD_ANNOTATIONS, fieldText, withFieldsOf } from './field-annotations.ts';
+import { toRecord } from './recorded-annotations.ts';
+import type { Recording } from './recording.ts';
 
 const KEYS = annotationsOn('Namespace');
 const JOBSET_KEYS = annotationsOn('JobSet');
@@ -59,6 +61,20 @@ export function withNamespaceDefaults<T extends JobSet>(
       .slice(0, MAX_TOLD)
       .map((one) => `a default of the Namespace is ignored: ${one.slice(0, MAX_TOLD_CHARACTERS)}`),
   };
+}
+
+/** `lacks` names fields of the status that the stored definition does not have. */
+export function recordingOf(
+  jobSet: JobSet,
+  ofNamespace: StringMap,
+  {
+    servesHub,
+    lacks,
+  }: { readonly servesHub: boolean; readonly lacks?: ReadonlySet<string> | undefined },
+): Recording {
+  const { jobSet: completed, problems } = withNamespaceDefaults(jobSet, ofNamespace, servesHub);
+  const isKept = lacks?.has('recordedAnnotations') !== true;
+  return { annotations: toRecord(jobSet, completed), isKept, problems };
 }
 
 /**

@@ -9,7 +9,7 @@ import { hubErrors } from '../injection/agent-hub.ts';
 import { restartRuleErrors, wantsAgents } from '../injection/agent-mode.ts';
 import { nodeSupportErrors } from '../injection/node-support.ts';
 import { fieldAnnotationErrors } from '../overrides/field-annotations.ts';
-import { isUnrecorded, recordedAnnotations, recordingEvents } from '../overrides/recording.ts';
+import { isUnrecorded, recordedAnnotations } from '../overrides/recording.ts';
 import { jobSetWarnings, validateJobSet } from '../validation.ts';
 import { cleared } from './conditions.ts';
 import { definitionErrors } from './definition.ts';
@@ -58,7 +58,9 @@ export function writeFirstStatus({
       },
       events: [
         ...(isSupervised ? [{ ...mode, note: `agents supervise their workers: ${why}` }] : []),
-        ...recordingEvents(recording),
+        ...(recording?.problems ?? []).map((note): PlannedEvent => {
+          return { type: 'Warning', reason: 'NamespaceDefaultIgnored', note };
+        }),
         ...warnings.map((note): PlannedEvent => ({ type: 'Warning', reason: 'SpecWarning', note })),
       ],
     },

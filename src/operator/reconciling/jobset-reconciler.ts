@@ -16,12 +16,6 @@ import type { AgentProgram } from '../../jobset/injection/agent-mode.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { identityOf, isChildOf, ownerKey, ownerOf } from '../../jobset/membership.ts';
 import { asRecorded } from '../../jobset/overrides/recorded-annotations.ts';
-import {
-  isUnrecorded,
-  type Recording,
-  recordedAnnotations,
-  recordingOf,
-} from '../../jobset/overrides/recording.ts';
 import { type Plan, plan } from '../../jobset/plan.ts';
 import type { SizeLimits } from '../../jobset/size-limits.ts';
 import type { Answers, Snapshot, Surroundings } from '../../jobset/snapshot.ts';
@@ -44,19 +38,18 @@ import { type Informers, JOBS_BY_OWNER } from '../tracking/caches.ts';
 import { ChildJobMemory } from '../tracking/child-job-memory.ts';
 import type { GroupTracker, StrayPod } from '../tracking/group-tracker.ts';
 import type { MemberFates } from '../tracking/member-fates.ts';
-import type { NamespaceAnnotations } from '../tracking/namespace-annotations.ts';
 import { NODE_ANSWER_LIFETIME_MS } from '../tracking/node-answers.ts';
 import type { NodeFeatures } from '../tracking/node-features.ts';
 import type { PodVersions } from '../tracking/pod-versions.ts';
-import type { StoredDefinition } from '../tracking/stored-definition.ts';
 import { carryOut } from './carry-out.ts';
+import { findRecording, type RecordingSources, readWith } from './first-recording.ts';
 import { whatGoesAway } from './going-away.ts';
 import { createImageVolumes, type ImageVolumes } from './image-volumes.ts';
 import { inquire } from './inquiries.ts';
 import { JobSetMemory, MAX_NOTICES_PER_EPOCH, toldMembers } from './jobset-memory.ts';
 import { Reports } from './reports.ts';
 
-export interface ReconcilerOptions {
+export interface ReconcilerOptions extends RecordingSources {
   readonly client: Client;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -74,8 +67,6 @@ export interface ReconcilerOptions {
   readonly tracker: GroupTracker;
   readonly fates: MemberFates;
   readonly versions: PodVersions;
-  readonly definition: Pick<StoredDefinition, 'facts'>;
-  readonly namespaceAnnotations: NamespaceAnnotations;
   readonly hub?: Hub | undefined;
 }
 
@@ -122,9 +113,9 @@ export class JobSetReconciler {
     memory: JobSetMemory,
     signal: AbortSignal,
   ): Promise<ReconcileResult | undefined> {
-    const recording = await this.#recording(jobSet, signal);
-    const read = asRecorded(jobSet, recordedAnnotations(recording));
-    const restartAllProblem = await this.#restartAllProblem(read, signal);
+    const recording = await findRecording(jobSet, this.#options, signal);
+    const acted = readWith(jobSet, recording);
+    const restartAllProblem = await this.#restartAllProblem(acted, signal);
     const found = { recording, restartAllProblem };
     const decided = await this.#decide(jobSet, memory, found, signal);
     const { made, snapshot } = decided;
@@ -140,19 +131,6 @@ export class JobSetReconciler {
       (ms) => ms !== undefined,
     );
     return delays.length === 0 ? undefined : { requeueAfterMs: Math.min(...delays) };
-  }
-
-  /** What its first status records; undefined: it has one, or nothing is made for it any more. */
-  async #recording(jobSet: Stored<JobSet>, signal: AbortSignal): Promise<Recording | undefined> {
-    const { metadata, status } = jobSet;
-    const isOver = isFinished(status?.conditions) || metadata.deletionTimestamp !== undefined;
-    if (!isUnrecorded(jobSet) || isOver) return undefined;
-    const { namespaceAnnotations, hub, definition } = this.#options;
-    const ofNamespace = await namespaceAnnotations(namespaceOf(metadata), signal);
-    return recordingOf(jobSet, ofNamespace, {
-      servesHub: hub !== undefined,
-      lacks: definition.facts?.lacks,
-    });
   }
 
   /** Why nodes cannot restart all containers of its Pods in place, if that matters to it. */
@@ -244,9 +222,6 @@ export class JobSetReconciler {
     memory: JobSetMemory,
     { restartAllProblem, ...found }: Pick<Snapshot, 'answers' | 'knowledge'> & FoundBefore,
   ): Snapshot {
-    const read = isUnrecorded(jobSet)
-      ? asRecorded(jobSet, recordedAnnotations(found.recording))
-      : jobSet;
     const { clock, informers, tracker, fates, agentDefaults, gates, limits, sha1, hub } =
       this.#options;
     const agent = this.#options.agentProgram();
@@ -257,7 +232,11 @@ export class JobSetReconciler {
     return {
       ...found,
       ...this.#options.definition.facts,
-      jobSet: withAgentDefaults(read, { defaults: agentDefaults, restartAllProblem, hasJobs }),
+      jobSet: withAgentDefaults(readWith(jobSet, found.recording), {
+        defaults: agentDefaults,
+        restartAllProblem,
+        hasJobs,
+      }),
       jobs,
       vanished: memory.jobs.vanished,
       members: tracker.members(identity),

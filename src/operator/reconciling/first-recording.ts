@@ -1,0 +1,38 @@
+/** Finds what the first status of a JobSet records, before anything is made for it. */
+import type { JobSet } from '../../jobset/jobset.ts';
+import { recordingOf } from '../../jobset/overrides/namespace-defaults.ts';
+import { asRecorded } from '../../jobset/overrides/recorded-annotations.ts';
+import {
+  isUnrecorded,
+  type Recording,
+  recordedAnnotations,
+} from '../../jobset/overrides/recording.ts';
+import { isFinished } from '../../jobset/status/conditions.ts';
+import { namespaceOf, type Stored } from '../../kube/meta.ts';
+import type { NamespaceAnnotations } from '../tracking/namespace-annotations.ts';
+import type { StoredDefinition } from '../tracking/stored-definition.ts';
+
+export interface RecordingSources {
+  readonly definition: Pick<StoredDefinition, 'facts'>;
+  readonly namespaceAnnotations: NamespaceAnnotations;
+  readonly hub?: unknown;
+}
+
+/** Undefined: it has a status, or nothing is made for it any more. */
+export async function findRecording(
+  jobSet: Stored<JobSet>,
+  { definition, namespaceAnnotations, hub }: RecordingSources,
+  signal: AbortSignal,
+): Promise<Recording | undefined> {
+  const { metadata, status } = jobSet;
+  const isOver = isFinished(status?.conditions) || metadata.deletionTimestamp !== undefined;
+  if (!isUnrecorded(jobSet) || isOver) return undefined;
+  const ofNamespace = await namespaceAnnotations(namespaceOf(metadata), signal);
+  const { lacks } = definition.facts ?? {};
+  return recordingOf(jobSet, ofNamespace, { servesHub: hub !== undefined, lacks });
+}
+
+/** The JobSet as it is acted on, by its record, or by what is going to be recorded. */
+export function readWith(jobSet: Stored<JobSet>, recording: Recording | undefined): Stored<JobSet> {
+  return isUnrecorded(jobSet) ? asRecorded(jobSet, recordedAnnotations(recording)) : jobSet;
+}
