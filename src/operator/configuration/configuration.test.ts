@@ -192,7 +192,7 @@ featureGates: null
     ['an alias of nothing', 'agent: *nothing', ['Unresolved alias', 'nothing']],
     [
       'aliases of aliases',
-      `a: &a [1]\n${[...'bcdef'].map((name, at) => `${name}: &${name} [${`*${'abcde'[at]},`.repeat(9)}]\n`).join('')}`,
+      `a: &a [1]\n${Array.from('bcdef', (name, at) => `${name}: &${name} [${`*${'abcde'[at]},`.repeat(9)}]\n`).join('')}`,
       ['Excessive alias count'],
     ],
     ['an unknown mode', 'agent: { mode: Fast }', ['agent.mode', '"Fast"']],
