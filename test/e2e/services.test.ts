@@ -102,7 +102,7 @@ describe.skipIf(missing.length > 0)(suite, () => {
   let hosts: string;
   let controlPlane: ControlPlane;
   let client: Client;
-  let operator: ChildProcess;
+  let operator: ChildProcess | undefined;
   let ports: ReadonlyMap<number, number>;
 
   beforeAll(async () => {
@@ -130,8 +130,8 @@ describe.skipIf(missing.length > 0)(suite, () => {
   });
 
   afterAll(async () => {
-    operator.kill('SIGTERM');
-    await once(operator, 'exit');
+    // What a start that failed has installed must go too: webhooks without a server refuse all that follows.
+    await endOperator();
     // Webhooks first, because they have no server any more.
     for (const { of, object } of manifest(SETTINGS).toReversed()) {
       const { namespace = '', name = '' } = object.metadata;
@@ -147,6 +147,12 @@ describe.skipIf(missing.length > 0)(suite, () => {
     closeSync(log);
     rmSync(directory, { recursive: true, force: true });
   });
+
+  async function endOperator(): Promise<void> {
+    if (operator === undefined) return;
+    operator.kill('SIGTERM');
+    await once(operator, 'exit');
+  }
 
   /** The program that nodes start as agents: the agent, within the cluster's name service. */
   function agentPrograms(): string {
@@ -361,8 +367,7 @@ describe.skipIf(missing.length > 0)(suite, () => {
       group.kill(1);
       await group.running(2);
 
-      operator.kill('SIGTERM');
-      await once(operator, 'exit');
+      await endOperator();
       const at = { namespace: DEFAULT_NAMESPACE, name: HUB_SERVICE_NAME };
       // As if it led to a Pod that is gone.
       await client.delete(ENDPOINT_SLICES, at);
