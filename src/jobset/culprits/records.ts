@@ -19,8 +19,9 @@ import {
   type Suspect,
 } from '../jobset.ts';
 import type { SuspectAnswer, SuspectPod } from '../snapshot.ts';
+import { hangInWords } from './end-in-words.ts';
 import type { Fate, GroupEvidence, MemberEvidence } from './group-evidence.ts';
-import { hangInWords, suspectsOf } from './suspects.ts';
+import { suspectsOf } from './suspects.ts';
 import { lastLines, MAX_LAST_WORDS_BYTES } from './worker-evidence.ts';
 import { placeIn, workerInWords } from './worker-name.ts';
 

@@ -4,7 +4,7 @@ import { defined } from '../../kube/json/defined.ts';
 import type { Condition, Stored } from '../../kube/meta.ts';
 import { namespaceOf } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
-import { hangInWords } from '../culprits/suspects.ts';
+import { hangInWords } from '../culprits/end-in-words.ts';
 import { epochsOf } from '../epoch/dialect.ts';
 import { groupSize } from '../epoch/group-state.ts';
 import type { Notice } from '../epoch/notice.ts';

@@ -3,7 +3,7 @@
  * what agents say.
  */
 
-import { hangInWords } from '../../jobset/culprits/suspects.ts';
+import { hangInWords } from '../../jobset/culprits/end-in-words.ts';
 import { type PodFacts, podFacts } from '../../jobset/epoch/pod-facts.ts';
 import type { MemberReport } from '../../jobset/hub/member-report.ts';
 import type { ServedHub } from '../../jobset/injection/agent-hub.ts';

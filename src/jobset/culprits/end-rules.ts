@@ -1,0 +1,86 @@
+/** Rules about how workers ended, and when. */
+import { endInWords, fatalEnd } from './end-in-words.ts';
+import {
+  few,
+  isSuccess,
+  type Known,
+  reportsOf,
+  SILENCE_SLACK_MS,
+  type Suspicion,
+} from './known.ts';
+
+/** Ends this close to each other may have one cause, or follow each other in any order. */
+const TOGETHER_MS = 2000;
+/** An agent that lives is heard of within 5 s. */
+const UNHEARD_MS = 10_000;
+
+/** Its Pod was taken away, or its node failed: its agent can tell nothing. */
+export function lost({ others, firstMs }: Known): readonly Suspicion[] {
+  if (firstMs === undefined) return [];
+  return others.flatMap(({ member, fate }) => {
+    if (fate.kind !== 'Lost' || fate.seenMs >= firstMs) return [];
+    const { deletedMs, seenMs, isNodeLost } = fate;
+    // One that was alive just before may have been taken away just after.
+    const isSure = deletedMs !== undefined && deletedMs <= firstMs;
+    const isSilent = deletedMs !== undefined && firstMs - seenMs > UNHEARD_MS;
+    const node = isNodeLost === true ? `node ${member.node ?? ''} is lost` : undefined;
+    const why = node ?? `its Pod ${deletedMs === undefined ? 'is gone' : 'was deleted'}`;
+    return [{ member, why, confidence: isSure || isSilent ? 'Certain' : 'Likely' }];
+  });
+}
+
+/** Many that leave are the end of the work, and nobody waits for one after which others step on. */
+export function leftEarly({ ends, others, firstMs, size }: Known): readonly Suspicion[] {
+  if (firstMs === undefined) return [];
+  const left = [
+    ...others.flatMap(({ member, fate }) =>
+      fate.kind === 'Succeeded' && fate.atMs < firstMs ? [{ member, atMs: fate.atMs }] : [],
+    ),
+    ...ends.filter((end) => isSuccess(end.evidence) && end.atMs < firstMs),
+  ];
+  if (left.length > few(size)) return [];
+  const why = 'exited with code 0 before the others';
+  const { newestMs, longestMs } = reportsOf(ends);
+  const missed = left.filter(({ atMs }) => newestMs - atMs <= longestMs + SILENCE_SLACK_MS);
+  return missed.map(({ member }) => ({ member, why, confidence: 'Likely' }));
+}
+
+export function killed({ deaths }: Known): readonly Suspicion[] {
+  const fatal = deaths.filter(({ evidence }) => fatalEnd(evidence) !== undefined);
+  const [first] = fatal;
+  if (first === undefined) return [];
+  const leadMs = first.atMs - (deaths[0]?.atMs ?? first.atMs);
+  // A crash so long after another failure is its consequence.
+  if (leadMs > TOGETHER_MS) return [];
+  const together = fatal.filter((end) => end.atMs - first.atMs <= TOGETHER_MS);
+  const isFirst = deaths[0] === first;
+  const confidence = isFirst && together.length === 1 ? 'Certain' : 'Likely';
+  return together.map(({ member, evidence }) => {
+    return { member, why: fatalEnd(evidence) ?? '', confidence };
+  });
+}
+
+export function firstToFail({ ends, deaths, others, pace, isTold }: Known): readonly Suspicion[] {
+  const [first, ...later] = deaths;
+  if (first === undefined || pace === 'Unknown' || pace === 'Silent') return [];
+  if (first.evidence.how === 'Hung') return [];
+  // One that was told to stop and exits like the first was perhaps failing already.
+  const alike = ends.filter(
+    ({ member, evidence: { how, exitCode } }) =>
+      member !== first.member && how === 'Stopped' && isFailure(exitCode, first.evidence.exitCode),
+  );
+  const isAlone = ![...later, ...alike].some(({ atMs }) => atMs - first.atMs <= TOGETHER_MS);
+  // Those of whom nothing is known may have been earlier than all these.
+  if (!isAlone && !isTold) return [];
+  const isAfterAll = others.some(({ fate }) => fate.kind === 'Succeeded');
+  const { member, evidence } = first;
+  const why = `${endInWords(evidence)} before the others`;
+  // Launchers may wait for each other, so which of them ends first is chance.
+  const isLaunched = ends.some((end) => end.evidence.launcher === true);
+  const isSure = isAlone && !isAfterAll && !isLaunched && pace === 'Stepping';
+  return [{ member, why, confidence: isSure ? 'Certain' : 'Likely' }];
+}
+
+function isFailure(exitCode: number | undefined, ofFirst: number | undefined): boolean {
+  return exitCode !== undefined && exitCode !== 0 && exitCode === ofFirst;
+}

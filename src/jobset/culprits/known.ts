@@ -1,0 +1,123 @@
+/** What is known of a group in which a worker failed, in the order in which rules look at it. */
+import { MAX_SUSPECTS, type Suspect } from '../jobset.ts';
+import type { Fate, GroupEvidence, Member } from './group-evidence.ts';
+import type { WorkerEvidence } from './worker-evidence.ts';
+
+export interface Suspicion extends Pick<Suspect, 'why' | 'confidence'> {
+  readonly member: Member;
+}
+
+export interface End {
+  readonly member: Member;
+  readonly atMs: number;
+  readonly evidence: WorkerEvidence;
+}
+
+export interface Known {
+  readonly size: number;
+  /** All that agents have told, in the order of time. */
+  readonly ends: readonly End[];
+  /** Those that nobody but the worker or its own agent brought about. */
+  readonly deaths: readonly End[];
+  readonly others: readonly { readonly member: Member; readonly fate: Fate }[];
+  /** When the first worker died, or if no death is known, was stopped. */
+  readonly firstMs: number | undefined;
+  /** The end of each member is known, at a time that is sure. */
+  readonly isTold: boolean;
+  /** Each member told of its end, or is lost. */
+  readonly isAccountedFor: boolean;
+  readonly pace: Pace;
+}
+
+/**
+ * `Unknown`: no member has done two steps, so that no silence can be told from a slow start.
+ * `Pausing`: the last step is older than the longest silence before, but not by much. The first
+ * that died may have needed that long to end, or another failed before it: launchers such as
+ * torchrun end seconds after the rank that they run.
+ */
+type Pace = 'Unknown' | 'Stepping' | 'Pausing' | 'Silent';
+
+/** None: it does not match. */
+export type Rule = (known: Known) => readonly Suspicion[];
+
+/**
+ * A group counts as silent so much later than its longest silence: a worker that fails takes a
+ * while to end. Time-outs of collectives are longer.
+ */
+export const SILENCE_SLACK_MS = 2000;
+
+export function knownOf({ size, members }: GroupEvidence): Known {
+  const ends: End[] = [];
+  const others: Known['others'][number][] = [];
+  for (const { member, fate } of members) {
+    if (fate.kind === 'Ended') ends.push({ member, atMs: fate.atMs, evidence: fate.evidence });
+    else others.push({ member, fate });
+  }
+  ends.sort((a, b) => a.atMs - b.atMs || compare(a.member, b.member));
+  others.sort((a, b) => timeOf(a.fate) - timeOf(b.fate) || compare(a.member, b.member));
+  const deaths = ends.filter(({ evidence }) => isDeath(evidence));
+  const firstMs = (deaths[0] ?? ends[0])?.atMs;
+  const isAccountedFor = members.length >= size && members.every(({ fate }) => isSure(fate));
+  const isTold = isAccountedFor && others.every(({ fate }) => fate.kind !== 'Lost');
+  const pace = paceAt(firstMs, ends);
+  return { size, ends, deaths, others, firstMs, isTold, isAccountedFor, pace };
+}
+
+/** At most 4, and under a quarter of the group; one in a group of four or less. */
+export function few(size: number): number {
+  return Math.min(MAX_SUSPECTS, Math.max(1, Math.floor((size - 1) / 4)));
+}
+
+function isSure(fate: Fate): boolean {
+  return fate.kind === 'Ended' ? fate.isOverApi !== true : fate.kind !== 'Returned';
+}
+
+function timeOf(fate: Fate): number {
+  return fate.kind === 'Lost' ? fate.seenMs : fate.atMs;
+}
+
+function compare(a: Member, b: Member): number {
+  return (
+    order(a.replicatedJob, b.replicatedJob) ||
+    a.jobIndex - b.jobIndex ||
+    (a.completionIndex ?? 0) - (b.completionIndex ?? 0) ||
+    order(a.pod, b.pod) ||
+    order(a.podUid, b.podUid)
+  );
+}
+
+function order(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}
+
+function isDeath(evidence: WorkerEvidence): boolean {
+  return evidence.how === 'Hung' || (evidence.byItself === true && !isSuccess(evidence));
+}
+
+export function isSuccess({ how, byItself, exitCode }: WorkerEvidence): boolean {
+  return how === 'Exited' && byItself === true && exitCode === 0;
+}
+
+/** The newest report of the group, and the shortest of its members' longest silences. */
+export function reportsOf(ends: readonly End[]): {
+  readonly newestMs: number;
+  readonly longestMs: number;
+} {
+  let longestMs = Number.POSITIVE_INFINITY;
+  let newestMs = Number.NEGATIVE_INFINITY;
+  for (const { atMs, evidence } of ends) {
+    longestMs = Math.min(longestMs, evidence.longestMs ?? longestMs);
+    if (evidence.silentMs !== undefined) newestMs = Math.max(newestMs, atMs - evidence.silentMs);
+  }
+  return { newestMs, longestMs };
+}
+
+/** What the group did when the first worker died. */
+function paceAt(firstMs: number | undefined, ends: readonly End[]): Pace {
+  const { newestMs, longestMs } = reportsOf(ends);
+  const isInPhase = ends.some(({ evidence }) => evidence.inPhase === true);
+  if (firstMs === undefined || longestMs === Number.POSITIVE_INFINITY) return 'Unknown';
+  const silentMs = firstMs - newestMs;
+  if (isInPhase || silentMs <= longestMs) return 'Stepping';
+  return silentMs <= longestMs + SILENCE_SLACK_MS ? 'Pausing' : 'Silent';
+}
