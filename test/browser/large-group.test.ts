@@ -37,6 +37,6 @@ it('has a cell for each member, and shows the last of them', async () => {
     .getByRole('button', { name: new RegExp(`epoch ${epoch - 1} ended`) })
     .first()
     .waitFor();
-  await page.getByText('Released', { exact: true }).first().waitFor();
+  await page.locator('.badge', { hasText: 'Running' }).first().waitFor();
   expect(await grid.locator('[role=option]').count()).toBe(1);
 });

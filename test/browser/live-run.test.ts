@@ -82,7 +82,7 @@ describe('the list', () => {
 describe('the run', () => {
   it('shows a worker that is lost as it happens: who, how long each phase took, and why', async () => {
     const page = await open(RUN);
-    await page.getByText('Released', { exact: true }).first().waitFor();
+    await page.locator('.badge', { hasText: 'Running' }).first().waitFor();
     const epoch = (group.status.deprecatedEpoch ?? 0) + 1;
 
     group.kill(2);
@@ -154,12 +154,12 @@ describe('actions', () => {
     const resume = await choose(page, 'Resume');
     await resume.getByRole('button', { name: 'Resume' }).click();
     await resume.getByRole('button', { name: 'Close', exact: true }).last().click();
-    await page.getByText('Released', { exact: true }).first().waitFor();
+    await page.locator('.badge', { hasText: 'Running' }).first().waitFor();
   });
 
   it('restarts the group', async () => {
     const page = await open(RUN);
-    await page.getByText('Released', { exact: true }).first().waitFor();
+    await page.locator('.badge', { hasText: 'Running' }).first().waitFor();
     const epoch = (group.status.deprecatedEpoch ?? 0) + 1;
     const dialog = await choose(page, 'Restart');
     await dialog.getByText(`lockstep restart ${NAME} -n default`).waitFor();

@@ -130,14 +130,14 @@ it('tells each change while it looks on, and ends well with Ctrl-C', async () =>
 });
 
 describe('a list', () => {
-  const WORKS = /^shown +Released +2 +3\/3 +1\/\d+ +\S+ +\S+ ago: worker 1 of \S+ .* \d+\S*$/m;
+  const WORKS = /^shown +Running +2 +3\/3 +1\/\d+ +\S+ +\S+ ago: worker 1 of \S+ .* \d+\S*$/m;
 
   it('has a row for each JobSet, as tables of kubectl have', async () => {
     const { exitCode, stdout, stderr } = await status();
     expect([exitCode, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^NAME +STATE +EPOCH +READY +RESTARTS +GOODPUT +LAST FAILURE +AGE\n/);
     expect(stdout).toMatch(WORKS);
-    expect((await status('-A', '--no-headers')).stdout).toMatch(/^default +shown +Released /m);
+    expect((await status('-A', '--no-headers')).stdout).toMatch(/^default +shown +Running /m);
   });
 
   it('can be joined with other commands by names', async () => {

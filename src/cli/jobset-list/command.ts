@@ -1,7 +1,7 @@
 /** `lockstep status` for several JobSets: one row for each. */
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { JOBSET_UID } from '../../jobset/names.ts';
-import { type OverviewRow, overviewRow, readyPodsOf } from '../../jobset/view/overview.ts';
+import { type OverviewRow, overviewRow, podCountsOf } from '../../jobset/view/overview.ts';
 import { namespaceOf, type Stored } from '../../kube/meta.ts';
 import { JOBS, type Job } from '../../kube/objects/job.ts';
 import { isReason } from '../../kube/status.ts';
@@ -104,12 +104,12 @@ function viewOf(
   jobSets: readonly Stored<JobSet>[],
   jobs: readonly Stored<Job>[] | undefined,
 ): ListView {
-  const readyOf = jobs === undefined ? () => null : readyPodsOf(jobs);
+  const podsOf = jobs === undefined ? () => null : podCountsOf(jobs);
   const nowMs = nodeClock.now();
   const rows = jobSets
     .filter(({ metadata }) => names.length === 0 || names.includes(metadata.name))
     .toSorted(byName)
-    .map((jobSet): OverviewRow => overviewRow(jobSet, readyOf(jobSet), nowMs));
+    .map((jobSet): OverviewRow => overviewRow(jobSet, podsOf(jobSet), nowMs));
   if (jobs !== undefined) return { rows };
   return { rows, problem: 'you may not list Jobs, so it is unknown how many Pods are ready' };
 }

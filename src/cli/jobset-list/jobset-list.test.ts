@@ -21,6 +21,7 @@ function row(name: string, more: Partial<OverviewRow> = {}): OverviewRow {
     name,
     uid: `uid-of-${name}`,
     state: 'Released',
+    shown: { kind: 'Running', text: 'Running' },
     epoch: 1,
     ready: 4,
     size: 4,
@@ -46,6 +47,7 @@ const TRAIN = row('train', {
 });
 const PLAIN = row('a-plain-one', {
   state: 'Completed',
+  shown: { kind: 'Completed', text: 'Completed' },
   epoch: null,
   ready: null,
   goodput: 1,
@@ -58,7 +60,7 @@ describe('a table of JobSets', () => {
     expect(listTable([PLAIN, TRAIN], SHORT, NOW_MS)).toEqual([
       'NAME          STATE       EPOCH   READY   RESTARTS   GOODPUT   LAST FAILURE                                                   AGE',
       'a-plain-one   Completed   -       ?/4     0/3        100%      -                                                              90s',
-      `train         Released    3       3/4     2/3        99.9%     5s ago: worker 5 of w (w-0, index 5): \\x1b[2J${'x'.repeat(12)}...   90s`,
+      `train         Running     3       3/4     2/3        99.9%     5s ago: worker 5 of w (w-0, index 5): \\x1b[2J${'x'.repeat(12)}...   90s`,
     ]);
   });
 
@@ -83,7 +85,7 @@ describe('a table of JobSets', () => {
   it('has namespaces, and no headings, where that is wanted', () => {
     const options = { ...SHORT, hasNamespaces: true, hasHeadings: false };
     expect(listTable([row('train')], options, NOW_MS)).toEqual([
-      'default   train   Released   1   4/4   0/3   -   -   90s',
+      'default   train   Running   1   4/4   0/3   -   -   90s',
     ]);
   });
 });
@@ -111,6 +113,15 @@ describe('a list', () => {
     const to = terminal();
     printList({ rows: [row('a'), row('b')] }, { ...FORM, output }, to, NOW_MS);
     expect(to.text()).toMatch(text);
+  });
+
+  it('has what asks for attention first, but for programs', () => {
+    const rows = [row('a'), row('b', { shown: { kind: 'Failed', text: 'Failed' } })];
+    const [table, names] = [terminal(), terminal()];
+    printList({ rows }, { ...FORM, hasHeadings: false, output: 'table' }, table, NOW_MS);
+    printList({ rows }, { ...FORM, output: 'name' }, names, NOW_MS);
+    expect(table.text()).toMatch(/^b .*\na .*\n$/);
+    expect(names.text()).toMatch(/\/a\n.*\/b\n$/);
   });
 
   it.each(['name', 'table'] as const)('as %s cannot change the terminal', (output) => {

@@ -1,5 +1,6 @@
 /** Prints lists of JobSets, once or live. */
 import type { OverviewRow } from '../../jobset/view/overview.ts';
+import { compareUrgency } from '../../jobset/view/shown-state.ts';
 import type { Terminal } from '../jobset-status/status-printer.ts';
 import { documentOf, jobSetReference, nextDocument } from '../output-form.ts';
 import { listTable } from './list-table.ts';
@@ -7,7 +8,7 @@ import type { ListOptions } from './options.ts';
 
 /** What is shown at one moment. */
 export interface ListView {
-  /** By namespace and name. */
+  /** By namespace and name; tables have them by urgency. */
   readonly rows: readonly OverviewRow[];
   /** Why something is missing, or old. */
   readonly problem?: string;
@@ -90,7 +91,8 @@ function table(
   const width = screen?.columns;
   const { output, hasHeadings, isEverywhere } = options;
   const isWide = output === 'wide';
-  return listTable(rows, { hasNamespaces: isEverywhere, isWide, hasHeadings, width }, nowMs);
+  const inOrder = rows.toSorted((a, b) => compareUrgency(a.shown, b.shown));
+  return listTable(inOrder, { hasNamespaces: isEverywhere, isWide, hasHeadings, width }, nowMs);
 }
 
 function textOf(lines: readonly string[]): string {

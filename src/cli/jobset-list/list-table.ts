@@ -1,5 +1,6 @@
 /** Renders rows of JobSets as a table, with columns as `kubectl get` has them. */
 import type { OverviewRow } from '../../jobset/view/overview.ts';
+import { stateWords } from '../../jobset/view/shown-state.ts';
 import { humanDuration } from '../../kube/duration.ts';
 import { printable } from '../../kube/quote.ts';
 import { aligned } from '../aligned.ts';
@@ -53,7 +54,7 @@ const CUT = '...';
 const NAMESPACE: Column = { heading: 'NAMESPACE', cell: ({ namespace }) => namespace };
 const COLUMNS: readonly Column[] = [
   { heading: 'NAME', cell: ({ name }) => name },
-  { heading: 'STATE', cell: ({ state }) => state },
+  { heading: 'STATE', cell: ({ shown }, { nowMs }) => stateWords(shown, nowMs) },
   { heading: 'EPOCH', cell: ({ epoch }) => String(epoch ?? NOTHING) },
   { heading: 'READY', cell: ({ ready, size }) => `${ready ?? UNKNOWN}/${size}` },
   {

@@ -1,5 +1,6 @@
 /** Renders a JobSet and its members as a table. */
 
+import { stateWords } from '../../jobset/view/shown-state.ts';
 import type {
   ConditionView,
   JobSetView,
@@ -8,6 +9,7 @@ import type {
   StatusView,
 } from '../../jobset/view/status-view.ts';
 import { printable } from '../../kube/quote.ts';
+import { nodeClock } from '../../runtime/adapters/node-clock.ts';
 import { avoidedLines, goodputLines } from '../goodput-lines.ts';
 import { groupLines, progressColumns } from './progress-lines.ts';
 import { budgetText, culpritLines, restartLine } from './restart-lines.ts';
@@ -67,6 +69,7 @@ function summary({ jobSet, members }: StatusView, isWide = false): readonly stri
   return [
     jobSetLine(jobSet),
     ...[
+      ...silenceLines(jobSet),
       ...groupLines(jobSet.progress, members),
       ...goodputLines(jobSet.goodput),
       ...jobSet.conditions.map(conditionLine),
@@ -76,6 +79,11 @@ function summary({ jobSet, members }: StatusView, isWide = false): readonly stri
       .slice(0, restarts)
       .flatMap((record, i) => [restartLine(record), ...(i === 0 ? culpritLines(record) : [])]),
   ];
+}
+
+/** A hang is to be seen before its time-out. */
+function silenceLines({ shown }: JobSetView): readonly string[] {
+  return shown.silence === undefined ? [] : [stateWords(shown, nodeClock.now())];
 }
 
 /** Why Pods are not even created. The reason is in Events, which not every user may read. */

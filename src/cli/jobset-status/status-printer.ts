@@ -79,7 +79,7 @@ const PROGRESS_INTERVAL_MS = 60_000;
 
 /** Leaves out what changes with every look at a healthy run. */
 function withoutProgress(name: string, value: unknown): unknown {
-  return name === 'progress' || name === 'goodput' ? undefined : value;
+  return name === 'progress' || name === 'goodput' || name === 'silence' ? undefined : value;
 }
 
 const NO_SCREEN = { rows: Number.POSITIVE_INFINITY, columns: Number.POSITIVE_INFINITY };

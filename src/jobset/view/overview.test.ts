@@ -9,10 +9,11 @@ import {
 import type { Condition, Stored } from '../../kube/meta.ts';
 import type { Goodput, JobSet, JobSetStatus, RestartRecord } from '../jobset.ts';
 import { DISABLE_IN_PLACE_RESTART } from '../names.ts';
-import { overviewRow, readyPodsOf } from './overview.ts';
+import { overviewRow, podCountsOf } from './overview.ts';
 
 const CREATED_MS = Date.parse(CREATED);
 const NOW_MS = CREATED_MS + 1_000_000;
+const ONE = { ready: 1, succeeded: 0 };
 
 function group(status: JobSetStatus = {}): Stored<JobSet> {
   const jobSet = jobSetWith(2, 3, 7);
@@ -20,7 +21,7 @@ function group(status: JobSetStatus = {}): Stored<JobSet> {
 }
 
 function row(status: JobSetStatus = {}): ReturnType<typeof overviewRow> {
-  return overviewRow(group(status), 1, NOW_MS);
+  return overviewRow(group(status), ONE, NOW_MS);
 }
 
 describe('the row of a JobSet', () => {
@@ -31,6 +32,7 @@ describe('the row of a JobSet', () => {
       name: 'train',
       uid: 'jobset-uid',
       state: 'Released',
+      shown: { kind: 'Running', text: 'Running' },
       epoch: 3,
       ready: 1,
       size: 1,
@@ -61,14 +63,14 @@ describe('the row of a JobSet', () => {
   it('tells no epoch of a group that was taken out of in-place restart', () => {
     const annotations = { [DISABLE_IN_PLACE_RESTART]: '' };
     const bypassed = { ...group(), metadata: { ...group().metadata, annotations } };
-    expect(overviewRow(bypassed, 0, NOW_MS)).toMatchObject({ state: 'Running', epoch: null });
+    expect(overviewRow(bypassed, null, NOW_MS)).toMatchObject({ state: 'Running', epoch: null });
   });
 
   it('tells Suspended unless it is over', () => {
     const suspended = { ...group(), spec: { ...group().spec, suspend: true } };
-    expect(overviewRow(suspended, 0, NOW_MS).state).toBe('Suspended');
+    expect(overviewRow(suspended, null, NOW_MS).state).toBe('Suspended');
     const over = { ...suspended, status: { terminalState: 'Failed' } as const };
-    expect(overviewRow(over, 0, NOW_MS).state).toBe('Failed');
+    expect(overviewRow(over, null, NOW_MS).state).toBe('Failed');
   });
 
   it('knows when it ended', () => {
@@ -208,6 +210,6 @@ it('counts ready Pods of its own Jobs only', () => {
     owned('c', 'another-uid', 7),
     storedJob('d', 'w', { status: { ready: 9 } }),
   ];
-  expect(readyPodsOf(jobs)(group())).toBe(5);
-  expect(readyPodsOf([])(group())).toBe(0);
+  expect(podCountsOf(jobs)(group())).toEqual({ ready: 5, succeeded: 0 });
+  expect(podCountsOf([])(group())).toEqual({ ready: 0, succeeded: 0 });
 });

@@ -10,12 +10,15 @@ import { identityOf, ownerKey, ownerOf } from '../membership.ts';
 import { type ConditionType, isTrue } from '../status/conditions.ts';
 import { hasEpochs, type JobSetState, jobSetState } from './jobset-state.ts';
 import { type RestartBudget, restartBudget } from './restart-budget.ts';
+import { type ShownState, shownState } from './shown-state.ts';
 
 export interface OverviewRow {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
   readonly state: JobSetState;
+  /** What it does in words for people, with more that is known. */
+  readonly shown: ShownState;
   /**
    * The running epoch, as `kubectl get` shows it: the previous one until the current one is
    * released. Null: it does not restart in place.
@@ -42,10 +45,16 @@ export interface OverviewFailure {
   readonly text: string;
 }
 
-/** `readyPods` are those that its Jobs count; null: they may not be read. */
+/** Pods that the Jobs of a JobSet count. */
+export interface PodCounts {
+  readonly ready: number;
+  readonly succeeded: number;
+}
+
+/** `pods`: null if Jobs may not be read. */
 export function overviewRow(
   jobSet: Stored<JobSet>,
-  readyPods: number | null,
+  pods: PodCounts | null,
   nowMs: number,
 ): OverviewRow {
   const { metadata, status = {} } = jobSet;
@@ -56,8 +65,9 @@ export function overviewRow(
     name: metadata.name,
     uid: metadata.uid,
     state: jobSetState(jobSet),
+    shown: shownState(jobSet, { started: pods && pods.ready + pods.succeeded }, nowMs),
     epoch: hasEpochs(jobSet) ? epochsOf(status).synced : null,
-    ready: readyPods,
+    ready: pods?.ready ?? null,
     size: groupSize(jobSet),
     budget: restartBudget(jobSet),
     restarts: (status.inPlaceRestarts ?? 0) + (status.restarts ?? 0),
@@ -68,16 +78,27 @@ export function overviewRow(
   };
 }
 
-/** Counts the ready Pods of each JobSet once, and looks them up. */
-export function readyPodsOf(jobs: readonly Stored<Job>[]): (jobSet: Stored<JobSet>) => number {
-  const counts = new Map<string, number>();
+/** Counts the Pods of each JobSet once, and looks them up. */
+export function podCountsOf(jobs: readonly Stored<Job>[]): (jobSet: Stored<JobSet>) => PodCounts {
+  const byOwner = new Map<string, Stored<Job>[]>();
   for (const job of jobs) {
     const owner = ownerOf(job);
     if (owner === undefined) continue;
     const key = ownerKey(owner);
-    counts.set(key, (counts.get(key) ?? 0) + (job.status?.ready ?? 0));
+    const known = byOwner.get(key);
+    if (known === undefined) byOwner.set(key, [job]);
+    else known.push(job);
   }
-  return (jobSet) => counts.get(ownerKey(identityOf(jobSet))) ?? 0;
+  return (jobSet) => podCounts(byOwner.get(ownerKey(identityOf(jobSet))) ?? []);
+}
+
+export function podCounts(jobs: Iterable<Stored<Job>>): PodCounts {
+  let [ready, succeeded] = [0, 0];
+  for (const { status } of jobs) {
+    ready += status?.ready ?? 0;
+    succeeded += status?.succeeded ?? 0;
+  }
+  return { ready, succeeded };
 }
 
 const ENDS: readonly string[] = ['Completed', 'Failed'] satisfies readonly ConditionType[];

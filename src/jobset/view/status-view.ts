@@ -23,9 +23,10 @@ import {
   rateOf,
 } from '../progress/group-progress.ts';
 import type { Progress } from '../progress/progress.ts';
-import { FOR_TOOLS } from '../status/conditions.ts';
+import { FOR_TOOLS, isTrue } from '../status/conditions.ts';
 import { hasEpochs, type JobSetState, jobSetState } from './jobset-state.ts';
 import { type RestartBudget, restartBudget } from './restart-budget.ts';
+import { type ShownState, shownState } from './shown-state.ts';
 
 /**
  * It combines the API server's objects with the hub's announcements. `-o json` prints it as it is;
@@ -43,6 +44,8 @@ export interface JobSetView extends RestartBudget {
   readonly namespace: string;
   readonly name: string;
   readonly state: JobSetState;
+  /** What it does in words for people, with more that is known. */
+  readonly shown: ShownState;
   /**
    * The current epoch, for which members gather; null for a JobSet that does not restart in place.
    */
@@ -145,7 +148,14 @@ export function statusView(
     .sort((a, b) => orderOf(a).localeCompare(orderOf(b), 'en', { numeric: true }));
   const goodput = goodputAt(jobSet, nowMs, reports && progress) ?? null;
   const view = { ...jobSetView(jobSet, members), goodput };
-  return { jobSet: { ...view, progress: steps.length === 0 ? null : progress }, members };
+  const started = pods.filter(hasStarted).length;
+  const seen = { started, announced: view.announced, ...(reports === undefined ? {} : { steps }) };
+  const shown = shownState(jobSet, seen, nowMs);
+  return { jobSet: { ...view, shown, progress: steps.length === 0 ? null : progress }, members };
+}
+
+function hasStarted({ status }: Pod): boolean {
+  return status?.phase === 'Succeeded' || isTrue(status?.conditions, 'Ready');
 }
 
 function progressView(of: MemberSteps | undefined, group: GroupProgress): ProgressView | null {
@@ -165,7 +175,7 @@ function orderOf({ replicatedJob, job, index, pod }: MemberView): string {
 function jobSetView(
   jobSet: Stored<JobSet>,
   members: readonly MemberView[],
-): Omit<JobSetView, 'progress' | 'goodput'> {
+): Omit<JobSetView, 'progress' | 'goodput' | 'shown'> {
   const { metadata, status = {} } = jobSet;
   const { deprecated, synced } = epochsOf(status);
   const isInPlace = hasEpochs(jobSet);

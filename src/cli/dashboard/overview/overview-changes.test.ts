@@ -9,6 +9,7 @@ const ROW: OverviewRow = {
   name: 'a',
   uid: 'u',
   state: 'Released',
+  shown: { kind: 'Running', text: 'Running' },
   epoch: 1,
   ready: 2,
   size: 2,

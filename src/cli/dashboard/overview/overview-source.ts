@@ -3,7 +3,7 @@ import type { OverviewMessage } from '../../../dashboard/messages/overview.ts';
 import { JOBSETS, type JobSet } from '../../../jobset/jobset.ts';
 import { identityOf, ownerKey, ownerOf } from '../../../jobset/membership.ts';
 import { JOBSET_NAME } from '../../../jobset/names.ts';
-import { type OverviewRow, overviewRow } from '../../../jobset/view/overview.ts';
+import { type OverviewRow, overviewRow, podCounts } from '../../../jobset/view/overview.ts';
 import type { Stored } from '../../../kube/meta.ts';
 import { JOBS, type Job } from '../../../kube/objects/job.ts';
 import type { Timer } from '../../../runtime/ports/clock.ts';
@@ -175,11 +175,9 @@ export class OverviewSource implements Source<OverviewMessage> {
   #row(jobSet: Stored<JobSet>): OverviewRow {
     const { informer, refusal } = this.#followers.jobs;
     const isKnown = informer.hasSynced() && refusal === undefined;
-    let ready = 0;
-    for (const job of informer.store.byIndex(OWNER, ownerKey(identityOf(jobSet)))) {
-      ready += job.status?.ready ?? 0;
-    }
-    return overviewRow(jobSet, isKnown ? ready : null, this.#surroundings.clock.now());
+    const jobs = informer.store.byIndex(OWNER, ownerKey(identityOf(jobSet)));
+    const pods = isKnown ? podCounts(jobs) : null;
+    return overviewRow(jobSet, pods, this.#surroundings.clock.now());
   }
 }
 

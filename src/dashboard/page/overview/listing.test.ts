@@ -4,12 +4,15 @@ import type { OverviewRow } from '../../../jobset/view/overview.ts';
 import { listing } from './listing.ts';
 import { COLUMNS, NO_QUERY, type Query } from './query.ts';
 
+const FAILED = { kind: 'Failed', text: 'Failed' } as const;
+
 function row(name: string, more: Partial<OverviewRow> = {}): OverviewRow {
   return {
     namespace: 'default',
     name,
     uid: name,
     state: 'Released',
+    shown: { kind: 'Running', text: 'Running' },
     epoch: 1,
     ready: 4,
     size: 4,
@@ -29,9 +32,9 @@ function names(rows: readonly OverviewRow[], query: Partial<Query>): readonly st
 
 describe('the filter', () => {
   const rows = [
-    row('Llama-1', { namespace: 'a', state: 'Failed' }),
+    row('Llama-1', { namespace: 'a', shown: FAILED }),
     row('llama-2', { namespace: 'b' }),
-    row('bert', { namespace: 'b', state: 'Failed' }),
+    row('bert', { namespace: 'b', shown: FAILED }),
   ];
 
   it.each<[Partial<Query>, readonly string[]]>([
@@ -40,7 +43,7 @@ describe('the filter', () => {
     [{ namespace: 'c' }, []],
     [{ name: ' LLAMA' }, ['Llama-1', 'llama-2']],
     [{ states: ['Failed'] }, ['bert', 'Llama-1']],
-    [{ states: ['Failed', 'Released'], name: '2' }, ['llama-2']],
+    [{ states: ['Failed', 'Running'], name: '2' }, ['llama-2']],
   ])('%j shows %j', (query, shown) => {
     expect(names(rows, { sort: 'name', ...query })).toEqual(shown);
   });
@@ -52,7 +55,7 @@ describe('the filter', () => {
       states: ['Failed'],
     });
     expect(counts.get('Failed')).toBe(1);
-    expect(counts.get('Released')).toBe(1);
+    expect(counts.get('Running')).toBe(1);
     expect(counts.get('Completed')).toBe(0);
     expect(namespaces).toEqual(['a', 'b']);
   });
@@ -64,7 +67,11 @@ describe('the order', () => {
     [
       'what asks for attention first',
       { sort: 'state' },
-      [row('a', { state: 'Completed' }), row('b'), row('c', { state: 'Failed' })],
+      [
+        row('a', { shown: { kind: 'Completed', text: 'Completed' } }),
+        row('b'),
+        row('c', { shown: FAILED }),
+      ],
       ['c', 'b', 'a'],
     ],
     [

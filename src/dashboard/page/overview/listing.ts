@@ -1,6 +1,7 @@
 /** Which rows of all there are are shown, and in which order. */
-import type { JobSetState } from '../../../jobset/view/jobset-state.ts';
+
 import type { OverviewRow } from '../../../jobset/view/overview.ts';
+import type { StateKind } from '../../../jobset/view/shown-state.ts';
 import { STATES } from '../elements/state-words.ts';
 import type { Column, Query } from './query.ts';
 
@@ -10,20 +11,21 @@ export interface Listing {
   /** All that there are. */
   readonly namespaces: readonly string[];
   /** How many there are in each state among those whose namespace and name are asked for. */
-  readonly counts: ReadonlyMap<JobSetState, number>;
+  readonly counts: ReadonlyMap<StateKind, number>;
 }
 
 export function listing(all: Iterable<OverviewRow>, query: Query): Listing {
   const namespaces = new Set<string>();
-  const counts = new Map<JobSetState, number>(STATES.map((state) => [state, 0]));
+  const counts = new Map<StateKind, number>(STATES.map((state) => [state, 0]));
   const rows: OverviewRow[] = [];
   const part = query.name.trim().toLowerCase();
   for (const row of all) {
     namespaces.add(row.namespace);
     if (query.namespace !== '' && row.namespace !== query.namespace) continue;
     if (!row.name.toLowerCase().includes(part)) continue;
-    counts.set(row.state, (counts.get(row.state) ?? 0) + 1);
-    if (query.states.length === 0 || query.states.includes(row.state)) rows.push(row);
+    const { kind } = row.shown;
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    if (query.states.length === 0 || query.states.includes(kind)) rows.push(row);
   }
   return {
     rows: rows.sort(orderOf(query)),
@@ -37,7 +39,7 @@ type Key = string | number | null;
 const KEYS: Readonly<Record<Column, (row: OverviewRow) => Key>> = {
   namespace: (row) => row.namespace,
   name: (row) => row.name,
-  state: (row) => STATES.indexOf(row.state),
+  state: (row) => STATES.indexOf(row.shown.kind),
   epoch: (row) => row.epoch,
   ready: ({ ready, size }) => (ready === null || size === 0 ? null : ready / size),
   restarts: (row) => row.restarts,

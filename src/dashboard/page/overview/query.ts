@@ -1,5 +1,5 @@
 /** What the list shows, and in which order: it stands in the address, so that it can be kept. */
-import type { JobSetState } from '../../../jobset/view/jobset-state.ts';
+import type { StateKind } from '../../../jobset/view/shown-state.ts';
 import { STATES } from '../elements/state-words.ts';
 
 export const COLUMNS = [
@@ -19,19 +19,19 @@ export interface Query {
   /** Empty: all. */
   readonly namespace: string;
   /** Empty: all. */
-  readonly states: readonly JobSetState[];
+  readonly states: readonly StateKind[];
   /** A part of the name. */
   readonly name: string;
   readonly sort: Column;
   readonly isDescending: boolean;
 }
 
-/** The youngest first: rows do not move while something happens to them. */
+/** What asks for attention first. */
 export const NO_QUERY: Query = {
   namespace: '',
   states: [],
   name: '',
-  sort: 'age',
+  sort: 'state',
   isDescending: false,
 };
 
@@ -66,7 +66,7 @@ export function sortedBy(query: Query, column: Column): Query {
   return { ...query, sort: column, isDescending };
 }
 
-export function withState(query: Query, state: JobSetState, isChosen: boolean): Query {
+export function withState(query: Query, state: StateKind, isChosen: boolean): Query {
   const states = STATES.filter((each) => (each === state ? isChosen : query.states.includes(each)));
   return { ...query, states };
 }

@@ -31,7 +31,7 @@ export class RowLine extends Component<RowLineProps> {
     return html`<tr role="row">
       <td role="cell" class="row-namespace">${shown(namespace)}</td>
       <th role="rowheader" scope="row" class="row-name"><a href=${address}>${shown(name)}</a></th>
-      <td role="cell" class="row-state"><${StateBadge} state=${state} /></td>
+      <td role="cell" class="row-state"><${StateBadge} shown=${row.shown} /></td>
       <td role="cell" class="number" data-label="Epoch">${epoch ?? '–'}</td>
       <td role="cell" class=${`number ${isShort ? 'is-short' : ''}`} data-label="Ready">
         ${readyText(row)}

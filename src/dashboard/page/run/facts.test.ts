@@ -6,6 +6,7 @@ const JOB_SET: JobSetView = {
   namespace: 'default',
   name: 'train',
   state: 'Released',
+  shown: { kind: 'Running', text: 'Running' },
   epoch: 4,
   syncedEpoch: 4,
   announced: 3,

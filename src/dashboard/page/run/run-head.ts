@@ -29,7 +29,7 @@ export function RunHead({ namespace, name, tab, run, isGone }: RunHeadProps): VN
     </p>
     <div class="run-title">
       <h1 tabindex="-1">${shown(name)}</h1>
-      ${run !== null && !isGone && html`<${StateBadge} state=${run.jobSet.state} />`}
+      ${run !== null && !isGone && html`<${StateBadge} shown=${run.jobSet.shown} />`}
       ${isGone && html`<span class="badge is-bad">Deleted</span>`}
       ${run !== null && html`<span class="quiet">created <${Age} sinceMs=${run.createdMs} /> ago</span>`}
       ${run !== null && !isGone && html`<${Actions} run=${run} />`}

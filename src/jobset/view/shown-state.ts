@@ -1,0 +1,135 @@
+/**
+ * What a JobSet does, in the words of a person on call: `Starting 2 of 4`, `Backing off 23s`. Lists,
+ * `status` and the page say it with these words, and in this order.
+ */
+import { humanDuration } from '../../kube/duration.ts';
+import type { Condition } from '../../kube/meta.ts';
+import { epochsOf } from '../epoch/dialect.ts';
+import { groupSize } from '../epoch/group-state.ts';
+import { backoffMs } from '../epoch/restart-history.ts';
+import type { JobSet } from '../jobset.ts';
+import { asRecorded } from '../overrides/recorded-annotations.ts';
+import type { MemberSteps } from '../progress/group-progress.ts';
+import type { ConditionType } from '../status/conditions.ts';
+import { jobSetState } from './jobset-state.ts';
+import { type Silence, silenceOf } from './silence.ts';
+
+/** In the order in which they ask for attention: what can still be saved comes first. */
+export const STATE_KINDS = [
+  'Hung',
+  'Stuck',
+  'BackingOff',
+  'Failed',
+  'AtBarrier',
+  'Starting',
+  'Running',
+  'Suspended',
+  'Completed',
+] as const;
+export type StateKind = (typeof STATE_KINDS)[number];
+
+export interface ShownState {
+  readonly kind: StateKind;
+  /** All but what passes with time: `Starting 2 of 4`, `Backing off`. */
+  readonly text: string;
+  /** When the back-off ends, in Unix milliseconds. */
+  readonly untilMs?: number;
+  /** How long its workers are silent, if that is worth a look. */
+  readonly silence?: Silence;
+  /** The reason in a sentence. It may hold texts of users: anything at all. */
+  readonly why?: string;
+}
+
+/** What is known beside the JobSet. */
+export interface Seen {
+  /** Members whose Pods are ready, or have succeeded; null: Jobs may not be read. */
+  readonly started?: number | null;
+  /** Members that have announced the current epoch; absent: not known. */
+  readonly announced?: number;
+  /** What members that report have reported; absent: nobody was asked. */
+  readonly steps?: readonly MemberSteps[];
+}
+
+export function shownState(jobSet: JobSet, seen: Seen, nowMs: number): ShownState {
+  const { status = {} } = jobSet;
+  const state = jobSetState(jobSet);
+  const size = groupSize(jobSet);
+  if (state === 'Completed' || state === 'Failed' || state === 'Suspended') {
+    return { kind: state, text: state };
+  }
+  const stuck = stuckBy(status.conditions ?? []);
+  if (stuck !== undefined) return stuck;
+  const { started = null, announced, steps } = seen;
+  if (state === 'Released') {
+    const silence = steps && silenceOf(jobSet, steps, nowMs);
+    if (silence === undefined) return RUNNING;
+    return silence.isLong ? { kind: 'Hung', text: 'Hung?', silence } : { ...RUNNING, silence };
+  }
+  if (state === 'Running') {
+    const isRecreating = isOn(status.conditions ?? [], 'RestartingJobSet');
+    if (isRecreating) return { kind: 'Starting', text: 'Recreating Jobs' };
+    return started === null || started >= size
+      ? RUNNING
+      : { kind: 'Starting', text: counted('Starting', started, size) };
+  }
+  if (epochsOf(status).deprecated === 0) {
+    return { kind: 'Starting', text: counted('Starting', announced ?? started, size) };
+  }
+  const untilMs = backoffEndMs(jobSet);
+  if (nowMs < untilMs) return { kind: 'BackingOff', text: 'Backing off', untilMs };
+  return { kind: 'AtBarrier', text: counted('At barrier', announced ?? null, size) };
+}
+
+/** With the countdown of a back-off, or with the silence: `Hung? silent 7s of 10s`. */
+export function stateWords(shown: ShownState, nowMs: number): string {
+  const { text, untilMs, silence } = shown;
+  if (silence !== undefined) {
+    return `${text}${shown.kind === 'Hung' ? '' : ','} ${silenceWords(silence, nowMs)}`;
+  }
+  const leftMs = (untilMs ?? nowMs) - nowMs;
+  return leftMs <= 0 ? text : `${text} ${humanDuration(Math.ceil(leftMs / 1000) * 1000)}`;
+}
+
+function silenceWords({ sinceMs, limitMs, isSinceRelease }: Silence, nowMs: number): string {
+  const forMs = Math.max(0, nowMs - sinceMs);
+  const time = `${humanDuration(forMs)}${limitMs === undefined ? '' : ` of ${humanDuration(limitMs)}`}`;
+  return isSinceRelease === true ? `no step for ${time} since the release` : `silent ${time}`;
+}
+
+/** The most urgent first. */
+export function compareUrgency(a: ShownState, b: ShownState): number {
+  return STATE_KINDS.indexOf(a.kind) - STATE_KINDS.indexOf(b.kind);
+}
+
+const RUNNING: ShownState = { kind: 'Running', text: 'Running' };
+
+/** Until somebody acts, nothing goes on. The first that is True counts. */
+const STUCK: readonly (readonly [ConditionType, string])[] = [
+  ['Rejected', 'Rejected'],
+  ['NameConflict', 'Name conflict'],
+];
+
+function stuckBy(conditions: readonly Condition[]): ShownState | undefined {
+  for (const [type, words] of STUCK) {
+    const condition = isOn(conditions, type);
+    if (condition === undefined) continue;
+    return { kind: 'Stuck', text: words, why: condition.message };
+  }
+  return undefined;
+}
+
+function isOn(conditions: readonly Condition[], type: ConditionType): Condition | undefined {
+  return conditions.find((each) => each.type === type && each.status === 'True');
+}
+
+function counted(what: string, count: number | null, size: number): string {
+  return count === null ? what : `${what} ${Math.min(count, size)} of ${size}`;
+}
+
+/** When the group may be released at the earliest; the past if nothing holds it back. */
+function backoffEndMs(jobSet: JobSet): number {
+  const recorded = asRecorded(jobSet);
+  const { restartHistory } = recorded.status ?? {};
+  const endedMs = Date.parse(restartHistory?.[0]?.time ?? '');
+  return Number.isNaN(endedMs) ? 0 : endedMs + backoffMs(recorded, restartHistory);
+}

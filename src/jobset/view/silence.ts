@@ -1,0 +1,61 @@
+/** How long the workers of a running group have been silent, where that is more than usual. */
+import type { JobSet } from '../jobset.ts';
+import { asRecorded } from '../overrides/recorded-annotations.ts';
+import { groupProgress, type MemberSteps } from '../progress/group-progress.ts';
+import { progressTimeouts } from '../progress/progress-timeouts.ts';
+
+export interface Silence {
+  /** Since when, in Unix milliseconds, rounded to seconds. */
+  readonly sinceMs: number;
+  /** When the workers count as hung, in milliseconds since then; absent: never, or it is not known. */
+  readonly limitMs?: number;
+  /** No worker has reported anything since the release. */
+  readonly isSinceRelease?: true;
+  /** It is so long that the group may hang. */
+  readonly isLong: boolean;
+}
+
+/** Agents tell of steps that often, so a shorter silence may be one of the agent. */
+const REPORT_NOISE_MS = 5000;
+/** Clocks of the operator and of the reader may differ by that much. */
+const CLOCK_NOISE_MS = 2000;
+/** A worker may be that much slower than usual before its silence is told. */
+const USUAL_STEPS = 2;
+/** Before its first step a worker loads and compiles for a while. */
+const FIRST_STEP_MS = 60_000;
+/** Without a time-out, only a silence of this length is a sign of anything. */
+const LONG_MS = 10 * 60_000;
+
+/** `members` are those that report; it is only called for a group whose epoch is released. */
+export function silenceOf(
+  jobSet: JobSet,
+  members: readonly MemberSteps[],
+  nowMs: number,
+): Silence | undefined {
+  const { status = {}, metadata } = asRecorded(jobSet);
+  const releasedMs = Date.parse(status.syncedTime ?? '');
+  if (Number.isNaN(releasedMs)) return undefined;
+  const { firstProgressTimeout, progressTimeout } = progressTimeouts(metadata.annotations);
+  const releasedForMs = nowMs - releasedMs;
+  const current = members.filter(({ silentMs }) => silentMs <= releasedForMs + CLOCK_NOISE_MS);
+  if (current.length === 0) {
+    const leastMs = firstProgressTimeout === undefined ? FIRST_STEP_MS : REPORT_NOISE_MS;
+    if (releasedForMs <= leastMs) return undefined;
+    return { ...silence(releasedMs, releasedForMs, firstProgressTimeout), isSinceRelease: true };
+  }
+  const longest = current.reduce((one, other) => (one.silentMs >= other.silentMs ? one : other));
+  const { stepsPerSecond = 0 } = groupProgress(current);
+  const usualMs = stepsPerSecond === 0 ? 0 : (USUAL_STEPS * 1000) / stepsPerSecond;
+  if (longest.silentMs <= REPORT_NOISE_MS + usualMs) return undefined;
+  const limitMs = progressTimeout === 'Auto' ? undefined : progressTimeout;
+  const told = silence(nowMs - longest.silentMs, longest.silentMs, limitMs);
+  // A phase may have a time-out of its own, which only the agent knows.
+  if (longest.phase === undefined) return told;
+  return { sinceMs: told.sinceMs, isLong: false };
+}
+
+function silence(sinceMs: number, forMs: number, limitMs: number | undefined): Silence {
+  const isLong = forMs >= (limitMs === undefined ? LONG_MS : limitMs / 2);
+  const rounded = { sinceMs: Math.round(sinceMs / 1000) * 1000, isLong };
+  return limitMs === undefined ? rounded : { ...rounded, limitMs };
+}
