@@ -39,6 +39,15 @@ it('counts the CPU time of a process that spins', async () => {
   await expect.poll(used, { timeout: 10_000 }).toBeGreaterThan(100);
 });
 
+it('counts how long a thread waits for a CPU that it shares', async () => {
+  const first = `taskset -cp $$ | sed 's/.*: //; s/[-,].*//'`;
+  const pid = start(`taskset -cp "$(${first})" $$; (while :; do :; done) & while :; do :; done`);
+  const spinner = () => looks.tree(pid)?.processes.values().next().value;
+  await expect.poll(() => spinner()?.cpuMs, { timeout: 20_000 }).toBeGreaterThan(200);
+  const { cpuMs, runnableMs } = spinner() ?? { cpuMs: 0, runnableMs: new Map() };
+  expect(runnableMs.get(pid)).toBeGreaterThan(1.3 * cpuMs);
+});
+
 it('sees whether the worker is there', async () => {
   const pid = start('exit 0');
   await expect.poll(() => looks.tree(pid)?.isAlive).toBe(false);
@@ -52,6 +61,7 @@ it('looks at 1,024 processes at most', () => {
     const stat = `1 (a) b) S${' 7'.repeat(30)}`;
     writeFileSync(join(proc, pid, 'stat'), stat);
     writeFileSync(join(proc, pid, 'task', pid, 'stat'), stat);
+    writeFileSync(join(proc, pid, 'task', pid, 'schedstat'), '4000000 5000000 7\n');
     writeFileSync(join(proc, pid, 'task', pid, 'children'), children);
   };
   try {
@@ -60,7 +70,9 @@ it('looks at 1,024 processes at most', () => {
     add('1', `${children.join(' ')} `);
     const tree = createProcLooks({ clock: nodeClock, cgroup: undefined, proc }).tree(1);
     expect(tree?.processes.size).toBe(1024);
-    expect(tree?.processes.get('1024 7')).toEqual({ states: new Set('S'), cpuMs: 140 });
+    const seen = { states: new Set('S'), cpuMs: 140 };
+    expect(tree?.processes.get('256 7')).toEqual({ ...seen, runnableMs: new Map([[256, 9]]) });
+    expect(tree?.processes.get('1024 7')).toEqual({ ...seen, runnableMs: new Map() });
     // Not all of them could get another priority.
     expect(threadIds(1, proc)).toBeUndefined();
     expect(threadIds(2, proc)).toEqual([2]);

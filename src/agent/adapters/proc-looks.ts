@@ -12,10 +12,13 @@ const MAX_PROCESSES = 1024;
 const MAX_THREADS = 64;
 /** Threads of one process that are asked for its children. */
 const MAX_PARENT_THREADS = 64;
+/** Threads that are asked how long they were runnable. */
+const MAX_MEASURED_THREADS = 256;
 /** Limits one look to about 50 ms. */
 const MAX_READS = 4096;
 /** Linux counts CPU time for users in hundredths of a second on every machine. */
 const TICK_MS = 10;
+const NANOSECONDS_IN_MS = 1_000_000;
 
 export interface ProcLooksOptions {
   readonly clock: Clock;
@@ -76,6 +79,7 @@ class Walk {
   readonly #proc: string;
   #reads = 0;
   #threads = 0;
+  #measured = 0;
 
   constructor(proc: string) {
     this.#proc = proc;
@@ -96,9 +100,13 @@ class Walk {
       const isOver = hasEnded(stat);
       if (pid === root) this.isAlive = !isOver;
       if (isOver) continue;
-      const states = new Set([stat.state]);
-      for (const thread of this.#firstThreads(pid)) states.add(thread.state);
-      found.set(`${pid} ${stat.startTicks}`, { states, cpuMs: stat.cpuMs });
+      const threads = this.#firstThreads(pid);
+      const states = new Set([stat.state, ...threads.map(({ state }) => state)]);
+      const runnableMs = this.#runnableMs(
+        pid,
+        new Set([pid, ...threads.map((each) => each.thread)]),
+      );
+      found.set(`${pid} ${stat.startTicks}`, { states, cpuMs: stat.cpuMs, runnableMs });
     }
     return found;
   }
@@ -146,6 +154,18 @@ class Walk {
       const stat = this.#stat(`${pid}/task/${thread}`);
       return stat === undefined ? [] : [{ pid, thread, name: stat.name, state: stat.state }];
     });
+  }
+
+  /** By thread. A thread whose cgroup has used up its share of the CPU waits for one, too. */
+  #runnableMs(pid: number, threads: Iterable<number>): ReadonlyMap<number, number> {
+    const found = new Map<number, number>();
+    for (const thread of threads) {
+      if (this.#measured++ >= MAX_MEASURED_THREADS) break;
+      const text = this.#read(`${pid}/task/${thread}/schedstat`) ?? '';
+      const [ran = 0, waited = 0] = text.split(' ').map(Number);
+      if (ran > 0) found.set(thread, (ran + waited) / NANOSECONDS_IN_MS);
+    }
+    return found;
   }
 
   #threadsOf(pid: number): readonly number[] {

@@ -25,8 +25,9 @@ export class ProgressWatch {
   #stepMs = 0;
   #longestMs: number | undefined;
   #steps = 0;
-  /** When it first reported a step, and its newest checkpoint. */
+  /** When it first reported a step, its newest one, and its newest checkpoint. */
   #steppedMs: number | undefined;
+  #newestStepMs: number | undefined;
   #savedMs: number | undefined;
 
   /** A worker starts, at a monotonic time. What an earlier one reported is forgotten. */
@@ -38,6 +39,7 @@ export class ProgressWatch {
     this.#steps = 0;
     this.#longestMs = undefined;
     this.#steppedMs = undefined;
+    this.#newestStepMs = undefined;
     this.#savedMs = undefined;
   }
 
@@ -95,6 +97,11 @@ export class ProgressWatch {
     return this.#longestMs;
   }
 
+  /** When it last reported a new step; monotonic. */
+  get newestStepMs(): number | undefined {
+    return this.#newestStepMs;
+  }
+
   /** How many different steps it has reported. */
   get steps(): number {
     return this.#steps;
@@ -103,6 +110,7 @@ export class ProgressWatch {
   #stepped(): void {
     if (this.#steps > 0) this.#longestMs = Math.max(this.#longestMs ?? 0, this.#stepMs);
     this.#steppedMs ??= this.#lastLookMs;
+    this.#newestStepMs = this.#lastLookMs;
     this.#steps++;
     this.#stepMs = 0;
   }

@@ -3,6 +3,7 @@ import type { HowEnded, WorkerEvidence } from '../../jobset/culprits/worker-evid
 import { defined } from '../../kube/json/defined.ts';
 import type { ProcessExit } from '../../runtime/ports/process-runner.ts';
 import type { ProgressWatch } from '../progress/progress-watch.ts';
+import type { SeenProcesses } from './tree-watch.ts';
 
 export interface WorkerEnding {
   readonly exit: ProcessExit;
@@ -11,7 +12,7 @@ export interface WorkerEnding {
   readonly hadOom: boolean;
   /** As it was at the end. */
   readonly watch: ProgressWatch;
-  readonly seen: Pick<WorkerEvidence, 'states' | 'cpuMs' | 'launcher'>;
+  readonly seen: SeenProcesses;
   readonly lastWords: string | undefined;
 }
 
@@ -32,9 +33,8 @@ export function evidenceOf(ending: WorkerEnding): Omit<WorkerEvidence, 'agoMs'> 
       step: progress?.step,
       inPhase: isInPhase(watch) || undefined,
       // What was seen while it ran says nothing of how it was when it ended by itself.
-      states: told === undefined ? undefined : seen.states,
-      cpuMs: seen.cpuMs,
-      launcher: seen.launcher,
+      ...seen,
+      ...(told === undefined ? { states: undefined, stoppedMs: undefined } : {}),
       lastWords,
     }),
   };

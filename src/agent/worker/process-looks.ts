@@ -15,6 +15,11 @@ export interface ProcessLook {
   readonly states: ReadonlySet<string>;
   /** CPU time so far, in milliseconds. */
   readonly cpuMs: number;
+  /**
+   * How long each thread that was looked at has run, or waited for a CPU, in milliseconds; empty
+   * where the system does not tell.
+   */
+  readonly runnableMs: ReadonlyMap<number, number>;
 }
 
 export interface ThreadLook {

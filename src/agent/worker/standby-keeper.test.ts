@@ -97,7 +97,9 @@ class Scene {
         tree: (pid) => ({
           atMs: this.clock.monotonic(),
           isAlive: this.processes.running.some((running) => running.pid === pid),
-          processes: new Map([[`${pid}`, { states: new Set(this.states), cpuMs: 0 }]]),
+          processes: new Map([
+            [`${pid}`, { states: new Set(this.states), runnableMs: new Map(), cpuMs: 0 }],
+          ]),
         }),
         threads: () => [],
         oomKills: () => this.oomKills,

@@ -215,7 +215,7 @@ export class SupervisedWorker {
       told,
       hadOom,
       watch: this.#watch,
-      seen: this.#tree?.seen ?? {},
+      seen: this.#tree?.seenAt(atMs, this.#watch.newestStepMs) ?? {},
       lastWords: this.#options.hasLastWords === false ? undefined : lastWords(texts),
     });
     const ended = { evidence, atMs };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import type { ProcessLook, ProcessLooks } from './process-looks.ts';
-import { TreeWatch } from './tree-watch.ts';
+import { type SeenProcesses, TreeWatch } from './tree-watch.ts';
 
 /** Processes of a worker, as a test sets them. */
 class Scene {
@@ -21,19 +21,85 @@ class Scene {
   oomKills: number | undefined = 3;
   readonly watch = new TreeWatch({ pid: 1, looks: this.looks, clock: this.clock });
 
-  set(id: string, states: string, cpuMs = 0): void {
-    this.processes.set(id, { states: new Set(states), cpuMs });
+  set(id: string, states: string, cpuMs = 0, runnableMs: readonly [number, number][] = []): void {
+    this.processes.set(id, { states: new Set(states), cpuMs, runnableMs: new Map(runnableMs) });
+  }
+
+  /** As it is told if the worker ends now. */
+  seen(stepMs?: number): SeenProcesses {
+    return this.watch.seenAt(this.clock.monotonic(), stepMs);
   }
 }
 
 describe('the processes of a worker', () => {
   test('are stopped or traced if one of them is', async () => {
     const scene = new Scene();
-    scene.set('1', 'S');
+    for (const id of ['1', '2', '3']) scene.set(id, 'S');
+    scene.watch.look();
     scene.set('2', 'T');
     scene.set('3', 't');
     scene.watch.look();
-    expect(scene.watch.seen).toEqual({ states: 'Tt' });
+    await scene.clock.advance(400);
+    expect(scene.seen()).toEqual({ states: 'Tt', stoppedMs: 400 });
+  });
+
+  test('count as stopped only if the worker made no step since then', async () => {
+    const scene = new Scene();
+    scene.set('1 7', 'S');
+    scene.set('2 8', 'S');
+    await scene.clock.advance(2500);
+    scene.set('2 8', 'T');
+    await scene.clock.advance(2500);
+    const sinceMs = scene.clock.monotonic();
+    await scene.clock.advance(5000);
+    // It is heard of within a second.
+    expect(scene.seen(sinceMs + 900)).toMatchObject({ states: 'T', stoppedMs: 5000 });
+    const untouched = scene.seen(sinceMs + 1000);
+    expect(untouched).toEqual({ cpuMs: 0 });
+    scene.set('1 7', 'T');
+    await scene.clock.advance(2500);
+    const itself = { states: 'T', stoppedMs: 0 };
+    expect(scene.seen(sinceMs + 1000)).toMatchObject(itself);
+    // One that was continued and stopped again.
+    scene.set('1 7', 'S');
+    scene.set('2 8', 'S');
+    await scene.clock.advance(2500);
+    scene.set('2 8', 'T');
+    await scene.clock.advance(2500);
+    expect(scene.seen(sinceMs + 1000)).toMatchObject(itself);
+  });
+
+  test('of a worker that never stepped count as stopped if they ran before', async () => {
+    const scene = new Scene();
+    scene.set('1 7', 'S');
+    scene.set('2 8', 'T');
+    await scene.clock.advance(2500);
+    expect(scene.seen()).toEqual({});
+    scene.set('3 9', 'S');
+    await scene.clock.advance(2500);
+    scene.set('3 9', 't');
+    await scene.clock.advance(2500);
+    expect(scene.seen()).toMatchObject({ states: 't', stoppedMs: 0 });
+    const other = new Scene();
+    other.set('1 7', 'T');
+    await other.clock.advance(2500);
+    expect(other.seen()).toMatchObject({ states: 'T' });
+  });
+
+  test('spin if one thread ran or waited for a CPU all the time', async () => {
+    const scene = new Scene();
+    scene.set('1', 'R', 0, [
+      [1, 100],
+      [7, 9000],
+    ]);
+    await scene.clock.advance(2500);
+    scene.set('1', 'R', 400, [
+      [1, 700],
+      [7, 13_900],
+      [8, 30],
+    ]);
+    await scene.clock.advance(5000);
+    expect(scene.seen()).toMatchObject({ cpuMs: 400, runnableMs: 4900 });
   });
 
   test('wait for a disk if one did so 5 s before, too', async () => {
@@ -44,11 +110,11 @@ describe('the processes of a worker', () => {
     scene.set('1', 'S');
     scene.set('2', 'SD');
     await scene.clock.advance(5000);
-    expect(scene.watch.seen).toMatchObject({ states: 'D' });
+    expect(scene.seen()).toMatchObject({ states: 'D' });
     scene.set('2', 'S');
     scene.set('3', 'D');
     scene.watch.look();
-    expect(scene.watch.seen).toEqual({ cpuMs: 0 });
+    expect(scene.seen()).toEqual({ cpuMs: 0 });
   });
 
   test('used so much CPU time in 5 s, with what new ones used', async () => {
@@ -61,7 +127,7 @@ describe('the processes of a worker', () => {
     scene.set('3', 'R', 400);
     await scene.clock.advance(6000);
     scene.watch.look();
-    expect(scene.watch.seen).toEqual({ cpuMs: 2000 });
+    expect(scene.seen()).toEqual({ cpuMs: 2000 });
   });
 
   test.each([
@@ -76,7 +142,7 @@ describe('the processes of a worker', () => {
     scene.set('2', 'R', 900);
     scene.set('3', 'R', 600);
     await scene.clock.advance(5000);
-    expect(scene.watch.seen.launcher).toBe(launcher);
+    expect(scene.seen().launcher).toBe(launcher);
   });
 
   test('are known as they were before something was done to them', async () => {
@@ -88,19 +154,19 @@ describe('the processes of a worker', () => {
     scene.set('1', 't', 9000);
     expect(scene.watch.look()).toBe(true);
     await scene.clock.advance(5000);
-    expect(scene.watch.seen).toEqual({ cpuMs: 0 });
+    expect(scene.seen()).toEqual({ cpuMs: 0 });
     scene.isAlive = false;
     expect(scene.watch.look()).toBe(false);
   });
 
   test('are known as they were before the first one ended', async () => {
     const scene = new Scene();
-    scene.set('1', 'T');
+    scene.set('1 7', 'T');
     expect(scene.watch.look()).toBe(true);
     scene.isAlive = false;
     scene.processes.clear();
     expect(scene.watch.look()).toBe(false);
-    expect(scene.watch.seen).toEqual({ states: 'T' });
+    expect(scene.seen()).toEqual({ states: 'T', stoppedMs: 0 });
     scene.watch.freeze();
     expect(scene.clock.pendingTimers).toBe(0);
   });

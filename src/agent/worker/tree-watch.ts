@@ -11,6 +11,22 @@ const SPAN_MS = 5000;
 const KEPT_LOOKS = 4;
 /** A first process that uses less of the CPU time than this only waits for the others. */
 const LAUNCHER_SHARE = 0.1;
+/** A step is heard of so much later than it was made, at most. */
+const STEP_DELAY_MS = 1000;
+
+/** What looks tell of the processes of a worker that has ended. */
+export type SeenProcesses = Pick<
+  WorkerEvidence,
+  'states' | 'stoppedMs' | 'cpuMs' | 'runnableMs' | 'launcher'
+>;
+
+/** A process that is stopped, by a signal or by a debugger. */
+interface Stop {
+  /** When it was first seen so; monotonic. */
+  readonly sinceMs: number;
+  /** It was seen before, and not stopped. */
+  readonly hadRun: boolean;
+}
 
 export interface TreeWatchOptions {
   readonly pid: number;
@@ -21,6 +37,8 @@ export interface TreeWatchOptions {
 export class TreeWatch {
   readonly #options: TreeWatchOptions;
   readonly #looks: TreeLook[] = [];
+  /** At the newest look, by process. */
+  #stops: ReadonlyMap<string, Stop> = new Map();
   /** How often memory had run out at the start, and at the last looks. */
   readonly #oomKills: (number | undefined)[];
   #timer: Timer | undefined;
@@ -36,7 +54,10 @@ export class TreeWatch {
   look(): boolean {
     const look = this.#options.looks.tree(this.#options.pid);
     if (look === undefined) return true;
-    if (look.isAlive && !this.#isFrozen) this.#looks.push(look);
+    if (look.isAlive && !this.#isFrozen) {
+      this.#stops = this.#stopsIn(look);
+      this.#looks.push(look);
+    }
     if (this.#looks.length > KEPT_LOOKS) this.#looks.shift();
     return look.isAlive;
   }
@@ -61,23 +82,54 @@ export class TreeWatch {
     this.#timer?.cancel();
   }
 
-  /** What the newest look shows, and the one about 5 s before it. */
-  get seen(): Pick<WorkerEvidence, 'states' | 'cpuMs' | 'launcher'> {
+  /**
+   * What the newest look shows, and the one about 5 s before it, of a worker that ended at `endMs`
+   * and made its newest step at `stepMs`, both monotonic.
+   */
+  seenAt(endMs: number, stepMs?: number): SeenProcesses {
     const newest = this.#looks.at(-1);
     const before = newest === undefined ? undefined : this.#before(newest);
     if (newest === undefined) return {};
     const all = [...newest.processes];
-    const has = (state: string): boolean => all.some(([, { states }]) => states.has(state));
+    const stopped = all.filter(([id]) => this.#saysSomething(id, stepMs));
+    const has = (state: string): boolean => stopped.some(([, { states }]) => states.has(state));
     const waited = all.some(
       ([id, { states }]) => states.has('D') && before?.processes.get(id)?.states.has('D') === true,
     );
     const states = `${has('T') ? 'T' : ''}${has('t') ? 't' : ''}${waited ? 'D' : ''}`;
+    const sinceMs = Math.max(...stopped.map(([id]) => this.#stops.get(id)?.sinceMs ?? 0));
     const used = before === undefined ? undefined : cpuMsBetween(before, newest);
+    const runnableMs = before === undefined ? undefined : runnableMsBetween(before, newest);
     return defined({
       states: states === '' ? undefined : states,
+      stoppedMs: stopped.length === 0 ? undefined : Math.round(endMs - sinceMs),
       cpuMs: used && Math.round(used.all),
+      runnableMs: runnableMs && Math.round(runnableMs),
       launcher: (used !== undefined && used.first < LAUNCHER_SHARE * used.all) || undefined,
     });
+  }
+
+  /**
+   * Whether a process is stopped that the worker may need. It does not need one that was stopped
+   * when it made a step, or from the first sight on if it has made none; but it is its own first
+   * process.
+   */
+  #saysSomething(id: string, stepMs: number | undefined): boolean {
+    const stop = this.#stops.get(id);
+    if (stop === undefined) return false;
+    if (stepMs !== undefined) return stop.sinceMs > stepMs - STEP_DELAY_MS;
+    return stop.hadRun || id.startsWith(`${this.#options.pid} `);
+  }
+
+  #stopsIn({ atMs, processes }: TreeLook): ReadonlyMap<string, Stop> {
+    const hadRun = (id: string): boolean => this.#looks.at(-1)?.processes.has(id) === true;
+    return new Map(
+      [...processes].flatMap(([id, { states }]) =>
+        states.has('T') || states.has('t')
+          ? [[id, this.#stops.get(id) ?? { sinceMs: atMs, hadRun: hadRun(id) }]]
+          : [],
+      ),
+    );
   }
 
   /** The look that is nearest to 5 s before, if one is near enough. */
@@ -107,4 +159,15 @@ function cpuMsBetween(
     ([id, { cpuMs }]) => share * Math.max(0, cpuMs - (before.processes.get(id)?.cpuMs ?? 0)),
   );
   return { first: used[0] ?? 0, all: used.reduce((sum, ms) => sum + ms, 0) };
+}
+
+/** For 5 s, by the thread that ran or waited for a CPU for longest; undefined: not known. */
+function runnableMsBetween(before: TreeLook, newest: TreeLook): number | undefined {
+  const share = SPAN_MS / (newest.atMs - before.atMs);
+  const all = [...newest.processes].flatMap(([id, { runnableMs }]) =>
+    [...runnableMs].map(
+      ([thread, ms]) => ms - (before.processes.get(id)?.runnableMs.get(thread) ?? 0),
+    ),
+  );
+  return all.length === 0 ? undefined : share * Math.max(0, ...all);
 }

@@ -1,13 +1,7 @@
 /** Rules about how workers ended, and when. */
 import { endInWords, fatalEnd } from './end-in-words.ts';
-import {
-  few,
-  isSuccess,
-  type Known,
-  reportsOf,
-  SILENCE_SLACK_MS,
-  type Suspicion,
-} from './known.ts';
+import { few, isSteppedOn, isSuccess, type Known, type Suspicion, silentMsAt } from './known.ts';
+import { stoppedOnes } from './odd-one-out.ts';
 
 /** Ends this close to each other may have one cause, or follow each other in any order. */
 const TOGETHER_MS = 2000;
@@ -40,27 +34,40 @@ export function leftEarly({ ends, others, firstMs, size }: Known): readonly Susp
   ];
   if (left.length > few(size)) return [];
   const why = 'exited with code 0 before the others';
-  const { newestMs, longestMs } = reportsOf(ends);
-  const missed = left.filter(({ atMs }) => newestMs - atMs <= longestMs + SILENCE_SLACK_MS);
+  const missed = left.filter(({ atMs }) => !isSteppedOn(ends, atMs));
   return missed.map(({ member }) => ({ member, why, confidence: 'Likely' }));
 }
 
-export function killed({ deaths }: Known): readonly Suspicion[] {
+/**
+ * Memory that runs out may silence a group first. Any other such end of a group that is silent
+ * already may be its consequence: somebody may have wanted to end the hang.
+ */
+export function killed(known: Known): readonly Suspicion[] {
+  const { ends, deaths, pace } = known;
   const fatal = deaths.filter(({ evidence }) => fatalEnd(evidence) !== undefined);
   const [first] = fatal;
   if (first === undefined) return [];
   const leadMs = first.atMs - (deaths[0]?.atMs ?? first.atMs);
   // A crash so long after another failure is its consequence.
   if (leadMs > TOGETHER_MS) return [];
+  const isOutOfMemory = first.evidence.oom === true;
+  const isLate = pace === 'Silent' && !isOutOfMemory;
+  const dead = new Set(fatal.map(({ member }) => member));
+  const stopped = stoppedOnes(known).filter(({ member }) => !dead.has(member));
+  if (isLate && stopped.length > 0) return [];
   const together = fatal.filter((end) => end.atMs - first.atMs <= TOGETHER_MS);
   const isFirst = deaths[0] === first;
-  const confidence = isFirst && together.length === 1 ? 'Certain' : 'Likely';
-  return together.map(({ member, evidence }) => {
-    return { member, why: fatalEnd(evidence) ?? '', confidence };
+  const isSure = isFirst && together.length === 1 && !isLate && stopped.length === 0;
+  const silence = `, ${Math.round(silentMsAt(ends, first.atMs) / 1000)} s after the last step`;
+  const found = together.map(({ member, evidence }): Suspicion => {
+    const why = `${fatalEnd(evidence) ?? ''}${isLate ? silence : ''}`;
+    return { member, why, confidence: isSure ? 'Certain' : 'Likely' };
   });
+  return [...found, ...stopped];
 }
 
-export function firstToFail({ ends, deaths, others, pace, isTold }: Known): readonly Suspicion[] {
+export function firstToFail(known: Known): readonly Suspicion[] {
+  const { ends, deaths, others, pace, isTold } = known;
   const [first, ...later] = deaths;
   if (first === undefined || pace === 'Unknown' || pace === 'Silent') return [];
   if (first.evidence.how === 'Hung') return [];
@@ -77,8 +84,11 @@ export function firstToFail({ ends, deaths, others, pace, isTold }: Known): read
   const why = `${endInWords(evidence)} before the others`;
   // Launchers may wait for each other, so which of them ends first is chance.
   const isLaunched = ends.some((end) => end.evidence.launcher === true);
-  const isSure = isAlone && !isAfterAll && !isLaunched && pace === 'Stepping';
-  return [{ member, why, confidence: isSure ? 'Certain' : 'Likely' }];
+  // A group may wait for them for as long as its longest step.
+  const stopped = stoppedOnes(known);
+  const isClear = !isAfterAll && !isLaunched && stopped.length === 0;
+  const isSure = isAlone && isClear && pace === 'Stepping';
+  return [...stopped, { member, why, confidence: isSure ? 'Certain' : 'Likely' }];
 }
 
 function isFailure(exitCode: number | undefined, ofFirst: number | undefined): boolean {

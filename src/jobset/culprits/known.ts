@@ -44,7 +44,7 @@ export type Rule = (known: Known) => readonly Suspicion[];
  * A group counts as silent so much later than its longest silence: a worker that fails takes a
  * while to end. Time-outs of collectives are longer.
  */
-export const SILENCE_SLACK_MS = 2000;
+const SILENCE_SLACK_MS = 2000;
 
 export function knownOf({ size, members }: GroupEvidence): Known {
   const ends: End[] = [];
@@ -99,7 +99,7 @@ export function isSuccess({ how, byItself, exitCode }: WorkerEvidence): boolean 
 }
 
 /** The newest report of the group, and the shortest of its members' longest silences. */
-export function reportsOf(ends: readonly End[]): {
+function reportsOf(ends: readonly End[]): {
   readonly newestMs: number;
   readonly longestMs: number;
 } {
@@ -112,12 +112,23 @@ export function reportsOf(ends: readonly End[]): {
   return { newestMs, longestMs };
 }
 
+/** For how long no member had reported anything at a moment; infinite if none ever did. */
+export function silentMsAt(ends: readonly End[], atMs: number): number {
+  return atMs - reportsOf(ends).newestMs;
+}
+
+/** Whether the group made steps for so long after a moment that it needed nothing of that moment. */
+export function isSteppedOn(ends: readonly End[], sinceMs: number): boolean {
+  const { newestMs, longestMs } = reportsOf(ends);
+  return newestMs - sinceMs > longestMs + SILENCE_SLACK_MS;
+}
+
 /** What the group did when the first worker died. */
 function paceAt(firstMs: number | undefined, ends: readonly End[]): Pace {
-  const { newestMs, longestMs } = reportsOf(ends);
+  const { longestMs } = reportsOf(ends);
   const isInPhase = ends.some(({ evidence }) => evidence.inPhase === true);
   if (firstMs === undefined || longestMs === Number.POSITIVE_INFINITY) return 'Unknown';
-  const silentMs = firstMs - newestMs;
+  const silentMs = silentMsAt(ends, firstMs);
   if (isInPhase || silentMs <= longestMs) return 'Stepping';
   return silentMs <= longestMs + SILENCE_SLACK_MS ? 'Pausing' : 'Silent';
 }

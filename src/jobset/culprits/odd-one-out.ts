@@ -1,20 +1,23 @@
 /** Rules about what few workers of a group did that was silent, unlike the rest. */
 import { silenceInWords } from './end-in-words.ts';
-import { type End, few, type Known, type Suspicion } from './known.ts';
+import { type End, few, isSteppedOn, type Known, type Suspicion } from './known.ts';
 
 /** In the last 5 s, by all processes of a worker: more than half a processor is busy. */
 const BUSY_CPU_MS = 2500;
 const IDLE_CPU_MS = 500;
+/** In the last 5 s: a thread that spins never sleeps, however little of a processor it gets. */
+const SPINNING_MS = 4500;
+const WAITING_MS = 2500;
 
 /** When one hangs, all hang: only what it does, unlike the others, tells it from them. */
-export function oddOneOut({ ends, deaths, pace, size }: Known): readonly Suspicion[] {
+export function oddOneOut(known: Known): readonly Suspicion[] {
+  const { ends, deaths, pace } = known;
   const isHang = deaths[0]?.evidence.how === 'Hung';
   if ((pace === 'Stepping' || pace === 'Pausing') && !isHang) return [];
-  const stopped = ends.filter(({ evidence }) => /[Tt]/.test(evidence.states ?? ''));
-  if (stopped.length > 0 && stopped.length <= few(size)) {
-    const why = 'its processes were stopped while the others waited';
+  const stopped = stoppedOnes(known);
+  if (stopped.length > 0) {
     const confidence = pace === 'Unknown' ? 'Likely' : 'Certain';
-    return stopped.map(({ member }) => ({ member, why, confidence }));
+    return stopped.map((each) => ({ ...each, confidence }));
   }
   if (pace === 'Unknown') return [];
   // A member in a phase with a time-out of its own is where it says that it is.
@@ -24,6 +27,18 @@ export function oddOneOut({ ends, deaths, pace, size }: Known): readonly Suspici
     if (found.length > 0) return found;
   }
   return [];
+}
+
+/** Few whose processes were stopped; none of them while the group still stepped. */
+export function stoppedOnes({ ends, size }: Known): readonly Suspicion[] {
+  const stopped = ends.filter(({ atMs, evidence: { states = '', stoppedMs, step, byItself } }) => {
+    if (!/[Tt]/.test(states) || byItself === true) return false;
+    // Its agent has judged this by its own steps, if it made some.
+    if (step !== undefined || stoppedMs === undefined) return true;
+    return !isSteppedOn(ends, atMs - stoppedMs);
+  });
+  const why = 'its processes were stopped while the others waited';
+  return stopped.length > few(size) ? [] : likelyAll(stopped, why);
 }
 
 function behind(ends: readonly End[]): readonly Suspicion[] {
@@ -50,23 +65,29 @@ function inDiskWait(ends: readonly End[]): readonly Suspicion[] {
 }
 
 function spinning(ends: readonly End[]): readonly Suspicion[] {
-  const measured = ends.filter(({ evidence }) => evidence.cpuMs !== undefined);
-  if (!measured.every((end) => isBusy(end) || isIdle(end))) return [];
-  return likelyAll(outliers(measured, isBusy), 'its processes were busy while the others waited');
+  const odd = outliers(clearlyBusyOrIdle(ends), isBusy);
+  return likelyAll(odd, 'its processes were busy while the others waited');
 }
 
 function sleeping(ends: readonly End[]): readonly Suspicion[] {
+  const odd = outliers(clearlyBusyOrIdle(ends), isIdle);
+  return likelyAll(odd, 'its processes slept while the others were busy');
+}
+
+/** None if one of them is between both. */
+function clearlyBusyOrIdle(ends: readonly End[]): readonly End[] {
   const measured = ends.filter(({ evidence }) => evidence.cpuMs !== undefined);
-  if (!measured.every((end) => isBusy(end) || isIdle(end))) return [];
-  return likelyAll(outliers(measured, isIdle), 'its processes slept while the others were busy');
+  return measured.every((end) => isBusy(end) || isIdle(end)) ? measured : [];
 }
 
-function isBusy({ evidence }: End): boolean {
-  return (evidence.cpuMs ?? 0) >= BUSY_CPU_MS;
+function isBusy({ evidence: { cpuMs = 0, runnableMs = 0 } }: End): boolean {
+  return cpuMs >= BUSY_CPU_MS || runnableMs >= SPINNING_MS;
 }
 
-function isIdle({ evidence }: End): boolean {
-  return (evidence.cpuMs ?? 0) <= IDLE_CPU_MS;
+function isIdle(end: End): boolean {
+  const { cpuMs = 0, runnableMs } = end.evidence;
+  if (isBusy(end)) return false;
+  return runnableMs === undefined ? cpuMs <= IDLE_CPU_MS : runnableMs <= WAITING_MS;
 }
 
 /** None if there are too many for outliers. */

@@ -93,6 +93,37 @@ export const SCENARIOS: readonly Scenario[] = [
     one(ended(0, diedBy('SIGKILL', { oom: true }))),
   ),
   row(
+    'the worker runs out of memory when its group has been silent for a minute',
+    '2 Certain',
+    one(ended(0, diedBy('SIGKILL', { oom: true, silentMs: 60_000 })), () =>
+      stopped({ silentMs: 60_000 }),
+    ),
+  ),
+  row(
+    'SIGKILL of one when its group has been silent for a minute',
+    '2 Likely',
+    one(ended(0, diedBy('SIGKILL', { silentMs: 60_000 })), () => stopped({ silentMs: 60_000 })),
+  ),
+  row('SIGKILL of one when its group waits for another that was stopped', '2 Certain', (rank) => {
+    if (rank === 1) return ended(0, diedBy('SIGKILL', { silentMs: 60_000 }));
+    return rank === C ? ended(900, { ...HANGING, how: 'Killed', states: 'T' }) : hung(rank);
+  }),
+  row('SIGKILL of one just after another was stopped', '1 Likely, 2 Likely', (rank) => {
+    if (rank === 1) return ended(0, diedBy('SIGKILL'));
+    return rank === C ? stopped({ how: 'Killed', states: 'T', stoppedMs: 300 }) : stopped();
+  }),
+  row(
+    'an exception in one, within a step, after another was stopped',
+    '2 Likely, 1 Likely',
+    (rank) => {
+      const long = { silentMs: 20_000, longestMs: 30_000 };
+      if (rank === 1) return ended(0, exited(1, long));
+      return stopped(
+        rank === C ? { ...long, how: 'Killed', states: 'T', stoppedMs: 19_000 } : long,
+      );
+    },
+  ),
+  row(
     'a process of the worker runs out of memory, and the worker exits',
     '2 Certain',
     one(ended(0, exited(1, { oom: true }))),
@@ -180,6 +211,16 @@ export const SCENARIOS: readonly Scenario[] = [
     ),
   ),
   row('SIGSTOP of all', 'unknown', (rank) => hung(rank, { states: 'T', cpuMs: 0 })),
+  row('SIGSTOP of one that reports nothing, while rank 0 reports', '2 Certain', (rank) => {
+    if (rank === 0) return hung(0);
+    const seen = rank === C ? { states: 'T', stoppedMs: 61_500 } : {};
+    return silently(hung(rank, seen));
+  }),
+  row('a helper that was stopped long before rank 0 reported last', 'unknown', (rank) => {
+    if (rank === 0) return hung(0);
+    const seen = rank === C ? { states: 'T', stoppedMs: 90_000 } : {};
+    return silently(hung(rank, seen));
+  }),
   row('one spins while its peers sleep', '2 Likely', (rank) =>
     hung(rank, rank === C ? { cpuMs: 4990 } : {}),
   ),
@@ -188,6 +229,18 @@ export const SCENARIOS: readonly Scenario[] = [
   ),
   row('a quarter of the group spins', { 4: '0 Likely', 64: 'unknown' }, (rank, size) =>
     hung(rank, { cpuMs: rank < size / 4 ? 4990 : 20 }),
+  ),
+  row('one spins, and gets little of a CPU', '2 Likely', (rank) =>
+    hung(rank, rank === C ? { cpuMs: 400, runnableMs: 4980 } : { runnableMs: 300 }),
+  ),
+  row('all spin, and one gets more of a CPU', 'unknown', (rank) =>
+    hung(rank, { cpuMs: rank === C ? 2600 : 400, runnableMs: 4980 }),
+  ),
+  row('one sleeps while its peers spin, and get little of a CPU', '2 Likely', (rank) =>
+    hung(rank, rank === C ? { runnableMs: 100 } : { cpuMs: 400, runnableMs: 4980 }),
+  ),
+  row('one waits often while its peers sleep', 'unknown', (rank) =>
+    hung(rank, { runnableMs: rank === C ? 3000 : 300 }),
   ),
   row('one is two steps behind', '2 Likely', (rank) =>
     hung(rank, { step: rank === C ? 328 : 330 }),

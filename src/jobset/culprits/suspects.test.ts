@@ -27,6 +27,10 @@ describe('who failed first', () => {
 
   test.each([
     ['one SIGKILL', 'was killed by SIGKILL'],
+    [
+      'SIGKILL of one when its group has been silent for a minute',
+      'was killed by SIGKILL, 60 s after the last step',
+    ],
     ['the worker runs out of memory', 'was killed by SIGKILL after its memory had run out'],
     ['a segfault in one, as its shell tells it', 'exited with code 139 (SIGSEGV)'],
     ['exit 0 too early', 'exited with code 0 before the others'],
@@ -70,7 +74,9 @@ const evidences: fc.Arbitrary<WorkerEvidence> = fc
     step: maybe(fc.integer({ min: 320, max: 331 })),
     inPhase: maybe(fc.constant(true as const)),
     states: maybe(fc.constantFrom('T', 'D', 'DT')),
+    stoppedMs: maybe(fc.integer({ min: 0, max: 20_000 })),
     cpuMs: maybe(fc.constantFrom(0, 20, 1000, 4900)),
+    runnableMs: maybe(fc.constantFrom(0, 3000, 4900)),
   })
   .map((all) => Object.fromEntries(Object.entries(all).filter(([, each]) => each !== undefined)))
   .map((all) => all as unknown as WorkerEvidence);

@@ -35,11 +35,15 @@ export interface WorkerEvidence {
   readonly inPhase?: true;
   /**
    * States of its processes just before it was stopped, as letters of `/proc/PID/stat`: `T` and `t`
-   * (stopped), `D` (waits for a disk, in two looks 5 s apart).
+   * (stopped since its last step), `D` (waits for a disk, in two looks 5 s apart).
    */
   readonly states?: string;
+  /** Milliseconds from the first sight of what was stopped last to the end. */
+  readonly stoppedMs?: number;
   /** CPU time of its processes in the last 5 s, in milliseconds. */
   readonly cpuMs?: number;
+  /** How long its busiest thread ran or waited for a CPU in the last 5 s, in milliseconds. */
+  readonly runnableMs?: number;
   /** Its first process only waited for others, which did the work. */
   readonly launcher?: true;
   /** The line that a preflight printed last, or why else it did not pass; 1 to 200 bytes in JSON. */
@@ -57,13 +61,16 @@ export const MAX_UNFIT_BYTES = 200;
 export function parseEvidence(report: unknown): WorkerEvidence | undefined {
   if (!isJsonObject(report)) return undefined;
   const { agoMs, silentMs, longestMs, cpuMs, step, exitCode, signal } = report;
-  const { states, unfit, lastWords, oom, byItself, inPhase, launcher } = report;
+  const { stoppedMs, runnableMs, states, unfit, lastWords, oom, byItself, inPhase, launcher } =
+    report;
   const how = HOW_ENDED.find((known) => known === report['how']);
   if (how === undefined || !isMilliseconds(agoMs)) return undefined;
   const isValid =
     isOptional(silentMs, isMilliseconds) &&
     isOptional(longestMs, isMilliseconds) &&
     isOptional(cpuMs, isMilliseconds) &&
+    isOptional(stoppedMs, isMilliseconds) &&
+    isOptional(runnableMs, isMilliseconds) &&
     isOptional(step, isStep) &&
     isOptional(exitCode, isExitCode) &&
     isOptional(signal, isSignal) &&
@@ -76,8 +83,9 @@ export function parseEvidence(report: unknown): WorkerEvidence | undefined {
     isOptional(launcher, isTrue);
   if (!isValid) return undefined;
   const ended = defined({ exitCode, signal, oom, byItself });
-  const before = defined({ silentMs, longestMs, step, inPhase, states, cpuMs, launcher });
-  return { how, agoMs, ...ended, ...before, ...defined({ unfit, lastWords }) };
+  const before = defined({ silentMs, longestMs, step, inPhase });
+  const seen = defined({ states, stoppedMs, cpuMs, runnableMs, launcher });
+  return { how, agoMs, ...ended, ...before, ...seen, ...defined({ unfit, lastWords }) };
 }
 
 function isOptional<T>(value: unknown, is: (value: unknown) => value is T): value is T | undefined {
