@@ -6,7 +6,8 @@
  *
  * Environment: `RANK` and `WORLD_SIZE`; `RING_ADDRESS` and `RING_PORT` to listen on;
  * `RING_HOST_FORMAT`, the host name of a rank with `%d` in its place; `CHECKPOINT_DIRECTORY`;
- * optionally `TRAINING_STEPS` and `CHECKPOINT_STEPS`. Lockstep sets `LOCKSTEP_PROGRESS_FILE` and
+ * optionally `TRAINING_STEPS`, `CHECKPOINT_STEPS` and `STEPS_PER_SECOND`, a limit that keeps the machine
+ * usable meanwhile. Lockstep sets `LOCKSTEP_PROGRESS_FILE` and
  * `LOCKSTEP_START_FILE`. On its embedded cluster, names come from the file `LOCKSTEP_HOSTS` and
  * mounted directories lie below `LOCKSTEP_ROOT`.
  */
@@ -143,6 +144,10 @@ function batchOf(size: number): number {
   return Math.max(1, Math.floor(GLOBAL_BATCH / size));
 }
 
+async function rest(ms: number): Promise<void> {
+  if (ms > 0) await new Promise((wake) => setTimeout(wake, ms));
+}
+
 async function train(
   ring: Ring,
   checkpoints: string,
@@ -150,6 +155,8 @@ async function train(
 ): Promise<void> {
   const steps = whole('TRAINING_STEPS', 1, '700');
   const checkpointSteps = whole('CHECKPOINT_STEPS', 1, '50');
+  const stepsPerSecond = whole('STEPS_PER_SECOND', 0, '0');
+  const leastStepMs = stepsPerSecond === 0 ? 0 : 1000 / stepsPerSecond;
   const batch = batchOf(ring.size);
   const stepsPerPass = Math.floor(samples.count / batch);
 
@@ -173,6 +180,7 @@ async function train(
   // Only the newest line counts, so the checkpoint is repeated.
   let lastCheckpoint = firstStep === 0 ? '' : ` checkpoint=${firstStep}`;
   for (let step = firstStep; step < steps; step++) {
+    const startedAt = performance.now();
     const pass = Math.floor(step / stepsPerPass);
     if (pass !== orderPass) {
       order = shuffled(samples.count, pass, ring.rank);
@@ -190,6 +198,7 @@ async function train(
     const scale = 1 / (batch * ring.size);
     descend({ parameters, momentum }, shared, scale);
     const done = step + 1;
+    await rest(startedAt + leastStepMs - performance.now());
     await tellProgress(`${done}${lastCheckpoint}`);
     if (ring.rank !== 0) continue;
     if (done % LOG_STEPS === 0 || step === firstStep || done === steps) {

@@ -1,6 +1,7 @@
 /** `lockstep up`: a local cluster until a signal comes. */
 import { shellWord } from '../kube/quote.ts';
 import { type BesideCluster, serveBesideCluster } from './dashboard/beside-cluster.ts';
+import { firstLook } from './first-look.ts';
 import { startLocalCluster } from './local-cluster.ts';
 import { watchShell } from './shell-watch.ts';
 import { openStateDirectory } from './state-directory.ts';
@@ -50,6 +51,7 @@ export async function up(options: UpOptions): Promise<number> {
         'It runs. Point kubectl to it with\n' +
           `  export KUBECONFIG=${shellWord(joined)}\n` +
           (page === undefined ? '' : `${page.text}\n`) +
+          `For a first look, train a model for five minutes with\n  ${firstLook().apply}\n` +
           'Ctrl-C, or "lockstep down", ends it and all its Pods.\n',
       );
       await new Promise<void>((resolve) => {

@@ -13,10 +13,11 @@ const LANGUAGES = ['sh', 'yaml', 'json', 'http', 'mermaid', 'text', 'python'];
 
 /**
  * Who runs the commands of an `sh` block: a test, one after the other (no mark), or in the background
- * until the end of the page (`watch`). Not run are those that need a cluster of your own, and those that
+ * until the end of the page (`watch`). Those of README's first look (`first-look`) have a test of their
+ * own, which waits for what each of them brings about. Not run are those that need a cluster of your own, and those that
  * build or test a checkout, which CI does.
  */
-const MARKS = ['', 'watch', 'cluster', 'checkout'];
+const MARKS = ['', 'watch', 'first-look', 'cluster', 'checkout'];
 
 const pages = allPages();
 const anchors = new Map(pages.map((page) => [page.path, page.anchors]));

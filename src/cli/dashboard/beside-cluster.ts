@@ -1,6 +1,7 @@
 /** The page of the cluster that `lockstep up` runs, without a second command. */
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
 import { connectTo } from '../cluster-connection.ts';
+import { firstLook } from '../first-look.ts';
 import { PortInUse, serveConnected } from './serve-connected.ts';
 import type { Dashboard } from './server.ts';
 
@@ -29,7 +30,11 @@ export async function serveBesideCluster({
   try {
     const connection = await connectTo({ kubeconfig }, signal);
     const serve = async (wanted: number): Promise<Dashboard> => {
-      const scope = { namespace: undefined, fallback: connection.access.namespace };
+      const scope = {
+        namespace: undefined,
+        fallback: connection.access.namespace,
+        firstLook: firstLook(kubeconfig),
+      };
       return serveConnected(connection, {
         kubeconfig,
         port: wanted,

@@ -23,7 +23,8 @@ export interface ManifestOptions {
 
 /**
  * Makes it from `examples/mnist/jobset.yaml`, with another name, size and strategy. The strategies
- * that recreate need Jobs that fail with their first Pod.
+ * that recreate need Jobs that fail with their first Pod. It trains as fast as it can, and its
+ * checkpoints are in a directory instead of a claim, so that each strategy starts from the beginning.
  */
 export function demoManifest(example: JobSet, options: ManifestOptions): JobSet {
   const [first] = example.spec.replicatedJobs ?? [];
@@ -34,7 +35,10 @@ export function demoManifest(example: JobSet, options: ManifestOptions): JobSet 
     RING_HOST_FORMAT: `${options.name}-${first.name}-0-%d.${options.name}`,
     TRAINING_STEPS: String(options.steps),
     CHECKPOINT_STEPS: String(CHECKPOINT_STEPS),
+    STEPS_PER_SECOND: '0',
   };
+  const { volumeClaimPolicies = [], ...spec } = example.spec;
+  const claims = volumeClaimPolicies.flatMap(({ templates = [] }) => templates);
   const set = (variable: EnvVar): EnvVar => {
     const value = environment[variable.name];
     return value === undefined ? variable : { name: variable.name, value };
@@ -51,7 +55,7 @@ export function demoManifest(example: JobSet, options: ManifestOptions): JobSet 
       },
     },
     spec: {
-      ...example.spec,
+      ...spec,
       failurePolicy: { maxRestarts: FAILURES_MAX, restartStrategy: options.strategy },
       replicatedJobs: [
         {
@@ -71,14 +75,10 @@ export function demoManifest(example: JobSet, options: ManifestOptions): JobSet 
                     ...container,
                     env: (container.env ?? []).map(set),
                   })),
-                  volumes: (pod.spec.volumes ?? []).map((volume) =>
-                    volume.hostPath === undefined
-                      ? volume
-                      : {
-                          ...volume,
-                          hostPath: { ...volume.hostPath, path: options.checkpointDirectory },
-                        },
-                  ),
+                  volumes: claims.map(({ metadata }) => ({
+                    name: metadata?.name ?? '',
+                    hostPath: { path: options.checkpointDirectory, type: 'DirectoryOrCreate' },
+                  })),
                 },
               },
             },

@@ -3,8 +3,15 @@ import type { OverviewRow } from '../../jobset/view/overview.ts';
 import type { ProblemsMessage } from './problems.ts';
 
 export type OverviewMessage =
-  /** Everything that the user may see, in no order. It replaces what was told before. */
-  | { readonly type: 'Rows'; readonly rows: readonly OverviewRow[] }
+  /**
+   * Everything that the user may see, in no order. It replaces what was told before. `firstLook`:
+   * the cluster is one of `lockstep up`.
+   */
+  | {
+      readonly type: 'Rows';
+      readonly rows: readonly OverviewRow[];
+      readonly firstLook?: FirstLook | undefined;
+    }
   /** Rows that came or changed, and the keys of those that went. */
   | {
       readonly type: 'Changes';
@@ -13,12 +20,21 @@ export type OverviewMessage =
     }
   | ProblemsMessage;
 
+/** Commands that lead a newcomer through the example `mnist`. */
+export interface FirstLook {
+  readonly apply: string;
+  readonly kill: string;
+  readonly stop: string;
+  readonly report: string;
+}
+
 export interface OverviewState {
   /** False until the first rows have come. */
   readonly isComplete: boolean;
   /** By UID. */
   readonly rows: ReadonlyMap<string, OverviewRow>;
   readonly problems: readonly string[];
+  readonly firstLook?: FirstLook | undefined;
 }
 
 export const EMPTY_OVERVIEW: OverviewState = { isComplete: false, rows: new Map(), problems: [] };
@@ -29,7 +45,12 @@ export function withOverviewMessage(
 ): OverviewState {
   switch (message.type) {
     case 'Rows':
-      return { ...before, isComplete: true, rows: byUid(message.rows) };
+      return {
+        ...before,
+        isComplete: true,
+        rows: byUid(message.rows),
+        firstLook: message.firstLook,
+      };
     case 'Changes': {
       const rows = new Map([...before.rows, ...byUid(message.rows)]);
       for (const uid of message.gone) rows.delete(uid);

@@ -1,5 +1,5 @@
 /** Follows all JobSets that the user may read, and tells pages about their rows. */
-import type { OverviewMessage } from '../../../dashboard/messages/overview.ts';
+import type { FirstLook, OverviewMessage } from '../../../dashboard/messages/overview.ts';
 import { JOBSETS, type JobSet } from '../../../jobset/jobset.ts';
 import { identityOf, ownerKey, ownerOf } from '../../../jobset/membership.ts';
 import { JOBSET_NAME } from '../../../jobset/names.ts';
@@ -19,6 +19,8 @@ export interface Scope {
   readonly namespace: string | undefined;
   /** Shown instead if the user may not. */
   readonly fallback: string;
+  /** For a newcomer to the cluster of `lockstep up`. */
+  readonly firstLook?: FirstLook;
 }
 
 /** Goodput changes by itself. */
@@ -58,7 +60,7 @@ export class OverviewSource implements Source<OverviewMessage> {
   snapshot(): readonly OverviewMessage[] {
     const problems = { type: 'Problems', problems: this.#toldProblems } as const;
     if (this.#told === undefined) return [problems];
-    return [{ type: 'Rows', rows: [...this.#told.values()] }, problems];
+    return [this.#all(this.#told), problems];
   }
 
   async stop(): Promise<void> {
@@ -145,13 +147,17 @@ export class OverviewSource implements Source<OverviewMessage> {
     this.#dirty = new Set();
     if (told === undefined) {
       this.#told = now;
-      this.#publish({ type: 'Rows', rows: [...now.values()] });
+      this.#publish(this.#all(now));
       return;
     }
     const message = overviewChanges(told, now);
     if (message === undefined) return;
     this.#told = toldRows(told, message);
     this.#publish(message);
+  }
+
+  #all(rows: Rows): OverviewMessage {
+    return { type: 'Rows', rows: [...rows.values()], firstLook: this.#scope.firstLook };
   }
 
   #rows(told: Rows | undefined): Rows {

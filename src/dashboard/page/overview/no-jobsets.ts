@@ -10,13 +10,21 @@ export interface NoJobSetsProps {
   readonly isFiltered: boolean;
   /** Something may not be read. */
   readonly isRefused: boolean;
+  /** Another card says what to apply. */
+  readonly hasFirstLook: boolean;
   /** Empties the filter. */
   readonly onAll: () => void;
 }
 
 const APPLY = 'kubectl apply -f jobset.yaml';
 
-export function NoJobSets({ isComplete, isFiltered, isRefused, onAll }: NoJobSetsProps): VNode {
+export function NoJobSets({
+  isComplete,
+  isFiltered,
+  isRefused,
+  hasFirstLook,
+  onAll,
+}: NoJobSetsProps): VNode {
   if (!isComplete) return html`<p class="quiet">Waiting for the list of JobSets.</p>`;
   if (isFiltered) {
     return html`<div class="card no-jobsets">
@@ -24,6 +32,7 @@ export function NoJobSets({ isComplete, isFiltered, isRefused, onAll }: NoJobSet
       <p><button type="button" class="button" onClick=${onAll}>Show all</button></p>
     </div>`;
   }
+  if (hasFirstLook) return html`<p class="quiet">There is no JobSet yet.</p>`;
   return html`<div class="card no-jobsets">
     <h2>${isRefused ? 'There is no JobSet that you may see.' : 'There is no JobSet yet.'}</h2>
     <p>Apply one, and it appears here:</p>

@@ -12,6 +12,7 @@ import { OVERVIEW_EVENTS } from '../../messages/paths.ts';
 import { useHeadline } from '../frame/frame.ts';
 import { useStream } from '../use-stream.ts';
 import { Filters } from './filters.ts';
+import { FirstLookCard, nextStep } from './first-look.ts';
 import { listing } from './listing.ts';
 import { NoJobSets } from './no-jobsets.ts';
 import { addressOfQuery, NO_QUERY, type Query, queryOf } from './query.ts';
@@ -40,6 +41,7 @@ export function Overview(): VNode {
     turnTo(0);
     setQuery(next);
   };
+  const next = nextStep(all.values());
   // Rows may have gone since the page was turned to.
   const first = Math.min(page, Math.ceil(rows.length / PAGE_ROWS) - 1) * PAGE_ROWS;
   return html`<div class="overview-head">
@@ -60,10 +62,17 @@ export function Overview(): VNode {
               isComplete=${state.isComplete}
               isFiltered=${all.size > 0}
               isRefused=${problems.length > 0}
+              hasFirstLook=${state.firstLook !== undefined}
               onAll=${() => change(NO_QUERY)}
             />`
       }
     </div>
+    ${
+      state.isComplete &&
+      state.firstLook !== undefined &&
+      next !== null &&
+      html`<${FirstLookCard} commands=${state.firstLook} next=${next} />`
+    }
     ${
       rows.length > PAGE_ROWS &&
       html`<${Pages} first=${first} count=${rows.length} onTurn=${(to: number) => turnTo(to / PAGE_ROWS)} />`
