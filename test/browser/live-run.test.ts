@@ -89,7 +89,7 @@ describe('the run', () => {
     await page.getByRole('button', { name: new RegExp(`epoch ${epoch} ended`) }).click();
 
     const restart = page.getByRole('region', { name: `Epoch ${epoch} ended` });
-    await restart.getByText(/worker 2 of w .*failed first/).waitFor();
+    await restart.getByText(/Worker 2 of w .*SIGKILL/).waitFor();
     await restart.getByText('SIGKILL').first().waitFor();
     await group.running(epoch + 1);
     await restart

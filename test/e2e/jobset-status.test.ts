@@ -114,7 +114,7 @@ it('tells each change while it looks on, and ends well with Ctrl-C', async () =>
   await outputUntil(command, 'epoch 2 over Hub, killed by SIGKILL in epoch 1');
   command.kill('SIGINT');
   expect(await ended).toBe(0);
-  expect(output).toMatch(/epoch 1 ended: WorkerFailed, container worker of Pod \S+ .*SIGKILL/);
+  expect(output).toMatch(/epoch 1 ended: WorkerFailed; .*worker 1 of .*SIGKILL/);
 
   const { stdout } = await status('shown', '-o', 'json');
   const { jobSet, members } = JSON.parse(stdout) as {

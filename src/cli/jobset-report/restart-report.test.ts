@@ -102,14 +102,14 @@ describe('the report about a JobSet', () => {
     const second = lines.findIndex((line) => line.includes('epoch 2'));
     expect(lines.slice(4, second - 1)).toEqual([
       '2026-01-01T00:10:00.000000Z epoch 1 ended: WorkerFailed, counted; had run for 10m0s',
-      '    first seen to fail: container worker of Pod train-w-0-2 made no progress for 61 s (WorkerExited), worker 2 of w (w-0, index 2)',
+      '    the cause is not known; first seen: worker 2 of w (w-0, index 2), Pod train-w-0-2: made no progress for 61 s (WorkerExited)',
       '  failure             0.00 s',
       '  announced           0.10 s   +0.10 s  ###',
       '  all at barrier      0.40 s   +0.30 s     ########',
       '  released            0.50 s   +0.10 s             ###',
     ]);
     expect(lines[second]).toMatch(/epoch 2 ended: Scaled, not counted; never released$/);
-    expect(lines[second + 1]).toContain('suspect (Certain): worker 5 of w (w-0, index 5)');
+    expect(lines[second + 1]).toContain('last words of Pod train-w-0-5:');
   });
 
   it('tells what each restart cost, as far as that is known', () => {

@@ -1,6 +1,5 @@
 /** The data of `lockstep report JOBSET`: where its time went, its recorded restarts, their cost. */
 import { type ReportedRestart, reportedRestarts } from '../../jobset/epoch/restart-request.ts';
-import { describeWitness } from '../../jobset/epoch/witness.ts';
 import { type GoodputAt, goodputAt } from '../../jobset/goodput/goodput-at.ts';
 import { type RestartCost, restartCosts } from '../../jobset/goodput/restart-cost.ts';
 import type { AvoidedNode, JobSet } from '../../jobset/jobset.ts';
@@ -10,7 +9,7 @@ import { formatDuration } from '../../kube/duration.ts';
 import { namespaceOf, type Stored } from '../../kube/meta.ts';
 import { printable } from '../../kube/quote.ts';
 import { avoidedLines, duration, goodputTable } from '../goodput-lines.ts';
-import { budgetText, culpritLines } from '../jobset-status/restart-lines.ts';
+import { budgetText, culpritLines, failureText } from '../jobset-status/restart-lines.ts';
 import { seconds, timelineRows } from '../restart-timeline.ts';
 
 /** `-o json` prints it as it is. */
@@ -128,12 +127,11 @@ function restartLines(
   record: CostedRestart,
   scale: { readonly longestMs: number; readonly width: number },
 ): readonly string[] {
-  const { epoch, time, cause, counted, ranMs, witness, cost } = record;
+  const { epoch, time, cause, counted, ranMs, cost } = record;
   const ran = ranMs === undefined ? 'never released' : `had run for ${formatDuration(ranMs)}`;
   const lines = [`${time} epoch ${epoch} ended: ${cause}, ${counted ? '' : 'not '}counted; ${ran}`];
-  if (witness !== undefined) {
-    lines.push(`    first seen to fail: ${describeWitness(witness)}`);
-  }
+  const failure = failureText(record);
+  if (failure !== undefined) lines.push(`    ${failure}`);
   // The rows below tell how long it was down.
   if (cost !== null && cost.totalMs > (cost.restartingMs ?? 0)) {
     lines.push(`    ${costText(cost)}`);

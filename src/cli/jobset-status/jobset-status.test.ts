@@ -251,7 +251,7 @@ describe('changes', () => {
     expect(statusChanges(before, before)).toEqual([]);
     expect(statusChanges(before, next)).toEqual([
       expect.stringMatching(
-        /^2026-\S+ epoch 1 ended: WorkerFailed, Pod train-w-0-1 exited with code 7/,
+        /^2026-\S+ epoch 1 ended: WorkerFailed; the cause is not known yet; first seen: Pod train-w-0-1 exited with code 7/,
       ),
       expect.stringMatching(/^JobSet .*: epoch 0, waits for its members at the barrier of epoch 2/),
       'train-w-0/1 Pod train-w-0-1 on node-1: Running, epoch 2 over Hub, exited with 7 in epoch 1',

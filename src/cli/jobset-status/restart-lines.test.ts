@@ -77,30 +77,40 @@ it('says that a user asked for a restart', () => {
 
 it('names who certainly failed first, not the Pod that was seen to fail', () => {
   expect(told({ ...RECORD, suspects: [suspect(5, 'Certain')] })).toEqual([
-    `  ${RECORD.time} epoch 4 ended: WorkerFailed, worker 5 of w (w-0, index 5), Pod w-0-5 on node node-b`,
-    '    suspect (Certain): worker 5 of w (w-0, index 5), Pod w-0-5 on node node-b: killed by SIGKILL',
+    `  ${RECORD.time} epoch 4 ended: WorkerFailed; worker 5 of w (w-0, index 5), Pod w-0-5 on node node-b: killed by SIGKILL`,
   ]);
 });
 
-it('tells how the Pod ended that was seen to fail, if it is the one that failed first', () => {
-  const [line, why] = told({ ...RECORD, suspects: [suspect(9, 'Certain')] });
-  expect(line).toContain('WorkerFailed, Pod w-0-9 exited with code 1 (WorkerExited)');
-  expect(why).toMatch(/^ {4}suspect \(Certain\): worker 9 /);
-});
-
-it('names the Pod that was seen to fail where nothing is certain, and who is suspected', () => {
+it('names all who are suspected where nothing is certain', () => {
   const suspects = [suspect(5, 'Likely'), suspect(6, 'Likely')];
   expect(told({ ...RECORD, suspects })).toEqual([
-    expect.stringContaining('WorkerFailed, Pod w-0-9 exited with code 1'),
-    expect.stringMatching(/^ {4}suspect \(Likely\): worker 5 /),
-    expect.stringMatching(/^ {4}suspect \(Likely\): worker 6 /),
+    expect.stringContaining('WorkerFailed; likely worker 5 of w'),
+    expect.stringMatching(/^ {4}or likely worker 6 /),
   ]);
+});
+
+it('says that the cause is not known, or not yet', () => {
+  const seen = 'first seen: Pod w-0-9 exited with code 1 (WorkerExited)';
+  expect(told(RECORD)).toEqual([
+    expect.stringContaining(`WorkerFailed; the cause is not known yet; ${seen}`),
+  ]);
+  expect(told({ ...RECORD, phases: { announceMs: 7 } })).toEqual([
+    expect.stringContaining(`WorkerFailed; the cause is not known; ${seen}`),
+  ]);
+});
+
+it('says that sidecars cannot tell who failed first', () => {
+  const jobSet = jobSetWith(4, 5, 7);
+  const restartHistory = [{ ...RECORD, phases: { announceMs: 7 } }];
+  const status = { ...jobSet.status, restartMode: 'Sidecar' as const, restartHistory };
+  const table = memberTable(statusView({ ...jobSet, status }, [], undefined));
+  expect(table).toContain('sidecar agents cannot tell who failed first');
 });
 
 it('shows suspects and last words of the newest restart only', () => {
   const newest = { ...RECORD, suspects: [suspect(5, 'Likely')] };
   const earlier = { ...newest, epoch: 3, lastWords: { pod: 'w-0-1', text: 'old' } };
-  expect(told(newest, earlier)).toHaveLength(3);
+  expect(told(newest, earlier)).toHaveLength(2);
 });
 
 it('shows the end of last words, line by line, without what could change the terminal', () => {
@@ -117,7 +127,7 @@ it('shows the end of last words, line by line, without what could change the ter
 
 it('escapes what a suspect holds', () => {
   const suspects = [{ ...suspect(5, 'Certain'), why: '\u001b]0;x\u0007', node: 'a\u2066b' }];
-  expect(told({ ...RECORD, suspects })[1]).toMatch(/ on node a\\u2066b: \\x1b\]0;x\\a$/);
+  expect(told({ ...RECORD, suspects })[0]).toMatch(/ on node a\\u2066b: \\x1b\]0;x\\a$/);
 });
 
 it('tells of suspects when they are found, and of each once', () => {
@@ -125,12 +135,11 @@ it('tells of suspects when they are found, and of each once', () => {
   const judged = { ...RECORD, suspects: [suspect(5, 'Certain')] };
   const after = viewOf(judged);
   expect(statusChanges(before, after)).toEqual([
-    expect.stringMatching(/^suspect \(Certain\): worker 5 /),
+    expect.stringMatching(/^worker 5 .*: killed by SIGKILL$/),
   ]);
   expect(statusChanges(after, after)).toEqual([]);
   const next = viewOf({ ...judged, epoch: 5 }, RECORD);
   expect(statusChanges(after, next)).toEqual([
-    expect.stringContaining('epoch 5 ended: WorkerFailed, worker 5'),
-    expect.stringMatching(/^suspect \(Certain\): worker 5 /),
+    expect.stringContaining('epoch 5 ended: WorkerFailed; worker 5'),
   ]);
 });

@@ -1,23 +1,14 @@
 /** Renders the restarts of a JobSet: what ended each epoch, who failed first, what it said last. */
+import { failureInWords, isFailure, othersInWords } from '../../jobset/culprits/failure-words.ts';
 import type { ReportedRestart } from '../../jobset/epoch/restart-request.ts';
-import { describeWitness } from '../../jobset/epoch/witness.ts';
-import type { RestartRecord, Suspect } from '../../jobset/jobset.ts';
 import type { RestartBudget } from '../../jobset/view/restart-budget.ts';
 import { printable } from '../../kube/quote.ts';
 
-/**
- * Names who failed first: the suspect if that is certain, otherwise the Pod that was seen to fail.
- * If they are the same, the witness says more.
- */
+/** What ended an epoch. */
 export function restartLine(record: ReportedRestart): string {
-  const { epoch, time, cause, witness, phases } = record;
-  const certain = record.suspects?.find(({ confidence }) => confidence === 'Certain');
-  const who =
-    certain !== undefined && certain.pod !== witness?.pod
-      ? `, ${suspectText(certain)}`
-      : witness !== undefined
-        ? `, ${describeWitness(witness)}`
-        : '';
+  const { epoch, time, cause, phases } = record;
+  const failure = failureText(record);
+  const who = failure === undefined ? '' : `; ${failure}`;
   const announceMs = phases?.announceMs;
   const took = announceMs === undefined ? '' : `; all had announced after ${announceMs} ms`;
   return printable(`  ${time} epoch ${epoch} ended: ${cause}${who}${took}`);
@@ -37,15 +28,16 @@ export function budgetText({
   return `${countedRestarts} of ${maxRestarts} ${noun} used${extra}${vain}`;
 }
 
-/** Why each suspect is one, and the end of the last words. */
-export function culpritLines(
-  { suspects = [], lastWords }: Pick<RestartRecord, 'suspects' | 'lastWords'>,
-  shownWords = SHOWN_WORDS,
-): readonly string[] {
-  const lines = suspects.map((suspect) => {
-    const { why, confidence } = suspect;
-    return `suspect (${confidence}): ${suspectText(suspect)}: ${why}`;
-  });
+/** Who failed first, or that this is not known; undefined: nobody failed. */
+export function failureText(record: ReportedRestart): string | undefined {
+  return isFailure(record) ? failureInWords(record, 'RankAndPod') : undefined;
+}
+
+/** Other suspects, or why there are none, and the end of the last words. */
+export function culpritLines(record: ReportedRestart, shownWords = SHOWN_WORDS): readonly string[] {
+  const { whyUnknown, lastWords } = record;
+  const lines = [...othersInWords(record, 'RankAndPod')];
+  if (whyUnknown !== undefined) lines.push(whyUnknown);
   if (lastWords !== undefined) {
     lines.push(`last words of Pod ${lastWords.pod}:`, ...lastLines(lastWords.text, shownWords));
   }
@@ -59,9 +51,4 @@ const SHOWN_WORDS = 8;
 function lastLines(text: string, shownWords: number): readonly string[] {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
   return lines.slice(-shownWords).map((line) => `  ${line.replaceAll('\t', '  ')}`);
-}
-
-function suspectText({ worker, pod, node }: Suspect): string {
-  const where = node === undefined ? '' : ` on node ${node}`;
-  return `${worker}, Pod ${pod}${where}`;
 }

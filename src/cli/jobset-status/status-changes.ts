@@ -1,9 +1,10 @@
 /** The differences between two views of a JobSet. */
 
 import type { StatusView } from '../../jobset/view/status-view.ts';
+import { printable } from '../../kube/quote.ts';
 import { avoidedLines } from '../goodput-lines.ts';
 import { conditionLine, jobSetLine, memberLine, memberName } from './member-table.ts';
-import { culpritLines, restartLine } from './restart-lines.ts';
+import { culpritLines, failureText, restartLine } from './restart-lines.ts';
 
 /**
  * One line each for what a log should show: the JobSet if its line has changed, new restarts,
@@ -46,9 +47,12 @@ function restarts(before: StatusView | undefined, after: StatusView): readonly s
     .reverse()
     .map(restartLine);
   // Evidence is judged after the restart has begun, so a record may name its culprits later.
-  const told = known !== undefined && known.epoch === latest?.epoch ? culpritLines(known) : [];
-  const culprits = latest === undefined ? [] : changed(told, culpritLines(latest));
-  return [...ended, ...culprits].map((line) => line.trimStart());
+  const isTold = known !== undefined && known.epoch === latest?.epoch;
+  const judged = latest && failureText(latest);
+  const failure = isTold && judged !== failureText(known) ? [printable(judged ?? '')] : [];
+  const culprits = latest === undefined ? [] : culpritLines(latest);
+  const news = [...ended, ...failure, ...changed(isTold ? culpritLines(known) : [], culprits)];
+  return news.map((line) => line.trimStart());
 }
 
 function gone(before: StatusView | undefined, after: StatusView): readonly string[] {

@@ -20,6 +20,7 @@ import {
 } from '../jobset.ts';
 import type { SuspectAnswer, SuspectPod } from '../snapshot.ts';
 import { hangInWords } from './end-in-words.ts';
+import { failureInWords, isFailure, likeliest } from './failure-words.ts';
 import type { Fate, GroupEvidence, MemberEvidence } from './group-evidence.ts';
 import { suspectsOf } from './suspects.ts';
 import { lastLines, MAX_LAST_WORDS_BYTES } from './worker-evidence.ts';
@@ -77,11 +78,16 @@ export function withSuspects(record: RestartRecord, facts: GroupFacts): RestartR
 }
 
 /** `epoch 3 ended because of worker 5 ...`; undefined without a certain suspect. */
-export function culpritInWords({ epoch, suspects = [] }: RestartRecord): string | undefined {
-  const [first] = suspects;
-  if (first?.confidence !== 'Certain') return undefined;
-  const node = first.node === undefined ? '' : ` on node ${first.node}`;
-  return `epoch ${epoch} ended because of ${first.worker}, Pod ${first.pod}${node}: ${first.why}`;
+export function culpritInWords({ epoch, suspects, cause }: RestartRecord): string | undefined {
+  if (likeliest(suspects)?.confidence !== 'Certain') return undefined;
+  return `epoch ${epoch} ended because of ${failureInWords({ suspects, cause }, 'RankAndPod')}`;
+}
+
+/** Also where that is only likely, or not known; undefined: nobody failed. */
+export function judgedInWords(record: RestartRecord): string | undefined {
+  if (!isFailure(record)) return undefined;
+  const told = `epoch ${record.epoch} ended: ${failureInWords(record, 'RankAndPod')}`;
+  return culpritInWords(record) ?? told;
 }
 
 export function culpritEvent(note: string): PlannedEvent {

@@ -139,7 +139,7 @@ function waitInWords(jobSet: JobSet, history: readonly RestartRecord[]): string 
 
 function causeInWords({ cause, witness, isRequested = false }: EpochEnd): string {
   if (isRequested) return `${RESTART_EPOCH} asked for it`;
-  const who = witness === undefined ? '' : describeWitness(witness.record);
+  const who = witness === undefined ? '' : `first seen: ${describeWitness(witness.record)}`;
   switch (cause) {
     case 'WorkerFailed':
       return who === '' ? 'a member failed' : who;

@@ -115,7 +115,7 @@ describe('a group that restarts in place', () => {
     const made = planForTwo(jobSetOfTwo(spec, status), { members: view, answers });
     expect(conditionsOf(made)).toEqual(['Failed=True ReachedMaxRestarts']);
     expect(made.status?.conditions?.[0]?.message).toBe(
-      'jobset failed due to reaching max number of restarts (Pod p0 exited with code 1 (Error))',
+      'jobset failed due to reaching max number of restarts (the cause is not known; first seen: Pod p0 exited with code 1 (Error))',
     );
   });
 

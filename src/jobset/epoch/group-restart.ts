@@ -10,6 +10,7 @@ import {
   culpritEvent,
   culpritInWords,
   isOpen,
+  judgedInWords,
   podsToRead,
   withSuspects,
 } from '../culprits/records.ts';
@@ -229,6 +230,7 @@ function release(facts: GroupFacts, names: readonly string[]): readonly Decision
   const isRestart = (status.deprecatedEpoch ?? 0) > 0;
   const history = isRestart ? recordRelease(told, members.lastAnnouncementMs, nowMs) : told;
   const culprit = closed && culpritInWords(closed);
+  const why = closed && judgedInWords(closed);
   const change = {
     replicatedJobsStatus: counters.map((counted) => {
       const syncedEpoch = released.get(counted.name) ?? 0;
@@ -239,7 +241,7 @@ function release(facts: GroupFacts, names: readonly string[]): readonly Decision
     ...(isFirst && { releasedGeneration: generationOf(jobSet) }),
     ...(history && { restartHistory: history }),
   };
-  const message = `epoch ${group.epoch} was released to ${memberCount} members${culprit === undefined ? '' : `; ${culprit}`}`;
+  const message = `epoch ${group.epoch} was released to ${memberCount} members${why === undefined ? '' : `; ${why}`}`;
   // A ReplicatedJob that joins an existing epoch adds no phases to its restart.
   const isTimed = isRestart && history !== status.restartHistory;
   const { announceMs, releaseMs } = (isTimed ? history?.[0]?.phases : undefined) ?? {};

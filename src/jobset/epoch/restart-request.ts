@@ -6,6 +6,8 @@
 import { invalidValue } from '../../kube/field-error.ts';
 import type { StringMap } from '../../kube/meta.ts';
 import type { FieldError } from '../../kube/status.ts';
+import { isFailure, SIDECARS_CANNOT_TELL } from '../culprits/failure-words.ts';
+import { isOpen } from '../culprits/records.ts';
 import type { GroupFacts } from '../facts.ts';
 import type { JobSet, RestartRecord } from '../jobset.ts';
 import { RESTART_EPOCH } from '../names.ts';
@@ -20,17 +22,28 @@ export function isRestartRequested({ jobSet, group }: GroupFacts): boolean {
 }
 
 /** A record of the status as users see it; `cause` is also `Requested`. */
-export type ReportedRestart = Omit<RestartRecord, 'cause'> & { readonly cause: string };
+export type ReportedRestart = Omit<RestartRecord, 'cause'> & {
+  readonly cause: string;
+  /** Who failed first is not judged yet: members tell how they ended when they have stopped. */
+  readonly isOpen?: true;
+  /** Why it names nobody, if that has a reason of its own. */
+  readonly whyUnknown?: string;
+};
 
 /**
  * The records of the status, the newest first. A request is recorded as `Resumed`, because a
  * definition of an earlier version would refuse a status with a new cause.
  */
-export function reportedRestarts({ metadata, status }: JobSet): readonly ReportedRestart[] {
+export function reportedRestarts({ metadata, status = {} }: JobSet): readonly ReportedRestart[] {
   const requested = metadata.annotations?.[RESTART_EPOCH];
-  return (status?.restartHistory ?? []).map((record) => {
+  const { restartHistory = [], restartMode, terminalState } = status;
+  return restartHistory.map((record, i) => {
     const isRequested = record.cause === 'Resumed' && requested === String(record.epoch);
-    return isRequested ? { ...record, cause: 'Requested' } : record;
+    if (isRequested) return { ...record, cause: 'Requested' };
+    if (record.suspects !== undefined || !isFailure(record)) return record;
+    if (i === 0 && isOpen(record) && terminalState === undefined)
+      return { ...record, isOpen: true };
+    return restartMode === 'Sidecar' ? { ...record, whyUnknown: SIDECARS_CANNOT_TELL } : record;
   });
 }
 

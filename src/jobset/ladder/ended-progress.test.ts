@@ -105,7 +105,7 @@ describe('with a limit of 3 restarts without progress', () => {
       if (expected === null) {
         expect(conditionsOf(made)).toEqual(['Failed=True NoProgress']);
         expect(made.status?.conditions?.[0]?.message).toBe(
-          'jobset failed because 3 restarts in a row did not lead beyond checkpoint 300 (Pod p0 exited with code 1 (Error))',
+          'jobset failed because 3 restarts in a row did not lead beyond checkpoint 300 (the cause is not known; first seen: Pod p0 exited with code 1 (Error))',
         );
         expect(made.status).toMatchObject({ deprecatedEpoch: 2, terminalState: 'Failed' });
       } else {

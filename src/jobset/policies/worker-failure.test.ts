@@ -24,7 +24,8 @@ const WITNESS: Witness = {
   finishedMs: NOW_MS,
   showsFailure: true,
 };
-const WHO = '(container worker of Pod train-a-0-0 exited with code 42 (Error))';
+const WHO =
+  '(the cause is not known; first seen: container worker of Pod train-a-0-0 exited with code 42 (Error))';
 
 function statusAt(deprecated: number, released: number, more: JobSetStatus = {}): JobSetStatus {
   return {

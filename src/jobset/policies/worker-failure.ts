@@ -4,6 +4,7 @@
  * are recreated, unless the rule asks for that of the worker's own Job.
  */
 import { applicable } from '../child-jobs/job-restart.ts';
+import { failureInWords } from '../culprits/failure-words.ts';
 import { culpritEvent, culpritInWords, identified, podsToRead } from '../culprits/records.ts';
 import type { Decision } from '../decision.ts';
 import { endEpoch, recordFailure } from '../epoch/epoch-end.ts';
@@ -36,7 +37,6 @@ export function dealWithWorkerFailure(
 ): readonly Decision[] {
   const { group, spec, answers } = facts;
   const failure = { ...seen, witness: identified(witness, jobOf(group, seen.jobUid), facts) };
-  const who = describeWitness(failure.witness.record);
   const judged = judgeWorker(spec.failurePolicy?.rules ?? [], {
     replicatedJob: stageOf(group, failure.jobUid)?.name,
     message: describeEnd(failure.witness.record),
@@ -49,7 +49,7 @@ export function dealWithWorkerFailure(
   const pods = podsToRead(record, facts);
   if (pods.length > 0) return [{ question: { kind: 'Suspects', pods } }];
   const culprit = culpritInWords(record);
-  const by = culprit === undefined ? who : `${who}; ${culprit}`;
+  const by = failureInWords(record, 'RankAndPod');
   return [
     {
       status: { restartHistory },
@@ -70,7 +70,7 @@ function restart(
   const job = jobOf(group, jobUid);
   const { verdict, place, events } = applicable(facts, judged, job);
   const counted = isCharged(verdict.action);
-  const because = ` (${describeWitness(witness.record)})`;
+  const because = ` (first seen: ${describeWitness(witness.record)})`;
   if (restartsOneJob(verdict.action)) {
     const ofJob = restartJobs(facts, { verdict, place, isCounted: counted, because });
     const end = { cause: 'JobsRecreated', counted, verdict, witness } as const;

@@ -97,8 +97,12 @@ const SUSPECT = {
   confidence: 'Certain',
 } as const;
 
+/** The next epoch was released, so who failed first is judged. */
+const JUDGED = { announceMs: 5 };
+
 function record(atS: number, more: Partial<RestartRecord> = {}): RestartRecord {
-  return { epoch: 1, time: at(atS), cause: 'WorkerFailed', counted: true, ...more };
+  const phases = JUDGED;
+  return { epoch: 1, time: at(atS), cause: 'WorkerFailed', counted: true, phases, ...more };
 }
 
 const OVER = 'jobset failed due to reaching max number of restarts';
@@ -110,7 +114,19 @@ describe('the last failure', () => {
       'with a witness',
       { restartHistory: [record(9, { witness: WITNESS })] },
       9,
-      'Pod p on node n was killed by SIGKILL (Killed)',
+      'the cause is not known; first seen: Pod p on node n was killed by SIGKILL (Killed)',
+    ],
+    [
+      'whose members still stop',
+      { restartHistory: [record(9, { witness: WITNESS, phases: { detectMs: 5 } })] },
+      9,
+      'the cause is not known yet; first seen: Pod p on node n was killed by SIGKILL (Killed)',
+    ],
+    [
+      'before the barrier',
+      { restartHistory: [record(9, { witness: WITNESS, cause: 'StartFailed' })] },
+      9,
+      'containers keep crashing before the barrier; first seen: Pod p on node n was killed by SIGKILL (Killed)',
     ],
     [
       'with a witness whose rank is known',
@@ -120,7 +136,7 @@ describe('the last failure', () => {
         ],
       },
       9,
-      'worker 3 of w (w-0, index 3) on node n: was killed by SIGKILL (Killed)',
+      'the cause is not known; first seen: worker 3 of w (w-0, index 3) on node n: was killed by SIGKILL (Killed)',
     ],
     [
       'with a certain suspect',
@@ -136,7 +152,7 @@ describe('the last failure', () => {
         ],
       },
       9,
-      'Pod p on node n was killed by SIGKILL (Killed)',
+      'likely worker 5 of w (w-0, index 5): exited with code 3 before the others',
     ],
     [
       'before what users ended',

@@ -1,11 +1,12 @@
 /** One row for each JobSet: the data of `lockstep status` without a name, and of the dashboard. */
 import { type Condition, namespaceOf, type Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
+import { failureInWords, isFailure } from '../culprits/failure-words.ts';
 import { epochsOf } from '../epoch/dialect.ts';
 import { groupSize } from '../epoch/group-state.ts';
-import { describeWitness, endInWords } from '../epoch/witness.ts';
+import { type ReportedRestart, reportedRestarts } from '../epoch/restart-request.ts';
 import { goodputAt } from '../goodput/goodput-at.ts';
-import type { JobSet, RestartCause, RestartRecord } from '../jobset.ts';
+import type { JobSet } from '../jobset.ts';
 import { identityOf, ownerKey, ownerOf } from '../membership.ts';
 import { type ConditionType, isTrue } from '../status/conditions.ts';
 import { hasEpochs, type JobSetState, jobSetState } from './jobset-state.ts';
@@ -72,7 +73,7 @@ export function overviewRow(
     budget: restartBudget(jobSet),
     restarts: (status.inPlaceRestarts ?? 0) + (status.restarts ?? 0),
     goodput: goodputAt(jobSet, nowMs)?.share ?? null,
-    lastFailure: lastFailure(status.restartHistory ?? [], conditions),
+    lastFailure: lastFailure(reportedRestarts(jobSet), conditions),
     createdMs: Date.parse(metadata.creationTimestamp ?? ''),
     finishedMs: end === undefined ? null : timeOf(end),
   };
@@ -107,10 +108,10 @@ const ENDS: readonly string[] = ['Completed', 'Failed'] satisfies readonly Condi
 const ONE_WRITE_MS = 1000;
 
 function lastFailure(
-  history: readonly RestartRecord[],
+  history: readonly ReportedRestart[],
   conditions: readonly Condition[],
 ): OverviewFailure | null {
-  const record = history.find(({ cause }) => FAILURES.has(cause));
+  const record = history.find(isFailure);
   const recorded = record && { timeMs: Date.parse(record.time), text: failureInWords(record) };
   // While Jobs are recreated, and after the end, a condition may know of a failure without record.
   const type = (['Failed', 'RestartingJobSet'] as const).find((each) => isTrue(conditions, each));
@@ -120,25 +121,6 @@ function lastFailure(
   if (recorded === undefined || recorded.timeMs < told.timeMs - ONE_WRITE_MS) return told;
   if (type !== 'Failed') return recorded;
   return { ...recorded, text: `${recorded.text}; ${told.text}` };
-}
-
-const FAILURES: ReadonlyMap<RestartCause, string> = new Map([
-  ['WorkerFailed', 'a worker failed'],
-  ['StartFailed', 'containers keep crashing before the barrier'],
-  ['JobsRecreated', 'a Job failed'],
-]);
-
-/**
- * Names who failed first if that is certain, otherwise the member that was seen to fail. The member
- * comes first, because there may be no room for the rest.
- */
-function failureInWords({ cause, witness, suspects = [] }: RestartRecord): string {
-  const certain = suspects.find(({ confidence }) => confidence === 'Certain');
-  if (certain !== undefined) return `${certain.worker}: ${certain.why}`;
-  if (witness === undefined) return FAILURES.get(cause) ?? cause;
-  if (witness.worker === undefined) return describeWitness(witness);
-  const node = witness.node === undefined ? '' : ` on node ${witness.node}`;
-  return `${witness.worker}${node}: ${endInWords(witness)}`;
 }
 
 function timeOf({ lastTransitionTime }: Condition): number {

@@ -32,7 +32,7 @@ export interface MembersProps {
   readonly selected: string | null;
   /** Null: none. */
   readonly select: (pod: string | null) => void;
-  /** The Pod that failed first in the restart that is open. */
+  /** The Pod of the likeliest suspect of the restart that is open. */
   readonly culprit: string | null;
 }
 
@@ -216,7 +216,7 @@ function MemberLegend({ looks, counts, hasCulprit }: MemberLegendProps): VNode {
     })}
     ${
       hasCulprit &&
-      html`<li key="culprit"><span class="culprit-swatch"></span> failed first in the restart above</li>`
+      html`<li key="culprit"><span class="culprit-swatch"></span> a suspect of the restart above</li>`
     }
   </ul>`;
 }

@@ -14,7 +14,7 @@ export interface Painting {
   readonly isLeftOut: Uint8Array;
   readonly selected: number;
   readonly active: number;
-  /** The member that failed first in the restart that is open; -1: none. */
+  /** The likeliest suspect of the restart that is open; -1: none. */
   readonly culprit: number;
   readonly colorOf: (property: string) => string;
   /** Another one: `colorOf` has other colours. */

@@ -1,6 +1,7 @@
 /** One restart: who failed first, how long each phase took, what was said last, what it cost. */
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
+import { failureInWords, isFailure } from '../../../../jobset/culprits/failure-words.ts';
 import type { ReportedRestart } from '../../../../jobset/epoch/restart-request.ts';
 import { describeWitness } from '../../../../jobset/epoch/witness.ts';
 import type { TimelineSegment } from '../../../../jobset/goodput/timeline.ts';
@@ -11,7 +12,7 @@ import { momentText } from '../timeline/ticks.ts';
 import { CLASS_WORDS, exact, percent, rough } from '../words.ts';
 import { lastLines } from './last-words.ts';
 import { type Phase, waterfallOf } from './phases.ts';
-import { causeInWords, culpritOf, isFailure } from './words.ts';
+import { causeInWords, culpritOf } from './words.ts';
 
 /** UTF-16 code units of a reason that are shown; the last words say more. */
 const WHY_LENGTH = 400;
@@ -70,9 +71,11 @@ export function Restart(props: RestartProps): VNode {
               <h3>Last words</h3>
               <p class="quiet">
                 ${
-                  isNewest
-                    ? 'The worker left no message and no standard error that its agent could read.'
-                    : 'They are kept of the newest restart only.'
+                  record.isOpen === true
+                    ? 'Not known yet: workers tell it when all have stopped.'
+                    : isNewest
+                      ? 'The worker left no message and no standard error that its agent could read.'
+                      : 'They are kept of the newest restart only.'
                 }
               </p>
             </div>`
@@ -82,27 +85,22 @@ export function Restart(props: RestartProps): VNode {
   </section>`;
 }
 
-const CONFIDENCE = {
-  Certain: 'failed first',
-  Likely: 'probably failed first',
-  Seen: 'was seen to fail first',
-} as const;
-
 function Headline({ record, showMember }: Pick<RestartProps, 'record' | 'showMember'>): VNode {
-  const culprit = culpritOf(record);
-  if (culprit === null || !isFailure(record)) {
-    return html`<p class="restart-headline">${
-      isFailure(record) ? 'Nothing is known of who failed first.' : 'No worker failed.'
-    }</p>`;
-  }
-  const { who, why, confidence, pod, node } = culprit;
+  if (!isFailure(record)) return html`<p class="restart-headline">No worker failed.</p>`;
+  const { whyUnknown, witness } = record;
+  const pod = (culpritOf(record) ?? witness)?.pod;
   return html`<p class="restart-headline">
-    <strong>${shown(who, 200)}</strong> ${CONFIDENCE[confidence]}: ${shown(why, WHY_LENGTH)}
-    <span class="restart-where">
-      <${PodLink} ...${{ pod, showMember }} />
-      ${node === undefined ? '' : ` on node ${shown(node, 200)}`}
-    </span>
+    ${shown(capitalized(failureInWords(record)), WHY_LENGTH)}
+    ${
+      pod !== undefined &&
+      html`<span class="restart-where"><${PodLink} ...${{ pod, showMember }} /></span>`
+    }
+    ${whyUnknown !== undefined && html`<span class="restart-where">${capitalized(whyUnknown)}.</span>`}
   </p>`;
+}
+
+function capitalized(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }
 
 function PodLink({ pod, showMember }: { pod: string; showMember: (pod: string) => void }): VNode {

@@ -2,10 +2,11 @@
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
 import { useRef, useState } from 'preact/hooks';
+import { isFailure } from '../../../../jobset/culprits/failure-words.ts';
 import type { TimelineSegment } from '../../../../jobset/goodput/timeline.ts';
 import { shown } from '../../elements/shown-text.ts';
 import { useWidth } from '../follow.ts';
-import { isFailure, restartInWords } from '../restart/words.ts';
+import { restartInWords } from '../restart/words.ts';
 import { CLASS_WORDS, counted, rough } from '../words.ts';
 import { barsOf, type Mark, marksOf } from './bars.ts';
 import { useGestures, type Zoom, zoomByKey } from './gestures.ts';

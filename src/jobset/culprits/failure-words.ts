@@ -1,0 +1,81 @@
+/**
+ * A failure in one phrase, wherever it is told: in the list, in `status`, `report` and the page, in
+ * conditions and Events. It says how sure it is. The witness was only seen first, and may be one
+ * that followed, so it is never told as the cause.
+ */
+import { describeEnd, endInWords } from '../epoch/witness.ts';
+import type { RestartCause, RestartWitness, Suspect } from '../jobset.ts';
+
+export interface Failure {
+  readonly cause: string;
+  readonly suspects?: readonly Suspect[] | undefined;
+  readonly witness?: RestartWitness | undefined;
+  /** Who failed first is not judged yet: members tell how they ended when they have stopped. */
+  readonly isOpen?: true;
+}
+
+/** How the phrase names a member. */
+type Naming =
+  /** By its rank and node, for a line with little room. */
+  | 'Rank'
+  /** By its Pod too, for someone who wants its log. */
+  | 'RankAndPod';
+
+/**
+ * `worker 5 of w (w-0, index 5) on node n: was killed by SIGKILL`, after `likely` where that is not
+ * certain, else `the cause is not known; first seen: ...`.
+ */
+export function failureInWords(failure: Failure, naming: Naming = 'Rank'): string {
+  const { cause, suspects = [], witness, isOpen } = failure;
+  const suspect = likeliest(suspects);
+  if (suspect !== undefined) return suspectInWords(suspect, naming);
+  const seen = witness === undefined ? '' : `; first seen: ${witnessInWords(witness, naming)}`;
+  // A member that waits at the barrier cannot be the cause of a crash before it.
+  const known = cause === 'StartFailed' || witness === undefined ? FAILURES.get(cause) : undefined;
+  return `${known ?? `the cause is not known${isOpen === true ? ' yet' : ''}`}${seen}`;
+}
+
+/** The other suspects, if there are several: what each did. */
+export function othersInWords({ suspects = [] }: Failure, naming: Naming): readonly string[] {
+  const first = likeliest(suspects);
+  return suspects
+    .filter((suspect) => suspect !== first)
+    .map((suspect) => `or ${suspectInWords(suspect, naming)}`);
+}
+
+/** Why nobody is named where the agents are sidecars: they do not see how their workers end. */
+export const SIDECARS_CANNOT_TELL =
+  'sidecar agents cannot tell who failed first; agents in Supervisor mode can';
+
+/** The suspect that is certain, or else the first. */
+export function likeliest(suspects: readonly Suspect[] = []): Suspect | undefined {
+  return suspects.find(({ confidence }) => confidence === 'Certain') ?? suspects[0];
+}
+
+/** Causes that no user wanted. */
+export function isFailure({ cause }: Pick<Failure, 'cause'>): boolean {
+  return FAILURES.has(cause);
+}
+
+/** Where nothing is known of the member that failed. */
+const FAILURES: ReadonlyMap<string, string> = new Map<RestartCause, string>([
+  ['WorkerFailed', 'a worker failed'],
+  ['StartFailed', 'containers keep crashing before the barrier'],
+  ['JobsRecreated', 'a Job failed'],
+]);
+
+function suspectInWords(suspect: Suspect, naming: Naming): string {
+  const { worker, pod, node, why, confidence } = suspect;
+  return `${confidence === 'Certain' ? '' : 'likely '}${named(worker, pod, node, naming)}: ${why}`;
+}
+
+function witnessInWords(witness: RestartWitness, naming: Naming): string {
+  const { worker, pod, node } = witness;
+  if (worker === undefined) return describeEnd(witness);
+  return `${named(worker, pod, node, naming)}: ${endInWords(witness)}`;
+}
+
+function named(worker: string, pod: string, node: string | undefined, naming: Naming): string {
+  const which = naming === 'Rank' ? worker : `${worker}, Pod ${pod}`;
+  return node === undefined ? which : `${which} on node ${node}`;
+}
