@@ -4,6 +4,7 @@
 const LABELS: Readonly<Record<string, string>> = {
   announced: 'announced',
   atBarrier: 'all at barrier',
+  heldBack: 'back-off over',
   released: 'released',
   podsGone: 'old Pods gone',
   podsRunning: 'new Pods run',

@@ -123,7 +123,7 @@ export const ALERTS: readonly Alert[] = [
     severity: 'warning',
     summary: 'A phase of restarts in place takes more than a minute',
     description:
-      'detect: nodes report late. announce: Pods are missing, or agents are turned away. release: the operator or the API server is slow.',
+      'detect: nodes report late. announce: Pods are missing, or agents are turned away. backoff: groups crash in a loop. release: the operator or the API server is slow.',
   },
   {
     name: 'LockstepMembersReplaced',

@@ -10,7 +10,7 @@ import type { JobResume } from './child-jobs/job-resume.ts';
 import type { OverduePod, PodFacts } from './epoch/pod-facts.ts';
 import type { AccountedClass } from './goodput/classes.ts';
 import type { AgentRights } from './injection/agent-rights.ts';
-import type { JobSetStatus, RestartCause } from './jobset.ts';
+import type { JobSetStatus, RestartCause, RestartPhases } from './jobset.ts';
 import type { ReplacementCause } from './ladder/ladder-settings.ts';
 import type { Question } from './snapshot.ts';
 import type { ConditionChange } from './status/conditions.ts';
@@ -74,11 +74,7 @@ export type Outcome =
       readonly counted: boolean;
       readonly detectMs?: number | undefined;
     }
-  | {
-      readonly kind: 'EpochReleased';
-      readonly announceMs?: number | undefined;
-      readonly releaseMs?: number | undefined;
-    }
+  | ({ readonly kind: 'EpochReleased' } & Omit<RestartPhases, 'detectMs'>)
   /** By how much sums of `status.goodput` have grown. */
   | {
       readonly kind: 'TimeAccounted';

@@ -338,6 +338,11 @@ export interface RestartPhases {
   readonly detectMs?: number;
   /** From that write to the last announcement of the new epoch. */
   readonly announceMs?: number;
+  /**
+   * How much of `releaseMs` the group was held back for, because it crashed in a loop; absent: not
+   * at all.
+   */
+  readonly backoffMs?: number;
   /** From the last announcement to the status write that released the new epoch. */
   readonly releaseMs?: number;
 }

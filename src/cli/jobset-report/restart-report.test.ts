@@ -112,6 +112,23 @@ describe('the report about a JobSet', () => {
     expect(lines[second + 1]).toContain('last words of Pod train-w-0-5:');
   });
 
+  it('tells for how long a crash loop holds the group back, and held it back', () => {
+    const crash = (epoch: number): RestartRecord => ({
+      ...FIRST,
+      epoch,
+      time: '2026-01-01T00:59:59.500000Z',
+      ranMs: 10,
+    });
+    const phases = { announceMs: 100, backoffMs: 900, releaseMs: 910 };
+    const restartHistory = [crash(4), { ...crash(3), phases }, crash(2), crash(1)];
+    const report = reportOf({ deprecatedEpoch: 4, syncedEpoch: 4, restartHistory });
+    expect(report.backoffLeftMs).toBe(500);
+    const lines = reportLines(report, 60);
+    expect(lines.at(-1)).toBe('  back-off: 0.50 s left');
+    expect(lines.join('\n')).toMatch(/^ {2}back-off over {7}1\.00 s {3}\+0\.90 s {2,}#+$/m);
+    expect(reportOf({ restartHistory }).backoffLeftMs).toBeNull();
+  });
+
   it('tells what each restart cost, as far as that is known', () => {
     const course = {
       fromMs: 0,

@@ -1,4 +1,6 @@
 /** The data of `lockstep report JOBSET`: where its time went, its recorded restarts, their cost. */
+
+import { backoffEndMs, releasingMs } from '../../jobset/epoch/restart-history.ts';
 import { type ReportedRestart, reportedRestarts } from '../../jobset/epoch/restart-request.ts';
 import { type GoodputAt, goodputAt } from '../../jobset/goodput/goodput-at.ts';
 import { type RestartCost, restartCosts } from '../../jobset/goodput/restart-cost.ts';
@@ -25,6 +27,8 @@ export interface RestartReport extends RestartBudget {
   readonly restartHistory: readonly CostedRestart[];
   /** How long the group was down in these, as far as their phases are known. */
   readonly downMs: number;
+  /** For how long a crash loop holds the next epoch back; null: nothing does. */
+  readonly backoffLeftMs: number | null;
   /** What became of its time; null: the operator does not account for it. */
   readonly goodput: GoodputAt | null;
   /** Nodes that replaced members have left, the oldest first. */
@@ -54,6 +58,8 @@ export function restartReport(
   const restartHistory = reportedRestarts(jobSet)
     .map((record) => ({ ...record, cost: costs.get(record.epoch) ?? null }))
     .toReversed();
+  const heldUntilMs = backoffEndMs(jobSet);
+  const leftMs = heldUntilMs && heldUntilMs - nowMs;
   const failed = status.conditions?.find(
     ({ type, status: is }) => type === 'Failed' && is === 'True',
   );
@@ -66,6 +72,7 @@ export function restartReport(
     ...restartBudget(jobSet),
     restartHistory,
     downMs: restartHistory.reduce((sum, record) => sum + downMs(record), 0),
+    backoffLeftMs: leftMs === undefined || leftMs <= 0 ? null : leftMs,
     goodput: goodputAt(jobSet, nowMs, reported) ?? null,
     avoidedNodes: (status.avoidedNodes ?? []).toReversed(),
     failure:
@@ -77,13 +84,14 @@ export function restartReport(
 
 /** Lines for people. A line of text may be longer than `width`; a row of numbers is not. */
 export function reportLines(report: RestartReport, width: number): readonly string[] {
-  const { restartHistory, goodput, avoidedNodes, failure } = report;
+  const { restartHistory, goodput, avoidedNodes, backoffLeftMs, failure } = report;
   const longestMs = Math.max(0, ...restartHistory.map(downMs));
   return [
     ...totals(report),
     ...(goodput === null ? [] : ['', 'where the time went:', ...goodputTable(goodput, width)]),
     ...(avoidedNodes.length === 0 ? [] : ['', ...avoidedLines(avoidedNodes)]),
     ...restartHistory.flatMap((record) => ['', ...restartLines(record, { longestMs, width })]),
+    ...(backoffLeftMs === null ? [] : [`  back-off: ${seconds(backoffLeftMs)} left`]),
     ...(failure === null
       ? []
       : [
@@ -161,8 +169,13 @@ function phaseRows(
   { phases }: ReportedRestart,
   scale: { readonly longestMs: number; readonly width: number },
 ): readonly string[] {
-  const { detectMs, announceMs, releaseMs } = phases ?? {};
-  const known = Object.entries({ announced: detectMs, atBarrier: announceMs, released: releaseMs });
+  const { detectMs, announceMs, backoffMs } = phases ?? {};
+  const known = Object.entries({
+    announced: detectMs,
+    atBarrier: announceMs,
+    heldBack: backoffMs,
+    released: releasingMs(phases ?? {}),
+  });
   const durations = known.flatMap(([phase, ms]) =>
     ms === undefined ? [] : [[phase, ms] as const],
   );

@@ -228,7 +228,10 @@ function release(facts: GroupFacts, names: readonly string[]): readonly Decision
   const stored = new Map(status.replicatedJobsStatus?.map((each) => [each.name, each]));
   const memberCount = slotCount(stages.filter((stage) => stage.released === group.epoch));
   const isRestart = (status.deprecatedEpoch ?? 0) > 0;
-  const history = isRestart ? recordRelease(told, members.lastAnnouncementMs, nowMs) : told;
+  const backoff = backoffMs(jobSet, status.restartHistory);
+  const history = isRestart
+    ? recordRelease(told, members.lastAnnouncementMs, nowMs, backoff)
+    : told;
   const culprit = closed && culpritInWords(closed);
   const why = closed && judgedInWords(closed);
   const change = {
@@ -244,13 +247,13 @@ function release(facts: GroupFacts, names: readonly string[]): readonly Decision
   const message = `epoch ${group.epoch} was released to ${memberCount} members${why === undefined ? '' : `; ${why}`}`;
   // A ReplicatedJob that joins an existing epoch adds no phases to its restart.
   const isTimed = isRestart && history !== status.restartHistory;
-  const { announceMs, releaseMs } = (isTimed ? history?.[0]?.phases : undefined) ?? {};
+  const { detectMs: _, ...phases } = (isTimed ? history?.[0]?.phases : undefined) ?? {};
   return [
     {
       status: change,
       conditions: [{ type: 'RestartingInPlace', status: 'False', reason: 'Released', message }],
       ...(culprit === undefined ? {} : { events: [culpritEvent(culprit)] }),
-      outcomes: [{ kind: 'EpochReleased', announceMs, releaseMs }],
+      outcomes: [{ kind: 'EpochReleased', ...phases }],
       keepsCounters: isRestart,
       isLast: true,
     },

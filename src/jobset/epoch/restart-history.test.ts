@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import type { RestartRecord } from '../jobset.ts';
-import { crashLoopDelayMs, recordEnd, recordRelease } from './restart-history.ts';
+import { storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
+import type { JobSetStatus, RestartRecord } from '../jobset.ts';
+import { RESTART_BACKOFF } from '../names.ts';
+import {
+  backoffEndMs,
+  crashLoopDelayMs,
+  recordEnd,
+  recordRelease,
+  releasingMs,
+} from './restart-history.ts';
 
 const record = (ranMs: number | undefined, epoch = 1): RestartRecord => ({
   epoch,
@@ -35,6 +43,42 @@ describe('crash loop', () => {
   });
 });
 
+describe('the end of the back-off', () => {
+  const restartHistory = [4, 3, 2, 1].map((epoch) => record(100, epoch));
+  const held: JobSetStatus = { deprecatedEpoch: 4, syncedEpoch: 4, restartHistory };
+  const endMs = Date.parse(restartHistory[0]?.time ?? '') + 1000;
+
+  test.each([
+    ['while the next epoch waits', { status: held }, endMs],
+    ['once it is released', { status: { ...held, syncedEpoch: 5 } }, undefined],
+    [
+      'after three short epochs',
+      {
+        status: {
+          ...held,
+          restartHistory: restartHistory.slice(1),
+          deprecatedEpoch: 3,
+          syncedEpoch: 3,
+        },
+      },
+      undefined,
+    ],
+    ['while it is suspended', { status: held, suspend: true }, undefined],
+    ['when it has failed', { status: { ...held, terminalState: 'Failed' as const } }, undefined],
+    [
+      'where a default of the Namespace turns it off',
+      { status: { ...held, recordedAnnotations: { [RESTART_BACKOFF]: 'Disabled' } } },
+      undefined,
+    ],
+    ['before the first epoch', { status: {} }, undefined],
+  ])(
+    'is known %s',
+    (_, { status, suspend = false }: { status: JobSetStatus; suspend?: boolean }, end) => {
+      expect(backoffEndMs({ ...storedJobSet({ suspend }), status })).toBe(end);
+    },
+  );
+});
+
 describe('history', () => {
   test('keeps the newest records, newest first, within its bound', () => {
     let history: readonly RestartRecord[] = [];
@@ -50,6 +94,22 @@ describe('history', () => {
       undefined,
     ]);
     expect(recordRelease(once, endedMs + 900, endedMs + 1000)).toBe(once);
+  });
+
+  test.each([
+    ['all announced at once', 300, 1020, { announceMs: 300, backoffMs: 700, releaseMs: 720 }],
+    ['a member was later', 1010, 1020, { announceMs: 1010, releaseMs: 10 }],
+    [
+      'another leader released it, whose clock is behind',
+      300,
+      900,
+      { announceMs: 300, backoffMs: 600, releaseMs: 600 },
+    ],
+  ])('tells how long a crash loop held the group back: %s', (_, announced, released, phases) => {
+    const endedMs = Date.parse('2026-01-01T00:00:00Z');
+    const history = recordRelease([record(5)], endedMs + announced, endedMs + released, 1000);
+    expect(history?.[0]?.phases).toEqual(phases);
+    expect(releasingMs(phases)).toBe(released - Math.max(announced, Math.min(released, 1000)));
   });
 
   test('does not let clocks that went back make a phase negative', () => {

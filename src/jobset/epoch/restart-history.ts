@@ -1,17 +1,20 @@
-import { isOff } from '../annotations/table.ts';
-import {
-  type JobSet,
-  type JobSetStatus,
-  RESTART_HISTORY_LIMIT,
-  type RestartRecord,
-} from '../jobset.ts';
-import { RESTART_BACKOFF } from '../names.ts';
-
 /**
  * `status.restartHistory`, newest first, and the crash-loop delay: how long a group that ends again
  * and again right after its release is held at the barrier
  * (`docs/design/release-hazards.md#a-group-crashes-in-a-loop`).
  */
+import { isOff } from '../annotations/table.ts';
+import {
+  type JobSet,
+  type JobSetStatus,
+  RESTART_HISTORY_LIMIT,
+  type RestartPhases,
+  type RestartRecord,
+} from '../jobset.ts';
+import { RESTART_BACKOFF } from '../names.ts';
+import { asRecorded } from '../overrides/recorded-annotations.ts';
+import { epochsOf } from './dialect.ts';
+
 export function recordEnd(
   history: readonly RestartRecord[] | undefined,
   record: RestartRecord,
@@ -55,6 +58,22 @@ export function backoffMs(
     : crashLoopDelayMs(history);
 }
 
+/**
+ * When the delay ends that holds back the next epoch of a crash loop; undefined: nothing holds it
+ * back. It may be over, while members are missing.
+ */
+export function backoffEndMs(jobSet: JobSet): number | undefined {
+  const { status = {}, spec } = jobSet;
+  const [newest] = status.restartHistory ?? [];
+  const { deprecated, synced } = epochsOf(status);
+  const isOver = status.terminalState === 'Completed' || status.terminalState === 'Failed';
+  if (newest === undefined || isOver || spec.suspend === true) return undefined;
+  if (synced > deprecated || newest.epoch !== deprecated) return undefined;
+  const delayMs = backoffMs(asRecorded(jobSet), status.restartHistory);
+  const endedMs = Date.parse(newest.time);
+  return delayMs === 0 || Number.isNaN(endedMs) ? undefined : endedMs + delayMs;
+}
+
 export function shortEpochsInARow(history: readonly RestartRecord[] | undefined): number {
   let short = 0;
   for (const { ranMs } of history ?? []) {
@@ -63,6 +82,11 @@ export function shortEpochsInARow(history: readonly RestartRecord[] | undefined)
     short++;
   }
   return short;
+}
+
+/** How long the release took after nothing held the group back any more. */
+export function releasingMs({ releaseMs, backoffMs = 0 }: RestartPhases): number | undefined {
+  return releaseMs === undefined ? undefined : Math.max(0, releaseMs - backoffMs);
 }
 
 /** How long the running epoch has run, or undefined if it was not released. */
@@ -75,20 +99,26 @@ export function runningForMs(
   return isReleased && !Number.isNaN(since) ? Math.max(0, nowMs - since) : undefined;
 }
 
-/** The history with the phases of its newest restart, which ends with a release at `nowMs`. */
+/**
+ * The history with the phases of its newest restart, which ends with a release at `nowMs`. A crash
+ * loop held it back for `delayMs` since the end of the epoch.
+ */
 export function recordRelease(
   history: readonly RestartRecord[] | undefined,
   lastAnnouncementMs: number | undefined,
   nowMs: number,
+  delayMs = 0,
 ): readonly RestartRecord[] | undefined {
   const [newest, ...older] = history ?? [];
   if (newest === undefined || newest.phases?.announceMs !== undefined) return history;
   const endedMs = Date.parse(newest.time);
   const releasedMs = Math.max(endedMs, nowMs);
   const announcedMs = Math.min(releasedMs, Math.max(endedMs, lastAnnouncementMs ?? releasedMs));
+  const heldMs = Math.max(0, Math.min(releasedMs, endedMs + delayMs) - announcedMs);
   const phases = {
     ...newest.phases,
     announceMs: announcedMs - endedMs,
+    ...(heldMs > 0 && { backoffMs: heldMs }),
     releaseMs: releasedMs - announcedMs,
   };
   return [{ ...newest, phases }, ...older];

@@ -181,7 +181,7 @@ const STATUS: Whole<JobSetStatus> = {
         },
       ],
       lastWords: { pod: 'p', text: 'out of memory' },
-      phases: { detectMs: 1, announceMs: 2, releaseMs: 3 },
+      phases: { detectMs: 1, announceMs: 2, releaseMs: 3, backoffMs: 1 },
       course: { fromMs: 10, parts: [{ class: 'Lost', ms: 11 }] },
     },
   ],

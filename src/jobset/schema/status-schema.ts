@@ -115,6 +115,7 @@ const RESTART_PHASES = object(
     detectMs: int64('From the end of the container to the end of the epoch.'),
     announceMs: int64('From there to the last announcement of the next epoch.'),
     releaseMs: int64('From there to the release of the next epoch.'),
+    backoffMs: atLeastZero(int64('The part of `releaseMs` for which a crash loop held it back.')),
   },
   { description: 'How long each phase of the restart took, in milliseconds.' },
 );

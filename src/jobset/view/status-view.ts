@@ -9,6 +9,7 @@ import { epochsOf } from '../epoch/dialect.ts';
 import { groupSize } from '../epoch/group-state.ts';
 import type { Notice } from '../epoch/notice.ts';
 import { type PodFacts, podFacts } from '../epoch/pod-facts.ts';
+import { backoffEndMs } from '../epoch/restart-history.ts';
 import { type ReportedRestart, reportedRestarts } from '../epoch/restart-request.ts';
 import type { WorkerEnd } from '../epoch/worker-end.ts';
 import { type GoodputAt, goodputAt } from '../goodput/goodput-at.ts';
@@ -58,6 +59,11 @@ export interface JobSetView extends RestartBudget {
   /** How many of the expected members have announced the current epoch. */
   readonly announced: number;
   readonly size: number;
+  /**
+   * Until when a crash loop holds the next epoch back, in Unix milliseconds; null: nothing does. It
+   * may be over while members are missing.
+   */
+  readonly backoffEndMs: number | null;
   /** For failures: what a user or a change of the size ended is not one of them. */
   readonly inPlaceRestarts: number;
   readonly restarts: number;
@@ -190,6 +196,7 @@ function jobSetView(
     syncedEpoch: isInPlace ? synced : null,
     announced,
     size,
+    backoffEndMs: backoffEndMs(jobSet) ?? null,
     inPlaceRestarts: status.inPlaceRestarts ?? 0,
     restarts: status.restarts ?? 0,
     ...restartBudget(jobSet),

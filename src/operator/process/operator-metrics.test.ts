@@ -22,7 +22,7 @@ test('metrics count outcomes by JobSet, restarts by cause, and the phases of res
   const { observe, forcedDeletion } = operatorMetrics(metrics);
   forcedDeletion('LostNodeDeadline');
   observe(OF, { kind: 'EpochEnded', cause: 'WorkerFailed', counted: true, detectMs: 40 });
-  observe(OF, { kind: 'EpochReleased', announceMs: 300, releaseMs: 20 });
+  observe(OF, { kind: 'EpochReleased', announceMs: 300, backoffMs: 1000, releaseMs: 1020 });
   observe(OF, { kind: 'EpochEnded', cause: 'Resumed', counted: false });
   observe(OF, { kind: 'JobsRestarted', counted: true });
   observe(OF, { kind: 'EpochEnded', cause: 'JobsRecreated', counted: true });
@@ -40,6 +40,7 @@ test('metrics count outcomes by JobSet, restarts by cause, and the phases of res
       'lockstep_forced_pod_deletions_total{reason="LostNodeDeadline"} 1',
       'lockstep_restart_phase_seconds_sum{phase="detect"} 0.04',
       'lockstep_restart_phase_seconds_sum{phase="announce"} 0.3',
+      'lockstep_restart_phase_seconds_sum{phase="backoff"} 1',
       'lockstep_restart_phase_seconds_sum{phase="release"} 0.02',
     ]),
   );

@@ -1,5 +1,6 @@
 /** The operator's metrics. */
 import type { Outcome } from '../../jobset/decision.ts';
+import { releasingMs } from '../../jobset/epoch/restart-history.ts';
 import { ACCOUNTED } from '../../jobset/goodput/classes.ts';
 import { REPLACEMENT_CAUSES } from '../../jobset/ladder/ladder-settings.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
@@ -77,7 +78,7 @@ export function operatorMetrics(metrics: Metrics | undefined): OperatorMetrics {
   for (const reason of REPLACEMENT_CAUSES) replaced.add({ reason }, 0);
   const phases = metrics.histogram({
     name: 'lockstep_restart_phase_seconds',
-    help: 'Time of each phase of restarts in place: detect, announce, release',
+    help: 'Time of each phase of restarts in place: detect, announce, backoff, release',
     labels: ['phase'],
     buckets: PHASE_BUCKETS_SECONDS,
   });
@@ -107,7 +108,8 @@ export function operatorMetrics(metrics: Metrics | undefined): OperatorMetrics {
           return restarts.add({ cause: outcome.cause, counted: String(outcome.counted) });
         case 'EpochReleased':
           observePhase('announce', outcome.announceMs);
-          return observePhase('release', outcome.releaseMs);
+          observePhase('backoff', outcome.backoffMs);
+          return observePhase('release', releasingMs(outcome));
         case 'TimeAccounted':
           for (const [name, ms] of Object.entries(outcome.ms))
             goodput.add({ class: name }, ms / 1000);

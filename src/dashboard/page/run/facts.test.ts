@@ -13,6 +13,7 @@ const JOB_SET: JobSetView = {
   size: 4,
   inPlaceRestarts: 3,
   restarts: 0,
+  backoffEndMs: null,
   countedRestarts: 2,
   maxRestarts: 5,
   extraRestarts: 1,

@@ -71,6 +71,7 @@ export function Life({ run, state, lostSinceMs, isRefused }: LifeProps): VNode {
       html`<${Restart}
         ...${{ segments, nowMs, showMember, record: open.record, cost: open.cost }}
         isNewest=${at === restarts.length - 1}
+        backoffEndMs=${jobSet.announced >= jobSet.size ? jobSet.backoffEndMs : null}
         older=${toggle(-1)}
         newer=${toggle(1)}
       />`

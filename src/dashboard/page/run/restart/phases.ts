@@ -1,8 +1,10 @@
 /** How long each phase of a restart took, from the failure to the first step. */
+import { releasingMs } from '../../../../jobset/epoch/restart-history.ts';
 import type { ReportedRestart } from '../../../../jobset/epoch/restart-request.ts';
 import type { TimelineSegment } from '../../../../jobset/goodput/timeline.ts';
 
 export interface Phase {
+  readonly key: keyof typeof PHASES;
   readonly label: string;
   /** What passes in it, for a reader who sees it for the first time. */
   readonly meaning: string;
@@ -10,6 +12,8 @@ export interface Phase {
   readonly fromMs: number;
   /** Null: it is not known. */
   readonly tookMs: number | null;
+  /** How long it will go on for; null: that is not known, or it does not. */
+  readonly leftMs: number | null;
   /** It goes on, so `tookMs` grows; or it comes after one that does. */
   readonly state: 'Over' | 'Open' | 'Later';
 }
@@ -25,9 +29,19 @@ export interface Waterfall {
 const PHASES = {
   detect: ['Noticed', 'from the end of the worker to the write that ended the epoch'],
   announce: ['All at the barrier', 'until the last member had announced the new epoch'],
+  backoff: ['Back-off', 'until the wait was over that a crash loop makes longer each time'],
   release: ['Released', 'until the write that let all workers start'],
   start: ['First step', 'until a member had told of its first step'],
 } as const;
+
+interface WaterfallAt {
+  readonly isNewest: boolean;
+  readonly nowMs: number;
+  /** When the wait of a crash loop is over; null: there is none. All members have announced. */
+  readonly backoffEndMs: number | null;
+}
+
+type Part = readonly [phase: keyof typeof PHASES, tookMs: number | undefined, isOpen: boolean];
 
 /**
  * `isNewest`: no other restart came after it, so what is not known yet may still be going on. A
@@ -36,10 +50,10 @@ const PHASES = {
 export function waterfallOf(
   { time, epoch, phases = {} }: ReportedRestart,
   segments: readonly TimelineSegment[],
-  { isNewest, nowMs }: { readonly isNewest: boolean; readonly nowMs: number },
+  { isNewest, nowMs, backoffEndMs }: WaterfallAt,
 ): Waterfall {
   const endedMs = Date.parse(time);
-  const { detectMs, announceMs, releaseMs } = phases;
+  const { detectMs, announceMs, backoffMs, releaseMs } = phases;
   const isReleased = announceMs !== undefined && releaseMs !== undefined;
   const releasedMs = endedMs + (announceMs ?? 0) + (releaseMs ?? 0);
   const isGathering = isNewest && !isReleased && segments.at(-1)?.class === 'Restarting';
@@ -50,10 +64,14 @@ export function waterfallOf(
   const isStarting =
     isNewest && isReleased && starting !== undefined && segments.at(-1) === starting;
   const waitedMs = Math.max(0, nowMs - endedMs);
-  const parts: readonly (readonly [keyof typeof PHASES, number | undefined, boolean])[] = [
+  const isHeldBack = isGathering && backoffEndMs !== null && nowMs < backoffEndMs;
+  const gathers = isGathering && !isHeldBack;
+  const held: Part = ['backoff', isHeldBack ? waitedMs : backoffMs, isHeldBack];
+  const parts: readonly Part[] = [
     ['detect', detectMs, false],
-    ['announce', announceMs ?? (isGathering ? waitedMs : undefined), isGathering],
-    ['release', isReleased ? releaseMs : undefined, false],
+    ['announce', announceMs ?? (gathers ? waitedMs : undefined), gathers],
+    ...(held[1] === undefined ? [] : [held]),
+    ['release', isReleased ? releasingMs(phases) : undefined, false],
     [
       'start',
       starting === undefined || !isReleased
@@ -70,7 +88,8 @@ export function waterfallOf(
     atMs += tookMs ?? 0;
     const state = isOpen ? 'Open' : isLater ? 'Later' : 'Over';
     isLater ||= isOpen;
-    return { label, meaning, fromMs, tookMs: tookMs ?? null, state };
+    const leftMs = isOpen && key === 'backoff' ? (backoffEndMs ?? nowMs) - nowMs : null;
+    return { key, label, meaning, fromMs, tookMs: tookMs ?? null, leftMs, state };
   });
   return { startMs: endedMs - (detectMs ?? 0), totalMs: atMs, phases: drawn };
 }

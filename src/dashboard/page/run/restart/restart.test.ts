@@ -29,7 +29,7 @@ const SEGMENTS = [
   segment(RELEASED_MS + 2500, RELEASED_MS + 9999, 'Pending', 5),
 ];
 
-const LATER = { isNewest: true, nowMs: ENDED_MS + 20_000 };
+const LATER = { isNewest: true, nowMs: ENDED_MS + 20_000, backoffEndMs: null };
 
 describe('waterfallOf', () => {
   it('lays the phases behind each other', () => {
@@ -48,12 +48,40 @@ describe('waterfallOf', () => {
   it('grows while members gather', () => {
     const { phases: _, ...record } = RECORD;
     const segments = [segment(ENDED_MS, ENDED_MS + 700, 'Restarting', 5)];
-    const { phases } = waterfallOf(record, segments, { isNewest: true, nowMs: ENDED_MS + 700 });
+    const { phases } = waterfallOf(record, segments, {
+      isNewest: true,
+      nowMs: ENDED_MS + 700,
+      backoffEndMs: null,
+    });
     expect(phases.map(({ tookMs, state }) => [tookMs, state])).toEqual([
       [null, 'Over'],
       [700, 'Open'],
       [null, 'Later'],
       [null, 'Later'],
+    ]);
+  });
+
+  it('counts the back-off of a crash loop down, and keeps it apart from the release', () => {
+    const { phases: _, ...record } = RECORD;
+    const segments = [segment(ENDED_MS, ENDED_MS + 700, 'Restarting', 5)];
+    const backoffEndMs = ENDED_MS + 4000;
+    const at = { isNewest: true, nowMs: ENDED_MS + 700, backoffEndMs };
+    const told = ({ phases }: ReturnType<typeof waterfallOf>): object =>
+      phases.map(({ label, tookMs, leftMs, state }) => [label, tookMs, leftMs, state]);
+    expect(told(waterfallOf(record, segments, at))).toEqual([
+      ['Noticed', null, null, 'Over'],
+      ['All at the barrier', null, null, 'Over'],
+      ['Back-off', 700, 3300, 'Open'],
+      ['Released', null, null, 'Later'],
+      ['First step', null, null, 'Later'],
+    ]);
+    const phases = { announceMs: 100, backoffMs: 3900, releaseMs: 3920 };
+    expect(told(waterfallOf({ ...record, phases }, [], LATER))).toEqual([
+      ['Noticed', null, null, 'Over'],
+      ['All at the barrier', 100, null, 'Over'],
+      ['Back-off', 3900, null, 'Over'],
+      ['Released', 20, null, 'Over'],
+      ['First step', null, null, 'Over'],
     ]);
   });
 
@@ -63,7 +91,10 @@ describe('waterfallOf', () => {
   });
 
   it.each([
-    ['a restart that another one followed', { isNewest: false, nowMs: ENDED_MS + 700 }],
+    [
+      'a restart that another one followed',
+      { isNewest: false, nowMs: ENDED_MS + 700, backoffEndMs: null },
+    ],
     ['a JobSet that is over', LATER],
   ])('leaves out what is not known of %s', (_, at) => {
     const record = { ...RECORD, phases: { detectMs: 5 } };

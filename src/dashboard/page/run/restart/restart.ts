@@ -24,6 +24,8 @@ export interface RestartProps {
   readonly cost: EpochCost | undefined;
   readonly isNewest: boolean;
   readonly nowMs: number;
+  /** When the wait of a crash loop is over, for which all members have gathered; null: there is none. */
+  readonly backoffEndMs: number | null;
   /** Those before and after it; null: there is none. */
   readonly older: (() => void) | null;
   readonly newer: (() => void) | null;
@@ -110,8 +112,8 @@ function PodLink({ pod, showMember }: { pod: string; showMember: (pod: string) =
 /** Below this share of the whole a phase is drawn wider than it was, so that it can be seen. */
 const LEAST_PERCENT = 0.6;
 
-function Phases({ record, segments, isNewest, nowMs }: RestartProps): VNode {
-  const { phases, totalMs } = waterfallOf(record, segments, { isNewest, nowMs });
+function Phases({ record, segments, isNewest, nowMs, backoffEndMs }: RestartProps): VNode {
+  const { phases, totalMs } = waterfallOf(record, segments, { isNewest, nowMs, backoffEndMs });
   const hasFailure = phases[0]?.tookMs !== null;
   const isOver = phases.every(({ state }) => state === 'Over');
   const isKnown = phases.some(({ tookMs }) => tookMs !== null);
@@ -122,7 +124,7 @@ function Phases({ record, segments, isNewest, nowMs }: RestartProps): VNode {
         <tr><th scope="col">Phase</th><th scope="col">Drawn</th><th scope="col">Took</th><th scope="col">Ended after</th></tr>
       </thead>
       <tbody>
-        ${phases.map(({ label, meaning, fromMs, tookMs, state }, i) => {
+        ${phases.map(({ key, label, meaning, fromMs, tookMs, leftMs, state }) => {
           const left = totalMs === 0 ? 0 : (100 * fromMs) / totalMs;
           const width = totalMs === 0 ? 0 : (100 * (tookMs ?? 0)) / totalMs;
           return html`<tr key=${label} title=${meaning}>
@@ -131,7 +133,7 @@ function Phases({ record, segments, isNewest, nowMs }: RestartProps): VNode {
               ${
                 tookMs !== null &&
                 html`<div
-                  class=${`waterfall-bar is-${i} ${state === 'Open' ? 'is-open' : ''}`}
+                  class=${`waterfall-bar is-${key} ${state === 'Open' ? 'is-open' : ''}`}
                   style=${{
                     left: `${Math.min(left, 100 - LEAST_PERCENT)}%`,
                     width: `${Math.max(LEAST_PERCENT, width)}%`,
@@ -139,7 +141,7 @@ function Phases({ record, segments, isNewest, nowMs }: RestartProps): VNode {
                 ></div>`
               }
             </td>
-            <td class="number">${tookText(tookMs, state)}</td>
+            <td class="number">${tookText(tookMs, leftMs, state)}</td>
             <td class="number quiet">${tookMs === null ? '' : `+${exact(fromMs + tookMs)}`}</td>
           </tr>`;
         })}
@@ -148,8 +150,9 @@ function Phases({ record, segments, isNewest, nowMs }: RestartProps): VNode {
   </div>`;
 }
 
-function tookText(tookMs: number | null, state: Phase['state']): string {
+function tookText(tookMs: number | null, leftMs: number | null, state: Phase['state']): string {
   if (tookMs === null) return state === 'Later' ? 'not yet' : 'not known';
+  if (leftMs !== null) return `${Math.ceil(leftMs / 1000)} s left`;
   return state === 'Open' ? `${exact(tookMs)} so far` : exact(tookMs);
 }
 
