@@ -83,7 +83,7 @@ export async function accessibilityFaults(page: Page): Promise<readonly string[]
 
 /** `lockstep dashboard` as a user starts it. */
 export interface Served {
-  /** With the token. */
+  /** The one that was printed last: its token works once. */
   readonly address: string;
   readonly port: number;
   stop(): Promise<void>;
@@ -92,7 +92,7 @@ export interface Served {
 export interface ServeOptions {
   readonly kubeconfig: string;
   readonly port?: number;
-  /** Where the token is kept; absent: a directory that goes with the server. */
+  /** Where the key of open pages is kept; absent: a directory that goes with the server. */
   readonly stateHome?: string;
 }
 
@@ -105,10 +105,16 @@ export async function serveDashboard(options: ServeOptions): Promise<Served> {
     env: { ...process.env, XDG_STATE_HOME: stateHome },
   });
   const output = await outputUntil(child, 'Ctrl-C ends it.');
-  const address = /http:\S+/.exec(output)?.[0] ?? '';
+  let printed = output;
+  child.stdout?.on('data', (chunk: Buffer) => {
+    printed += chunk.toString();
+  });
+  const lastAddress = (): string => printed.match(/http:\S+(?=\n)/g)?.at(-1) ?? '';
   return {
-    address,
-    port: Number(new URL(address).port),
+    get address() {
+      return lastAddress();
+    },
+    port: Number(new URL(lastAddress()).port),
     stop: async () => {
       await end(child);
       rmSync(own, { recursive: true, force: true });

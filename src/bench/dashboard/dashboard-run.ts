@@ -1,5 +1,5 @@
 /** A large run for the dashboard: simulated members that train, and the server of the page. */
-import { accessToken } from '../../cli/dashboard/http/access-token.ts';
+import { passingAccessKey } from '../../cli/dashboard/http/access-key.ts';
 import { type Dashboard, startDashboard } from '../../cli/dashboard/server.ts';
 import { connectClient } from '../../runtime/adapters/http-client-connection.ts';
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
@@ -61,7 +61,7 @@ export async function startDashboardRun(size: number, signal: AbortSignal): Prom
       clusterFlags: [],
       cluster: { context: 'bench', server: access.server, serverVersion: '', version: '' },
       scope: { namespace: undefined, fallback: namespace },
-      access: accessToken(systemRandom.uuid()),
+      accessKey: passingAccessKey(),
       port: 0,
       clock: nodeClock,
       random: systemRandom,

@@ -13,7 +13,7 @@ export interface BesideCluster {
 
 export interface BesideClusterOptions {
   readonly kubeconfig: string;
-  /** Where the token is kept. */
+  /** Where the key of open pages is kept. */
   readonly stateDirectory: string;
   /** Another one is taken if it is in use. */
   readonly port: number;
@@ -41,6 +41,7 @@ export async function serveBesideCluster({
         scope,
         stateDirectory,
         clock: nodeClock,
+        print: (text) => process.stdout.write(text),
       });
     };
     try {

@@ -58,9 +58,10 @@ export async function dashboard(
       scope: { namespace, fallback: connection.access.namespace },
       stateDirectory: DEFAULT_STATE_DIRECTORY,
       clock: nodeClock,
+      print: (text) => process.stdout.write(text),
     });
     process.stdout.write(`The dashboard is at\n  ${served.address}\nCtrl-C ends it.\n`);
-    if (doesOpen) openBrowser(served.address);
+    if (doesOpen) openBrowser(served.openedAddress());
     await new Promise<void>((resolve) => {
       if (signal.aborted) resolve();
       signal.addEventListener('abort', () => resolve(), { once: true });

@@ -22,9 +22,7 @@ import { waitFor } from '../../runtime/informer/wait-for.ts';
 import { sleep } from '../../runtime/ports/clock.ts';
 import { SILENT } from '../../runtime/ports/logger.ts';
 import type { HttpHandler, HttpRequest } from '../../runtime/ports/transport.ts';
-import type { AccessToken } from './http/access-token.ts';
-import { accessToken } from './http/access-token.ts';
-import { cookieName } from './http/guard.ts';
+import { type AccessKey, passingAccessKey } from './http/access-key.ts';
 import type { Scope } from './overview/overview-source.ts';
 import { type Dashboard, startDashboard } from './server.ts';
 
@@ -100,7 +98,9 @@ export async function startTestCluster(): Promise<TestCluster> {
 
 export interface TestPage {
   readonly dashboard: Dashboard;
-  readonly access: AccessToken;
+  readonly accessKey: AccessKey;
+  /** As the browser sends it. */
+  readonly cookie: string;
   /** With the cookie of a session. */
   fetch(path: string, options?: RequestInit): Promise<Response>;
   /** Follows a stream until the condition holds for the state that its messages build up. */
@@ -124,21 +124,24 @@ export async function openTestPage(
   cluster: Pick<TestCluster, 'connection' | 'url'>,
   scope: Scope = { namespace: undefined, fallback: 'default' },
   port = 0,
+  accessKey = passingAccessKey(),
 ): Promise<TestPage> {
   const pageDirectory = mkdtempSync(join(tmpdir(), 'lockstep-page-'));
-  const access = accessToken('t'.repeat(43));
   const dashboard = await startDashboard({
     ...RUNTIME,
     connection: cluster.connection,
     clusterFlags: ['--context', 'test'],
     cluster: { context: 'test', server: cluster.url, serverVersion: '1', version: '1' },
     scope,
-    access,
+    accessKey,
     port,
     pageDirectory,
   });
   const origin = `http://${LOOPBACK}:${dashboard.port}`;
-  const cookie = `${cookieName(dashboard.port)}=${access.cookie}`;
+  const logIn = async (): Promise<Response> => fetch(dashboard.address, { redirect: 'manual' });
+  // A connection to the server that was on this port before is dead.
+  const { headers: answered } = await logIn().catch(logIn);
+  const [cookie = ''] = (answered.get('set-cookie') ?? '').split(';');
   const open: { close(): void }[] = [];
   const request = async (path: string, options: RequestInit = {}): Promise<Response> =>
     fetch(origin + path, {
@@ -148,7 +151,8 @@ export async function openTestPage(
     });
   return {
     dashboard,
-    access,
+    accessKey,
+    cookie,
     fetch: request,
     follow: (path, empty, step) => {
       const followed = followStream(request, path, empty, step);

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { LogMessage } from '../../dashboard/messages/log.ts';
 import {
@@ -12,6 +13,7 @@ import {
   type RunState,
   withRunMessage,
 } from '../../dashboard/messages/run.ts';
+import { type Pass, proofText, type ServerStart } from '../../dashboard/messages/session.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { JOBSET_NAME, JOBSET_UID } from '../../jobset/names.ts';
 import type { Stored } from '../../kube/meta.ts';
@@ -107,24 +109,34 @@ function log(pod: string): Followed<readonly LogMessage[]> {
 
 describe('a session', () => {
   test('begins with the token, which leaves the address', async () => {
-    const response = await fetch(page.dashboard.address, { redirect: 'manual' });
+    const { address, port } = page.dashboard;
+    const response = await fetch(address, { redirect: 'manual' });
     expect(response.status).toBe(303);
     expect(response.headers.get('location')).toBe('/');
     const cookie = response.headers.get('set-cookie') ?? '';
-    expect(cookie).toBe(
-      `lockstep-${page.dashboard.port}=${page.access.cookie}; HttpOnly; SameSite=Strict; Path=/`,
+    expect(cookie).toMatch(
+      new RegExp(`^lockstep-${port}=[\\w-]{43}; HttpOnly; SameSite=Strict; Path=/$`),
     );
-    expect(cookie).not.toContain(page.access.token);
+    expect(address).not.toContain(cookie.slice(cookie.indexOf('=') + 1, cookie.indexOf(';')));
+    expect(page.dashboard.address).not.toBe(address);
   });
 
   test('begins with a link on a page of another site, to which a redirect would lose it', async () => {
     const headers = { 'sec-fetch-site': 'cross-site' };
     const response = await fetch(page.dashboard.address, { redirect: 'manual', headers });
     expect(response.status).toBe(200);
-    expect(response.headers.get('set-cookie')).toContain(page.access.cookie);
+    expect(response.headers.get('set-cookie')).toContain('HttpOnly');
     const text = await response.text();
     expect(text).toContain('<meta http-equiv="refresh" content="0; url=/">');
-    expect(text).not.toContain(page.access.token);
+    expect(text).not.toContain('token');
+  });
+
+  test('begins once for an address that a program was started with', async () => {
+    const opened = page.dashboard.openedAddress();
+    expect((await fetch(opened, { redirect: 'manual' })).status).toBe(303);
+    const again = await fetch(opened, { redirect: 'manual' });
+    expect(again.status).toBe(401);
+    expect(await again.text()).toContain('This address was used twice within a minute');
   });
 
   test('is needed for everything', async () => {
@@ -139,7 +151,7 @@ describe('a session', () => {
     const address = `http://127.0.0.1:${page.dashboard.port}/api/overview`;
     const toScript = await fetch(address, { headers: { accept: 'text/plain' } });
     expect(toScript.headers.get('content-type')).toBe('text/plain; charset=utf-8');
-    expect(await toScript.text()).toMatch(/^Open the address .*\.\.$/);
+    expect(await toScript.text()).toMatch(/^Open the address .*works once\.$/);
     const toPerson = await fetch(address, { headers: { accept: 'text/html,*/*' } });
     expect(toPerson.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(await toPerson.text()).toMatch(/<p>Open the address /);
@@ -177,11 +189,28 @@ describe('a session', () => {
     expect(large.status).toBe(413);
   });
 
-  test('goes on with a server that is started again', async () => {
+  test('ends with its server, and goes on for a page that has a pass', async () => {
     const { port } = page.dashboard;
+    const host = `127.0.0.1:${port}`;
+    const { id, secret } = (await (await page.fetch('/api/pass')).json()) as Pass;
     await page.dashboard.close();
-    const again = await openTestPage(cluster, undefined, port);
-    expect((await page.fetch('/api/cluster')).status).toBe(200);
+    const again = await openTestPage(cluster, undefined, port, page.accessKey);
+    const withOld = await again.fetch('/api/cluster', { headers: { cookie: page.cookie } });
+    expect(withOld.status).toBe(401);
+
+    const { start } = (await (await fetch(`http://${host}/api/start`)).json()) as ServerStart;
+    const renew = async (name: string): Promise<Response> => {
+      const text = proofText(name, start);
+      const proof = createHmac('sha256', secret).update(text).digest('base64url');
+      const headers = { origin: `http://${host}`, 'content-type': 'application/json' };
+      const body = JSON.stringify({ id, proof });
+      return fetch(`http://${host}/api/renew`, { method: 'POST', headers, body });
+    };
+    expect((await renew(`localhost:${port}`)).status).toBe(401);
+    const renewed = await renew(host);
+    expect(renewed.status).toBe(200);
+    const [cookie = ''] = (renewed.headers.get('set-cookie') ?? '').split(';');
+    expect((await again.fetch('/api/cluster', { headers: { cookie } })).status).toBe(200);
     await again.stop();
   });
 });

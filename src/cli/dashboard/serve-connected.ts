@@ -4,7 +4,7 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import { systemRandom } from '../../runtime/adapters/system-random.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Connected } from '../cluster-connection.ts';
-import { accessTokenIn } from './http/access-token.ts';
+import { accessKeyIn } from './http/access-key.ts';
 import type { Scope } from './overview/overview-source.ts';
 import { type Dashboard, startDashboard } from './server.ts';
 
@@ -14,9 +14,11 @@ export interface ServeOptions {
   /** 0: any that is free. */
   readonly port: number;
   readonly scope: Scope;
-  /** Where the token is kept, so that open pages survive a restart. */
+  /** Where the key is kept, so that open pages survive a restart. */
   readonly stateDirectory: string;
   readonly clock: Clock;
+  /** Prints for the user. */
+  readonly print: (text: string) => void;
 }
 
 /** Says which flag to change. */
@@ -27,7 +29,7 @@ export class PortInUse extends Error {
 /** Rejects with an error that says what to do if the port is taken. */
 export async function serveConnected(
   connection: Connected,
-  { kubeconfig, port, scope, stateDirectory, clock }: ServeOptions,
+  { kubeconfig, port, scope, stateDirectory, clock, print }: ServeOptions,
 ): Promise<Dashboard> {
   const { access, serverVersion } = connection;
   try {
@@ -44,7 +46,8 @@ export async function serveConnected(
         ...(access.context === undefined ? [] : ['--context', access.context]),
       ],
       scope,
-      access: accessTokenIn(stateDirectory, clock.now()),
+      accessKey: accessKeyIn(stateDirectory, clock.now()),
+      onNewAddress: (address) => print(`Another browser can open\n  ${address}\n`),
       port,
       clock,
       random: systemRandom,

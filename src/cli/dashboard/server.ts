@@ -6,6 +6,7 @@ import type { ActionAnswer } from '../../dashboard/messages/action.ts';
 import type { OverviewMessage } from '../../dashboard/messages/overview.ts';
 import type { ClusterView } from '../../dashboard/messages/paths.ts';
 import type { RunMessage } from '../../dashboard/messages/run.ts';
+import type { ServerStart } from '../../dashboard/messages/session.ts';
 import { dns1123LabelErrors, dns1123SubdomainErrors } from '../../kube/name-rules.ts';
 import type { ClientConnection } from '../../runtime/adapters/http-client-connection.ts';
 import { type HttpServer, startHttpServer } from '../../runtime/adapters/http-server.ts';
@@ -16,9 +17,11 @@ import { HubMembers } from '../jobset-status/hub-members.ts';
 import { NodeHealth } from '../jobset-status/node-health.ts';
 import { parseActionRequest } from './action/action-request.ts';
 import { perform } from './action/perform.ts';
-import type { AccessToken } from './http/access-token.ts';
-import { answer, jsonAnswer, loggedIn, refusal } from './http/answers.ts';
-import { cookieName, judge, type Permitted } from './http/guard.ts';
+import type { AccessKey } from './http/access-key.ts';
+import { answer, jsonAnswer, refusal } from './http/answers.ts';
+import { judge, type Permitted } from './http/guard.ts';
+import { logIn, renewSession } from './http/log-in.ts';
+import { Sessions } from './http/sessions.ts';
 import { streamLog } from './log/log-stream.ts';
 import { OverviewSource, type Scope } from './overview/overview-source.ts';
 import { RightsCheck } from './run/rights.ts';
@@ -34,7 +37,9 @@ export interface DashboardOptions {
   /** Flags of kubectl and of our own command that lead to it. */
   readonly clusterFlags: readonly string[];
   readonly scope: Scope;
-  readonly access: AccessToken;
+  readonly accessKey: AccessKey;
+  /** The address was used, and this one takes its place. */
+  readonly onNewAddress?: (address: string) => void;
   /** 0: any that is free. */
   readonly port: number;
   readonly clock: Clock;
@@ -44,8 +49,10 @@ export interface DashboardOptions {
 }
 
 export interface Dashboard {
-  /** With the token. */
+  /** For the user, with a token that works once: another one takes its place. */
   readonly address: string;
+  /** For the arguments of a program: it works once, and soon no more. */
+  openedAddress(): string;
   readonly port: number;
   close(): Promise<void>;
 }
@@ -81,13 +88,18 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
     maxHeadBytes: MAX_HEAD_BYTES,
     maxConnections: MAX_CONNECTIONS,
   });
-  return dashboardOf(site, server, options.access);
+  site.sessions.onNewToken = (token) => options.onNewAddress?.(addressOf(server.port, token));
+  return dashboardOf(site, server);
 }
 
-function dashboardOf(site: Site, server: HttpServer, { token }: AccessToken): Dashboard {
+function dashboardOf(site: Site, server: HttpServer): Dashboard {
+  const { port } = server;
   return {
-    address: `http://${HOST}:${server.port}/?token=${token}`,
-    port: server.port,
+    get address() {
+      return addressOf(port, site.sessions.printedToken);
+    },
+    openedAddress: () => addressOf(port, site.sessions.openedToken()),
+    port,
     close: async () => {
       await site.close();
       await server.close();
@@ -95,7 +107,12 @@ function dashboardOf(site: Site, server: HttpServer, { token }: AccessToken): Da
   };
 }
 
+function addressOf(port: number, token: string): string {
+  return `http://${HOST}:${port}/?token=${token}`;
+}
+
 class Site {
+  readonly sessions: Sessions;
   readonly #options: DashboardOptions;
   readonly #surroundings: Surroundings;
   readonly #streams = new Set<EventStream>();
@@ -108,25 +125,23 @@ class Site {
   constructor(options: DashboardOptions) {
     const { connection, clock, random } = options;
     this.#options = options;
+    this.sessions = new Sessions({ key: options.accessKey, clock });
     const health = new ClusterHealth(connection.transport, clock);
     this.#surroundings = { client: connection.client, clock, random, health };
   }
 
   async answer(request: HttpRequest, port: number): Promise<HttpResponse> {
-    const { access } = this.#options;
-    const judgement = judge(request, { port, access });
+    const hasSession = (cookie: string): boolean => this.sessions.has(cookie);
+    const judgement = judge(request, { port, hasSession });
     switch (judgement.kind) {
       case 'Refused': {
         const { status, why, allow } = judgement;
         return refusal(request, status, why, allow === undefined ? {} : { allow });
       }
       case 'LogIn':
-        return loggedIn(
-          request,
-          `${cookieName(port)}=${access.cookie}; HttpOnly; SameSite=Strict; Path=/`,
-        );
+        return logIn(this.sessions, judgement, request, port);
       case 'Permitted':
-        return this.#permitted(judgement.request, request);
+        return this.#permitted(judgement.request, request, port);
     }
   }
 
@@ -136,8 +151,14 @@ class Site {
     await Promise.all(feeds.map(async (feed) => feed?.close()));
   }
 
-  async #permitted(asked: Permitted, request: HttpRequest): Promise<HttpResponse> {
+  async #permitted(asked: Permitted, request: HttpRequest, port: number): Promise<HttpResponse> {
     switch (asked.kind) {
+      case 'Pass':
+        return jsonAnswer(200, this.sessions.newPass(`${HOST}:${port}`));
+      case 'Start':
+        return jsonAnswer(200, { start: this.sessions.start } satisfies ServerStart);
+      case 'Renew':
+        return renewSession(this.sessions, request, `${HOST}:${port}`, port);
       case 'File':
         return this.#file(asked.name, asked.contentType, request);
       case 'Cluster':

@@ -1,4 +1,4 @@
-/** The addresses of the server. All but the page itself need the cookie of a session. */
+/** The addresses of the server. All but those of a renewal need the cookie of a session. */
 
 /** Streams of server-sent events; each event is one message as JSON. */
 export const OVERVIEW_EVENTS = '/api/overview';
@@ -8,6 +8,13 @@ export const LOG_EVENTS = '/api/log';
 export const ACTIONS = '/api/action';
 /** `GET`: which cluster it is, a `ClusterView`. */
 export const CLUSTER = '/api/cluster';
+
+/** `GET`: a `Pass` for this page. */
+export const PASS = '/api/pass';
+/** `GET`: the `ServerStart`. */
+export const START = '/api/start';
+/** `POST` with a `Renewal` as JSON: a session for a page with a pass. */
+export const RENEW = '/api/renew';
 
 export interface ClusterView {
   /** Name of the kubeconfig's context. */

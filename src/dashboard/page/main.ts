@@ -2,6 +2,7 @@
 import { html } from 'htm/preact';
 import { render, type VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { keepPass } from './adapters/session.ts';
 import { ErrorBoundary } from './frame/error-boundary.ts';
 import { Frame } from './frame/frame.ts';
 import { Overview } from './overview/overview.ts';
@@ -29,5 +30,6 @@ function Page(): VNode {
   </${Frame}>`;
 }
 
+void keepPass();
 const root = document.getElementById('page');
 if (root !== null) render(html`<${Page} />`, root);

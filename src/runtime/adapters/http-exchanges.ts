@@ -175,7 +175,8 @@ export class Exchanges {
   #peerOf(socket: Socket): Peer {
     const known = this.#peers.get(socket);
     if (known !== undefined) return known;
-    const peer = { address: socket.remoteAddress ?? '', ...certificateOf(socket) };
+    const { remoteAddress: address = '', remotePort: port } = socket;
+    const peer = { address, port, ...certificateOf(socket) };
     this.#peers.set(socket, peer);
     return peer;
   }

@@ -134,7 +134,7 @@ describe('an exchange over a socket', () => {
       path: '/prefix/api/v1/pods?limit=1',
       header: 'well?',
       body: 'bytes',
-      peer: { address: '127.0.0.1' },
+      peer: { address: '127.0.0.1', port: expect.any(Number) },
     });
   });
 

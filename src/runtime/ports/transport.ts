@@ -32,6 +32,8 @@ export interface ClientCertificate {
 /** What TLS proved about the other end. */
 export interface Peer {
   readonly address: string;
+  /** Absent where it says nothing. */
+  readonly port?: number | undefined;
   /** Subject of a client certificate that was verified against the server's client CA. */
   readonly certificate?: { readonly commonName: string; readonly organizations: readonly string[] };
 }

@@ -24,25 +24,31 @@ export function answer(
   };
 }
 
-export function jsonAnswer(status: number, value: unknown): HttpResponse {
-  return answer(status, 'application/json; charset=utf-8', Buffer.from(JSON.stringify(value)));
+export function jsonAnswer(
+  status: number,
+  value: unknown,
+  headers: HttpResponse['headers'] = {},
+): HttpResponse {
+  const body = Buffer.from(JSON.stringify(value));
+  return answer(status, 'application/json; charset=utf-8', body, headers);
 }
 
-/** Sets the cookie, and takes the token out of the address. */
+/** Sets the cookie, if there is a new one, and takes the token out of the address. */
 export function loggedIn(
   { headers: { 'sec-fetch-site': site = 'none' } }: Pick<HttpRequest, 'headers'>,
-  cookie: string,
+  cookie?: string,
 ): HttpResponse {
+  const setCookie = cookie === undefined ? {} : { 'set-cookie': cookie };
   if (site === 'none' || site === 'same-origin') {
     return answer(303, 'text/plain; charset=utf-8', Buffer.from('See /\n'), {
       location: '/',
-      'set-cookie': cookie,
+      ...setCookie,
     });
   }
   // The link was on a page of another site, a terminal in the browser perhaps. A browser sends no
   // Strict cookie when it follows a redirect from there, but does when this page leads on.
   const body = document('<meta http-equiv="refresh" content="0; url=/">');
-  return answer(200, 'text/html; charset=utf-8', Buffer.from(body), { 'set-cookie': cookie });
+  return answer(200, 'text/html; charset=utf-8', Buffer.from(body), setCookie);
 }
 
 /** A sentence for the page's script, or a short page, which needs no script and no style. */

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { accessToken } from './access-token.ts';
 import { judge } from './guard.ts';
 
-const access = accessToken('t'.repeat(43));
+const SESSION = 's'.repeat(43);
+const hasSession = (cookie: string): boolean => cookie === SESSION;
 const HOST = '127.0.0.1:8475';
-const COOKIE = `lockstep-8475=${access.cookie}`;
+const COOKIE = `lockstep-8475=${SESSION}`;
 const LOGGED_IN = { host: HOST, cookie: COOKIE };
 const ACTION = {
   ...LOGGED_IN,
@@ -18,12 +18,12 @@ function judged(
   path: string,
   headers: Readonly<Record<string, string>>,
 ): string {
-  const judgement = judge({ method, path, headers }, { port: 8475, access });
+  const judgement = judge({ method, path, headers }, { port: 8475, hasSession });
   switch (judgement.kind) {
     case 'Permitted':
       return judgement.request.kind;
     case 'LogIn':
-      return 'LogIn';
+      return `LogIn ${judgement.token} ${judgement.session ?? 'anew'}`;
     case 'Refused':
       return String(judgement.status);
   }
@@ -48,7 +48,11 @@ describe('a request', () => {
     ],
     ['its address in IPv6', 'GET', '/', { ...LOGGED_IN, host: '[::1]:8475' }, 'File'],
     ['one of several cookies', 'GET', '/', { host: HOST, cookie: `a=b; ${COOKIE}; c=d` }, 'File'],
-    ['the token', 'GET', `/?token=${access.token}`, { host: HOST }, 'LogIn'],
+    ['a token', 'GET', '/?token=x', { host: HOST }, 'LogIn x anew'],
+    ['a token beside a session', 'GET', '/?token=x', LOGGED_IN, `LogIn x ${SESSION}`],
+    ['a pass', 'GET', '/api/pass', LOGGED_IN, 'Pass'],
+    ['the start, without a session', 'GET', '/api/start', { host: HOST }, 'Start'],
+    ['a renewal, without a session', 'POST', '/api/renew', { ...ACTION, cookie: '' }, 'Renew'],
   ] as const)('for %s is permitted', (_, method, path, headers, expected) => {
     expect(judged(method, path, headers)).toBe(expected);
   });
@@ -78,27 +82,35 @@ describe('a request', () => {
       'with the cookie of another port',
       'GET',
       '/',
-      { host: HOST, cookie: `lockstep-80=${access.cookie}` },
-      '401',
-    ],
-    [
-      'with the token for a cookie',
-      'GET',
-      '/',
-      { host: HOST, cookie: `lockstep-8475=${access.token}` },
+      { host: HOST, cookie: `lockstep-80=${SESSION}` },
       '401',
     ],
     ['with a wrong cookie', 'GET', '/', { host: HOST, cookie: 'lockstep-8475=x' }, '401'],
-    ['with a wrong token', 'GET', '/?token=x', { host: HOST }, '401'],
-    ['with an empty token', 'GET', '/?token=', LOGGED_IN, '401'],
+    ['for a pass without a cookie', 'GET', '/api/pass', { host: HOST }, '401'],
+    ['with a token for another path', 'GET', '/api/overview?token=x', { host: HOST }, '401'],
+    ['that posts a token', 'POST', '/?token=x', { host: HOST }, '405'],
+    ['that gets a renewal', 'GET', '/api/renew', ACTION, '405'],
     [
-      'with the token for another path',
-      'GET',
-      `/api/overview?token=${access.token}`,
-      { host: HOST },
-      '401',
+      'to renew from another port',
+      'POST',
+      '/api/renew',
+      { ...ACTION, origin: 'http://127.0.0.1:80' },
+      '403',
     ],
-    ['that posts the token', 'POST', `/?token=${access.token}`, { host: HOST }, '405'],
+    [
+      'for the start by another site',
+      'GET',
+      '/api/start',
+      { host: HOST, 'sec-fetch-site': 'cross-site' },
+      '403',
+    ],
+    [
+      'to renew by a form',
+      'POST',
+      '/api/renew',
+      { ...ACTION, 'content-type': 'text/plain' },
+      '415',
+    ],
     ['for a file that is not of the page', 'GET', '/index.html', LOGGED_IN, '404'],
     ['for a path upwards', 'GET', '/../../etc/passwd', LOGGED_IN, '404'],
     ['for an encoded path upwards', 'GET', '/%2e%2e/etc/passwd', LOGGED_IN, '404'],

@@ -7,10 +7,13 @@ import {
   CLUSTER,
   LOG_EVENTS,
   OVERVIEW_EVENTS,
+  PASS,
+  RENEW,
   RUN_EVENTS,
+  START,
 } from '../../../dashboard/messages/paths.ts';
 import type { HttpRequest } from '../../../runtime/ports/transport.ts';
-import { type AccessToken, isSameSecret } from './access-token.ts';
+import { NO_SESSION } from './sessions.ts';
 
 /** What is asked for, by someone who may. */
 export type Permitted =
@@ -19,12 +22,20 @@ export type Permitted =
   | { readonly kind: 'Run'; readonly query: URLSearchParams }
   | { readonly kind: 'Log'; readonly query: URLSearchParams }
   | { readonly kind: 'Action' }
-  | { readonly kind: 'Cluster' };
+  | { readonly kind: 'Cluster' }
+  | { readonly kind: 'Pass' }
+  | { readonly kind: 'Start' }
+  | { readonly kind: 'Renew' };
 
 export type Judgement =
   | { readonly kind: 'Permitted'; readonly request: Permitted }
-  /** The token was right: set the cookie, and take the token out of the address. */
-  | { readonly kind: 'LogIn' }
+  /** Exchange the token for a cookie, and take it out of the address. */
+  | {
+      readonly kind: 'LogIn';
+      readonly token: string;
+      /** The cookie, if it is of a session: the token may be an old one. */
+      readonly session: string | undefined;
+    }
   | {
       readonly kind: 'Refused';
       readonly status: number;
@@ -35,7 +46,8 @@ export type Judgement =
 export interface GuardOptions {
   /** Port on which the server listens. */
   readonly port: number;
-  readonly access: AccessToken;
+  /** Whether a cookie is of a session. */
+  readonly hasSession: (cookie: string) => boolean;
 }
 
 const FILES: Readonly<Record<string, { readonly name: string; readonly contentType: string }>> = {
@@ -60,36 +72,42 @@ export function judge(
   const [pathname = '', ...rest] = path.split('?');
   const query = new URLSearchParams(rest.join('?'));
   const token = query.get('token');
+  const session = sessionOf(headers['cookie'] ?? '', options);
   if (pathname === '/' && token !== null) {
     if (method !== 'GET') return notAllowed('GET');
-    return isSameSecret(token, options.access.token) ? { kind: 'LogIn' } : refused(401, NO_SESSION);
+    return { kind: 'LogIn', token, session };
   }
-  if (!hasSession(headers['cookie'] ?? '', options)) return refused(401, NO_SESSION);
+  const asked = apiRequest(pathname, query);
+  if (session === undefined && !(asked !== undefined && FOR_ALL.includes(asked.kind))) {
+    return refused(401, NO_SESSION);
+  }
   const file = Object.hasOwn(FILES, pathname) ? FILES[pathname] : undefined;
   if (file !== undefined) {
     if (method !== 'GET' && method !== 'HEAD') return notAllowed('GET, HEAD');
     return { kind: 'Permitted', request: { kind: 'File', ...file } };
   }
-  const asked = apiRequest(pathname, query);
   if (asked === undefined) return refused(404, 'there is no such page');
-  const expected = asked.kind === 'Action' ? 'POST' : 'GET';
+  const expected = POSTED.includes(asked.kind) ? 'POST' : 'GET';
   if (method !== expected) return notAllowed(expected);
   return foreign(headers, host, asked) ?? { kind: 'Permitted', request: asked };
 }
 
-const NO_SESSION =
-  'Open the address that lockstep printed when it started: it ends with ?token=...';
+/** What a page asks for that has no session, because its server was started again. */
+const FOR_ALL: readonly Permitted['kind'][] = ['Start', 'Renew'];
+const POSTED: readonly Permitted['kind'][] = ['Action', 'Renew'];
 
 function hostsOf(port: number): readonly string[] {
   return ['127.0.0.1', 'localhost', '[::1]'].map((name) => `${name}:${port}`);
 }
 
-function hasSession(cookies: string, { port, access }: GuardOptions): boolean {
-  const name = cookieName(port);
-  return cookies.split(';').some((cookie) => {
-    const [key = '', ...value] = cookie.trim().split('=');
-    return key === name && isSameSecret(value.join('='), access.cookie);
-  });
+function sessionOf(cookies: string, { port, hasSession }: GuardOptions): string | undefined {
+  const prefix = `${cookieName(port)}=`;
+  return cookies
+    .split(';')
+    .map((cookie) => cookie.trim())
+    .filter((cookie) => cookie.startsWith(prefix))
+    .map((cookie) => cookie.slice(prefix.length))
+    .find(hasSession);
 }
 
 function apiRequest(pathname: string, query: URLSearchParams): Permitted | undefined {
@@ -104,6 +122,12 @@ function apiRequest(pathname: string, query: URLSearchParams): Permitted | undef
       return { kind: 'Action' };
     case CLUSTER:
       return { kind: 'Cluster' };
+    case PASS:
+      return { kind: 'Pass' };
+    case START:
+      return { kind: 'Start' };
+    case RENEW:
+      return { kind: 'Renew' };
     default:
       return undefined;
   }
@@ -121,7 +145,7 @@ function foreign(
   if (site !== undefined && site !== 'same-origin') {
     return refused(403, 'this is only for the page of this server');
   }
-  if (kind !== 'Action') return undefined;
+  if (!POSTED.includes(kind)) return undefined;
   if (origin === undefined) return refused(403, 'the header Origin is missing');
   const [contentType = ''] = (headers['content-type'] ?? '').split(';');
   return contentType.trim().toLowerCase() === 'application/json'

@@ -2,6 +2,7 @@
 import type { ActionAnswer, ActionRequest } from '../../messages/action.ts';
 import { ACTIONS } from '../../messages/paths.ts';
 import type { ConnectionHandlers } from '../keep-stream.ts';
+import { withSession } from './session.ts';
 
 /** The server has bounds of its own, which are shorter. */
 const ANSWER_TIMEOUT_MS = 60_000;
@@ -70,10 +71,8 @@ export async function refusalOf(path: string): Promise<string | null> {
   const stopping = new AbortController();
   const timer = setTimeout(() => stopping.abort(), ANSWER_TIMEOUT_MS);
   try {
-    const response = await fetch(path, {
-      headers: { accept: 'text/plain' },
-      signal: stopping.signal,
-    });
+    const options = { headers: { accept: 'text/plain' }, signal: stopping.signal };
+    const response = await withSession(async () => fetch(path, options));
     return response.ok ? null : await response.text();
   } finally {
     clearTimeout(timer);
@@ -101,12 +100,14 @@ export async function getJson<Answer>(path: string): Promise<Answer> {
 
 /** Asks for an action. Rejects if the server does not answer: then it may have been done. */
 export async function postAction(request: ActionRequest): Promise<ActionAnswer> {
-  const response = await fetch(ACTIONS, {
-    method: 'POST',
-    headers: { accept: 'application/json', 'content-type': 'application/json' },
-    body: JSON.stringify(request),
-    signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
-  });
+  const response = await withSession(async () =>
+    fetch(ACTIONS, {
+      method: 'POST',
+      headers: { accept: 'application/json', 'content-type': 'application/json' },
+      body: JSON.stringify(request),
+      signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
+    }),
+  );
   if (response.headers.get('content-type')?.startsWith('application/json') === true) {
     return (await response.json()) as ActionAnswer;
   }
