@@ -6,10 +6,13 @@
 import { kindSchema } from '../api-machinery/kind-schemas/kind-definitions.ts';
 import { JOB_KIND } from '../cluster/apiserver/kinds/jobs.ts';
 import { PLAIN_STRATEGY } from '../cluster/apiserver/resources/strategy.ts';
+import { isUnknownValue } from '../jobset/validation/template-values.ts';
 import { formatFieldError } from '../kube/field-error.ts';
 import { isJsonObject } from '../kube/json/json-value.ts';
 import type { Job } from '../kube/objects/job.ts';
+import { JOB_SPEC } from '../kube/pod-schema/pod-definitions.ts';
 import { applyDefaults } from '../kube/schema/defaults.ts';
+import { validate } from '../kube/schema/validate.ts';
 
 /** For a Job that is never created: any UID will do, and no other object is needed. */
 const CONTEXT = {
@@ -32,5 +35,16 @@ function refusalsOf(job: Job): readonly string[] {
   const { apiVersion, kind } = job;
   const metadata = { ...job.metadata, uid: CONTEXT.uid };
   const given = { ...(isJsonObject(complete) ? complete : {}), apiVersion, kind, metadata };
-  return strategy.validate(strategy.prepareForCreate(given, CONTEXT)).map(formatFieldError);
+  const unknown = new Set(
+    validate(JOB_SPEC, job.spec)
+      .filter(isUnknownValue)
+      .map(({ field }) => `spec.${field}`),
+  );
+  return (
+    strategy
+      .validate(strategy.prepareForCreate(given, CONTEXT))
+      // A newer server may take them: there is a warning.
+      .filter(({ field }) => !unknown.has(field))
+      .map(formatFieldError)
+  );
 }

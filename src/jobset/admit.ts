@@ -7,6 +7,7 @@
 import { resourceSchema } from '../kube/pod-schema/resource-schema.ts';
 import { applyDefaults } from '../kube/schema/defaults.ts';
 import { validateListTypes } from '../kube/schema/list-types.ts';
+import { withQuantityTexts } from '../kube/schema/quantity-texts.ts';
 import { validate } from '../kube/schema/validate.ts';
 import type { FieldError } from '../kube/status.ts';
 import { defaultJobSet } from './defaults.ts';
@@ -37,7 +38,8 @@ export function admitJobSet(
   limits?: JobSetLimits,
   agentDefaults?: AgentDefaults,
 ): AdmittedJobSet {
-  const filled = applyDefaults(WHOLE_JOBSET_SCHEMA, withFieldsOf(given)) as JobSet;
+  const asked = withFieldsOf(asTextQuantities(given));
+  const filled = applyDefaults(WHOLE_JOBSET_SCHEMA, asked) as JobSet;
   const complete = defaultJobSet(filled, gates);
   const schemaErrors = [
     ...validate(WHOLE_JOBSET_SCHEMA, complete),
@@ -47,6 +49,11 @@ export function admitJobSet(
   const jobSet = withAgentDefaults(complete, { defaults: agentDefaults });
   const ruleErrors = validateJobSetCreate(jobSet, gates, undefined, limits);
   return { jobSet, schemaErrors, ruleErrors };
+}
+
+/** A JobSet, however wrong its shape, as the mutating webhook passes it on to the schema. */
+export function asTextQuantities(jobSet: JobSet): JobSet {
+  return withQuantityTexts(WHOLE_JOBSET_SCHEMA, jobSet) as JobSet;
 }
 
 /** Rules rely on types and on required members, not on limits. */

@@ -6,6 +6,7 @@
 import { isJsonObject } from '../kube/json/json-value.ts';
 import type { PersistentVolumeClaim } from '../kube/objects/core.ts';
 import type { JobSpec, JobTemplateSpec } from '../kube/objects/job.ts';
+import type { Container } from '../kube/objects/pod.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from './feature-gates.ts';
 import type {
   Coordinator,
@@ -134,7 +135,9 @@ function hasPodSpec(replicatedJob: unknown): boolean {
     if (!isJsonObject(at)) return false;
     at = at[member];
   }
-  return isJsonObject(at);
+  if (!isJsonObject(at)) return false;
+  const { containers, initContainers } = at;
+  return [containers ?? [], initContainers ?? []].every((list) => isListOf(list, isJsonObject));
 }
 
 function hasRetentionPolicy(policy: unknown): boolean {
@@ -198,13 +201,23 @@ export const UNLIMITED_BACKOFF = 2_147_483_647;
 function defaultedJob(job: ReplicatedJob, isInPlace: boolean): DefaultedReplicatedJob {
   const { template } = job;
   const podSpec = template.spec.template.spec;
-  // Clients in Go may send a missing text as an empty one.
+  // Clients may send a missing text as an empty one.
   const restartPolicy = podSpec.restartPolicy || (isInPlace ? 'Never' : 'OnFailure');
   const spec: JobSpec = {
     ...template.spec,
     ...(isInPlace ? inPlaceDefaults(template.spec) : {}),
-    completionMode: template.spec.completionMode ?? 'Indexed',
-    template: { ...template.spec.template, spec: { ...podSpec, restartPolicy } },
+    completionMode: template.spec.completionMode || 'Indexed',
+    template: {
+      ...template.spec.template,
+      spec: {
+        ...podSpec,
+        restartPolicy,
+        ...(podSpec.containers && { containers: podSpec.containers.map(withoutEmptyPolicy) }),
+        ...(podSpec.initContainers && {
+          initContainers: podSpec.initContainers.map(withoutEmptyPolicy),
+        }),
+      },
+    },
   };
   return {
     ...job,
@@ -214,12 +227,18 @@ function defaultedJob(job: ReplicatedJob, isInPlace: boolean): DefaultedReplicat
   };
 }
 
+function withoutEmptyPolicy(container: Container): Container {
+  const { restartPolicy, ...rest } = container;
+  const given: string | undefined = restartPolicy;
+  return given === '' ? rest : container;
+}
+
 function inPlaceDefaults(spec: JobSpec): Partial<JobSpec> {
   const { parallelism, completions } = spec;
   return {
     parallelism: parallelism ?? completions ?? 1,
     completions: completions ?? parallelism ?? 1,
     backoffLimit: spec.backoffLimit ?? UNLIMITED_BACKOFF,
-    podReplacementPolicy: spec.podReplacementPolicy ?? 'Failed',
+    podReplacementPolicy: spec.podReplacementPolicy || 'Failed',
   };
 }

@@ -4,7 +4,7 @@
  * result can be carried out any number of times.
  */
 import { reportUnknownAnnotations } from './annotations/unknown-annotations.ts';
-import { createJobs } from './child-jobs/job-creation.ts';
+import { createJobs, reportRefusedJobs } from './child-jobs/job-creation.ts';
 import { beginResume, resumeJobs, suspendJobs } from './child-jobs/suspend.ts';
 import {
   lookBeforeRecreating,
@@ -88,6 +88,7 @@ const STEPS: readonly Step<Facts>[] = [
   reportGuarantees,
   reportDefinition,
   reportUnknownAnnotations,
+  reportRefusedJobs,
   countFirstRun,
   writeFirstStatus,
   takeOver,

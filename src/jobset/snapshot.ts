@@ -86,6 +86,8 @@ export interface Knowledge {
   isKnownStray(pod: PodFacts): boolean;
   /** What the last plan put off. */
   readonly countersPutOff: CountersPutOff | undefined;
+  /** Why Jobs could not be made, time after time; false: they could; absent: nobody has tried. */
+  readonly jobsRefused?: string | false | undefined;
 }
 
 /**

@@ -57,6 +57,7 @@ import {
 } from './validation/single-fields.ts';
 import { sizeErrors } from './validation/size.ts';
 import { subdomainErrors } from './validation/subdomain.ts';
+import { unknownValueWarnings } from './validation/template-values.ts';
 import { type ExistingClaims, volumeClaimErrors } from './validation/volume-claims.ts';
 
 /**
@@ -197,6 +198,7 @@ export function jobSetWarnings(
     ...ladderWarnings(spec, annotations),
     ...settingsWarnings(isInPlace ? injectedMode(spec, annotations) : 'Recreate', annotations),
     ...misplacedAnnotationWarnings(jobSet.metadata, spec),
+    ...unknownValueWarnings(spec),
     ...spec.replicatedJobs.flatMap(({ name, template }, index) => {
       const path = podTemplatePath(index);
       const { restartPolicy } = template.spec.template.spec;

@@ -60,6 +60,36 @@ beforeEach(async () => {
 });
 afterEach(() => webhooks.kill());
 
+test('half a processor without quotes passes, because webhooks come before the schema', async () => {
+  const { template, ...job } = replicatedJob('w');
+  const { template: pod, ...rest } = template.spec;
+  const half: unknown = 0.5;
+  const resources = { requests: { cpu: half as string } };
+  const containers = pod.spec.containers.map((container) => ({ ...container, resources }));
+  const podTemplate = { ...pod, spec: { ...pod.spec, containers } };
+  const asking: JobSet = {
+    apiVersion: 'jobset.x-k8s.io/v1alpha2',
+    kind: 'JobSet',
+    metadata: { name: 'half', namespace: 'default' },
+    spec: {
+      suspend: true,
+      replicatedJobs: [{ ...job, template: { spec: { ...rest, template: podTemplate } } }],
+    },
+  };
+  const at = { namespace: 'default', name: 'half' };
+  const apply = { type: 'apply', patch: asking, fieldManager: 'trainer' } as const;
+  for (let time = 0; time < 2; time++) {
+    const { spec, metadata } = await cluster.client.patch(JOBSETS, at, apply);
+    const [worker] = spec.replicatedJobs?.[0]?.template.spec.template.spec.containers ?? [];
+    expect(worker?.resources?.requests).toEqual({ cpu: '500m' });
+    expect(metadata.generation).toBe(1);
+  }
+  await cluster.client.delete(JOBSETS, at);
+  const created = await cluster.client.create(JOBSETS, asking);
+  expect(JSON.stringify(created.spec)).toContain('500m');
+  await cluster.client.delete(JOBSETS, at);
+});
+
 test('the serving certificate rotates, and every call is answered meanwhile', async () => {
   const group = await cluster.group('certified');
   const codes: (number | undefined)[] = [];

@@ -91,6 +91,14 @@ describe('takes without a webhook', () => {
       },
     ],
     [
+      'values that a newer Kubernetes may know, and empty texts',
+      { replicatedJobs: [withValues('w', { imagePullPolicy: 'Lazy', restartPolicy: '' })] },
+    ],
+    [
+      'empty texts of the fields on which Lockstep acts',
+      { replicatedJobs: [withValues('w', { imagePullPolicy: '' }, { restartPolicy: '' })] },
+    ],
+    [
       'claims without a retention policy, applied again and again',
       { replicatedJobs: [replicatedJob('w')], volumeClaimPolicies: [claims] },
     ],
@@ -105,6 +113,16 @@ describe('takes without a webhook', () => {
       await client.delete(JOBSETS, AT);
     }
   });
+
+  function withValues(name: string, inContainer: object, inPod: object = {}): ReplicatedJob {
+    const { template, ...job } = replicatedJob(name);
+    const { template: pod, ...rest } = template.spec;
+    const ports = [{ containerPort: 80, protocol: '' }];
+    const containers = pod.spec.containers.map((each) => ({ ...each, ports, ...inContainer }));
+    const podSpec = { ...pod.spec, dnsPolicy: 'FromNode', ...inPod, containers };
+    const spec: object = { ...rest, completionMode: '', template: { ...pod, spec: podSpec } };
+    return { ...job, template: { ...template, spec: spec as typeof template.spec } };
+  }
 
   function withoutCompletions(name: string): ReplicatedJob {
     const { template, ...job } = replicatedJob(name);

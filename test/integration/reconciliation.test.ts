@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { JOBSETS, type JobSetSpec } from '../../src/jobset/jobset.ts';
+import { JOBSETS, type JobSetSpec, type JobSetStatus } from '../../src/jobset/jobset.ts';
 import type { Stored } from '../../src/kube/meta.ts';
 import { PERSISTENT_VOLUME_CLAIMS } from '../../src/kube/objects/core.ts';
 import { JOBS, type Job } from '../../src/kube/objects/job.ts';
@@ -288,6 +288,19 @@ describe('what is told and logged', () => {
     await group.cluster.until(async () => (await told()).includes('JobCreationFailed'));
     const event = (await group.events()).find(({ reason }) => reason === 'JobCreationFailed');
     expect(event?.note).toBe('exceeded quota');
+  });
+
+  test('the condition says what the API server says until the Job is there', async () => {
+    const value = 'spec.template.spec.containers[0].imagePullPolicy: Unsupported value: "Lazy"';
+    await group.startOperator(refuse(5, () => failure('Invalid', value)));
+    await group.create({ replicatedJobs: [replicatedJob('w')] });
+    const refused = (status: string, message: string) => (told: JobSetStatus) =>
+      told.conditions?.some(
+        (each) => each.type === 'JobsRefused' && each.status === status && each.message === message,
+      ) === true;
+    await group.until(refused('True', value));
+    await group.cluster.running(1);
+    await group.until(refused('False', 'the API server refuses none of the Jobs'));
   });
 
   test('a namespace that is being deleted is logged once, and no failure', async () => {

@@ -2,7 +2,12 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { ownerReferenceTo } from '../../src/jobset/child-jobs/job-template.ts';
 import { DEFAULT_FEATURE_GATES } from '../../src/jobset/feature-gates.ts';
-import { JOBSETS, type JobSet, type JobSetSpec } from '../../src/jobset/jobset.ts';
+import {
+  JOBSETS,
+  type JobSet,
+  type JobSetSpec,
+  type ReplicatedJob,
+} from '../../src/jobset/jobset.ts';
 import type { Stored } from '../../src/kube/meta.ts';
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
@@ -43,6 +48,15 @@ function jobSet(spec: JobSetSpec, metadata: Partial<JobSet['metadata']> = {}): J
   };
 }
 
+function withRequest(cpu: unknown): ReplicatedJob {
+  const { template, ...job } = replicatedJob('w');
+  const { template: pod, ...rest } = template.spec;
+  const resources = { requests: { cpu: cpu as string } };
+  const containers = pod.spec.containers.map((container) => ({ ...container, resources }));
+  const spec = { ...rest, template: { ...pod, spec: { ...pod.spec, containers } } };
+  return { ...job, template: { ...template, spec } };
+}
+
 const GOOD: JobSetSpec = { replicatedJobs: [replicatedJob('w')] };
 
 /** Whether a JobSet passes admission now. */
@@ -74,6 +88,26 @@ describe('JobSets', () => {
     expect(first.spec.failurePolicy?.rules).toMatchObject([{ name: 'failurePolicyRule0' }]);
     const second = await world.client.patch(JOBSETS, at, apply);
     expect(second.metadata.generation).toBe(first.metadata.generation);
+  });
+
+  test('may ask for half a processor without quotes, however they are written', async () => {
+    world = await WebhookReplicas.start();
+    await world.add();
+    const half: unknown = 0.5;
+    const asking = (cpu: unknown): JobSetSpec => ({ replicatedJobs: [withRequest(cpu)] });
+    const asked = ({ spec }: JobSet): unknown =>
+      spec.replicatedJobs?.[0]?.template.spec.template.spec.containers[0]?.resources;
+    const text = { requests: { cpu: '500m' } };
+    const created = await world.client.create(JOBSETS, jobSet(asking(half)));
+    expect(asked(created)).toEqual(text);
+    const updated = await world.client.update(JOBSETS, { ...created, spec: asking(half) });
+    expect(asked(updated)).toEqual(text);
+    const applied = jobSet(asking(half));
+    const at = { namespace: 'default', name: applied.metadata.name ?? '' };
+    const apply = { type: 'apply', patch: applied, fieldManager: 'trainer' } as const;
+    const first = await world.client.patch(JOBSETS, at, apply);
+    expect(asked(first)).toEqual(text);
+    expect((await world.client.patch(JOBSETS, at, apply)).metadata.generation).toBe(1);
   });
 
   test('are stored with the defaults of admission', async () => {

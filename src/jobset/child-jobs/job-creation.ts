@@ -16,6 +16,7 @@ import { identityOf } from '../membership.ts';
 import { mayCreateJobs } from '../policies/restart-strategy.ts';
 import { eventsOfStart } from '../policies/startup-order.ts';
 import { reportStartup } from '../policies/startup-policy.ts';
+import { cleared } from '../status/conditions.ts';
 import { attemptOfRun } from '../status/execution-attempts.ts';
 import { askedOf } from './child-jobs.ts';
 import { type BuildJob, jobBuilder } from './job-template.ts';
@@ -52,6 +53,22 @@ export function createJobs(facts: Facts): readonly Decision[] {
       missing.flatMap(({ holders }) => holders),
     ),
   ];
+}
+
+/**
+ * Tells that the API server refuses Jobs, in its words: a value in a template that it does not know,
+ * a quota, a policy of the cluster. The operator asks again until the Jobs are made.
+ */
+export function reportRefusedJobs({ knowledge }: Facts): readonly Decision[] {
+  const { jobsRefused: message } = knowledge;
+  if (message === undefined) return [];
+  const type = 'JobsRefused';
+  if (message === false) {
+    return [
+      { conditions: [cleared(type, 'NoneRefused', 'the API server refuses none of the Jobs')] },
+    ];
+  }
+  return [{ conditions: [{ type, status: 'True', reason: 'CreationFailed', message }] }];
 }
 
 /** The status of this run has to be known before Jobs are built for it. */

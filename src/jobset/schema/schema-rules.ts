@@ -215,7 +215,7 @@ export const SPEC_RULES: readonly ValidationRule[] = [
     'must be set to 2147483647 (MaxInt32)',
   ),
   inPlace(
-    "!has(job.template.spec.podReplacementPolicy) || job.template.spec.podReplacementPolicy == 'Failed'",
+    "!has(job.template.spec.podReplacementPolicy) || job.template.spec.podReplacementPolicy in ['', 'Failed']",
     'must be set to Failed',
   ),
   inPlace(
@@ -258,7 +258,7 @@ export const SPEC_RULES: readonly ValidationRule[] = [
   coordinator(
     // Without completions the operator decides whether there will be such a Pod: clients leave them
     // out.
-    "!has(job.template.spec.completionMode) || job.template.spec.completionMode == 'Indexed'",
+    "!has(job.template.spec.completionMode) || job.template.spec.completionMode in ['', 'Indexed']",
     {
       message:
         'job for coordinator pod must be indexed completion mode, and completions number must be set',

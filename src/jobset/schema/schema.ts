@@ -27,11 +27,12 @@ import type { JsonSchema } from '../../kube/schema/json-schema.ts';
 import * as rules from './schema-rules.ts';
 import { immutable, ruled } from './schema-rules.ts';
 import { STATUS } from './status-schema.ts';
+import { withOpenValues } from './template-schema.ts';
 
 const JOB_TEMPLATE = object(
   {
     metadata: described('Labels and annotations of the Jobs.', OBJECT_META),
-    spec: described('What the Jobs do.', JOB_SPEC),
+    spec: described('What the Jobs do.', withOpenValues(JOB_SPEC)),
   },
   { required: ['spec'], description: 'The Job that is created once for each replica.' },
 );
@@ -196,7 +197,7 @@ const VOLUME_CLAIM_POLICY = object({
   templates: limited(
     { maxItems: MAX_CLAIM_TEMPLATES },
     atomicList(
-      PERSISTENT_VOLUME_CLAIM,
+      withOpenValues(PERSISTENT_VOLUME_CLAIM),
       'Claims that are created as TEMPLATE-JOBSET, and become volumes of all Pods that mount ' +
         'the name of the template.',
     ),

@@ -9,6 +9,7 @@ import { timeText } from '../../kube/time.ts';
  * - `RestartingInPlace`; and `InPlaceRestartBypassed`: an annotation or the policy forbids it
  * - `Rejected`: the spec cannot be acted on
  * - `NameConflict`: an object of another owner has a name that the JobSet needs
+ * - `JobsRefused`: the API server does not let the JobSet have its Jobs
  * - `WaitingForLostNode`: a Pod should have ended, and its node does not confirm that
  * - `WaitingForUnknownPod`: a Pod has the JobSet's labels and an unknown Job
  * - `DefinitionOutdated`: the stored definition lacks fields that the JobSet needs
@@ -31,6 +32,7 @@ export type ConditionType =
   | 'InPlaceRestartBypassed'
   | 'Rejected'
   | 'NameConflict'
+  | 'JobsRefused'
   | 'WaitingForLostNode'
   | 'WaitingForUnknownPod'
   | 'DefinitionOutdated'

@@ -40,6 +40,10 @@ const CUSTOM_RESOURCE_QUANTITY: JsonSchema = {
     '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$',
 };
 
+export function isQuantity({ pattern }: JsonSchema): boolean {
+  return pattern === CUSTOM_RESOURCE_QUANTITY.pattern;
+}
+
 /** Metadata of a template: fields that its author may set, without those that only a server can. */
 const TEMPLATE_METADATA = object({
   name: string(),

@@ -27,8 +27,10 @@ export class JobSetMemory {
   };
   countersPutOff: CountersPutOff | undefined;
   readonly jobs: ChildJobMemory;
-  /** Successive passes in which a Job could not be made. */
-  creationFailures = 0;
+  /** Successive passes in which a Job could not be made; undefined: none was carried out yet. */
+  creationFailures: number | undefined;
+  /** Why a Job could not be made in the last of them, if it was told. */
+  jobsRefused: string | undefined;
   /** Names of volume claims that are known to exist, though the cache may not show them. */
   readonly claims = new Set<string>();
   /** Whether this process has made sure that the agents have their rights. */
@@ -48,6 +50,7 @@ export class JobSetMemory {
       },
       isKnownStray: (pod) => this.#reported.has(announcementKey(pod)),
       countersPutOff: this.countersPutOff,
+      jobsRefused: this.creationFailures === 0 ? false : this.jobsRefused,
     };
   }
 

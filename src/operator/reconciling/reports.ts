@@ -93,7 +93,8 @@ export class Reports {
   /** What failed in one pass. */
   failures(jobSet: Stored<JobSet>, memory: JobSetMemory, failed: readonly FailedAction[]): void {
     const reasons = new Set(failed.map(({ reason }) => reason));
-    memory.creationFailures = reasons.has('JobCreationFailed') ? memory.creationFailures + 1 : 0;
+    const { creationFailures = 0 } = memory;
+    memory.creationFailures = reasons.has('JobCreationFailed') ? creationFailures + 1 : 0;
     const [first] = failed;
     if (first === undefined || whatGoesAway(first.error, jobSet) !== undefined) return;
     if (memory.creationFailures < TOLD_CREATION_FAILURES) reasons.delete('JobCreationFailed');
@@ -102,6 +103,8 @@ export class Reports {
         .filter((each) => each.reason === reason)
         .map(({ error }) => (error instanceof Error ? error.message : String(error)));
       this.#record(jobSet, 'Warning', reason, [...new Set(texts)].join('\n'));
+      // Each pass tells the first one of the alphabet, so that the condition stays as it is.
+      if (reason === 'JobCreationFailed') [memory.jobsRefused] = texts.toSorted();
     }
   }
 

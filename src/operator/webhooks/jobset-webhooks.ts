@@ -1,6 +1,6 @@
 /** What the webhooks of JobSets decide: defaults, and what is refused in a new or a changed one. */
 
-import { admitJobSet, WHOLE_JOBSET_SCHEMA } from '../../jobset/admit.ts';
+import { admitJobSet, asTextQuantities, WHOLE_JOBSET_SCHEMA } from '../../jobset/admit.ts';
 import { laterJobsWarnings } from '../../jobset/annotations/later-jobs.ts';
 import { unknownAnnotationWarnings } from '../../jobset/annotations/unknown-annotations.ts';
 import {
@@ -69,7 +69,7 @@ export function jobSetMutator(
     // The schema is checked after this webhook, and reports another kind of spec.
     if (object !== undefined && !hasSpec(object)) return ALLOWED;
     if (operation === 'UPDATE') {
-      const given = jobSetIn(object);
+      const given = asTextQuantities(jobSetIn(object));
       if (request.oldObject === undefined) return ALLOWED;
       const before = jobSetIn(request.oldObject);
       // Before the definition refuses the field that a changed annotation stands for.
@@ -77,7 +77,7 @@ export function jobSetMutator(
       return { kind: 'Allowed', object: defaultUpdatedJobSet(withKeptFields(before, given)) };
     }
     if (operation !== 'CREATE') return ALLOWED;
-    const given = jobSetIn(object);
+    const given = asTextQuantities(jobSetIn(object));
     refuseIfAny(given, overlong(given));
     const { jobSet: asked, problems } = await inNamespace(
       given,
