@@ -7,12 +7,14 @@ import type { HubReach, Knowledge } from '../../jobset/snapshot.ts';
 import type { CountersPutOff } from '../../jobset/status/counters.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Hub } from '../hub/hub.ts';
 import type { ChildJobMemory } from '../tracking/child-job-memory.ts';
 import type { GroupTracker } from '../tracking/group-tracker.ts';
 import type { ActionOutcome } from './carry-out.ts';
+import { KeptStatus } from './kept-status.ts';
 
-/** No correct decision depends on it: it saves requests and repeated Events. */
+/** No correct decision depends on it: it saves requests, repeated Events, and what others drop. */
 export class JobSetMemory {
   /** Pods whose notice of `#noticedEpoch` was looked into, by UID. */
   readonly #notices = new Map<string, { looks: number; againMs: number }>();
@@ -27,6 +29,7 @@ export class JobSetMemory {
   };
   countersPutOff: CountersPutOff | undefined;
   readonly jobs: ChildJobMemory;
+  readonly status: KeptStatus;
   /** Successive passes in which a Job could not be made; undefined: none was carried out yet. */
   creationFailures: number | undefined;
   /** Why a Job could not be made in the last of them, if it was told. */
@@ -36,8 +39,9 @@ export class JobSetMemory {
   /** Whether this process has made sure that the agents have their rights. */
   hasAgentRights = false;
 
-  constructor(jobs: ChildJobMemory) {
+  constructor(jobs: ChildJobMemory, clock: Clock) {
     this.jobs = jobs;
+    this.status = new KeptStatus(clock);
   }
 
   knowledge(nowMs: number): Knowledge {

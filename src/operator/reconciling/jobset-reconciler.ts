@@ -13,7 +13,7 @@ import type { PodFacts } from '../../jobset/epoch/pod-facts.ts';
 import type { FeatureGates } from '../../jobset/feature-gates.ts';
 import { type AgentDefaults, withAgentDefaults } from '../../jobset/injection/agent-defaults.ts';
 import type { AgentProgram } from '../../jobset/injection/agent-mode.ts';
-import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
+import type { JobSet } from '../../jobset/jobset.ts';
 import { identityOf, isChildOf, ownerKey, ownerOf } from '../../jobset/membership.ts';
 import { asRecorded } from '../../jobset/overrides/recorded-annotations.ts';
 import { type Plan, plan } from '../../jobset/plan.ts';
@@ -23,7 +23,6 @@ import { isFinished } from '../../jobset/status/conditions.ts';
 import type { Stored } from '../../kube/meta.ts';
 import { namespaceOf } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
-import { isReason } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import type { ReconcileResult } from '../../runtime/controller/controller.ts';
 import type { EventRecorder } from '../../runtime/controller/event-recorder.ts';
@@ -48,6 +47,7 @@ import { createImageVolumes, type ImageVolumes } from './image-volumes.ts';
 import { inquire } from './inquiries.ts';
 import { JobSetMemory, MAX_NOTICES_PER_EPOCH, toldMembers } from './jobset-memory.ts';
 import { Reports } from './reports.ts';
+import { StatusWriter } from './status-writer.ts';
 
 export interface ReconcilerOptions extends RecordingSources {
   readonly client: Client;
@@ -80,12 +80,14 @@ export class JobSetReconciler {
   /** By UID of the JobSet. */
   readonly #memories = new Map<string, JobSetMemory>();
   readonly #reports: Reports;
+  readonly #statuses: StatusWriter;
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
     this.#reports = new Reports(options);
     this.#imageVolumes = createImageVolumes(options.client, options.clock);
     this.#ownJobSets = new OwnWrites(options.informers.jobSets.store);
+    this.#statuses = new StatusWriter(options, this.#ownJobSets, this.#reports);
   }
 
   async reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult | undefined> {
@@ -94,7 +96,8 @@ export class JobSetReconciler {
     const jobSet = this.#ownJobSets.newest(cached);
     const memory = this.#memoryOf(jobSet);
     try {
-      return await this.#reconcile(jobSet, memory, signal);
+      const whole = await this.#statuses.whole(jobSet, memory, signal);
+      return await this.#reconcile(whole, memory, signal);
     } catch (error) {
       const gone = whatGoesAway(error, jobSet);
       if (gone === undefined) throw error;
@@ -119,7 +122,8 @@ export class JobSetReconciler {
     const found = { recording, restartAllProblem };
     const decided = await this.#decide(jobSet, memory, found, signal);
     const { made, snapshot } = decided;
-    await this.#writeStatus(snapshot.jobSet, made, signal);
+    const { status } = made;
+    if (status !== undefined) await this.#statuses.write(snapshot.jobSet, memory, status, signal);
     this.#settle(snapshot.jobSet, made);
     memory.jobs.recorded(snapshot.vanished);
     memory.countersPutOff = made.countersPutOff;
@@ -265,32 +269,6 @@ export class JobSetReconciler {
     };
   }
 
-  async #writeStatus(jobSet: Stored<JobSet>, made: Plan, signal: AbortSignal): Promise<void> {
-    if (made.status === undefined) return;
-    const { client } = this.#options;
-    try {
-      const next = { ...jobSet, status: made.status };
-      const written = await client.update(JOBSETS, next, { subresource: 'status', signal });
-      const read = asRecorded(written);
-      this.#ownJobSets.note(read);
-      this.#options.hub?.jobSetSeen(read);
-    } catch (error) {
-      if (isReason(error, 'Conflict')) await this.#readAgain(jobSet, signal);
-      throw error;
-    }
-  }
-
-  /** After a conflict the retry should not have to wait for the cache. */
-  async #readAgain({ metadata }: Stored<JobSet>, signal: AbortSignal): Promise<void> {
-    const { name, namespace = '', uid } = metadata;
-    try {
-      const fresh = await this.#options.client.get(JOBSETS, { namespace, name }, { signal });
-      if (fresh.metadata.uid === uid) this.#ownJobSets.note(asRecorded(fresh));
-    } catch (error) {
-      this.#options.logger.debug('reading again after a conflict failed', { err: error });
-    }
-  }
-
   /** Fates of members that are in the status now need not be remembered. */
   #settle(jobSet: Stored<JobSet>, { status = jobSet.status ?? {} }: Plan): void {
     const { fates } = this.#options;
@@ -322,9 +300,9 @@ export class JobSetReconciler {
     const { metadata } = jobSet;
     let memory = this.#memories.get(metadata.uid);
     if (memory === undefined) {
-      memory = new JobSetMemory(
-        new ChildJobMemory(this.#options.informers.jobs.store, identityOf(jobSet)),
-      );
+      const { informers, clock } = this.#options;
+      const jobs = new ChildJobMemory(informers.jobs.store, identityOf(jobSet));
+      memory = new JobSetMemory(jobs, clock);
       this.#memories.set(metadata.uid, memory);
     }
     return memory;

@@ -68,6 +68,12 @@ export class Reports {
     for (const outcome of outcomes) this.#options.metrics.observe({ name, namespace }, outcome);
   }
 
+  /** A client has dropped these fields of the status, and they are back. */
+  statusRestored(jobSet: Stored<JobSet>, fields: readonly string[]): void {
+    const note = `a client wrote the status without fields that it does not know, and this operator has put them back: ${fields.join(', ')}. Let clients patch the status instead of updating all of it`;
+    this.#record(jobSet, 'Warning', 'StatusRestored', note);
+  }
+
   /** A Pod with a label that it may not have. */
   stray(jobSet: Stored<JobSet>, memory: JobSetMemory, { podUid, problem }: StrayPod): void {
     this.#warnOnce(this.#strays, { jobSet, memory, podUid }, 'InvalidMember', problem);

@@ -1,0 +1,82 @@
+/**
+ * Writes the status of JobSets, under the version on which a decision is based, and puts back what
+ * other clients drop from it.
+ */
+import { JOBSETS, type JobSet, type JobSetStatus } from '../../jobset/jobset.ts';
+import { isManagedByUs } from '../../jobset/manager.ts';
+import { asRecorded } from '../../jobset/overrides/recorded-annotations.ts';
+import type { Stored } from '../../kube/meta.ts';
+import { isReason } from '../../kube/status.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import type { OwnWrites } from '../../runtime/informer/own-writes.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { Hub } from '../hub/hub.ts';
+import type { StoredDefinition } from '../tracking/stored-definition.ts';
+import type { JobSetMemory } from './jobset-memory.ts';
+import type { Reports } from './reports.ts';
+
+export interface StatusWriterOptions {
+  readonly client: Client;
+  readonly logger: Logger;
+  readonly hub?: Hub | undefined;
+  readonly definition: Pick<StoredDefinition, 'facts'>;
+}
+
+export class StatusWriter {
+  readonly #options: StatusWriterOptions;
+  readonly #ownJobSets: OwnWrites<JobSet>;
+  readonly #reports: Reports;
+
+  constructor(options: StatusWriterOptions, ownJobSets: OwnWrites<JobSet>, reports: Reports) {
+    this.#options = options;
+    this.#ownJobSets = ownJobSets;
+    this.#reports = reports;
+  }
+
+  /** The JobSet with the fields of its status that a client has dropped. */
+  async whole(
+    jobSet: Stored<JobSet>,
+    memory: JobSetMemory,
+    signal: AbortSignal,
+  ): Promise<Stored<JobSet>> {
+    const { metadata, spec, status } = jobSet;
+    if (metadata.deletionTimestamp !== undefined || !isManagedByUs(spec)) return jobSet;
+    const restored = memory.status.restored(status, this.#options.definition.facts?.lacks);
+    if (restored === undefined) return jobSet;
+    const written = await this.write(jobSet, memory, restored.status, signal);
+    this.#reports.statusRestored(jobSet, restored.fields);
+    return written;
+  }
+
+  async write(
+    jobSet: Stored<JobSet>,
+    memory: JobSetMemory,
+    status: JobSetStatus,
+    signal: AbortSignal,
+  ): Promise<Stored<JobSet>> {
+    const { client, hub } = this.#options;
+    const next = { ...jobSet, status };
+    try {
+      const written = await client.update(JOBSETS, next, { subresource: 'status', signal });
+      const read = asRecorded(written);
+      this.#ownJobSets.note(read);
+      memory.status.saw(read.status);
+      hub?.jobSetSeen(read);
+      return read;
+    } catch (error) {
+      if (isReason(error, 'Conflict')) await this.#readAgain(jobSet, signal);
+      throw error;
+    }
+  }
+
+  /** After a conflict the retry should not have to wait for the cache. */
+  async #readAgain({ metadata }: Stored<JobSet>, signal: AbortSignal): Promise<void> {
+    const { name, namespace = '', uid } = metadata;
+    try {
+      const fresh = await this.#options.client.get(JOBSETS, { namespace, name }, { signal });
+      if (fresh.metadata.uid === uid) this.#ownJobSets.note(asRecorded(fresh));
+    } catch (error) {
+      this.#options.logger.debug('reading again after a conflict failed', { err: error });
+    }
+  }
+}
