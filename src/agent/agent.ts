@@ -47,6 +47,11 @@ export interface Body {
    */
   hurry(): void;
   /**
+   * Takes what the worker wrote last, which the agent tells before it leaves. Never rejects, and
+   * never blocks. Absent: the body takes it when the worker ends.
+   */
+  readLast?(): Promise<void>;
+  /**
    * Kills the warm standby of the worker, if there is one, until the next lift. Resolves when it is
    * gone with its descendants, or after a limited time.
    */
@@ -288,8 +293,8 @@ class RunningAgent {
         break;
       case 'leave':
         logger.info('leaves the container', { reason: effect.reason.type });
-        // Both are bounded in time and never fail.
-        void Promise.all([this.#notice, body.dropStandby?.()]).then(() =>
+        // All are bounded in time and never fail.
+        void Promise.all([this.#notice, body.dropStandby?.(), body.readLast?.()]).then(() =>
           this.#leave(effect.reason),
         );
         break;

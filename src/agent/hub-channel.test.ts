@@ -45,14 +45,17 @@ test('tells what the worker has reported with each message that it sends anyway'
   progress = { step: 330, checkpoint: 300, phase: 'evaluate', silentMs: 250.4 };
   channel.announce({ epoch: 2, starts: 1 });
   await clock.advance(5000);
+  progress = { step: 335, checkpoint: 335, silentMs: 10 };
   channel.close();
   const messages = sent.map((text) => parseAgentMessage(text));
-  expect(messages.map(({ type }) => type)).toEqual(['hello', 'announce', 'ping']);
+  expect(messages.map(({ type }) => type)).toEqual(['hello', 'announce', 'ping', 'ping']);
   const told = { step: 330, checkpoint: 300, phase: 'evaluate', silentMs: 250 };
   expect(messages.map((each) => ('progress' in each ? each.progress : undefined))).toEqual([
     undefined,
     told,
     told,
+    // What its worker saved when it was told to end.
+    { step: 335, checkpoint: 335, silentMs: 10 },
   ]);
 });
 

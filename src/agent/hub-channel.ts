@@ -94,9 +94,9 @@ class HubChannel implements Channel {
   }
 
   close(): void {
+    this.#conversation?.end();
     this.#listener = undefined;
     this.#end.abort(new Error('the channel was closed'));
-    this.#conversation?.end();
   }
 
   async #run(): Promise<void> {

@@ -143,8 +143,12 @@ export class Conversation {
     this.#say({ type: 'notice', epoch });
   }
 
-  /** The agent has nothing more to say. Messages under way are still sent. */
+  /**
+   * The agent has nothing more to say than what its worker wrote last: it may have saved its work
+   * when it was told to end. Messages under way are still sent.
+   */
   end(): void {
+    if (this.#isAnswered && this.#events.progress() !== undefined) this.#sayPing({});
     this.#over('NotAnswered', 'the channel was closed');
   }
 

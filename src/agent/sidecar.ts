@@ -30,6 +30,7 @@ export interface SidecarProgress {
 export function createSidecar(clock: Clock, path: string, reports?: SidecarProgress): Sidecar {
   let epoch: number | undefined;
   const progress = new ProgressWatch();
+  let feed: ProgressFeed | undefined;
   const held = new Set<() => void>();
 
   const liftedOrTimeUp = (signal: AbortSignal): Promise<void> =>
@@ -52,7 +53,8 @@ export function createSidecar(clock: Clock, path: string, reports?: SidecarProgr
       epoch = lifted;
       if (reports === undefined) progress.begin(clock.monotonic());
       else {
-        new ProgressFeed({ watch: progress, clock, logger: reports.logger }).add(reports.file);
+        feed = new ProgressFeed({ watch: progress, clock, logger: reports.logger });
+        feed.add(reports.file);
       }
       for (const end of held) end();
     },
@@ -60,6 +62,7 @@ export function createSidecar(clock: Clock, path: string, reports?: SidecarProgr
     stopWorker: () => undefined,
     killHung: () => undefined,
     hurry: () => undefined,
+    readLast: async () => feed?.end(),
     handler: async (request) => {
       const refused = refusal(request, path);
       if (refused !== undefined) return refused;

@@ -59,7 +59,7 @@ function hungMs(facts: Facts, next: JobSetStatus, phase: GoodputPhase): number |
   const record = next.restartHistory?.find(({ ranMs }) => ranMs !== undefined);
   if (record?.witness?.reason !== 'WorkerHung') return undefined;
   const { epoch, witness } = record;
-  if (phase === 'Running' && epoch !== currentEpoch(facts.status)) return undefined;
+  if (phase !== 'Restarting' && epoch !== currentEpoch(facts.status)) return undefined;
   const fate = facts.fates?.(epoch).find(({ member }) => member.pod === witness.pod)?.fate;
   if (fate?.kind !== 'Ended' || fate.evidence.how !== 'Hung') return undefined;
   // It may never have reported anything.

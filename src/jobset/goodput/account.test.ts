@@ -1,9 +1,10 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { defined } from '../../kube/json/defined.ts';
 import { validate } from '../../kube/schema/validate.ts';
 import { microTimeText } from '../../kube/time.ts';
 import { GOODPUT_PHASES, type Goodput } from '../jobset.ts';
+import type { GroupProgress } from '../progress/group-progress.ts';
 import { STATUS } from '../schema/status-schema.ts';
 import { account, type Moment } from './account.ts';
 import { ACCOUNTED, sumsOf } from './classes.ts';
@@ -163,19 +164,37 @@ test('success makes all work productive, and nothing is added after it', () => {
   });
 });
 
-test('a suspend loses the work since the newest checkpoint at once', () => {
+describe('the work since the newest checkpoint, when the JobSet is suspended', () => {
   const told = { firstStepMs: 80_000, checkpoint: 1, checkpointMs: 30_000 };
-  expect(
-    life([0, 'Running'], [100, 'Suspended', { told }], [150, 'Waiting'], [160, 'Running']),
-  ).toEqual({
-    phase: 'Running',
-    atS: 160,
-    startingMs: 20_000,
-    productiveMs: 50_000,
-    lostMs: 30_000,
-    suspendedMs: 50_000,
-    waitingMs: 10_000,
-    checkpoint: 1,
+  const saved = { firstStepMs: 120_000, checkpoint: 2, checkpointMs: 48_000 };
+  const suspended: Write[] = [
+    [0, 'Running'],
+    [100, 'Suspended', { told }],
+  ];
+  const sums = { startingMs: 20_000, productiveMs: 50_000, checkpoint: 1 };
+
+  test('is pending until it is resumed', () => {
+    const pending = { ...sums, phase: 'Suspended', pendingMs: 30_000, stepped: true };
+    expect(life(...suspended)).toMatchObject(pending);
+    expect(life(...suspended, [120, 'Suspended', { told: saved }])).toMatchObject(pending);
+  });
+
+  test.each<[string, GroupProgress, object]>([
+    ['lost if nothing new was told', told, { lostMs: 30_000 }],
+    ['saved if agents told of it', saved, { productiveMs: 80_000, checkpoint: 2 }],
+  ])('is %s', (_, last, expected) => {
+    const resumed: Write = [150, 'Waiting', { told: last }];
+    const waited = { phase: 'Running', atS: 160, suspendedMs: 50_000, waitingMs: 10_000 };
+    const whole = { ...sums, ...waited, ...expected };
+    expect(life(...suspended, resumed, [160, 'Running'])).toEqual(whole);
+    const failed = life(...suspended, [150, 'Finished', { told: last }]);
+    expect(failed).toMatchObject({ ...expected, suspendedMs: 50_000 });
+  });
+
+  test('is none before the first step', () => {
+    const starting = life([0, 'Running'], [100, 'Suspended', { told: { isReporting: true } }]);
+    expect(starting).toMatchObject({ startingMs: 100_000, phase: 'Suspended' });
+    expect(starting).not.toHaveProperty('pendingMs');
   });
 });
 

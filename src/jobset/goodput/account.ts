@@ -42,12 +42,13 @@ export function account(before: Goodput, moment: Moment): Goodput {
   const sinceMs = Date.parse(before.time);
   const nowMs = Math.max(sinceMs, Math.trunc(moment.nowMs));
   if (pendingMs !== undefined) {
-    // All members tell of the ended epoch before the next is released: no stamp comes between.
+    // Members tell of the ended epoch before the next is released, and of a suspended one when their
+    // workers have ended: no stamp comes between.
     if (next === phase && !isEnd) return before;
     const { pendingMs: _, ...rest } = before;
     const span = { fromMs: sinceMs - pendingMs, toMs: sinceMs };
     const decided = decide(rest, span, { ...moment, isSuccess: false });
-    return moved(plus(decided, 'restartingMs', nowMs - sinceMs), nowMs, next);
+    return moved(plus(decided, SUM_OF[phase], nowMs - sinceMs), nowMs, next);
   }
   if (phase !== 'Running' || !isGroup) {
     return moved(plus(before, SUM_OF[phase], nowMs - sinceMs), nowMs, next);
@@ -57,9 +58,11 @@ export function account(before: Goodput, moment: Moment): Goodput {
     const { goodput, fromMs } = known(before, span, moment);
     return fromMs === sinceMs ? goodput : { ...goodput, time: microTimeText(fromMs) };
   }
-  if (next !== 'Restarting') return moved(decide(before, span, moment), nowMs, next);
   const { goodput, fromMs } = known(before, span, moment);
   const { stepped } = goodput;
+  // Workers that are suspended may save their work when they are told to end, if they did any.
+  const maySave = next === 'Suspended' && stepped === true;
+  if (next !== 'Restarting' && !maySave) return moved(decide(before, span, moment), nowMs, next);
   const ended = moved(goodput, nowMs, next);
   return fromMs === nowMs
     ? ended

@@ -38,10 +38,12 @@ export function recordCourse(
   const parts = partsBetween(sumsOf(before), sumsOf(after));
   let course = courseOf(before);
   if (before.pendingMs !== undefined && after.pendingMs === undefined) {
-    // What comes after the pending end belongs to the epoch after it.
-    const own = parts.filter((part) => part.class !== 'Restarting');
-    const later = parts.slice(own.length);
-    course = extended(close(hasEnded ? 1 : 0, extended(course, own)), later);
+    const own = parts.filter((part) => part.class !== before.phase);
+    const later = parts.filter((part) => part.class === before.phase);
+    const worked = extended(course, own);
+    // What comes after the pending end belongs to the epoch after it, but a suspend ends no epoch.
+    const isOver = before.phase === 'Restarting';
+    course = extended(isOver ? close(hasEnded ? 1 : 0, worked) : worked, later);
   } else {
     course = extended(course, parts);
   }

@@ -1,6 +1,6 @@
 /** What became of the time of a JobSet until now, for readers of its status. */
 import { withDefaults } from '../defaults.ts';
-import type { Goodput, JobSet } from '../jobset.ts';
+import type { Goodput, GoodputPhase, JobSet } from '../jobset.ts';
 import { restartsInPlace } from '../policies/restart-strategy.ts';
 import type { GroupProgress } from '../progress/group-progress.ts';
 import { account } from './account.ts';
@@ -77,11 +77,19 @@ export function reckonAt(
     createdMs: Date.parse(metadata.creationTimestamp ?? goodput.time),
     goodput,
     now: {
-      class: phase === 'Restarting' ? phase : classOfWork(goodput, reported),
+      class: phase === 'Running' ? classOfWork(goodput, reported) : PHASE_CLASS[phase],
       ms: phase === 'Finished' ? 0 : sinceMs,
     },
   };
 }
+
+const PHASE_CLASS = {
+  Waiting: 'Waiting',
+  Suspended: 'Suspended',
+  Restarting: 'Restarting',
+  // No time passes in it.
+  Finished: 'Running',
+} as const satisfies Record<Exclude<GoodputPhase, 'Running'>, GoodputClass>;
 
 function classOfWork(
   { stepped, checkpoint, startingMs }: Goodput,

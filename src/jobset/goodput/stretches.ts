@@ -25,8 +25,7 @@ export interface Stretches {
 export function stretchesOf({ metadata, spec, status = {} }: JobSet, goodput: Goodput): Stretches {
   const { restartHistory = [] } = status;
   const hasEpochs = restartsInPlace(withDefaults(spec), metadata.annotations);
-  const ahead = goodput.pendingMs === undefined ? 0 : 1;
-  const current = hasEpochs ? currentEpoch(status) - ahead : null;
+  const current = hasEpochs ? currentEpoch(status) - (isEndPending(goodput) ? 1 : 0) : null;
   const recorded = restartHistory.flatMap(({ epoch, course }) =>
     isSoundCourse(course) ? [{ epoch, course }] : [],
   );
@@ -35,6 +34,11 @@ export function stretchesOf({ metadata, spec, status = {} }: JobSet, goodput: Go
   const rest = minus(sums, known);
   if (rest !== undefined) return { known: known.toReversed(), rest };
   return { known: [{ epoch: current, course: courseFrom(sums) }], rest: sums };
+}
+
+/** Whether the pending work is that of an epoch that has ended. A suspend ends none. */
+export function isEndPending({ phase, pendingMs }: Goodput): boolean {
+  return pendingMs !== undefined && phase === 'Restarting';
 }
 
 /**

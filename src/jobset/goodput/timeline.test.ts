@@ -57,6 +57,19 @@ const RESTARTED: readonly Moment[] = [
   [103, { ...at(2, RUNS), ...told(103) }],
 ];
 
+const SAVED: readonly Moment[] = [
+  ...RELEASED,
+  [100, { spec: { suspend: true }, ...told(100) }],
+  [
+    101,
+    {
+      ...at(1),
+      jobs: [HELD],
+      reported: () => ({ checkpoint: 6, checkpointMs: 0, firstStepMs: 0 }),
+    },
+  ],
+];
+
 describe('the time of a group', () => {
   test.each<[string, readonly Moment[], readonly string[]]>([
     [
@@ -101,6 +114,23 @@ describe('the time of a group', () => {
         'Waiting 200-230 in 2',
         'Starting 230-300 in 2',
       ],
+    ],
+    [
+      'that saves its work when it is suspended, and tells so before it is resumed',
+      [...SAVED, [200, { spec: { suspend: false } }], [230, at(2, RUNS)]],
+      [
+        'Waiting 0-30 in 1',
+        'Starting 30-40 in 1',
+        'Productive 40-100 in 1',
+        'Suspended 100-200 in 1',
+        'Waiting 200-230 in 2',
+        'Starting 230-300 in 2',
+      ],
+    ],
+    [
+      'that is suspended, and may have saved its work',
+      SAVED,
+      [...FIRST_EPOCH, 'Pending 80-100 in 1', 'Suspended 100-300 in 1'],
     ],
     [
       'that is suspended before the release of its second epoch',

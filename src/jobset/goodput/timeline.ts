@@ -4,7 +4,7 @@ import type { GroupProgress } from '../progress/group-progress.ts';
 import { ACCOUNTED, type GoodputClass, type Sums, sumsOf } from './classes.ts';
 import { partsBetween } from './course.ts';
 import { reckonAt } from './goodput-at.ts';
-import { stretchesOf } from './stretches.ts';
+import { isEndPending, stretchesOf } from './stretches.ts';
 
 /** A stretch of time of one class. */
 export interface TimelineSegment {
@@ -47,7 +47,7 @@ export function timelineOf(
   for (const part of partsBetween(sumsOf(stored), sumsOf(goodput))) line.add(part, current);
   const { pendingMs } = goodput;
   line.add({ class: 'Pending', ms: pendingMs ?? 0 }, current);
-  line.add(now, current !== null && pendingMs !== undefined ? current + 1 : current);
+  line.add(now, current !== null && isEndPending(goodput) ? current + 1 : current);
   return line.segments;
 }
 

@@ -148,7 +148,7 @@ class World {
         if (!this.#isRunning && !this.#isSuspended) this.#end('StartFailed');
         break;
       case 'Suspend':
-        this.#suspend();
+        this.#suspend(worker, afterMs % 2 === 0);
         break;
       case 'Resume':
         this.#resume();
@@ -303,7 +303,7 @@ class World {
     this.ends++;
   }
 
-  #suspend(): void {
+  #suspend(worker: Worker, doesSave: boolean): void {
     if (this.#isSuspended) return;
     this.#isSuspended = true;
     this.#tell();
@@ -315,17 +315,22 @@ class World {
       lastTransitionTime: '2026-01-01T00:00:00Z',
     };
     this.write({ conditions: [suspended] });
+    // Its agent tells once more when the worker has ended.
+    if (this.#isRunning && doesSave && worker.step !== undefined) {
+      this.#save(worker, this.#newest + 1);
+      this.#ping(worker);
+    }
     if (this.#isRunning) this.#note({ kind: 'Ended' });
     this.#note({ kind: 'Suspended' });
     this.#isToEnd = this.#isRunning;
     this.#isRunning = false;
-    this.#workers = this.#workers.map(() => ({}));
   }
 
   #resume(): void {
     if (!this.#isSuspended) return;
     this.#isSuspended = false;
     this.write({});
+    this.#workers = this.#workers.map(() => ({}));
     this.#note({ kind: 'Resumed' });
     if (this.#isToEnd) this.#end('Resumed');
     this.#isToEnd = false;
