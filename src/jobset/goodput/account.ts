@@ -80,13 +80,14 @@ function known(
   { fromMs, toMs }: Span,
   { nowMs, told }: Moment,
 ): { readonly goodput: Goodput; readonly fromMs: number } {
-  const { checkpoint, checkpointMs, firstStepMs } = told;
+  const { checkpoint, checkpointMs, firstStepMs, startMs } = told;
   const within = (ageMs: number): number =>
     Math.min(toMs, Math.max(fromMs, Math.trunc(nowMs) - ageMs));
   let goodput = before;
   let sinceMs = fromMs;
   if (goodput.stepped === undefined && firstStepMs !== undefined) {
-    sinceMs = within(firstStepMs);
+    // The span begins with the release, as long as its first step is not accounted for.
+    sinceMs = startMs === undefined ? within(firstStepMs) : Math.min(toMs, fromMs + startMs);
     goodput = { ...plus(goodput, 'startingMs', sinceMs - fromMs), stepped: true };
   }
   // A worker that was restored reports its old checkpoint again.

@@ -1,4 +1,6 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { GroupProgress } from '../progress/group-progress.ts';
 import {
   at,
   CREATED_MS,
@@ -91,4 +93,31 @@ test('without courses, the phases tell how long the group was down', () => {
     ...RELEASED_AT_103.slice(1),
   ];
   expect(costs(moments)).toEqual({ 1: { restartingMs: 3000, totalMs: 3000 } });
+});
+
+test('what a restart cost never changes once it is over, however the ages of agents drift', () => {
+  const later = fc.record({
+    atS: fc.integer({ min: 200, max: 100_000 }),
+    drift: fc.double({ min: 0.99, max: 1.01, noNaN: true }),
+  });
+  const steps = (atS: number, drift: number): GroupProgress => ({
+    firstStepMs: Math.round((atS - 110) * 1000 * drift),
+    startMs: 7000,
+    checkpoint: 5,
+    checkpointMs: 1000,
+  });
+  const whole = { 1: { ...LOST, restartingMs: 3000, startingMs: 7000, totalMs: 30_000 } };
+  fc.assert(
+    fc.property(later, fc.option(later), ({ atS, drift }, end) => {
+      expect(costs(RELEASED_AT_103, atS, steps(atS, drift))).toEqual(whole);
+      if (end === null) return;
+      const endS = atS + end.atS;
+      const told = { reported: () => steps(endS, end.drift) };
+      const ended: Moment = [endS, { members: oneAt(3), ...told }];
+      const next: Moment = [endS + 5, { ...at(3, RUNS), ...told }];
+      expect(costs([...RELEASED_AT_103, ended], endS + 1)).toMatchObject(whole);
+      expect(costs([...RELEASED_AT_103, ended, next], endS + 10)).toMatchObject(whole);
+    }),
+    { numRuns: 50 },
+  );
 });

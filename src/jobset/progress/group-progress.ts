@@ -14,6 +14,8 @@ export interface RecentSteps {
 export interface MemberSteps extends Progress {
   /** Absent until the hub has heard of steps for a while. */
   readonly recent?: RecentSteps;
+  /** See `GroupProgress`. */
+  readonly startMs?: number;
 }
 
 export interface GroupProgress {
@@ -26,6 +28,11 @@ export interface GroupProgress {
   readonly checkpointMs?: number;
   /** Milliseconds since the first step of any member. */
   readonly firstStepMs?: number;
+  /**
+   * Milliseconds from the release to that step, as the hub saw both. Unlike an age it stays the same,
+   * however fast the clocks of agents, hub and reader are.
+   */
+  readonly startMs?: number;
   /** A member has reported something since the newest release. */
   readonly isReporting?: true;
   /** Median of the members whose rate is known. */
@@ -46,6 +53,7 @@ export function groupProgress(members: Iterable<MemberSteps>): GroupProgress {
   let checkpoint: number | undefined;
   let checkpointMs: number | undefined;
   let firstStepMs: number | undefined;
+  let startMs: number | undefined;
   const rates: number[] = [];
   for (const member of members) {
     const { step, recent } = member;
@@ -59,10 +67,11 @@ export function groupProgress(members: Iterable<MemberSteps>): GroupProgress {
       checkpointMs = longer(others, member.checkpointMs);
     }
     firstStepMs = longer(firstStepMs, member.firstStepMs);
+    startMs ??= member.startMs;
     if (recent !== undefined) rates.push(rateOf(recent));
   }
   const steps = { lowestStep, highestStep, stepsPerSecond: median(rates) };
-  return defined({ ...steps, checkpoint, checkpointMs, firstStepMs });
+  return defined({ ...steps, checkpoint, checkpointMs, firstStepMs, startMs });
 }
 
 function longer(a: number | undefined, b: number | undefined): number | undefined {
@@ -84,12 +93,14 @@ export function isStraggler({ recent }: MemberSteps, { stepsPerSecond }: GroupPr
 /** Undefined for anything else: it is only a report. */
 export function parseMemberSteps(fields: JsonObject): MemberSteps | undefined {
   const progress = parseProgress(fields);
-  const given = fields['recent'];
-  if (progress === undefined || !isJsonObject(given)) return progress;
-  const { steps, ms } = given;
+  if (progress === undefined) return undefined;
+  const { recent, startMs } = fields;
+  const started = isMilliseconds(startMs) ? { ...progress, startMs } : progress;
+  if (!isJsonObject(recent)) return started;
+  const { steps, ms } = recent;
   return isStep(steps) && isMilliseconds(ms) && ms > 0
-    ? { ...progress, recent: { steps, ms } }
-    : progress;
+    ? { ...started, recent: { steps, ms } }
+    : started;
 }
 
 function median(values: number[]): number | undefined {

@@ -166,7 +166,7 @@ function hasStarted({ status }: Pod): boolean {
 
 function progressView(of: MemberSteps | undefined, group: GroupProgress): ProgressView | null {
   if (of === undefined) return null;
-  const { recent, ...progress } = of;
+  const { recent, startMs: _, ...progress } = of;
   return {
     ...progress,
     ...(recent === undefined ? {} : { stepsPerSecond: rateOf(recent) }),

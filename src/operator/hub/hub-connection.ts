@@ -125,7 +125,8 @@ export function connectHub(
     clock,
     *reportsOf(group) {
       const nowMs = clock.monotonic();
-      for (const pod of tracker.podsOf(group)) yield reportOf(pod, hub, caches, nowMs);
+      const startMs = hub.startMsOf(group.slice(group.lastIndexOf('/') + 1));
+      for (const pod of tracker.podsOf(group)) yield reportOf(pod, hub, caches, nowMs, startMs);
     },
   });
   const ofJobSets = new KeyedBudget(JOBSET_PAGES, clock);
@@ -162,8 +163,10 @@ function reportOf(
   hub: Hub,
   { livingPods }: Caches,
   nowMs: number,
+  startMs: number | undefined,
 ): MemberReport {
-  const progress = hub.progress.at(uid, nowMs);
+  const told = hub.progress.at(uid, nowMs);
+  const progress = told?.firstStepMs === undefined ? told : { ...told, ...defined({ startMs }) };
   const end = notice?.end;
   const written = livingPods.store.get(`${namespace}/${name}`);
   const isWritten =

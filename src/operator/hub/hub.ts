@@ -117,8 +117,13 @@ export class Hub {
     const nowMs = this.#options.clock.monotonic();
     const members = group === undefined ? [] : membersOf(group, this.progress, nowMs);
     // A member may still tell of the epoch before, and one that is gone may have told the most.
-    const { firstStepMs: _, checkpointMs: __, ...living } = groupProgress(members);
+    const { firstStepMs: _, checkpointMs: __, startMs: ___, ...living } = groupProgress(members);
     return { ...living, ...this.#work.at(jobSetUid, nowMs) };
+  }
+
+  /** How long the group of that JobSet took from its release to the first step, if it has made one. */
+  startMsOf(jobSetUid: string): number | undefined {
+    return this.#work.startMs(jobSetUid);
   }
 
   hasStream(podUid: string): boolean {
@@ -159,7 +164,8 @@ export class Hub {
   /** A stored state of a JobSet, from any source. */
   jobSetSeen(jobSet: Stored<JobSet>): void {
     this.#groups.get(jobSet.metadata.uid)?.see(jobSet);
-    this.#work.see(jobSet, this.#options.clock.monotonic());
+    const { clock } = this.#options;
+    this.#work.see(jobSet, clock.monotonic(), clock.now());
   }
 
   jobSetGone(uid: string): void {

@@ -276,6 +276,8 @@ class World {
     if (kind === 'Phase' && this.#newest > 0) this.#save(worker, this.#newest);
     // A new checkpoint holds new steps.
     if (kind === 'Checkpoint' && worker.step !== undefined) this.#save(worker, this.#newest + 1);
+    // Agents tell every few seconds.
+    if (!this.#isNoisy) this.#tell();
   }
 
   #save(worker: Worker, number: number): void {

@@ -30,6 +30,7 @@ test('the earliest first step counts, and the earliest report of the highest che
   work.take(uid, { ...STEPPED, firstStepMs: 300, checkpoint: 3, checkpointMs: 500 }, 2000);
   expect(work.at(uid, 3000)).toEqual({
     firstStepMs: 1400,
+    startMs: 600,
     checkpoint: 4,
     checkpointMs: 1070,
     isReporting: true,
@@ -73,4 +74,28 @@ test.each<[string, (work: GroupWork) => void]>([
   end(work);
   work.take(uid, STEPPED, 6000);
   expect(work.at(uid, 6000)).toEqual({});
+});
+
+test('the time to the first step stays as it was, however fast the clocks of agents are', () => {
+  const work = running();
+  work.take(uid, { ...STEPPED, firstStepMs: 400 }, 2000);
+  work.take(uid, { ...STEPPED, firstStepMs: 450 }, 2000);
+  for (const atMs of [60_000, 3_600_000, 86_400_000]) {
+    work.take(uid, { ...STEPPED, firstStepMs: Math.round((atMs - 1550) * 1.001) }, atMs);
+    expect(work.startMs(uid)).toBe(550);
+  }
+});
+
+test.each([
+  ['a leader that did not see the release, by the stamp', {}, 8000],
+  ['nobody after the stamp has moved', { stepped: true as const }, undefined],
+  ['nobody before the release', { phase: 'Restarting' as const }, undefined],
+])('the time to the first step is known to %s', (_, more, startMs) => {
+  const work = new GroupWork();
+  const goodput = { time: '2026-01-01T00:00:00Z', phase: 'Running' as const, ...more };
+  const jobSet = released(1);
+  const stored = { ...jobSet, status: { ...jobSet.status, goodput } };
+  work.see(stored, 50_000, Date.parse(goodput.time) + 20_000);
+  work.take(uid, { ...STEPPED, firstStepMs: 12_000 }, 50_000);
+  expect(work.startMs(uid)).toBe(startMs);
 });

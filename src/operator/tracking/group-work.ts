@@ -10,33 +10,49 @@ import { isFinished } from '../../jobset/status/conditions.ts';
 import { defined } from '../../kube/json/defined.ts';
 import type { Stored } from '../../kube/meta.ts';
 
-type Told = Pick<GroupProgress, 'firstStepMs' | 'checkpoint' | 'checkpointMs' | 'isReporting'>;
+type Told = Pick<
+  GroupProgress,
+  'firstStepMs' | 'startMs' | 'checkpoint' | 'checkpointMs' | 'isReporting'
+>;
 
 interface Work {
   /** The newest epoch that is known to be released. */
   released: number;
   /** When its release was seen. Times are monotonic. */
   readonly sinceMs: number;
+  /** When it was released; undefined: that is not known. */
+  readonly releasedMs?: number | undefined;
   isReporting?: true;
   steppedMs?: number;
+  /** When an agent first told of a step. */
+  stepHeardMs?: number;
   checkpoint?: number;
   savedMs?: number;
 }
+
+/**
+ * By then all members have told of their first steps. Ages that they repeat later are less exact,
+ * because no two clocks are equally fast, and what is past must not change.
+ */
+const SETTLED_MS = 10_000;
 
 export class GroupWork {
   /** By UID of the JobSet, until it is over. */
   readonly #works = new Map<string, Work>();
 
   /** A stored state of a JobSet, from any source. A release makes all that was told before old. */
-  see({ metadata, status = {} }: Stored<JobSet>, nowMs: number): void {
+  see({ metadata, status = {} }: Stored<JobSet>, nowMs: number, wallMs?: number): void {
     const { uid } = metadata;
     const known = this.#works.get(uid);
     const released = newestReleased(status);
     if (isFinished(status.conditions)) this.#works.delete(uid);
     else if (known === undefined) {
       // After a change of the leader, the release was at any time before.
-      this.#works.set(uid, { released, sinceMs: Number.NEGATIVE_INFINITY });
-    } else if (released > known.released) this.#works.set(uid, { released, sinceMs: nowMs });
+      const releasedMs = releaseBefore(status, nowMs, wallMs);
+      this.#works.set(uid, { released, sinceMs: Number.NEGATIVE_INFINITY, releasedMs });
+    } else if (released > known.released) {
+      this.#works.set(uid, { released, sinceMs: nowMs, releasedMs: nowMs });
+    }
   }
 
   /** What the agent of a member reports now. It may not have seen the release yet. */
@@ -47,7 +63,10 @@ export class GroupWork {
     if (nowMs - silentMs >= work.sinceMs) work.isReporting = true;
     const steppedMs = firstStepMs === undefined ? undefined : nowMs - firstStepMs;
     if (steppedMs !== undefined && steppedMs >= work.sinceMs) {
-      work.steppedMs = Math.min(work.steppedMs ?? steppedMs, steppedMs);
+      work.stepHeardMs ??= nowMs;
+      if (nowMs - work.stepHeardMs <= SETTLED_MS) {
+        work.steppedMs = Math.min(work.steppedMs ?? steppedMs, steppedMs);
+      }
     }
     const savedMs = nowMs - checkpointMs;
     if (checkpoint === undefined || savedMs < work.sinceMs) return;
@@ -64,13 +83,36 @@ export class GroupWork {
     const age = (ms: number | undefined): number | undefined =>
       ms === undefined ? undefined : Math.max(0, Math.round(nowMs - ms));
     const ages = { firstStepMs: age(steppedMs), checkpointMs: age(savedMs) };
-    return defined({ ...ages, checkpoint, isReporting });
+    return defined({ ...ages, startMs: this.startMs(jobSetUid), checkpoint, isReporting });
+  }
+
+  /** From the release to the first step; undefined: one of them is not known. */
+  startMs(jobSetUid: string): number | undefined {
+    const { releasedMs, steppedMs } = this.#works.get(jobSetUid) ?? {};
+    if (releasedMs === undefined || steppedMs === undefined) return undefined;
+    return Math.max(0, Math.round(steppedMs - releasedMs));
   }
 
   /** The JobSet is gone. */
   forget(jobSetUid: string): void {
     this.#works.delete(jobSetUid);
   }
+}
+
+/**
+ * When the running epoch was released, for a leader that did not do it: nothing of the epoch is
+ * accounted for, so the stamp is its release.
+ */
+function releaseBefore(
+  { goodput }: JobSetStatus,
+  nowMs: number,
+  wallMs: number | undefined,
+): number | undefined {
+  const stampMs = Date.parse(goodput?.time ?? '');
+  if (wallMs === undefined || goodput?.phase !== 'Running' || Number.isNaN(stampMs)) {
+    return undefined;
+  }
+  return goodput.stepped === true ? undefined : nowMs - Math.max(0, wallMs - stampMs);
 }
 
 function newestReleased(status: JobSetStatus): number {
