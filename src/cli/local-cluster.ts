@@ -4,7 +4,7 @@
  * process.
  */
 import { spawn } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, fstatSync, openSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { EmbeddedClusterOptions } from '../cluster/embedded-cluster.ts';
@@ -12,14 +12,6 @@ import type { NodeDescription } from '../cluster/local-nodes.ts';
 import { forkNode } from '../cluster/node-process/adapters/forked-node.ts';
 import type { NodeChild } from '../cluster/node-process/node-process.ts';
 import type { AgentChannel } from '../jobset/injection/agent-hub.ts';
-import { JOBSETS } from '../jobset/jobset.ts';
-import type { Stored } from '../kube/meta.ts';
-import {
-  CUSTOM_RESOURCE_DEFINITIONS,
-  type CustomResourceDefinition,
-} from '../kube/objects/custom-resource-definition.ts';
-import { NODES, type Node } from '../kube/objects/node.ts';
-import { groupResourceOf } from '../kube/resource.ts';
 import { OPERATOR_NODE_OPTIONS } from '../operator/configuration/object-names.ts';
 import { freePorts } from '../runtime/adapters/free-ports.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
@@ -27,15 +19,17 @@ import { createNodeProcessRunner } from '../runtime/adapters/node-process-runner
 import { createPinoLogger } from '../runtime/adapters/pino-logger.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
 import type { Client } from '../runtime/client/client.ts';
-import { waitFor } from '../runtime/informer/wait-for.ts';
-import { joinRunning, startEmbedded, WEBHOOK_CONFIGURATIONS } from './control-plane.ts';
+import { DeadlineError } from '../runtime/deadline.ts';
+import { joinRunning, startEmbedded } from './control-plane.ts';
 import { type ControlCommand, serveControl } from './node-control/control-socket.ts';
 import { metricsOf, ownFamilies } from './operator-metrics.ts';
 import { type OperatorChild, OperatorProcess } from './operator-process.ts';
 import { machinePorts } from './shared-ports/adapters/socket-owners.ts';
 import { watchPorts } from './shared-ports/port-watch.ts';
+import { lastErrors } from './starting/last-errors.ts';
+import { untilReady } from './starting/until-ready.ts';
 import type { StateDirectory } from './state-directory.ts';
-import { DEFAULT_AGENT_CHANNEL, plainNodes } from './up-options.ts';
+import { DEFAULT_AGENT_CHANNEL, DEFAULT_START_MS, plainNodes } from './up-options.ts';
 import { Watchdog } from './watchdog/watchdog.ts';
 
 export interface LocalCluster {
@@ -63,6 +57,8 @@ export interface LocalClusterOptions {
   readonly ownProcesses?: boolean;
   /** How long a node may be silent until it counts as lost; 40 s by default. */
   readonly nodeMonitorGraceMs?: number | undefined;
+  /** How long to wait until it serves JobSets. */
+  readonly startMs?: number | undefined;
   /** Called when `lockstep down` asks for the end; absent: the cluster ends by itself. */
   readonly onEndAsked?: () => void;
   /** Called with a line about Pods that share a port. */
@@ -75,9 +71,6 @@ export interface LocalClusterOptions {
 /** `dist/`, even if this runs from the sources. */
 const DIST = new URL(import.meta.url.includes('/dist/') ? './' : '../../dist/', import.meta.url);
 
-const START_TIMEOUT_MS = 20_000;
-const NOT_READY_TAINT = 'node.kubernetes.io/not-ready';
-
 export async function startLocalCluster(options: LocalClusterOptions): Promise<LocalCluster> {
   const { state, nodes = plainNodes(1), agentChannel = DEFAULT_AGENT_CHANNEL } = options;
   const watchdog = Watchdog.start(
@@ -85,7 +78,8 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
     state.path,
     options.remove,
   );
-  const log = openSync(join(state.path, 'cluster.log'), 'a', 0o600);
+  const logFile = join(state.path, 'cluster.log');
+  const log = openSync(logFile, 'a', 0o600);
   const stops: (() => Promise<void> | void)[] = [() => watchdog.release(), () => closeSync(log)];
   const stop = async (): Promise<void> => {
     for (const each of stops.splice(0).reverse()) await each();
@@ -131,7 +125,7 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
     const running = new OperatorProcess({
       ...base,
       spawn: () => {
-        const child = spawnOperator(flags, log);
+        const child = spawnOperator(flags, log, logFile);
         watchdog.watch(child.pid, child.exited);
         return child;
       },
@@ -142,10 +136,18 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
     operator = running;
     stops.push(() => running.stop());
 
-    await untilReady(client, nodes, running.exited, options.signal);
+    const { startMs: timeoutMs = DEFAULT_START_MS, signal } = options;
+    const names = nodes.map(({ name }) => name);
+    const ended = running.exited.then((how) => {
+      throw new Error(`${how} (${logFile} has more)`);
+    });
+    const ready = untilReady(client, names, { ...base, timeoutMs, signal });
+    await Promise.race([ready, ended]).catch((error: unknown) => {
+      if (!(error instanceof DeadlineError)) throw error;
+      throw new Error(`${error.message} (${logFile} has more; --timeout is how long to wait)`);
+    });
     isReady = true;
     if (options.onPortConflict !== undefined) {
-      const names = nodes.map(({ name }) => name);
       const onConflict = options.onPortConflict;
       stops.push(watchPorts({ ...base, client, nodes: names, ports: machinePorts(), onConflict }));
     }
@@ -185,7 +187,8 @@ async function portFlags(): Promise<readonly string[]> {
   return ['--webhook-bind-address', `${host}:${webhooks}`, '--hub-bind-address', `${host}:${hub}`];
 }
 
-function spawnOperator(flags: readonly string[], log: number): OperatorChild {
+function spawnOperator(flags: readonly string[], log: number, logFile: string): OperatorChild {
+  const fromByte = fstatSync(log).size;
   const script = fileURLToPath(new URL('operator.js', DIST));
   const program = [OPERATOR_NODE_OPTIONS, script, '--install-crd', '--install-webhooks'];
   // A group of its own: a terminal's Ctrl-C must not end it before its cluster has been cleaned up.
@@ -195,9 +198,12 @@ function spawnOperator(flags: readonly string[], log: number): OperatorChild {
   });
   const exited = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message));
-    child.once('exit', (code, signal) =>
-      resolve(`the operator ended with ${signal ?? `exit code ${code}`}`),
-    );
+    child.once('exit', (code, signal) => {
+      const how = `the operator ended with ${signal ?? `exit code ${code}`}`;
+      // Who ends it with a signal knows why.
+      const why = signal === null ? lastErrors(logFile, fromByte) : [];
+      resolve([how, ...why].join(': '));
+    });
   });
   return {
     pid: child.pid ?? 0,
@@ -205,53 +211,4 @@ function spawnOperator(flags: readonly string[], log: number): OperatorChild {
     signal: (signal) => void child.kill(signal),
     metrics: metricsOf(child),
   };
-}
-
-/**
- * Waits until the nodes accept Pods, JobSets are served and the operator's webhooks are called.
- * Otherwise fails with what is missing.
- */
-async function untilReady(
-  client: Client,
-  nodes: readonly NodeDescription[],
-  operatorExited: Promise<string>,
-  signal: AbortSignal,
-): Promise<void> {
-  const options = { clock: nodeClock, random: systemRandom, timeoutMs: START_TIMEOUT_MS, signal };
-  const ready = Promise.all([
-    ...nodes.map(({ name }) =>
-      waitFor(client, NODES, { name }, (node) => node !== undefined && isReady(node), options),
-    ),
-    waitFor(
-      client,
-      CUSTOM_RESOURCE_DEFINITIONS,
-      { name: groupResourceOf(JOBSETS) },
-      (crd) => crd !== undefined && isEstablished(crd),
-      options,
-    ),
-    ...WEBHOOK_CONFIGURATIONS.map(([of, name]) =>
-      waitFor(client, of, { name }, (configuration) => configuration !== undefined, options),
-    ),
-  ]);
-  const ended = operatorExited.then((how) => {
-    throw new Error(`${how}; cluster.log in the state directory says why`);
-  });
-  await Promise.race([ready, ended]);
-}
-
-function isReady(node: Stored<Node>): boolean {
-  // A control plane removes its taint some time after the node reported that it is ready.
-  const isTainted = node.spec?.taints?.some(({ key }) => key === NOT_READY_TAINT) === true;
-  return isTrue(node.status?.conditions, 'Ready') && !isTainted;
-}
-
-function isEstablished(crd: Stored<CustomResourceDefinition>): boolean {
-  return isTrue(crd.status?.conditions, 'Established');
-}
-
-function isTrue(
-  conditions: readonly { readonly type: string; readonly status: string }[] | undefined,
-  type: string,
-): boolean {
-  return conditions?.some((one) => one.type === type && one.status === 'True') === true;
 }

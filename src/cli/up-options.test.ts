@@ -47,6 +47,8 @@ test('every node gives its containers the requested environment', () => {
 
 test.each<[string, Partial<UpFlags>, RegExp]>([
   ['no node', { nodes: '0' }, /^--nodes is "0", allowed is an integer from 1 to 100$/],
+  ['no time', { timeout: '0' }, /^--timeout is "0", allowed are seconds from 1 to 3600$/],
+  ['a time with a unit', { timeout: '40s' }, /^--timeout is "40s", allowed are seconds from/],
   ['no port', { dashboardPort: '65536' }, /^--dashboard-port is "65536", allowed are off and wh/],
   ['a word', { dashboardPort: 'on' }, /^--dashboard-port is "on", allowed are off and whole n/],
   ['no state directory', { stateDir: '' }, /^--state-dir is "", allowed is the path of a/],

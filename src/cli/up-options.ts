@@ -17,9 +17,15 @@ export interface UpOptions {
   readonly agentChannel: AgentChannel;
   /** How long a node of an embedded cluster may be silent until it counts as lost. */
   readonly nodeMonitorGraceMs: number;
+  /** How long to wait until it serves JobSets. */
+  readonly startMs: number;
   /** Undefined: no dashboard. */
   readonly dashboardPort: number | undefined;
 }
+
+/** A machine that starts a joined cluster as well may take longer. */
+export const DEFAULT_START_MS = 20_000;
+const MAX_START_SECONDS = 3600;
 
 export const DEFAULT_AGENT_CHANNEL: AgentChannel = 'Hub';
 
@@ -31,6 +37,8 @@ export interface UpFlags {
   readonly kubeconfig?: string;
   readonly agentChannel: string;
   readonly nodeMonitorGracePeriod: string;
+  /** By default `DEFAULT_START_MS`. */
+  readonly timeout?: string;
   readonly maxContainerRestartPeriod?: string;
   readonly reducedCrashLoopDecay?: boolean;
   readonly podNamespaces?: string;
@@ -74,6 +82,11 @@ export function parseUpFlags(
       `--node-monitor-grace-period is "${graceText}", allowed is a duration from 1s to 24h, such as 40s`,
     );
   }
+  const { timeout = String(DEFAULT_START_MS / 1000) } = flags;
+  const startSeconds = /^\d{1,9}$/.test(timeout) ? Number(timeout) : 0;
+  if (startSeconds < 1 || startSeconds > MAX_START_SECONDS) {
+    errors.push(`--timeout is "${timeout}", allowed are seconds from 1 to ${MAX_START_SECONDS}`);
+  }
   const backoff = parseBackoff(flags);
   if (typeof backoff === 'string') errors.push(backoff);
   const podNamespaces = POD_NAMESPACES_MODES.find((one) => one === flags.podNamespaces);
@@ -106,7 +119,7 @@ export function parseUpFlags(
   }));
   const { stateDir: stateDirectory, kubeconfig } = flags;
   const cluster = { stateDirectory, nodes, kubeconfig, agentChannel, nodeMonitorGraceMs };
-  return { options: { ...cluster, dashboardPort } };
+  return { options: { ...cluster, startMs: startSeconds * 1000, dashboardPort } };
 }
 
 /** Undefined for what is no port. */

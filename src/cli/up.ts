@@ -10,8 +10,8 @@ import type { UpOptions } from './up-options.ts';
 
 /** Runs or joins a cluster; returns the exit code of the command. */
 export async function up(options: UpOptions): Promise<number> {
-  const { stateDirectory, nodes, kubeconfig, agentChannel, nodeMonitorGraceMs, dashboardPort } =
-    options;
+  const { stateDirectory, nodes, kubeconfig, agentChannel, dashboardPort } = options;
+  const { nodeMonitorGraceMs, startMs } = options;
   const termination = onTermination();
   const state = openStateDirectory(stateDirectory);
   const unwatch = watchShell(() => termination.end('the shell that ran npx has ended'));
@@ -26,6 +26,7 @@ export async function up(options: UpOptions): Promise<number> {
       agentChannel,
       ownProcesses: true,
       nodeMonitorGraceMs,
+      startMs,
       onOperatorEnd: (how, restartMs) => {
         process.stderr.write(
           `lockstep: ${how}; it starts again in ${restartMs / 1000} s, and workers run on (${state.path}/cluster.log)\n`,

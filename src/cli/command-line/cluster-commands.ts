@@ -4,7 +4,13 @@ import { DEFAULT_POD_NAMESPACES } from '../../cluster/node/ports/pod-namespaces.
 import type { DemoFlags } from '../demo/options.ts';
 import { parseDemoFlags } from '../demo/options.ts';
 import { DEFAULT_STATE_DIRECTORY } from '../state-directory.ts';
-import { DEFAULT_AGENT_CHANNEL, NODES_MAX, parseUpFlags, type UpFlags } from '../up-options.ts';
+import {
+  DEFAULT_AGENT_CHANNEL,
+  DEFAULT_START_MS,
+  NODES_MAX,
+  parseUpFlags,
+  type UpFlags,
+} from '../up-options.ts';
 import { DASHBOARD_PORT } from './cluster-command.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -81,6 +87,11 @@ export function addClusterCommands(program: Command): void {
       String(DASHBOARD_PORT),
     )
     .option('--kubeconfig <file>', KUBECONFIG_HELP)
+    .option(
+      '--timeout <seconds>',
+      'how long to wait until it serves JobSets',
+      String(DEFAULT_START_MS / 1000),
+    )
     .action(async (flags: UpFlags) => {
       const parsed = parseUpFlags(flags);
       if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));

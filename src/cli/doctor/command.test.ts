@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { type DoctorFlags, parseDoctor } from './command.ts';
+import { type DoctorFlags, exitCodeOf, parseDoctor } from './command.ts';
+import type { Level } from './finding.ts';
 
 test.each<[string | undefined, DoctorFlags, object]>([
   [undefined, { namespace: 'ops' }, { namespace: 'ops', jobSetNamespace: undefined }],
@@ -21,4 +22,26 @@ test.each<[string, DoctorFlags, RegExp]>([
 ])('JobSet %s with %j is refused', (jobSet, flags, message) => {
   const parsed = parseDoctor(jobSet, flags);
   expect('errors' in parsed && parsed.errors.join()).toMatch(message);
+});
+
+test.each<[readonly Level[], number]>([
+  [['ok', 'note'], 0],
+  [['ok', 'not-checked', 'problem'], 1],
+  [['ok', 'not-checked'], 3],
+])('findings of levels %j end with %d', (levels, code) => {
+  const findings = levels.map(
+    (level) => ({ topic: 'Nodes', check: 'x', level, text: '' }) as const,
+  );
+  expect(exitCodeOf(findings)).toBe(code);
+});
+
+test('what was not there to look at is no reason to doubt', () => {
+  const moot = {
+    topic: 'Probe',
+    check: 'x',
+    level: 'not-checked',
+    text: '',
+    isMoot: true,
+  } as const;
+  expect(exitCodeOf([moot])).toBe(0);
 });

@@ -6,6 +6,7 @@ import { systemRandom } from '../../runtime/adapters/system-random.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 import { existingJobSet, jobSetNameErrors, withCluster } from '../named-jobset.ts';
 import { examine } from './examination.ts';
+import { type Finding, isUnknown } from './finding.ts';
 import { findingsJson, printedFindings } from './printed-findings.ts';
 
 export interface DoctorFlags {
@@ -70,10 +71,12 @@ export function parseDoctor(
 }
 
 const EXIT_PROBLEM = 1;
+/** 2 is a wrong argument. */
+const EXIT_NOT_CHECKED = 3;
 /** For a pipe or a file. */
 const DEFAULT_COLUMNS = 100;
 
-/** Returns the exit code: 0 no problem, 1 a problem. */
+/** Returns the exit code. */
 export async function doctor(
   { isJson, jobSet: name, ...options }: DoctorOptions,
   flags: ConnectionFlags,
@@ -100,6 +103,12 @@ export async function doctor(
       ? [findingsJson(findings)]
       : printedFindings(findings, isTTY ? columns : DEFAULT_COLUMNS);
     process.stdout.write(`${lines.join('\n')}\n`);
-    return findings.some(({ level }) => level === 'problem') ? EXIT_PROBLEM : 0;
+    return exitCodeOf(findings);
   });
+}
+
+/** 0 says that all was looked at: a cluster that may not be read is not known to be well. */
+export function exitCodeOf(findings: readonly Finding[]): number {
+  if (findings.some(({ level }) => level === 'problem')) return EXIT_PROBLEM;
+  return findings.some(isUnknown) ? EXIT_NOT_CHECKED : 0;
 }

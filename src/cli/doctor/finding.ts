@@ -1,5 +1,4 @@
 /** What `lockstep doctor` finds out, and how one question to the API server can end. */
-import type { KubeList, KubeObject } from '../../kube/meta.ts';
 import { ApiStatusError, isReason } from '../../kube/status.ts';
 import { DeadlineError, unlessAborted, withDeadline } from '../../runtime/deadline.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
@@ -24,6 +23,13 @@ export interface Finding {
   readonly text: string;
   /** A command, or a page of the documentation. */
   readonly fix?: string;
+  /** Nothing was there to look at yet, so a cluster of which only this is not checked may be well. */
+  readonly isMoot?: true;
+}
+
+/** Whether it could hide a problem. */
+export function isUnknown({ level, isMoot }: Finding): boolean {
+  return level === 'not-checked' && isMoot !== true;
 }
 
 /** Something that was to be read, or why that was not possible. */
@@ -69,31 +75,6 @@ export function ifKnown<T>(
 ): readonly Finding[] {
   if ('value' in known) return judge(known.value);
   return [{ ...about, level: 'not-checked', text: known.unknown }];
-}
-
-/** A collection, as far as it was read. */
-export interface Some<T> {
-  readonly items: readonly T[];
-  readonly isAll: boolean;
-}
-
-const PAGE_SIZE = 500;
-const MAX_PAGES = 20;
-
-/** Reads a collection in pages, up to a bound, and keeps of each object what is needed. */
-export async function someOf<O extends KubeObject, T>(
-  read: (page: { readonly limit: number; readonly continue?: string }) => Promise<KubeList<O>>,
-  keep: (object: O) => T,
-): Promise<Some<T>> {
-  const items: T[] = [];
-  let token = '';
-  for (let page = 0; page < MAX_PAGES; page++) {
-    const list = await read({ limit: PAGE_SIZE, ...(token !== '' && { continue: token }) });
-    items.push(...list.items.map(keep));
-    token = list.metadata.continue ?? '';
-    if (token === '') return { items, isAll: true };
-  }
-  return { items, isAll: false };
 }
 
 /** As if it were empty, a collection that the API server does not serve. */

@@ -14,6 +14,7 @@ import { CLUSTER_ROLES } from '../../kube/objects/rbac.ts';
 import { groupResourceOf } from '../../kube/resource.ts';
 import { formatLabelSelector, labelRequirementsOf } from '../../kube/selectors/label-selector.ts';
 import type { Client } from '../../runtime/client/client.ts';
+import { type Some, someOf } from '../../runtime/client/pages.ts';
 import { isOurDefinition } from '../install/objects.ts';
 import { otherController } from '../install/other-controller.ts';
 import { unlessGone } from '../install/removal.ts';
@@ -26,8 +27,6 @@ import {
   ifKnown,
   ifServed,
   named,
-  type Some,
-  someOf,
 } from './finding.ts';
 
 const TOPIC = 'JobSets';

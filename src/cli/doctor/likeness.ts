@@ -11,7 +11,7 @@ import type { LabelSelector, Stored, StringMap } from '../../kube/meta.ts';
 import { JOB_NAME_LABEL } from '../../kube/objects/job.ts';
 import type { PodSpec } from '../../kube/objects/pod.ts';
 import type { Client } from '../../runtime/client/client.ts';
-import { type Asking, type Finding, fact, named } from './finding.ts';
+import { type Asking, type Finding, fact, ifServed, named } from './finding.ts';
 
 export interface Likeness {
   readonly labels: StringMap;
@@ -68,11 +68,16 @@ export async function policyFindings(
 ): Promise<readonly Finding[]> {
   const { namespace = '', name } = metadata;
   const read = await fact(asking, 'list networkpolicies', (signal) =>
-    client.list(NETWORK_POLICIES, { namespace, limit: MAX_POLICIES, signal }),
+    ifServed(
+      client
+        .list(NETWORK_POLICIES, { namespace, limit: MAX_POLICIES, signal })
+        .then(({ items }) => items),
+      [],
+    ),
   );
   const about = { topic: 'Probe', check: 'probe-policies' } as const;
   if ('unknown' in read) return [{ ...about, level: 'not-checked', text: read.unknown }];
-  const unseen = read.value.items.filter(({ spec }) => selectsMembers(spec?.podSelector, name));
+  const unseen = read.value.filter(({ spec }) => selectsMembers(spec?.podSelector, name));
   if (unseen.length === 0) return [];
   const names = named(unseen.map((one) => one.metadata.name));
   const text = `the probe lacks labels by which these NetworkPolicies select Pods of JobSets, so they do not apply to it: ${names}`;

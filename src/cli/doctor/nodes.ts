@@ -3,18 +3,9 @@ import { LEASES, type Lease } from '../../kube/objects/lease.ts';
 import { isReady, NODES, type Node } from '../../kube/objects/node.ts';
 import { hasFeature } from '../../operator/tracking/node-features.ts';
 import type { Client } from '../../runtime/client/client.ts';
+import { type Some, someOf } from '../../runtime/client/pages.ts';
 import type { ApiServerFacts } from './api-server.ts';
-import {
-  type Asking,
-  counted,
-  type Fact,
-  type Finding,
-  fact,
-  ifKnown,
-  named,
-  type Some,
-  someOf,
-} from './finding.ts';
+import { type Asking, counted, type Fact, type Finding, fact, ifKnown, named } from './finding.ts';
 
 const TOPIC = 'Nodes';
 const NODE_LEASES = 'kube-node-lease';

@@ -25,8 +25,20 @@ test('findings are printed by topic, wrapped, with a summary', () => {
     'Rights',
     '  not checked  may-run: you may not ask',
     '',
-    '1 problem, 1 not checked',
+    '1 problem; not checked: may-run',
   ]);
+});
+
+test.each<[readonly Finding['level'][], string]>([
+  [['ok', 'ok'], 'no problem'],
+  [['ok', 'note', 'note'], 'no problem; 2 notes'],
+  [['ok', 'not-checked'], 'no problem in what could be looked at; not checked: check-1'],
+  [['problem', 'problem', 'note'], '2 problems; 1 note'],
+])('of %j it says %j', (levels, summary) => {
+  const findings = levels.map(
+    (level, i): Finding => ({ topic: 'Nodes', check: `check-${i}`, level, text: '' }),
+  );
+  expect(printedFindings(findings, 120).at(-1)).toBe(summary);
 });
 
 test('text of the cluster is one bounded line without control characters', () => {

@@ -1,6 +1,6 @@
 /** The findings as text for people, and as JSON for programs. */
 import { printable } from '../../kube/quote.ts';
-import type { Finding, Level } from './finding.ts';
+import { type Finding, isUnknown, type Level } from './finding.ts';
 
 const SHOWN: Readonly<Record<Level, string>> = {
   ok: 'ok',
@@ -23,7 +23,7 @@ export function printedFindings(findings: readonly Finding[], columns: number): 
     ...findings.filter((one) => one.topic === topic).flatMap((one) => linesOf(one, width)),
     '',
   ]);
-  return [...lines, summary(findings)];
+  return [...lines, ...wrapped(summary(findings), width)];
 }
 
 function linesOf({ check, level, text, fix }: Finding, width: number): readonly string[] {
@@ -37,22 +37,26 @@ function linesOf({ check, level, text, fix }: Finding, width: number): readonly 
   ];
 }
 
+/** What was not looked at is named: nothing is known of it, so it is not called well. */
 function summary(findings: readonly Finding[]): string {
-  const count = (level: Level): number => findings.filter((one) => one.level === level).length;
-  const problems = count('problem');
-  const counted = [
-    problems === 0 ? 'no problem' : problems === 1 ? '1 problem' : `${problems} problems`,
-    ...(count('note') > 0 ? [count('note') === 1 ? '1 note' : `${count('note')} notes`] : []),
-    ...(count('not-checked') > 0 ? [`${count('not-checked')} not checked`] : []),
-  ];
-  return counted.join(', ');
+  const all = (level: Level): readonly Finding[] => findings.filter((one) => one.level === level);
+  const [problems, notes] = [all('problem').length, all('note').length];
+  const unknown = [...new Set(all('not-checked').map(({ check }) => check))];
+  const none = findings.some(isUnknown) ? 'no problem in what could be looked at' : 'no problem';
+  return [
+    problems === 0 ? none : problems === 1 ? '1 problem' : `${problems} problems`,
+    ...(notes > 0 ? [notes === 1 ? '1 note' : `${notes} notes`] : []),
+    ...(unknown.length > 0 ? [`not checked: ${unknown.join(', ')}`] : []),
+  ].join('; ');
 }
 
 export function findingsJson(findings: readonly Finding[]): string {
-  const bound = findings.map((one) => ({
-    ...one,
-    text: bounded(one.text),
-    ...(one.fix !== undefined && { fix: bounded(one.fix) }),
+  const bound = findings.map(({ topic, check, level, text, fix }) => ({
+    topic,
+    check,
+    level,
+    text: bounded(text),
+    ...(fix !== undefined && { fix: bounded(fix) }),
   }));
   return JSON.stringify({ findings: bound }, undefined, 2);
 }

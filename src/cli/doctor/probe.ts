@@ -206,7 +206,7 @@ function hubFinding(reached: Reached | undefined, hub: KnownHub | undefined): Fi
   const about = { topic: TOPIC, check: 'hub-reachable' } as const;
   if (hub === undefined || reached === undefined) {
     const text = 'the address of the hub is not known before a group has run';
-    return { ...about, level: 'not-checked', text };
+    return { ...about, level: 'not-checked', text, isMoot: true };
   }
   if ('status' in reached) {
     const { saw, look } = unreached({ message: '', status: reached.status });

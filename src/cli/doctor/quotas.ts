@@ -3,16 +3,8 @@ import type { KubeObject, StringMap } from '../../kube/meta.ts';
 import { compareQuantities, parseQuantity } from '../../kube/quantity.ts';
 import { type Resource, resource } from '../../kube/resource.ts';
 import type { Client } from '../../runtime/client/client.ts';
-import {
-  type Asking,
-  type Fact,
-  type Finding,
-  fact,
-  ifKnown,
-  ifServed,
-  type Some,
-  someOf,
-} from './finding.ts';
+import { type Some, someOf } from '../../runtime/client/pages.ts';
+import { type Asking, type Fact, type Finding, fact, ifKnown, ifServed } from './finding.ts';
 
 interface ResourceQuota extends KubeObject {
   readonly status?: { readonly hard?: StringMap; readonly used?: StringMap };

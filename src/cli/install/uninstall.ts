@@ -8,6 +8,7 @@ import { OPERATOR_NAME } from '../../deploy/permissions.ts';
 import type { InstallationSettings, Installed } from '../../deploy/settings.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
 import { HUB_AUTHORITIES_NAME } from '../../jobset/names.ts';
+import type { KubeObject } from '../../kube/meta.ts';
 import { CONFIG_MAPS, NAMESPACES, SECRETS } from '../../kube/objects/core.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/objects/custom-resource-definition.ts';
 import { ENDPOINT_SLICES } from '../../kube/objects/endpoint-slice.ts';
@@ -22,6 +23,7 @@ import {
   SETTINGS_RECORD_NAME,
 } from '../../operator/configuration/object-names.ts';
 import { settingValues } from '../../operator/configuration/setting-values.ts';
+import { someOf } from '../../runtime/client/pages.ts';
 import { sleep } from '../../runtime/ports/clock.ts';
 import type { CommandContext } from './command-context.ts';
 import { confinedTo, EXIT_FAILURE, isRefused, POLL_MS } from './install.ts';
@@ -102,16 +104,20 @@ async function removeWhatOperatorMade(
 
 /** These are in users' namespaces, where groups run on and may meet the next installation. */
 async function sayWhatStays({ client, signal, print }: CommandContext): Promise<void> {
-  let count: number | undefined;
+  let count: string | undefined;
   try {
-    const selection = { labelSelector: HUB_AUTHORITIES_SELECTOR, limit: 1, signal };
-    const { items, metadata } = await client.listMetadata(CONFIG_MAPS, selection);
-    count = items.length + (metadata.remainingItemCount ?? 0);
+    count = await counted('namespace', (page) =>
+      client.listMetadata(CONFIG_MAPS, {
+        labelSelector: HUB_AUTHORITIES_SELECTOR,
+        ...page,
+        signal,
+      }),
+    );
   } catch (error) {
     if (!isReason(error, 'Forbidden')) throw error;
   }
-  if (count === 0) return;
-  const where = count === undefined ? '' : ` in ${count} namespace${count === 1 ? '' : 's'}`;
+  if (count === 'no namespaces') return;
+  const where = count === undefined ? '' : ` in ${count}`;
   print(
     `ConfigMap ${HUB_AUTHORITIES_NAME} stays${where}, so that running groups find the hub of the next ` +
       `installation; to remove: kubectl delete configmaps --all-namespaces -l ${HUB_AUTHORITIES_SELECTOR} ` +
@@ -147,12 +153,23 @@ async function untilGone(
 /** `no JobSets`, `1 JobSet`, `7 JobSets`. */
 async function countJobSets({ client, signal }: CommandContext): Promise<string> {
   try {
-    const { items, metadata } = await client.listMetadata(JOBSETS, { limit: 1, signal });
-    const count = items.length + (metadata.remainingItemCount ?? 0);
-    return `${count === 0 ? 'no' : count} JobSet${count === 1 ? '' : 's'}`;
+    return await counted('JobSet', (page) => client.listMetadata(JOBSETS, { ...page, signal }));
   } catch (error) {
     // A definition that is not served yet has no JobSets.
     if (isReason(error, 'NotFound')) return 'no JobSets';
     throw error;
   }
+}
+
+/**
+ * How many objects there are, up to a bound: with a selector, an API server does not say how many
+ * are left after a page.
+ */
+async function counted(
+  noun: string,
+  read: Parameters<typeof someOf<KubeObject, null>>[0],
+): Promise<string> {
+  const { items, isAll } = await someOf(read, () => null);
+  const number = items.length === 0 ? 'no' : String(items.length);
+  return `${isAll ? '' : 'at least '}${number} ${noun}${items.length === 1 ? '' : 's'}`;
 }

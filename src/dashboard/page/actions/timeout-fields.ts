@@ -2,6 +2,7 @@
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
 import { useId } from 'preact/hooks';
+import { progressTimeoutErrors } from '../../../jobset/progress/progress-timeouts.ts';
 import type { TimeoutView } from '../../../jobset/view/spec-view.ts';
 import { shown } from '../elements/shown-text.ts';
 
@@ -22,7 +23,8 @@ interface Changed<Field> {
 }
 
 export function TimeoutFields({ timeouts, choice, onChoose }: TimeoutFieldsProps): VNode {
-  const meaning = useId();
+  const [meaning, problem] = [useId(), useId()];
+  const why = problemOf(choice);
   const chosen = timeouts.find(({ annotation }) => annotation === choice.annotation);
   return html`<div class="timeout-fields">
     <label class="field">
@@ -47,14 +49,25 @@ export function TimeoutFields({ timeouts, choice, onChoose }: TimeoutFieldsProps
         spellcheck=${false}
         placeholder="Empty: remove it"
         maxlength="64"
-        aria-describedby=${meaning}
+        aria-describedby=${`${meaning} ${problem}`}
+        aria-invalid=${why !== ''}
+        ref=${(field: HTMLInputElement | null) => field?.setCustomValidity(why)}
         value=${choice.value}
         onInput=${({ currentTarget }: Changed<HTMLInputElement>) =>
           onChoose({ annotation: choice.annotation, value: currentTarget.value })}
       />
     </label>
+    <p id=${problem} class="action-problem" aria-live="polite">${shown(why)}</p>
     <p id=${meaning} class="quiet">
       ${chosen?.meaning} Now: ${chosen?.value === undefined || chosen.value === null ? 'not set' : shown(chosen.value)}.
     </p>
   </div>`;
+}
+
+/** Empty if the value may be sent: the browser sends no form with a field that has a problem. */
+function problemOf({ annotation, value }: TimeoutChoice): string {
+  const text = value.trim();
+  if (text === '') return '';
+  const [error] = progressTimeoutErrors({ [annotation]: text });
+  return error === undefined ? '' : `It is refused: ${error.detail}.`;
 }

@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { MemoryCollection } from '../../cluster/memory/memory-collection.ts';
+import { createClient } from '../../runtime/client/http-client.ts';
+import { handlerTransport } from '../../runtime/memory/memory-transport.ts';
+import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
+import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
+import { untilReady } from './until-ready.ts';
+
+it('says all that is missing when the time is over', async () => {
+  const clock = new VirtualClock();
+  const random = new SeededRandom(1);
+  const transport = handlerTransport(new MemoryCollection().handler);
+  const client = createClient({ transport, clock, random, userAgent: 'test/1' });
+  const ready = untilReady(client, ['node-0'], { clock, random, timeoutMs: 7000 });
+  const said = expect(ready).rejects.toThrow(
+    'not ready after 7 s: Node node-0: it has not registered; CustomResourceDefinition ' +
+      'jobsets.jobset.x-k8s.io: the operator has not installed it; MutatingWebhookConfiguration ' +
+      'lockstep-mutating-webhook-configuration: the operator has not installed it; ' +
+      'ValidatingWebhookConfiguration lockstep-validating-webhook-configuration: the operator has not installed it',
+  );
+  await clock.advance(7000);
+  await said;
+});
