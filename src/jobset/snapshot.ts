@@ -117,6 +117,8 @@ export type Question =
   | { readonly kind: 'ImageVolumes' }
   /** On which nodes are these suspects, and how did their containers end? */
   | { readonly kind: 'Suspects'; readonly pods: readonly SuspectPod[] }
+  /** Which of these Pods are bound to one node, so that new ones in their place would be too? */
+  | { readonly kind: 'Pins'; readonly pods: readonly PodFacts[] }
   /** For how long have the agents of these Pods run? */
   | { readonly kind: 'SilentAgents'; readonly pods: readonly PodFacts[] }
   /** Are these Pods ahead of their time, or is the JobSet at hand old? */
@@ -137,6 +139,8 @@ export interface Answers {
   /** True if `members` holds every Pod that had succeeded when the question was asked. */
   readonly isSuccessFresh?: boolean;
   readonly hasImageVolumes?: boolean;
+  /** By UID, what binds the Pod to its node, in words, of those that are bound. */
+  readonly pins?: ReadonlyMap<string, string>;
   /** By UID, for how long the agent has run in this container, of those that run. */
   readonly silentAgents?: ReadonlyMap<string, number>;
   /** By resource, what a LimitRange of the namespace demands of each container. */

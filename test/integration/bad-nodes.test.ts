@@ -4,7 +4,7 @@
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { createHubChannel } from '../../src/agent/hub-channel.ts';
-import type { JobSetSpec, JobSetStatus } from '../../src/jobset/jobset.ts';
+import type { JobSetSpec, JobSetStatus, ReplicatedJob } from '../../src/jobset/jobset.ts';
 import { forgetRequest } from '../../src/jobset/ladder/forget-nodes.ts';
 import { EXCLUSIVE_TOPOLOGY, REPLICATED_JOB_NAME } from '../../src/jobset/names.ts';
 import type { Stored, StringMap } from '../../src/kube/meta.ts';
@@ -141,6 +141,13 @@ function specOf(...stages: readonly number[]): JobSetSpec {
   };
 }
 
+/** With a host name, as Kueue binds each Pod where a topology ends with those. */
+function withSelector(nodeSelector: StringMap, job: ReplicatedJob): ReplicatedJob {
+  const { template, ...rest } = job.template.spec;
+  const pods = { ...template, spec: { ...template.spec, nodeSelector } };
+  return { ...job, template: { ...job.template, spec: { ...rest, template: pods } } };
+}
+
 type Pods = ReadonlyMap<string, Stored<Pod>>;
 
 /** Slots whose Pods are others now, or gone. */
@@ -237,6 +244,32 @@ describe('a member whose preflight does not pass', () => {
     expect(inPlaceRestarts).toBe(1);
     expect(moved(before, await world.pods())).toEqual(['w0/1']);
     expect(world.group.operatorClient.count('delete pods')).toBe(1);
+  });
+
+  it('restarts in place if its Pods are bound to that node, which it is told', async () => {
+    world = new World();
+    const spec = {
+      ...specOf(),
+      replicatedJobs: [
+        withSelector({ pool: 'a' }, replicatedJob('w0', 2)),
+        withSelector({ 'kubernetes.io/hostname': 'm001' }, replicatedJob('w1', 1)),
+      ],
+    };
+    await world.begin(spec, PREFLIGHT, 5, (node) =>
+      node === 1 ? { 'kubernetes.io/hostname': 'm001' } : { pool: 'a' },
+    );
+    await world.group.allIn(1, 3);
+    const before = await world.pods();
+    expect(nodesOf(before, ['w1/0'])).toEqual(['m001']);
+    world.tell('w1/0', UNFIT);
+    await world.until(({ syncedEpoch }) => syncedEpoch === 2);
+    await world.group.allIn(2, 3);
+    expect((await world.status()).avoidedNodes).toBeUndefined();
+    expect(moved(before, await world.pods())).toEqual([]);
+    const told = (await world.group.events()).filter(({ reason }) => reason === 'MemberPinned');
+    expect(told.map(({ note }) => note)).toEqual([
+      expect.stringContaining('its node selector kubernetes.io/hostname=m001 would bind'),
+    ]);
   });
 
   it('may come back to a node that was forgotten, and leaves it again at the next failure', async () => {

@@ -192,6 +192,8 @@ export class SimulatedOperator {
       }
       case 'SilentAgents':
         return { silentAgents: new Map() };
+      case 'Pins':
+        return { pins: new Map() };
       case 'Suspects':
         return {
           suspects: new Map(

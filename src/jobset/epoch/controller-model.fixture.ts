@@ -227,6 +227,8 @@ export class ControllerModel {
         return { isSuccessFresh: true };
       case 'SilentAgents':
         return { silentAgents: new Map() };
+      case 'Pins':
+        return { pins: new Map() };
       case 'Suspects':
         return { suspects: new Map() };
       case 'Notice':

@@ -218,7 +218,7 @@ function release(facts: GroupFacts, names: readonly string[]): readonly Decision
       ? status.restartHistory
       : [closed, ...(status.restartHistory ?? []).slice(1)];
   const replacing = replaceMembers(facts, told ?? []);
-  if (replacing.length > 0) return replacing;
+  if (replacing.some(keepsWaiting)) return replacing;
 
   const isFirst = group.stages.every(({ released }) => released < group.epoch);
   const stages = group.stages.map((stage) =>
@@ -257,8 +257,14 @@ function release(facts: GroupFacts, names: readonly string[]): readonly Decision
       keepsCounters: isRestart,
       isLast: true,
     },
+    ...replacing,
     ...reportStartup(facts),
   ];
+}
+
+/** Members that leave their nodes, and not only what is told of some that stay. */
+function keepsWaiting({ question, actions, isLast }: Decision): boolean {
+  return question !== undefined || actions !== undefined || isLast === true;
 }
 
 function heldBackForMs({ jobSet, status, nowMs }: GroupFacts): number {

@@ -134,6 +134,7 @@ function planned(scene: Scene): Plan {
     jobs: [JOB],
     members: atBarrier(),
     fates: () => fates({ 2: KILLED }),
+    answers: { pins: new Map() },
     ...snapshot,
   });
 }
@@ -161,6 +162,20 @@ describe('a member that was the first to fail often enough', () => {
     expect(made.events).toMatchObject([{ type: 'Warning', reason: 'MemberReplaced' }]);
     expect(made.outcomes).toEqual([{ kind: 'MemberReplaced', cause: 'Culprit' }]);
     expect(made.requeueAfterMs).toBe(5 * MINUTE_MS);
+  });
+
+  test('stays if a new Pod would get the same node, and the group is released', () => {
+    const question = planned({ ...TWICE, answers: {} }).question;
+    expect(question).toMatchObject({ kind: 'Pins', pods: [{ name: 'train-w-0-2-aaaaa' }] });
+    const pins = new Map([[pod(2).uid, 'its node selector kubernetes.io/hostname=bad']]);
+    const made = planned({ ...TWICE, answers: { pins } });
+    expect(actionsOf(made)).toEqual([]);
+    expect(made.status).toMatchObject({ syncedEpoch: 4 });
+    expect(made.status).not.toHaveProperty('avoidedNodes');
+    expect(made.events.map(({ reason }) => reason)).toEqual(['CulpritFound', 'MemberPinned']);
+    expect(made.events[1]?.note).toBe(
+      'worker 2 of w (w-0, index 2), Pod train-w-0-2-aaaaa, should leave node bad, and stays: it was the first to fail 2 times, last because it was killed by SIGKILL, but its node selector kubernetes.io/hostname=bad would bind a new Pod to the same node',
+    );
   });
 
   test('is deleted again while it lives, and the group is released with the new Pod', () => {
@@ -231,7 +246,7 @@ describe('a member that was the first to fail often enough', () => {
       {
         history: [NEWEST, withoutNode(blaming())],
         fates: () => fates({ 2: KILLED }, null),
-        answers: { suspects: new Map() },
+        answers: { suspects: new Map(), pins: new Map() },
       },
     ],
     ['it has gone already', { ...TWICE, members: atBarrier(pod(2, 'bbbbb')) }],
@@ -246,7 +261,7 @@ describe('a member that was the first to fail often enough', () => {
     const made = planned({
       history: [NEWEST, blaming()],
       fates: () => fates({ 2: KILLED }, null),
-      answers: { suspects: new Map() },
+      answers: { suspects: new Map(), pins: new Map() },
     });
     expect(made.status?.avoidedNodes).toMatchObject([{ node: 'bad' }]);
   });
@@ -312,7 +327,7 @@ describe('a member whose preflight did not pass', () => {
       },
     };
     const jobs = [first, JOB];
-    const answers = { areJobsFresh: true as const, freshPods: members };
+    const answers = { areJobsFresh: true as const, freshPods: members, pins: new Map() };
     const at = (jobSet: Stored<JobSet>, more: Partial<Snapshot> = {}): Plan =>
       planOf(jobSet, { jobs, members, answers, fates: () => fates({ 2: unfit }), ...more });
     const made = at(inOrder);
@@ -343,7 +358,11 @@ describe('a member whose preflight did not pass', () => {
       pod(1).name,
     );
     const suspects = new Map([[pod(1).uid, { node: 'n1' }]]);
-    const made = planned({ annotations, fates: () => lost, answers: { suspects } });
+    const made = planned({
+      annotations,
+      fates: () => lost,
+      answers: { suspects, pins: new Map() },
+    });
     expect(made.status?.avoidedNodes).toMatchObject([{ node: 'n1', pod: pod(1).name }]);
   });
 

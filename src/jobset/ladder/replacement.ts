@@ -6,7 +6,7 @@
  */
 import { microTimeText, timeText } from '../../kube/time.ts';
 import { isSuspended } from '../child-jobs/suspend.ts';
-import type { Action, Decision } from '../decision.ts';
+import type { Action, Decision, PlannedEvent } from '../decision.ts';
 import { membersAtBarrier } from '../epoch/in-place-restart.ts';
 import type { PodFacts } from '../epoch/pod-facts.ts';
 import type { GroupFacts } from '../facts.ts';
@@ -21,7 +21,7 @@ import { type Leaving, leavingMembers, MAX_REPLACED_PER_EPOCH, unfitMembers } fr
  */
 const PENDING_AFTER_MS = 5 * 60_000;
 
-/** In place of a release; none: nothing keeps it from being made. */
+/** In place of a release, or beside it if none of these is the last. */
 export function replaceMembers(
   facts: GroupFacts,
   history: readonly RestartRecord[],
@@ -35,10 +35,17 @@ export function replaceMembers(
   const named = sinceEnd(known, newest);
   const room = Math.max(0, MAX_REPLACED_PER_EPOCH - named.length);
   const isNamed = (pod: string): boolean => named.some((each) => each.pod === pod);
-  const leaving = leavingMembers(facts, history)
+  const wanted = leavingMembers(facts, history)
     .filter(({ pod }) => !isNamed(pod))
     .slice(0, room);
-  if (leaving.length === 0) return [];
+  if (wanted.length === 0) return [];
+  const { pins } = facts.answers;
+  if (pins === undefined) {
+    return [{ question: { kind: 'Pins', pods: wanted.map(({ member }) => member) } }];
+  }
+  const leaving = wanted.filter(({ member }) => !pins.has(member.uid));
+  const staying = eventsOfStay(wanted, pins);
+  if (leaving.length === 0) return [{ events: staying }];
   // Clocks of operators differ, and an entry belongs to the newest ended epoch.
   const time = microTimeText(Math.max(nowMs, Date.parse(newest.time)));
   const added = leaving.map(({ node, reason, pod, worker }): AvoidedNode => {
@@ -52,10 +59,13 @@ export function replaceMembers(
         restartHistory: history,
         avoidedNodes: [...added, ...others].slice(0, MAX_AVOIDED_NODES),
       },
-      events: leaving.map(({ worker, pod, node, reason }) => {
-        const note = `${worker}, Pod ${pod}, leaves node ${node}: ${reason}`;
-        return { type: 'Warning', reason: MEMBER_REPLACED, note };
-      }),
+      events: [
+        ...leaving.map(({ worker, pod, node, reason }): PlannedEvent => {
+          const note = `${worker}, Pod ${pod}, leaves node ${node}: ${reason}`;
+          return { type: 'Warning', reason: MEMBER_REPLACED, note };
+        }),
+        ...staying,
+      ],
       outcomes: leaving.map(({ cause }) => ({ kind: 'MemberReplaced', cause })),
       actions: leaving.map(actionFor),
       requeueAfterMs: PENDING_AFTER_MS,
@@ -63,6 +73,19 @@ export function replaceMembers(
       isLast: true,
     },
   ];
+}
+
+/** A new Pod would get the same node: the member restarts in place, which is quicker. */
+function eventsOfStay(
+  wanted: readonly Leaving[],
+  pins: ReadonlyMap<string, string>,
+): readonly PlannedEvent[] {
+  return wanted.flatMap(({ member, worker, pod, node, reason }): readonly PlannedEvent[] => {
+    const pin = pins.get(member.uid);
+    if (pin === undefined) return [];
+    const note = `${worker}, Pod ${pod}, should leave node ${node}, and stays: ${reason}, but ${pin} would bind a new Pod to the same node`;
+    return [{ type: 'Warning', reason: 'MemberPinned', note, isOnce: true }];
+  });
 }
 
 /** Members whose preflight did not pass, on nodes that are unknown. */

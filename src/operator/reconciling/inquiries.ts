@@ -3,6 +3,7 @@ import { type PodFacts, podFacts } from '../../jobset/epoch/pod-facts.ts';
 import { mayBeLost, witnessOf } from '../../jobset/epoch/witness.ts';
 import { templateAgent } from '../../jobset/injection/template-agent.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
+import { pinOf } from '../../jobset/ladder/pinned-pods.ts';
 import { identityOf, isChildOf } from '../../jobset/membership.ts';
 import { JOBSET_UID } from '../../jobset/names.ts';
 import type { Answers, Question, SuspectAnswer, SuspectPod } from '../../jobset/snapshot.ts';
@@ -72,6 +73,8 @@ export async function inquire(
       const read = readSuspects(question.pods, jobSet, client, clock, signal);
       return { answers: { suspects: await read } };
     }
+    case 'Pins':
+      return { answers: { pins: await readPins(question.pods, client, clock, signal) } };
     case 'SilentAgents': {
       const nowMs = clock.now();
       memory.readSilent(question.pods, nowMs);
@@ -168,8 +171,30 @@ async function runningAgents(
   return found;
 }
 
-/** A release waits for this, and only the names of nodes depend on it. */
-const SUSPECTS_TIMEOUT_MS = 1000;
+/** What binds the Pods to their nodes. One that cannot be read in time counts as bound by nothing. */
+async function readPins(
+  pods: readonly PodFacts[],
+  client: Client,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<NonNullable<Answers['pins']>> {
+  const found = new Map<string, string>();
+  try {
+    await withDeadline(clock, RELEASE_READS_TIMEOUT_MS, signal, (within) =>
+      forEachConcurrently(pods, MAX_PARALLEL_READS, async (facts) => {
+        const pod = await readPod(facts, client, within);
+        const pin = pod && pinOf(pod.spec);
+        if (pin !== undefined) found.set(facts.uid, pin);
+      }),
+    );
+  } catch (error) {
+    if (signal.aborted) throw error;
+  }
+  return new Map(found);
+}
+
+/** A release waits for this, and neither its time nor its charge depends on it. */
+const RELEASE_READS_TIMEOUT_MS = 1000;
 
 async function readSuspects(
   pods: readonly SuspectPod[],
@@ -182,7 +207,7 @@ async function readSuspects(
   const sinceMs = startOfEpoch(jobSet);
   const found = new Map<string, SuspectAnswer>();
   try {
-    await withDeadline(clock, SUSPECTS_TIMEOUT_MS, signal, (within) =>
+    await withDeadline(clock, RELEASE_READS_TIMEOUT_MS, signal, (within) =>
       forEachConcurrently(pods, MAX_PARALLEL_READS, async ({ name, uid }) => {
         const pod = await readPod({ namespace, name, uid }, client, within);
         const facts = pod && podFacts(pod);
