@@ -90,6 +90,44 @@ describe('a call that fails', () => {
   });
 
   it.each([
+    ['429', 429],
+    ['503', 503],
+  ])('because it is busy, which is %s, is made again when the webhook says', async (_, status) => {
+    const hooks = new TestWebhooks();
+    let busy = 2;
+    hooks.raw('v', (uid) =>
+      busy-- > 0
+        ? { status, headers: { 'retry-after': '1' }, body: 'later' }
+        : { body: { ...REVIEW, response: { uid, allowed: true } } },
+    );
+    const server = await serverWith(hooks, [VALIDATING, 'c', [hook('v')]]);
+    const answer = server.post(CONFIG_MAPS, configMap('x'));
+    await server.clock.advance(1_999);
+    expect(hooks.asked).toHaveLength(2);
+    await server.clock.advance(1);
+    expect((await answer).status).toBe(201);
+    expect(hooks.asked).toHaveLength(3);
+  });
+
+  it('because it stays busy, ends with the time of the webhook', async () => {
+    const hooks = new TestWebhooks();
+    hooks.raw('v', () => ({ status: 429, headers: { 'retry-after': '4' }, body: 'later' }));
+    const server = await serverWith(hooks, [VALIDATING, 'c', [hook('v')]]);
+    const answer = server.post(CONFIG_MAPS, configMap('x'));
+    await server.clock.advance(10_000);
+    expect((await answer).body['message']).toBe(`${FAILED}${POST}context deadline exceeded`);
+    expect(hooks.asked).toHaveLength(3);
+  });
+
+  it('because it is busy, is final without a time to wait', async () => {
+    const hooks = new TestWebhooks();
+    hooks.raw('v', () => ({ status: 429, body: 'later' }));
+    const server = await serverWith(hooks, [VALIDATING, 'c', [hook('v')]]);
+    expect((await server.post(CONFIG_MAPS, configMap('x'))).status).toBe(500);
+    expect(hooks.asked).toHaveLength(1);
+  });
+
+  it.each([
     [
       { patch: 'W10=' },
       'received invalid webhook response: webhook returned response.patch but not response.patchType',

@@ -13,6 +13,12 @@ export interface AskedWebhook {
   readonly request: SentRequest;
 }
 
+export interface RawAnswer {
+  readonly status?: number;
+  readonly headers?: HttpResponse['headers'];
+  readonly body: unknown;
+}
+
 /** Returns members of the response; `allowed` is true by default. */
 export type Answer = (
   request: SentRequest,
@@ -47,13 +53,10 @@ export class TestWebhooks {
   }
 
   /** Sets a raw answer, valid or not. */
-  raw(
-    name: string,
-    answer: (uid: string) => { readonly status?: number; readonly body: unknown },
-  ): void {
+  raw(name: string, answer: (uid: string) => RawAnswer): void {
     this.#answers.set(name, async ({ body }) => {
-      const { status = 200, body: value } = answer(requestIn({ body }).uid);
-      return json(status, value);
+      const { status = 200, headers = {}, body: value } = answer(requestIn({ body }).uid);
+      return { ...json(status, value), headers };
     });
   }
 

@@ -4,7 +4,7 @@ import { quote } from '../../../kube/quote.ts';
 import { timedOut } from '../../../kube/status-errors.ts';
 import { wholeBody } from '../../../runtime/client/response-body.ts';
 import { DeadlineError, withDeadline } from '../../../runtime/deadline.ts';
-import type { Clock } from '../../../runtime/ports/clock.ts';
+import { type Clock, sleep } from '../../../runtime/ports/clock.ts';
 import {
   type HttpRequest,
   type HttpResponse,
@@ -98,7 +98,7 @@ export class WebhookClient {
       throw new TypeError('unable to load root certificates: unable to parse bytes as PEM block');
     }
     const review = { kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', request };
-    const response = await sendTwice(transport(endpoint), {
+    const response = await this.#sent(transport(endpoint), {
       method: 'POST',
       path: `${address.path}?timeout=${seconds}s`,
       headers: HEADERS,
@@ -108,7 +108,27 @@ export class WebhookClient {
     const body = (await wholeBody(response.body, MAX_ANSWER_BYTES)).toString();
     return objectIn(response.status, body);
   }
+
+  /** Asks a webhook that is busy again when it says, as long as the call may last. */
+  async #sent(transport: Transport, request: HttpRequest): Promise<HttpResponse> {
+    for (let retries = 0; ; retries++) {
+      const response = await sendTwice(transport, request);
+      const seconds = retryAfterSeconds(response);
+      if (seconds === undefined || retries === MAX_RETRIES) return response;
+      await wholeBody(response.body, MAX_ANSWER_BYTES);
+      await sleep(this.#options.clock, seconds * 1000, request.signal);
+    }
+  }
 }
+
+/** Asked again after so many seconds, as clients in Go do; undefined: the answer is final. */
+function retryAfterSeconds({ status, headers }: HttpResponse): number | undefined {
+  if (status !== 429 && status < 500) return undefined;
+  const text = headers['retry-after'] ?? '';
+  return /^[0-9]{1,4}$/.test(text) ? Number(text) : undefined;
+}
+
+const MAX_RETRIES = 10;
 
 /**
  * Sends the request again if a kept connection was closed at the other end meanwhile. That is safe,
