@@ -13,6 +13,9 @@ export interface Window {
   readonly width?: number;
   readonly height?: number;
   readonly colorScheme?: 'light' | 'dark';
+  readonly forcedColors?: 'active';
+  /** Of the browser, such as `de-DE`. */
+  readonly locale?: string;
 }
 
 export interface Pages {
@@ -47,9 +50,11 @@ export function pages(): Pages {
   });
   afterAll(async () => browser?.close());
   return {
-    async open(address, { width = DESK.width, height = DESK.height, colorScheme = 'light' } = {}) {
+    async open(address, window = {}) {
       if (browser === undefined) throw new Error('the browser does not run yet');
-      const context = await browser.newContext({ viewport: { width, height }, colorScheme });
+      const { width = DESK.width, height = DESK.height, ...rest } = window;
+      const viewport = { width, height };
+      const context = await browser.newContext({ colorScheme: 'light', ...rest, viewport });
       contexts.push(context);
       context.setDefaultTimeout(PATIENCE_MS);
       const page = await context.newPage();

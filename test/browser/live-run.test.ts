@@ -122,6 +122,47 @@ describe('the run', () => {
     const page = await open(RUN);
     await page.getByRole('img', { name: /^Steps per second/ }).waitFor();
   });
+
+  it('keeps what is looked at in the address, and goes back and forward', async () => {
+    const page = await open(RUN);
+    await page.getByRole('button', { name: 'w-0/2' }).click();
+    await heading(page, /w-0\/2/).waitFor();
+    expect(page.url()).toMatch(/\?member=[a-z0-9-]+$/);
+    await page.getByRole('button', { name: /^epoch 1 ended/ }).click();
+    await page.getByRole('button', { name: 'Show less time' }).click();
+    await expect.poll(() => page.url()).toMatch(/&restart=1&last=\d+$/);
+    const { hash } = new URL(page.url());
+
+    await page.goBack();
+    await page.getByText(/since the creation.*; times in UTC/).waitFor();
+    await page.goBack();
+    await page.goBack();
+    await heading(page, /w-0\/2/).waitFor({ state: 'detached' });
+    await page.goForward();
+    await heading(page, /w-0\/2/).waitFor();
+
+    const again = await open(hash);
+    await heading(again, /w-0\/2/).waitFor();
+    await again.getByText(/^the last .*; times in UTC/).waitFor();
+  });
+
+  it('ignores an address that means nothing', async () => {
+    const page = await open(`${RUN}?member=<b>&restart=-1&from=9&to=1`);
+    await page.getByText(/since the creation.*; times in UTC/).waitFor();
+    expect(await page.getByText(/is gone/).count()).toBe(0);
+  });
+
+  it('keeps patterns of the timeline where the system forces its colours', async () => {
+    const page = await open(RUN, { forcedColors: 'active' });
+    const starting = page.locator('.timeline-segment.time-starting').first();
+    await starting.waitFor();
+    const styleOf = (selector: string, property: string): Promise<string> =>
+      page.evaluate(`getComputedStyle(document.querySelector('${selector}')).${property}`);
+    expect(await styleOf('.timeline-segment.time-starting', 'backgroundImage')).toContain(
+      'gradient',
+    );
+    expect(await styleOf('.timeline-segment.time-starting', 'borderTopStyle')).toBe('solid');
+  });
 });
 
 describe('the spec', () => {
@@ -141,6 +182,17 @@ async function choose(page: Page, title: string): Promise<Locator> {
   return dialog;
 }
 
+/** A line says that it is done, and no dialog covers what happens. */
+async function says(page: Page, done: string): Promise<void> {
+  await page
+    .getByRole('status')
+    .filter({ hasText: `${NAME}: ${done}` })
+    .waitFor();
+  expect(await page.getByRole('dialog').count()).toBe(0);
+  const focused = page.locator(':focus');
+  expect(await focused.textContent()).toBe('Actions');
+}
+
 describe('actions', () => {
   it('suspends and resumes, after a confirmation that shows the command', async () => {
     const page = await open(RUN);
@@ -148,12 +200,12 @@ describe('actions', () => {
     await suspend.getByText(`kubectl patch -n default jobset ${NAME}`).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await suspend.getByRole('button', { name: 'Suspend' }).click();
-    await suspend.getByRole('button', { name: 'Close', exact: true }).last().click();
+    await says(page, 'It is suspended.');
     await page.getByText('Suspended', { exact: true }).first().waitFor();
 
     const resume = await choose(page, 'Resume');
     await resume.getByRole('button', { name: 'Resume' }).click();
-    await resume.getByRole('button', { name: 'Close', exact: true }).last().click();
+    await says(page, 'It is resumed.');
     await page.locator('.badge', { hasText: 'Running' }).first().waitFor();
   });
 
@@ -164,7 +216,7 @@ describe('actions', () => {
     const dialog = await choose(page, 'Restart');
     await dialog.getByText(`lockstep restart ${NAME} -n default`).waitFor();
     await dialog.getByRole('button', { name: 'Restart' }).click();
-    await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
+    await says(page, 'The restart is asked for.');
     await page.getByRole('button', { name: new RegExp(`epoch ${epoch} ended`) }).waitFor();
   });
 
@@ -179,7 +231,7 @@ describe('actions', () => {
     expect(await dialog.getByText('Nothing was done').count()).toBe(0);
     await dialog.getByRole('textbox').fill('5m');
     await dialog.locator('button[type=submit]').click();
-    await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
+    await says(page, 'The time-out is changed.');
     const { metadata } = await cluster.client.get(JOBSETS, { namespace: 'default', name: NAME });
     expect(Object.values(metadata.annotations ?? {})).toContain('5m');
   });
@@ -195,6 +247,8 @@ describe('every view', () => {
     light: { colorScheme: 'light' },
     dark: { colorScheme: 'dark' },
     narrow: { colorScheme: 'light', width: 400 },
+    zoomed: { colorScheme: 'light', width: 853, height: 600 },
+    forced: { forcedColors: 'active' },
   } as const;
   const all = Object.entries(views).flatMap(([view, hash]) =>
     Object.entries(windows).map(([name, window]) => ({ view, hash, name, window })),

@@ -21,11 +21,11 @@ function Page(): VNode {
       <${ErrorBoundary} key="Overview" what="The list of JobSets"><${Overview} /></${ErrorBoundary}>
     </${Frame}>`;
   }
-  const { namespace, name, tab } = route;
+  const { namespace, name, tab, look } = route;
   const view = `${namespace}/${name}`;
   return html`<${Frame} view=${view}>
     <${ErrorBoundary} key=${view} what=${`JobSet ${view}`}>
-      <${Run} ...${{ namespace, name, tab }} />
+      <${Run} ...${{ namespace, name, tab, look }} />
     </${ErrorBoundary}>
   </${Frame}>`;
 }

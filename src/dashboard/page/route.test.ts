@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { addressOf, type Route, routeOf } from './route.ts';
+import { NO_LOOK, type RunLook } from './run/look.ts';
 
 const ROUTES: fc.Arbitrary<Route> = fc.oneof(
   fc.constant({ view: 'Overview' as const }),
@@ -9,6 +10,7 @@ const ROUTES: fc.Arbitrary<Route> = fc.oneof(
     namespace: fc.string({ minLength: 1 }),
     name: fc.string({ minLength: 1 }),
     tab: fc.constantFrom('run' as const, 'spec' as const),
+    look: fc.constantFrom<RunLook>(NO_LOOK, { ...NO_LOOK, member: 'train-0', restart: 3 }),
   }),
 );
 

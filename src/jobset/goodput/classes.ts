@@ -16,6 +16,11 @@ export type AccountedClass = (typeof ACCOUNTED)[number];
 /** `Pending`: work since the newest checkpoint, which the next checkpoint saves or an end loses. */
 export type GoodputClass = AccountedClass | 'Pending';
 
+/** What a class is called where people read it. In JSON and metrics it has its own name. */
+export function classLabel(name: GoodputClass): string {
+  return name === 'Pending' ? 'Unsaved' : name;
+}
+
 /** What a class is, for a reader who sees it for the first time. */
 export const CLASS_MEANINGS: Readonly<Record<GoodputClass, string>> = {
   Productive: 'work that a checkpoint or the end has saved',

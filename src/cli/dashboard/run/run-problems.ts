@@ -16,11 +16,17 @@ export interface RunTroubles {
   readonly hub: string | undefined;
 }
 
+const RIGHTS =
+  'You need the right to get, list and watch jobsets.jobset.x-k8s.io there: ask who administers the namespace.';
+
 export function runProblems(troubles: RunTroubles): readonly string[] {
   const { namespace, name, health, isMissing, jobSets, pods, events, hub } = troubles;
   const problems: string[] = [];
   if (health !== undefined) problems.push(health);
-  if (jobSets !== undefined) return [...problems, refusalInWords(jobSets, 'JobSets', namespace)];
+  if (jobSets !== undefined) {
+    const what = refusalInWords(jobSets, 'JobSets', namespace);
+    return [...problems, jobSets.code === 403 ? `${what} ${RIGHTS}` : what];
+  }
   if (isMissing) problems.push(`There is no JobSet ${namespace}/${name}.`);
   if (pods !== undefined) {
     problems.push(`${refusalInWords(pods, 'Pods', namespace)} So no members are shown.`);

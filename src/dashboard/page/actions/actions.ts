@@ -34,7 +34,6 @@ function ActionsDialog({ run, onClose }: ActionsDialogProps): VNode {
             kind=${chosen.kind}
             run=${chosen.run}
             onBack=${() => choose(null)}
-            onClose=${onClose}
           />`
     }
   </${Dialog}>`;

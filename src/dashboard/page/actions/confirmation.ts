@@ -7,6 +7,7 @@ import type { RunView } from '../../messages/run.ts';
 import { postAction } from '../adapters/browser.ts';
 import { Command } from '../elements/command.ts';
 import { shown } from '../elements/shown-text.ts';
+import { useSay } from '../frame/said.ts';
 import { ACTION_WORDS, type ActionKind } from './action-words.ts';
 import { type TimeoutChoice, TimeoutFields } from './timeout-fields.ts';
 
@@ -14,22 +15,21 @@ export interface ConfirmationProps {
   readonly kind: ActionKind;
   readonly run: RunView;
   readonly onBack: () => void;
-  readonly onClose: () => void;
 }
 
 type Progress =
   | { readonly is: 'Asking' }
   | { readonly is: 'Sent' }
-  | { readonly is: 'Done' }
   | { readonly is: 'Refused' | 'Unanswered'; readonly why: string };
 
-export function Confirmation({ kind, run, onBack, onClose }: ConfirmationProps): VNode {
+export function Confirmation({ kind, run, onBack }: ConfirmationProps): VNode {
   const { namespace, name, epoch } = run.jobSet;
   const [first] = run.spec.timeouts;
   const [timeout, chooseTimeout] = useState<TimeoutChoice>({
     annotation: first?.annotation ?? '',
     value: first?.value ?? '',
   });
+  const say = useSay();
   const [typedName, typeName] = useState('');
   const [progress, advance] = useState<Progress>({ is: 'Asking' });
   const start = useRef<HTMLFormElement>(null);
@@ -42,20 +42,19 @@ export function Confirmation({ kind, run, onBack, onClose }: ConfirmationProps):
   if (action === null) {
     return html`<p>${kind === 'Restart' ? 'There is no epoch to end.' : 'It has no time-out.'}</p>`;
   }
-  if (progress.is === 'Done') {
-    return html`<p role="status">${words.done}</p>
-      <div class="dialog-buttons">
-        <button type="button" class="button is-main" ref=${takeFocus} onClick=${onClose}>
-          Close
-        </button>
-      </div>`;
-  }
   const request: ActionRequest = { namespace, name, uid: run.uid, action };
   const send = (event: Event): void => {
     event.preventDefault();
     advance({ is: 'Sent' });
     postAction(request).then(
-      ({ problem }) => advance(problem === null ? { is: 'Done' } : { is: 'Refused', why: problem }),
+      ({ problem }) => {
+        if (problem !== null) advance({ is: 'Refused', why: problem });
+        else {
+          // The focus goes back to where it was before the dialog.
+          start.current?.closest('dialog')?.close();
+          say(`${shown(name)}: ${words.done}`);
+        }
+      },
       (error: unknown) => advance({ is: 'Unanswered', why: reasonOf(error) }),
     );
   };
@@ -136,8 +135,4 @@ const PROBLEMS = {
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-function takeFocus(element: HTMLElement | null): void {
-  element?.focus();
 }

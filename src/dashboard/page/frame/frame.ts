@@ -1,13 +1,14 @@
 /** What stands around every view: who we are, which cluster it is, and what is missing. */
 import { html } from 'htm/preact';
 import { type ComponentChildren, createContext, type VNode } from 'preact';
-import { useContext, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { CLUSTER, type ClusterView } from '../../messages/paths.ts';
 import { after, getJson } from '../adapters/browser.ts';
 import { shown } from '../elements/shown-text.ts';
-import { clockText } from '../elements/time-text.ts';
+import { clockText, zoneText } from '../elements/time-text.ts';
 import type { Streamed } from '../use-stream.ts';
 import { KeysButton } from './keys.ts';
+import { Said, Saying } from './said.ts';
 import { ThemeSwitch } from './theme.ts';
 
 /** What a view tells of itself. */
@@ -44,6 +45,8 @@ export interface FrameProps {
 
 export function Frame({ view, children }: FrameProps): VNode {
   const [headline, tell] = useState(NOTHING_TOLD);
+  const [said, show] = useState({ text: '' });
+  const say = useCallback((text: string) => show({ text }), []);
   const main = useRef<HTMLElement>(null);
   const before = useRef(view);
   useEffect(() => {
@@ -69,7 +72,10 @@ export function Frame({ view, children }: FrameProps): VNode {
       <div class="header-tools"><${ThemeSwitch} /><${KeysButton} /></div>
     </header>
     <${Problems} ...${headline} />
-    <main class="main" id="main" tabindex="-1" ref=${main}>${children}</main>
+    <main class="main" id="main" tabindex="-1" ref=${main}>
+      <${Saying.Provider} value=${say}>${children}</${Saying.Provider}>
+    </main>
+    <${Said} said=${said} close=${() => say('')} />
   </${Told.Provider}>`;
 }
 
@@ -111,12 +117,16 @@ function Cluster(): VNode {
   </p>`;
 }
 
+function zoneOf(ms: number): string {
+  return zoneText(new Date(ms).getTimezoneOffset());
+}
+
 /** A region that is always there: screen readers tell what changes in it. */
 function Connection({ isOpen, lostSinceMs, trouble }: Headline): VNode {
   const what = trouble === null ? 'The server does not answer' : 'The server refuses';
   const [word, text] =
     lostSinceMs !== null
-      ? ['is-lost', `${what}, since ${clockText(lostSinceMs)}`]
+      ? ['is-lost', `${what}, since ${clockText(lostSinceMs)} ${zoneOf(lostSinceMs)}`]
       : isOpen
         ? ['is-live', 'Live']
         : ['is-waiting', 'Connecting'];

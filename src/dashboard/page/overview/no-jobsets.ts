@@ -25,7 +25,7 @@ export function NoJobSets({
   hasFirstLook,
   onAll,
 }: NoJobSetsProps): VNode {
-  if (!isComplete) return html`<p class="quiet">Waiting for the list of JobSets.</p>`;
+  if (!isComplete && !isRefused) return html`<p class="quiet">Waiting for the list of JobSets.</p>`;
   if (isFiltered) {
     return html`<div class="card no-jobsets">
       <h2>No JobSet matches the filter.</h2>

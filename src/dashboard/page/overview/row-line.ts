@@ -7,6 +7,7 @@ import { shown } from '../elements/shown-text.ts';
 import { StateBadge } from '../elements/state-badge.ts';
 import { shareText } from '../elements/time-text.ts';
 import { addressOf } from '../route.ts';
+import { NO_LOOK } from '../run/look.ts';
 import { budgetWords, readyText } from './row-words.ts';
 
 interface RowLineProps {
@@ -25,7 +26,7 @@ export class RowLine extends Component<RowLineProps> {
   override render(): ComponentChildren {
     const { row } = this.props;
     const { namespace, name, state, epoch, goodput, lastFailure } = row;
-    const address = addressOf({ view: 'Run', namespace, name, tab: 'run' });
+    const address = addressOf({ view: 'Run', namespace, name, tab: 'run', look: NO_LOOK });
     const isShort = row.ready !== null && row.ready < row.size && ACTIVE.includes(state);
     const budget = budgetWords(row);
     return html`<tr role="row">

@@ -1,8 +1,45 @@
 /** What the view of a run follows: the clock, the width of an element, the theme. */
 import type { RefObject } from 'preact';
-import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
-import { now } from '../adapters/browser.ts';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { after, now } from '../adapters/browser.ts';
 import { onTick } from '../elements/age.ts';
+import { addressOf, type Route } from '../route.ts';
+import type { RunLook } from './look.ts';
+
+/** A zoom is one step in the history when it rests so long: a wheel turns a hundred times. */
+const ZOOM_RESTS_MS = 500;
+
+/**
+ * What is looked at, and what changes it. Each choice is a step in the history of the browser; going
+ * back and forward gives another `look` of the address.
+ */
+export function useLook(
+  at: Pick<Extract<Route, { view: 'Run' }>, 'namespace' | 'name' | 'tab'>,
+  fromAddress: RunLook,
+): readonly [RunLook, (change: Partial<RunLook>) => void] {
+  const [look, show] = useState(fromAddress);
+  const latest = useRef(look);
+  const cancel = useRef((): void => undefined);
+  useEffect(() => {
+    cancel.current();
+    latest.current = fromAddress;
+    show(fromAddress);
+    return () => cancel.current();
+  }, [fromAddress]);
+  const change = (part: Partial<RunLook>): void => {
+    const next = { ...latest.current, ...part };
+    latest.current = next;
+    show(next);
+    cancel.current();
+    const write = (): void => {
+      const address = addressOf({ view: 'Run', ...at, look: next });
+      if (address !== location.hash) history.pushState(null, '', address);
+    };
+    if (Object.keys(part).join() === 'window') cancel.current = after(ZOOM_RESTS_MS, write);
+    else write();
+  };
+  return [look, change];
+}
 
 /** Unix milliseconds, once a second; `fixedMs` stops the clock. */
 export function useNow(fixedMs: number | null): number {
@@ -35,12 +72,14 @@ export function useThemeVersion(): number {
   const [version, change] = useState(0);
   useEffect(() => {
     const next = (): void => change((before) => before + 1);
-    const preferred = matchMedia('(prefers-color-scheme: dark)');
-    preferred.addEventListener('change', next);
+    const preferred = ['(prefers-color-scheme: dark)', '(forced-colors: active)'].map((query) =>
+      matchMedia(query),
+    );
+    for (const each of preferred) each.addEventListener('change', next);
     const chosen = new MutationObserver(next);
     chosen.observe(document.documentElement, { attributeFilter: ['data-theme'] });
     return () => {
-      preferred.removeEventListener('change', next);
+      for (const each of preferred) each.removeEventListener('change', next);
       chosen.disconnect();
     };
   }, []);

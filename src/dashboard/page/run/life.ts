@@ -1,11 +1,12 @@
 /** The life of a run: how it does, where its time went, who failed, what its members do. */
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import type { RunState, RunView } from '../../messages/run.ts';
 import { Facts } from './facts.ts';
 import { useNow } from './follow.ts';
 import { Happenings } from './happenings/list.ts';
+import type { RunLook } from './look.ts';
 import { Members } from './members/members.ts';
 import { Plot } from './plot/plot.ts';
 import { Restart } from './restart/restart.ts';
@@ -17,13 +18,15 @@ import { Timeline } from './timeline/timeline.ts';
 export interface LifeProps {
   readonly run: RunView;
   readonly state: RunState;
+  readonly look: RunLook;
+  readonly change: (change: Partial<RunLook>) => void;
   /** Since when the server has not answered; null: it does. */
   readonly lostSinceMs: number | null;
   /** It answers, but not with this. */
   readonly isRefused: boolean;
 }
 
-export function Life({ run, state, lostSinceMs, isRefused }: LifeProps): VNode {
+export function Life({ run, state, look, change, lostSinceMs, isRefused }: LifeProps): VNode {
   const { jobSet, createdMs, atMs } = run;
   const isOver = jobSet.state === 'Completed' || jobSet.state === 'Failed';
   const nowMs = useNow(state.isGone ? atMs : lostSinceMs);
@@ -34,10 +37,10 @@ export function Life({ run, state, lostSinceMs, isRefused }: LifeProps): VNode {
   const life = lifeOf(createdMs, segments, nowMs);
   const restarts = useMemo(() => datedRestarts(run), [run]);
   const restartsMs = useMemo(() => restarts.map((each) => each.atMs), [restarts]);
+  const choose = (restart: number): void => change({ restart });
+  const showPod = (member: string | null): void => change({ member });
   // Without a choice, the newest restart is open.
-  const [chosen, choose] = useState<number | null>(null);
-  const [pod, showPod] = useState<string | null>(null);
-  const found = restarts.findIndex(({ record }) => record.epoch === chosen);
+  const found = restarts.findIndex(({ record }) => record.epoch === look.restart);
   const at = found < 0 ? restarts.length - 1 : found;
   const open = restarts[at];
   const toggle = (by: number): (() => void) | null => {
@@ -63,6 +66,8 @@ export function Life({ run, state, lostSinceMs, isRefused }: LifeProps): VNode {
     <${Timeline}
       key=${segments.length > 0}
       ...${{ segments, life, restarts }}
+      window=${look.window}
+      show=${(window: RunLook['window']) => change({ window })}
       selected=${open?.record.epoch ?? null}
       select=${choose}
     />
@@ -78,7 +83,7 @@ export function Life({ run, state, lostSinceMs, isRefused }: LifeProps): VNode {
     }
     <${Members}
       ...${{ jobSet, nowMs, members: state.members }}
-      selected=${pod}
+      selected=${look.member}
       select=${showPod}
       culprit=${culprit?.pod ?? null}
     />

@@ -7,6 +7,7 @@ import { Age } from '../elements/age.ts';
 import { shown } from '../elements/shown-text.ts';
 import { StateBadge } from '../elements/state-badge.ts';
 import { addressOf, type RunTab } from '../route.ts';
+import type { RunLook } from './look.ts';
 
 const TABS: readonly (readonly [tab: RunTab, name: string])[] = [
   ['run', 'Run'],
@@ -17,12 +18,13 @@ export interface RunHeadProps {
   readonly namespace: string;
   readonly name: string;
   readonly tab: RunTab;
+  readonly look: RunLook;
   /** Null: nothing was told yet. */
   readonly run: RunView | null;
   readonly isGone: boolean;
 }
 
-export function RunHead({ namespace, name, tab, run, isGone }: RunHeadProps): VNode {
+export function RunHead({ namespace, name, tab, look, run, isGone }: RunHeadProps): VNode {
   return html`<div class="run-head">
     <p class="run-path">
       <a href="#/">JobSets</a> <span aria-hidden="true">/</span> ${shown(namespace)}
@@ -36,7 +38,7 @@ export function RunHead({ namespace, name, tab, run, isGone }: RunHeadProps): VN
     </div>
     <nav class="tabs" aria-label="Views of this JobSet">
       ${TABS.map(([each, text]) => {
-        const address = addressOf({ view: 'Run', namespace, name, tab: each });
+        const address = addressOf({ view: 'Run', namespace, name, tab: each, look });
         const current = each === tab ? 'page' : undefined;
         return html`<a key=${each} href=${address} aria-current=${current}>${text}</a>`;
       })}

@@ -8,35 +8,42 @@ import { useHeadline } from '../frame/frame.ts';
 import type { RunTab } from '../route.ts';
 import { Spec } from '../spec/spec.ts';
 import { useStream } from '../use-stream.ts';
+import { useLook } from './follow.ts';
 import { Life } from './life.ts';
+import type { RunLook } from './look.ts';
+import { NothingTold } from './nothing-told.ts';
 import { RunHead } from './run-head.ts';
 
 export interface RunProps {
   readonly namespace: string;
   readonly name: string;
   readonly tab: RunTab;
+  /** What the address says. */
+  readonly look: RunLook;
 }
 
-export function Run({ namespace, name, tab }: RunProps): VNode {
+const NO_PROBLEMS: readonly string[] = [];
+
+export function Run({ namespace, name, tab, look: fromAddress }: RunProps): VNode {
   const { state, ...connection } = useStream<RunState, RunMessage>(
     runEventsOf(namespace, name),
     EMPTY_RUN,
     withRunMessage,
   );
+  const [look, change] = useLook({ namespace, name, tab }, fromAddress);
   const { run, problems } = state;
   const { lostSinceMs, trouble } = connection;
-  useHeadline({ title: name, problems, ...connection });
+  // Without a run they stand in its place.
+  useHeadline({ title: name, problems: run === null ? NO_PROBLEMS : problems, ...connection });
   return html`
-    <${RunHead} ...${{ namespace, name, tab, run, isGone: state.isGone }} />
+    <${RunHead} ...${{ namespace, name, tab, look, run, isGone: state.isGone }} />
     <${ErrorBoundary} key=${tab} what=${tab === 'spec' ? 'The spec' : 'The run'}>
       ${
         run === null
-          ? html`<p class="quiet">
-              ${state.isGone ? 'There is no JobSet of this name.' : 'Waiting for the server to tell of it.'}
-            </p>`
+          ? html`<${NothingTold} ...${{ problems, isGone: state.isGone, isRefused: trouble !== null }} />`
           : tab === 'spec'
             ? html`<${Spec} run=${run} />`
-            : html`<${Life} ...${{ run, state, lostSinceMs, isRefused: trouble !== null }} />`
+            : html`<${Life} ...${{ run, state, look, change, lostSinceMs, isRefused: trouble !== null }} />`
       }
     </${ErrorBoundary}>
   `;

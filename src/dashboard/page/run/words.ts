@@ -1,5 +1,5 @@
 /** Numbers and classes of time as the view of a run shows them. */
-import { CLASS_MEANINGS, type GoodputClass } from '../../../jobset/goodput/classes.ts';
+import { CLASS_MEANINGS, classLabel, type GoodputClass } from '../../../jobset/goodput/classes.ts';
 import { humanDuration } from '../../../kube/duration.ts';
 
 /** `412 ms`, `12.345 s`: nothing is rounded that was measured, up to a minute. */
@@ -36,18 +36,20 @@ export function counted(count: number, noun: string): string {
   return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** What a class is called, and what it is for a reader who sees it for the first time. */
-export const CLASS_WORDS: Readonly<Record<GoodputClass, readonly [string, string]>> = {
-  Productive: ['Productive', CLASS_MEANINGS.Productive],
-  Pending: ['Unsaved', CLASS_MEANINGS.Pending],
-  Running: ['Running', CLASS_MEANINGS.Running],
-  Starting: ['Starting', CLASS_MEANINGS.Starting],
-  Restarting: ['Restarting', CLASS_MEANINGS.Restarting],
-  Lost: ['Lost', CLASS_MEANINGS.Lost],
-  Hung: ['Hung', CLASS_MEANINGS.Hung],
-  Waiting: ['Waiting', CLASS_MEANINGS.Waiting],
-  Suspended: ['Suspended', CLASS_MEANINGS.Suspended],
-};
-
 /** In the order of the legend: what is good, what it cost, and what nobody asked of it. */
-export const CLASSES = Object.keys(CLASS_WORDS) as readonly GoodputClass[];
+export const CLASSES: readonly GoodputClass[] = [
+  'Productive',
+  'Pending',
+  'Running',
+  'Starting',
+  'Restarting',
+  'Lost',
+  'Hung',
+  'Waiting',
+  'Suspended',
+];
+
+/** What a class is called, and what it is for a reader who sees it for the first time. */
+export function classWords(name: GoodputClass): readonly [label: string, meaning: string] {
+  return [classLabel(name), CLASS_MEANINGS[name]];
+}

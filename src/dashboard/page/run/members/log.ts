@@ -42,6 +42,7 @@ export function Log({ namespace, name, pod }: LogProps): VNode {
     <div class="log-head">
       <h4>Log</h4>
       <span class="quiet" role="status">${told || (isFollowing ? 'live' : 'paused')}</span>
+      <span class="quiet">times in UTC</span>
       ${
         !isFollowing &&
         html`<button type="button" class="button" onClick=${() => follow(true)}>

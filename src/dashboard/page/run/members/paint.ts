@@ -23,6 +23,8 @@ export interface Painting {
 
 const painted = new WeakMap<HTMLCanvasElement, Painting>();
 
+/** Smaller cells have no room for it. */
+const LEAST_PARTED_PX = 16;
 const LEFT_OUT_ALPHA = 0.18;
 /** Beyond this, browsers refuse a canvas; 5,000 members need a tenth of it. */
 const MAX_CANVAS_PX = 16_000;
@@ -63,6 +65,16 @@ export function paint(canvas: HTMLCanvasElement, widthPx: number, painting: Pain
     const inset = lineWidth / 2;
     const [x, y] = [(layout.x[i] ?? 0) + inset, (layout.y[i] ?? 0) + inset];
     context.strokeRect(x, y, size - lineWidth, size - lineWidth);
+    if (size < LEAST_PARTED_PX) return;
+    // A line parts the ring from what is in it, which may have its colour.
+    context.strokeStyle = colorOf('--surface');
+    context.lineWidth = 1;
+    context.strokeRect(
+      x + inset + 0.5,
+      y + inset + 0.5,
+      size - 2 * lineWidth - 1,
+      size - 2 * lineWidth - 1,
+    );
   };
   ring(painting.culprit, '--bad', 3);
   ring(painting.selected, '--text', 2);

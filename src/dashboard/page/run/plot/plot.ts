@@ -5,6 +5,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import Chart from 'uplot';
 import type { Sample } from '../../../messages/run.ts';
 import { shown } from '../../elements/shown-text.ts';
+import { zoneText } from '../../elements/time-text.ts';
 import { colorsOf, useThemeVersion, useWidth } from '../follow.ts';
 import { momentText } from '../timeline/ticks.ts';
 import { rateText } from '../words.ts';
@@ -32,11 +33,11 @@ export function Plot({ hasSteps, samples, restartsMs }: PlotProps): VNode {
   const data = useMemo(() => plotted(samples), [samples]);
   const isTold = data.series.some(({ values }) => values.some((value) => value !== null));
   const newest = samples.at(-1);
-  const offset = new Date(newest?.atMs ?? 0).getTimezoneOffset();
+  const offset = new Date(newest?.atMs ?? restartsMs.at(-1) ?? 0).getTimezoneOffset();
   return html`<section class="card plot" aria-labelledby="plot-title">
     <div class="part-head">
       <h2 id="plot-title">Speed</h2>
-      <p class="quiet">steps per second: the median of the group, and its slowest members</p>
+      <p class="quiet">steps per second: the median of the group, and its slowest members; times in ${zoneText(offset)}</p>
     </div>
     ${
       isTold && samples.length >= LEAST_SAMPLES
@@ -99,7 +100,7 @@ function Lines({ data, restartsMs }: { data: Plotted; restartsMs: readonly numbe
             values: (_, times) => times.map((time) => timeOfDay(time)),
             space: 70,
           },
-          { ...axis, size: 54 },
+          { ...axis, size: 54, values: (_, rates) => rates.map((rate) => rateOnAxis(rate)) },
         ],
         series: [
           {},
@@ -131,6 +132,11 @@ function Lines({ data, restartsMs }: { data: Plotted; restartsMs: readonly numbe
     role="img"
     aria-label="Steps per second over time. The table below has the numbers."
   ></div>`;
+}
+
+/** As all numbers of the page, whatever the language of the browser: `1,200`, `1.5`. */
+function rateOnAxis(rate: number): string {
+  return rate.toLocaleString('en', { maximumSignificantDigits: 6 });
 }
 
 function aligned({ times, series }: Plotted): Chart.AlignedData {
@@ -173,6 +179,10 @@ function DashSwatch({ number }: { readonly number: number }): VNode {
   </svg>`;
 }
 
+function stepText(step: number): string {
+  return step.toLocaleString('en');
+}
+
 interface SampleTableProps {
   readonly samples: readonly Sample[];
   readonly offset: number;
@@ -182,7 +192,7 @@ function SampleTable({ samples, offset }: SampleTableProps): VNode {
   return html`<div class="table-box" tabindex="0" role="region" aria-label="Speeds as a table">
     <table class="data-table">
       <thead class="data-head">
-        <tr><th>Time</th><th>Epoch</th><th class="number">Group</th><th class="number">Steps</th><th>Slowest member</th></tr>
+        <tr><th>Time, ${zoneText(offset)}</th><th>Epoch</th><th class="number">Group</th><th class="number">Steps</th><th>Slowest member</th></tr>
       </thead>
       <tbody>
         ${tabled(samples, TABLE_ROWS).map(
@@ -197,7 +207,7 @@ function SampleTable({ samples, offset }: SampleTableProps): VNode {
             <td>${momentText(atMs, offset)}</td>
             <td>${epoch ?? '–'}</td>
             <td class="number">${stepsPerSecond === null ? '–' : rateText(stepsPerSecond)}</td>
-            <td class="number">${lowestStep === null ? '–' : lowestStep === highestStep ? lowestStep : `${lowestStep} to ${highestStep}`}</td>
+            <td class="number">${lowestStep === null ? '–' : lowestStep === highestStep ? stepText(lowestStep) : `${stepText(lowestStep)} to ${stepText(highestStep ?? lowestStep)}`}</td>
             <td>${slowest === undefined ? '–' : `${shown(slowest.pod, 80)}, ${rateText(slowest.stepsPerSecond)}`}</td>
           </tr>`,
         )}

@@ -8,8 +8,9 @@ import type { TimelineSegment } from '../../../../jobset/goodput/timeline.ts';
 import type { LastWords, Suspect } from '../../../../jobset/jobset.ts';
 import type { EpochCost } from '../../../messages/run.ts';
 import { shown } from '../../elements/shown-text.ts';
+import { zoneText } from '../../elements/time-text.ts';
 import { momentText } from '../timeline/ticks.ts';
-import { CLASS_WORDS, exact, percent, rough } from '../words.ts';
+import { classWords, exact, percent, rough } from '../words.ts';
 import { lastLines } from './last-words.ts';
 import { type Phase, waterfallOf } from './phases.ts';
 import { causeInWords, culpritOf } from './words.ts';
@@ -41,7 +42,7 @@ export function Restart(props: RestartProps): VNode {
     <div class="part-head">
       <h2 id="restart-title">Epoch ${epoch} ended: ${shown(causeInWords(cause))}</h2>
       <p class="quiet">
-        <time datetime=${record.time}>${momentText(Date.parse(record.time), offset, 3)}</time>
+        <time datetime=${record.time}>${momentText(Date.parse(record.time), offset, 3)} ${zoneText(offset)}</time>
         ${ranMs === undefined ? ', before it was released' : `, after it had run for ${rough(ranMs)}`}
       </p>
       <div class="part-tools">
@@ -118,7 +119,7 @@ function Phases({ record, segments, isNewest, nowMs, backoffEndMs }: RestartProp
   const isOver = phases.every(({ state }) => state === 'Over');
   const isKnown = phases.some(({ tookMs }) => tookMs !== null);
   return html`<div class="restart-part is-wide">
-    <h3>From ${hasFailure ? 'the failure' : 'the end of the epoch'} to the first step${isKnown && html`: <b>${exact(totalMs)}${isOver ? '' : ' so far'}</b>`}</h3>
+    <h3>From ${hasFailure ? 'the failure' : 'the end of the epoch'} to the first step${isKnown && html`: <b class="took">${exact(totalMs)}${isOver ? '' : ' so far'}</b>`}</h3>
     <table class="waterfall">
       <thead class="visually-hidden">
         <tr><th scope="col">Phase</th><th scope="col">Drawn</th><th scope="col">Took</th><th scope="col">Ended after</th></tr>
@@ -168,16 +169,16 @@ function Costs({ cost }: Pick<RestartProps, 'cost'>): VNode {
   const totalMs = cost?.totalMs ?? 0;
   const parts = COST_CLASSES.map(([name, key]) => [name, cost?.[key] ?? 0] as const);
   return html`<div class="restart-part">
-    <h3>What it cost${totalMs > 0 && html`: <b>${rough(totalMs)}</b>`}</h3>
+    <h3>What it cost${totalMs > 0 && html`: <b class="took">${rough(totalMs)}</b>`}</h3>
     <table class="costs">
       <thead class="visually-hidden"><tr><th>Class</th><th>Time</th><th>Share</th></tr></thead>
       <tbody>
         ${parts
           .filter(([, ms]) => ms > 0)
           .map(
-            ([name, ms]) => html`<tr key=${name} title=${CLASS_WORDS[name][1]}>
+            ([name, ms]) => html`<tr key=${name} title=${classWords(name)[1]}>
               <th scope="row">
-                <span class=${`swatch time time-${name.toLowerCase()}`}></span> ${CLASS_WORDS[name][0]}
+                <span class=${`swatch time time-${name.toLowerCase()}`}></span> ${classWords(name)[0]}
               </th>
               <td class="number">${exact(ms)}</td>
               <td class="number quiet">${percent(ms, totalMs)}</td>

@@ -2,7 +2,7 @@
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
 import type { TimelineSegment } from '../../../../jobset/goodput/timeline.ts';
-import { CLASS_WORDS, CLASSES, percent, rough } from '../words.ts';
+import { CLASSES, classWords, percent, rough } from '../words.ts';
 import { sumsWithin } from './bars.ts';
 import { ALL, type Span, spanOf } from './window.ts';
 
@@ -23,7 +23,7 @@ export function Legend({ segments, life, span }: LegendProps): VNode {
     <h3 class="visually-hidden">Where the time went</h3>
     <dl class="legend">
       ${CLASSES.filter((name) => sums.has(name)).map((name) => {
-        const [label, meaning] = CLASS_WORDS[name];
+        const [label, meaning] = classWords(name);
         const isAbsent = isPart && !own.has(name);
         return html`<div key=${name} class=${`legend-class ${isAbsent ? 'is-absent' : ''}`}>
           <dt><span class=${`swatch time time-${name.toLowerCase()}`}></span>${label}</dt>

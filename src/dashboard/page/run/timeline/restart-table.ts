@@ -4,6 +4,7 @@ import type { VNode } from 'preact';
 import type { ReportedRestart } from '../../../../jobset/epoch/restart-request.ts';
 import type { EpochCost } from '../../../messages/run.ts';
 import { shown } from '../../elements/shown-text.ts';
+import { zoneText } from '../../elements/time-text.ts';
 import { restartInWords } from '../restart/words.ts';
 import { exact, rough } from '../words.ts';
 import { momentText } from './ticks.ts';
@@ -30,7 +31,7 @@ export function RestartTable({ restarts, offset }: RestartTableProps): VNode {
     <thead>
       <tr>
         <th scope="col">Ended epoch</th>
-        <th scope="col">When</th>
+        <th scope="col">When, in ${zoneText(offset)}</th>
         <th scope="col">Why</th>
         <th scope="col">Until all were at the barrier</th>
         <th scope="col">What it cost</th>

@@ -5,9 +5,10 @@ import { useRef, useState } from 'preact/hooks';
 import { isFailure } from '../../../../jobset/culprits/failure-words.ts';
 import type { TimelineSegment } from '../../../../jobset/goodput/timeline.ts';
 import { shown } from '../../elements/shown-text.ts';
+import { zoneText } from '../../elements/time-text.ts';
 import { useWidth } from '../follow.ts';
 import { restartInWords } from '../restart/words.ts';
-import { CLASS_WORDS, counted, rough } from '../words.ts';
+import { classWords, counted, rough } from '../words.ts';
 import { barsOf, type Mark, marksOf } from './bars.ts';
 import { useGestures, type Zoom, zoomByKey } from './gestures.ts';
 import { Legend } from './legend.ts';
@@ -30,6 +31,8 @@ export interface TimelineProps {
   readonly life: Span;
   /** The oldest first. */
   readonly restarts: readonly DatedRestart[];
+  readonly window: Window;
+  readonly show: (window: Window) => void;
   /** The epoch whose end is open below; null: none. */
   readonly selected: number | null;
   readonly select: (epoch: number) => void;
@@ -42,8 +45,8 @@ const AROUND_AFTER_MS = 20_000;
 /** Bars that are wide enough bear their names. */
 const NAMED_PX = 74;
 
-export function Timeline({ segments, life, restarts, selected, select }: TimelineProps): VNode {
-  const [window, show] = useState<Window>(ALL);
+export function Timeline(props: TimelineProps): VNode {
+  const { segments, life, restarts, window, show, selected, select } = props;
   const [pointedPx, point] = useState<number | null>(null);
   const bar = useRef<HTMLDivElement>(null);
   const width = useWidth(bar);
@@ -85,7 +88,7 @@ export function Timeline({ segments, life, restarts, selected, select }: Timelin
   return html`<section class="card timeline" aria-labelledby="timeline-title">
     <div class="part-head">
       <h2 id="timeline-title">Timeline</h2>
-      <p class="quiet">${rangeText(window, span, offset)}</p>
+      <p class="quiet">${rangeText(window, span, offset)}; times in ${zoneText(offset)}</p>
       <div class="part-tools" role="group" aria-label="What the timeline shows">
         <${Tool} text="All" isOn=${window.kind === 'All'} press=${() => show(ALL)} />
         <${Tool}
@@ -136,7 +139,7 @@ export function Timeline({ segments, life, restarts, selected, select }: Timelin
           class=${`timeline-segment time time-${name.toLowerCase()} ${isSummary ? 'is-summary' : ''}`}
           style=${{ left: `${xPx}px`, width: `${widthPx}px` }}
         >
-          ${widthPx >= NAMED_PX && html`<span>${CLASS_WORDS[name][0]}</span>`}
+          ${widthPx >= NAMED_PX && html`<span>${classWords(name)[0]}</span>`}
         </div>`;
       })}
       ${restarts
@@ -247,7 +250,7 @@ function rangeText(window: Window, span: Span, offset: number): string {
 function segmentText(segment: TimelineSegment | undefined): string {
   if (segment === undefined) return '';
   const { class: name, fromMs, toMs, epoch, isSummary } = segment;
-  const [label, meaning] = CLASS_WORDS[name];
+  const [label, meaning] = classWords(name);
   const of = epoch === null ? '' : `, epoch ${epoch}`;
   const order = isSummary === true ? '; in which order is not known' : '';
   return `${label} for ${rough(toMs - fromMs)}${of}: ${meaning}${order}`;
