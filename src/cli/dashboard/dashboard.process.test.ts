@@ -295,23 +295,27 @@ describe('a run', () => {
     const { members, run: shown } = await stream.until((state) => state.members.size === 1);
     expect(shown).toMatchObject({ uid: jobSet.metadata.uid, jobSet: { name: 'train', size: 1 } });
     expect(members.get('train-w-0-0')).toMatchObject({ phase: 'Pending', job: 'train-w-0' });
-    await cluster.connection.client.create(CORE_EVENTS, {
-      apiVersion: 'v1',
-      kind: 'Event',
-      metadata: { name: 'e', namespace: 'default' },
-      involvedObject: {
-        kind: 'JobSet',
-        namespace: 'default',
-        name: 'train',
-        uid: jobSet.metadata.uid,
-      },
-      reason: 'Restarted',
-      message: '<b>hostile</b>',
-      type: 'Warning',
-      lastTimestamp: '2026-01-01T00:00:00Z',
-    });
-    const { events } = await stream.until((state) => state.events.length === 1);
-    expect(events[0]).toMatchObject({ reason: 'Restarted', message: '<b>hostile</b>', count: 1 });
+    const about = async (name: string, kind: string, uid: string): Promise<void> => {
+      await cluster.connection.client.create(CORE_EVENTS, {
+        apiVersion: 'v1',
+        kind: 'Event',
+        metadata: { name: `${kind.toLowerCase()}-${uid}`, namespace: 'default' },
+        involvedObject: { kind, namespace: 'default', name, uid },
+        reason: `Of${kind}`,
+        message: '<b>hostile</b>',
+        type: 'Warning',
+        lastTimestamp: new Date().toISOString(),
+      });
+    };
+    await about('train', 'JobSet', jobSet.metadata.uid);
+    await about('train-w-0-0', 'Pod', 'of-another-pod');
+    await about('other-w-0', 'Job', 'j');
+    await about('train-w-0', 'Job', 'k');
+    const { events } = await stream.until((state) => state.events.length === 2);
+    expect(events).toMatchObject([
+      { reason: 'OfJobSet', message: '<b>hostile</b>', count: 1, about: '' },
+      { reason: 'OfJob', message: '<b>hostile</b>', count: 1, about: 'Job train-w-0' },
+    ]);
     await cluster.connection.client.delete(
       PODS,
       { namespace: 'default', name: 'train-w-0-0' },
@@ -341,6 +345,31 @@ describe('a run', () => {
     expect(problems).toEqual(['There is no JobSet default/nothing.']);
     await createJobSet('nothing');
     await stream.until((state) => state.run !== null && state.problems.length === 0);
+  });
+
+  test('of a namespace that the user may not read says which right is missing', async () => {
+    await cluster.installJobSets();
+    await createJobSet();
+    cluster.forbid = ({ path }) => path.includes('/jobsets?');
+    const stream = run();
+    const { problems, run: shown } = await stream.until((state) => state.problems.length > 0);
+    expect(shown).toBeNull();
+    expect(problems).toEqual([
+      'You may not list JobSets in namespace default. You need the right to get, list and watch jobsets.jobset.x-k8s.io there: ask who administers the namespace.',
+    ]);
+    cluster.forbid = () => false;
+    await stream.until((state) => state.run !== null && state.problems.length === 0);
+  });
+
+  test('says that Events may not be read', async () => {
+    await cluster.installJobSets();
+    await createJobSet();
+    cluster.forbid = ({ path }) => path.includes('/events?');
+    const stream = run();
+    const { problems } = await stream.until(
+      (state) => state.run !== null && state.problems.length > 0,
+    );
+    expect(problems).toContain('You may not list Events in namespace default.');
   });
 
   test('offers no action for which the user lacks the right', async () => {

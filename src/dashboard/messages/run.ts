@@ -69,7 +69,7 @@ export interface DatedCondition {
   readonly timeMs: number;
 }
 
-/** A Kubernetes Event of the JobSet. */
+/** A Kubernetes Event of the JobSet, or one or more of its Jobs or Pods. */
 export interface EventView {
   readonly uid: string;
   readonly timeMs: number;
@@ -77,6 +77,8 @@ export interface EventView {
   readonly reason: string;
   readonly message: string;
   readonly count: number;
+  /** `Pod train-w-0-0-x7k2p`, or how many; empty: the JobSet itself. */
+  readonly about: string;
 }
 
 /** How fast the group was at one moment. */

@@ -23,7 +23,7 @@ import { Coalesced } from '../streams/coalesced.ts';
 import type { Publisher, Source } from '../streams/feed.ts';
 import { Followed, type Surroundings } from '../streams/followed.ts';
 import { actionOffers } from './action-offers.ts';
-import { eventViews } from './event-views.ts';
+import { eventChoice, eventViews } from './event-views.ts';
 import { type Members, memberChanges, membersMessages } from './member-changes.ts';
 import type { Rights, RightsCheck } from './rights.ts';
 import { runProblems } from './run-problems.ts';
@@ -149,20 +149,26 @@ export class RunSource implements Source<RunMessage> {
     const handler = { added: look, updated: look, deleted: look };
     const common = { ...this.#options, namespace, handler, onState: look };
     const stopping = new AbortController();
-    const parts = {
-      uid,
-      stopping,
-      pods: new Followed<Pod>({
-        ...common,
-        resource: PODS,
-        labelSelector: `${JOBSET_UID}=${uid}`,
-      }),
-      events: new Followed<CoreEvent>({
-        ...common,
-        resource: CORE_EVENTS,
-        fieldSelector: `involvedObject.uid=${uid}`,
-      }),
+    const pods = new Followed<Pod>({
+      ...common,
+      resource: PODS,
+      labelSelector: `${JOBSET_UID}=${uid}`,
+    });
+    const choice = eventChoice({
+      jobSet: () => [...this.#jobSets.informer.store.values()][0],
+      podUid: (name) => pods.informer.store.get(`${namespace}/${name}`)?.metadata.uid,
+    });
+    const forget = (event: Stored<CoreEvent>): void => {
+      choice.forget(event);
+      look();
     };
+    const events = new Followed<CoreEvent>({
+      ...common,
+      ...choice,
+      resource: CORE_EVENTS,
+      handler: { ...handler, deleted: forget },
+    });
+    const parts = { uid, stopping, pods, events };
     void this.#askAgainAndAgain(parts);
     return parts;
   }
@@ -269,8 +275,8 @@ export class RunSource implements Source<RunMessage> {
     this.#publisher.publish({ type: 'Samples', samples: [sample] });
   }
 
-  #tellEvents({ events: { informer } }: Parts): void {
-    const events = eventViews(informer.store.values());
+  #tellEvents({ uid, events: { informer } }: Parts): void {
+    const events = eventViews(informer.store.values(), uid);
     if (JSON.stringify(events) === JSON.stringify(this.#events)) return;
     this.#events = events;
     this.#publisher.publish({ type: 'Events', events });

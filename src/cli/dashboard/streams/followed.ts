@@ -1,5 +1,5 @@
 /** A collection that is followed, and why it cannot be at the moment. */
-import type { KubeObject } from '../../../kube/meta.ts';
+import type { KubeObject, Stored } from '../../../kube/meta.ts';
 import type { Resource } from '../../../kube/resource.ts';
 import { ApiStatusError } from '../../../kube/status.ts';
 import type { Client } from '../../../runtime/client/client.ts';
@@ -29,6 +29,9 @@ export interface FollowedOptions<T extends KubeObject> extends Surroundings {
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
   readonly indexes?: Indexes<T>;
+  /** The part of an object to keep, and whether it counts; absent: all of it does. */
+  readonly transform?: (object: Stored<T>) => Stored<T>;
+  readonly keeps?: (object: Stored<T>) => boolean;
   readonly handler: ResourceEventHandler<T>;
   /** Called when `refusal` changes, and when the collection is there for the first time. */
   readonly onState: () => void;
@@ -49,7 +52,7 @@ export class Followed<T extends KubeObject> {
 
   constructor(options: FollowedOptions<T>) {
     const { client, clock, random, resource, namespace } = options;
-    const { labelSelector, fieldSelector, indexes, health } = options;
+    const { labelSelector, fieldSelector, indexes, transform, keeps, health } = options;
     this.#options = options;
     this.informer = createInformer({
       client,
@@ -60,6 +63,8 @@ export class Followed<T extends KubeObject> {
       labelSelector,
       fieldSelector,
       indexes,
+      transform,
+      keeps,
       logger: SILENT,
       onFailure: (error) => this.#failed(error),
     });

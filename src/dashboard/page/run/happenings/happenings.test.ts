@@ -7,8 +7,24 @@ const CONDITIONS: readonly DatedCondition[] = [
   { type: 'Failed', status: 'True', reason: 'Limit', message: 'no restarts left', timeMs: 90 },
 ];
 const EVENTS: readonly EventView[] = [
-  { uid: 'a', timeMs: 50, type: 'Normal', reason: 'Restart', message: 'epoch 2', count: 3 },
-  { uid: 'b', timeMs: 10, type: 'Warning', reason: 'FailedCreate', message: 'quota', count: 1 },
+  {
+    uid: 'a',
+    timeMs: 50,
+    type: 'Normal',
+    reason: 'Restart',
+    message: 'epoch 2',
+    count: 3,
+    about: '',
+  },
+  {
+    uid: 'b',
+    timeMs: 10,
+    type: 'Warning',
+    reason: 'FailedCreate',
+    message: 'quota',
+    count: 1,
+    about: 'Job w-0',
+  },
 ];
 
 it('tells what happened, the newest first', () => {
@@ -32,4 +48,5 @@ it('leaves out what a reader does not look for', () => {
     [50, 10],
   ]);
   expect(all.filter((each) => isShown('All', ' QUOTA', each))).toHaveLength(1);
+  expect(all.filter((each) => isShown('All', 'job w-0', each))).toHaveLength(1);
 });

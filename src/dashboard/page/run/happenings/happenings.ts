@@ -8,6 +8,8 @@ export interface Happening {
   readonly isWarning: boolean;
   /** What it is called: the type of a condition, the reason of an Event. */
   readonly title: string;
+  /** Of which Job or Pod an Event is; empty: of the JobSet. */
+  readonly about: string;
   readonly message: string;
   /** How often it happened. */
   readonly count: number;
@@ -29,17 +31,19 @@ export function happeningsOf(
         kind: 'Condition',
         isWarning: status === 'True' && TROUBLE.includes(type),
         title: `${type} is ${status} (${reason})`,
+        about: '',
         message,
         count: 1,
       }),
     ),
     ...events.map(
-      ({ uid, timeMs, type, reason, message, count }): Happening => ({
+      ({ uid, timeMs, type, reason, message, count, about }): Happening => ({
         key: uid,
         timeMs,
         kind: 'Event',
         isWarning: type !== 'Normal',
         title: reason,
+        about,
         message,
         count,
       }),
@@ -51,8 +55,10 @@ export const FILTERS = ['All', 'Warnings', 'Conditions', 'Events'] as const;
 export type HappeningFilter = (typeof FILTERS)[number];
 
 export function isShown(filter: HappeningFilter, text: string, happening: Happening): boolean {
-  const { kind, isWarning, title, message } = happening;
+  const { kind, isWarning, title, about, message } = happening;
   const isOfKind = filter === 'All' || (filter === 'Warnings' ? isWarning : filter === `${kind}s`);
   const sought = text.trim().toLowerCase();
-  return isOfKind && (sought === '' || `${title} ${message}`.toLowerCase().includes(sought));
+  return (
+    isOfKind && (sought === '' || `${title} ${about} ${message}`.toLowerCase().includes(sought))
+  );
 }

@@ -23,7 +23,7 @@ export function Happenings({ conditions, events }: HappeningsProps): VNode {
   return html`<section class="card happenings" aria-labelledby="happenings-title">
     <div class="part-head">
       <h2 id="happenings-title">What happened</h2>
-      <p class="quiet">conditions and Events, the newest first</p>
+      <p class="quiet">conditions, and Events of the JobSet, its Jobs and its Pods; the newest first</p>
       <div class="part-tools" role="group" aria-label="Which of them">
         ${FILTERS.map(
           (each) => html`<button
@@ -52,13 +52,14 @@ export function Happenings({ conditions, events }: HappeningsProps): VNode {
           kind,
           isWarning,
           title,
+          about,
           message,
           count,
         }) => html`<li key=${key} class=${isWarning ? 'is-warning' : ''}>
           <span class="happening-age quiet"><${Age} sinceMs=${timeMs} /></span>
           <span class="happening-kind quiet">${isWarning ? '⚠ ' : ''}${kind}</span>
           <span class="happening-text">
-            <b>${shown(title, 200)}</b>${count > 1 ? html` <span class="badge">×${count}</span>` : ''} ${shown(message, 600)}
+            <b>${shown(title, 200)}</b>${count > 1 ? html` <span class="badge">×${count}</span>` : ''} ${about !== '' && html`<span class="quiet">${shown(about, 300)}:</span> `}${shown(message, 600)}
           </span>
         </li>`,
       )}
