@@ -40,7 +40,7 @@ describe('two lines', () => {
       DAY,
       [
         'time: 24h, 91.7 % of it productive',
-        'the rest: Lost 60m (4.2 %), Starting 30m (2.1 %), Pending 28m (2.0 %), Waiting 90.0 s (0.1 %), Restarting 2.40 s (<0.1 %)',
+        'the rest: Lost 60m (4.2 %), Starting 30m (2.1 %), Unsaved 28m (2.0 %), Waiting 90.0 s (0.1 %), Restarting 2.40 s (<0.1 %)',
       ],
     ],
     [
@@ -68,11 +68,11 @@ describe('a table', () => {
       '  Productive      22h   91.7 %  work that a checkpoint or the end has saved',
       '  Lost            60m    4.2 %  work that no checkpoint had saved',
       '  Starting        30m    2.1 %  from a release to the first step',
-      '  Pending         28m    2.0 %  work that the next checkpoint will save',
+      '  Unsaved         28m    2.0 %  work that the next checkpoint will save',
       '  Waiting      90.0 s    0.1 %  before the first release, or after a resume',
       '  Restarting   2.40 s   <0.1 %  from the end of an epoch to the next release',
       '  total           24h  100.0 %  since the JobSet was created',
-      '  goodput               93.8 %  of the time under way: Productive and Pending',
+      '  goodput               93.8 %  of the time under way: Productive and Unsaved',
     ]);
   });
 

@@ -1,5 +1,5 @@
 /** Renders where the time of a JobSet went. */
-import { CLASS_MEANINGS, type GoodputClass } from '../jobset/goodput/classes.ts';
+import { CLASS_MEANINGS, classLabel, type GoodputClass } from '../jobset/goodput/classes.ts';
 import type { GoodputAt } from '../jobset/goodput/goodput-at.ts';
 import type { AvoidedNode } from '../jobset/jobset.ts';
 import { humanDuration } from '../kube/duration.ts';
@@ -13,7 +13,9 @@ export function goodputLines(goodput: GoodputAt | null): readonly string[] {
   const productiveMs = goodput.classes.Productive;
   const all = duration(elapsedMs);
   const rest = parts(goodput).filter(([name]) => name !== 'Productive');
-  const told = rest.map(([name, ms]) => `${name} ${duration(ms)} (${share(ms, elapsedMs)})`);
+  const told = rest.map(
+    ([name, ms]) => `${classLabel(name)} ${duration(ms)} (${share(ms, elapsedMs)})`,
+  );
   return [
     productiveMs === 0
       ? `time: ${all}, and no checkpoint has saved any of it`
@@ -34,13 +36,13 @@ export function goodputTable(goodput: GoodputAt, width: number): readonly string
     row(name, duration(ms), share(ms, elapsedMs), meaning);
   const kept = goodput.share === null ? [] : [row('goodput', '', share(goodput.share, 1), KEPT)];
   return [
-    ...parts(goodput).map(([name, ms]) => sum(name, ms, CLASS_MEANINGS[name])),
+    ...parts(goodput).map(([name, ms]) => sum(classLabel(name), ms, CLASS_MEANINGS[name])),
     sum('total', elapsedMs, 'since the JobSet was created'),
     ...kept,
   ];
 }
 
-const KEPT = 'of the time under way: Productive and Pending';
+const KEPT = 'of the time under way: Productive and Unsaved';
 
 /** One line for each node that members have left. */
 export function avoidedLines(avoided: readonly AvoidedNode[]): readonly string[] {

@@ -14,7 +14,7 @@ export interface Window {
   readonly height?: number;
   readonly colorScheme?: 'light' | 'dark';
   readonly forcedColors?: 'active';
-  /** Of the browser, such as `de-DE`. */
+  /** The language of the browser, such as `de-DE`. */
   readonly locale?: string;
 }
 

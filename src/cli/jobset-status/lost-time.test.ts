@@ -46,7 +46,7 @@ it('tells where the time went, with what members report since the last status wr
       .slice(2, 4),
   ).toEqual([
     '  time: 10m, 50.0 % of it productive',
-    '  the rest: Pending 3m (30.0 %), Waiting 60.0 s (10.0 %), Starting 60.0 s (10.0 %)',
+    '  the rest: Unsaved 3m (30.0 %), Waiting 60.0 s (10.0 %), Starting 60.0 s (10.0 %)',
   ]);
 });
 

@@ -11,7 +11,7 @@ const MAX_MESSAGE_LENGTH = 1024;
 const MAX_MESSAGES_LENGTH = 256 * 1024;
 /** Events of Jobs and Pods that are kept at a time; each takes 2 KB at most. */
 const MAX_KEPT = 5000;
-/** The same of several Pods in so short a time is one thing that happened. */
+/** Several Pods to which the same happens in so short a time are told of once. */
 const TOGETHER_MS = 60_000;
 
 /** Chooses among all Events of a namespace: no selector finds those of Pods by their JobSet. */
@@ -107,7 +107,7 @@ function within(views: readonly EventView[]): readonly EventView[] {
   return views.slice(from + 1);
 }
 
-/** The same of several Jobs or Pods is told once: of how many, and of the last as an example. */
+/** Tells once what several Jobs or Pods say alike: how many they are, and the last as an example. */
 function together(events: readonly Stored<CoreEvent>[]): readonly EventView[] {
   const groups: { view: EventView; readonly names: Set<string>; readonly key: string }[] = [];
   const newest = new Map<string, (typeof groups)[number]>();

@@ -8,7 +8,7 @@ export interface Happening {
   readonly isWarning: boolean;
   /** What it is called: the type of a condition, the reason of an Event. */
   readonly title: string;
-  /** Of which Job or Pod an Event is; empty: of the JobSet. */
+  /** The Job or Pod of an Event; empty: the JobSet itself. */
   readonly about: string;
   readonly message: string;
   /** How often it happened. */
