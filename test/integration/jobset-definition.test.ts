@@ -12,6 +12,10 @@ import {
   type ReplicatedJob,
 } from '../../src/jobset/jobset.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
+import {
+  MAX_FAILURE_POLICY_RULES,
+  MAX_REPLICATED_JOBS,
+} from '../../src/jobset/schema/schema-rules.ts';
 import type { PersistentVolumeClaim } from '../../src/kube/objects/core.ts';
 import type { CustomResourceDefinition } from '../../src/kube/objects/custom-resource-definition.ts';
 import type { Client } from '../../src/runtime/client/client.ts';
@@ -98,6 +102,7 @@ describe('takes without a webhook', () => {
       'empty texts of the fields on which Lockstep acts',
       { replicatedJobs: [withValues('w', { imagePullPolicy: '' }, { restartPolicy: '' })] },
     ],
+    ['a failure policy with thousands of targets', policyOf(128)],
     [
       'claims without a retention policy, applied again and again',
       { replicatedJobs: [replicatedJob('w')], volumeClaimPolicies: [claims] },
@@ -122,6 +127,17 @@ describe('takes without a webhook', () => {
     const podSpec = { ...pod.spec, dnsPolicy: 'FromNode', ...inPod, containers };
     const spec: object = { ...rest, completionMode: '', template: { ...pod, spec: podSpec } };
     return { ...job, template: { ...template, spec: spec as typeof template.spec } };
+  }
+
+  function policyOf(targets: number): JobSetSpec {
+    const replicatedJobs = Array.from({ length: MAX_REPLICATED_JOBS }, (_, index) =>
+      replicatedJob(`workers-of-group-${index}`),
+    );
+    const targetReplicatedJobs = replicatedJobs.slice(-targets).map(({ name }) => name);
+    const rules = Array.from({ length: MAX_FAILURE_POLICY_RULES }, (_, index) => {
+      return { name: `r${index}`, action: 'FailJobSet', targetReplicatedJobs } as const;
+    });
+    return { replicatedJobs, failurePolicy: { rules } };
   }
 
   function withoutCompletions(name: string): ReplicatedJob {
@@ -154,6 +170,16 @@ describe('refuses without a webhook', () => {
       'a dependency on itself',
       { replicatedJobs: [{ ...replicatedJob('w'), dependsOn: [{ name: 'w', status: 'Ready' }] }] },
       'replicatedJob: w cannot depend on replicatedJob: w',
+    ],
+    [
+      'a target that is not there',
+      {
+        replicatedJobs: [replicatedJob('w')],
+        failurePolicy: {
+          rules: [{ name: 'r', action: 'FailJobSet', targetReplicatedJobs: ['w', 'v'] }],
+        },
+      },
+      'invalid replicatedJob name in failure policy does not appear in .spec.ReplicatedJobs',
     ],
     [
       'a coordinator that is not there',

@@ -175,6 +175,14 @@ const RESTARTS_ONE_JOB =
   'has(self.failurePolicy) && has(self.failurePolicy.rules) && ' +
   "self.failurePolicy.rules.exists(each, each.action in ['RestartJob', 'RestartJobAndIgnoreMaxRestarts'])";
 
+const TARGET_COUNT =
+  'self.failurePolicy.rules.map(each, has(each.targetReplicatedJobs) ? size(each.targetReplicatedJobs) : 0).sum()';
+/**
+ * Each target is looked for among all ReplicatedJobs, and one rule may cost a million steps. The
+ * names in larger policies are for the webhook to check.
+ */
+const MAX_CHECKED_TARGETS = 512;
+
 /** Rules about the spec as a whole. */
 export const SPEC_RULES: readonly ValidationRule[] = [
   ...SIZE_RULES,
@@ -233,10 +241,10 @@ export const SPEC_RULES: readonly ValidationRule[] = [
   },
   {
     rule:
-      '!has(self.failurePolicy) || !has(self.failurePolicy.rules) || self.failurePolicy.rules.all(each, ' +
-      '!has(each.targetReplicatedJobs) || (has(self.replicatedJobs) ' +
-      '? sets.contains(self.replicatedJobs.map(job, job.name), each.targetReplicatedJobs) ' +
-      ': size(each.targetReplicatedJobs) == 0))',
+      `!has(self.failurePolicy) || !has(self.failurePolicy.rules) || ${TARGET_COUNT} > ${MAX_CHECKED_TARGETS} || ` +
+      '[has(self.replicatedJobs) ? self.replicatedJobs.map(job, job.name) : []].all(names, ' +
+      'self.failurePolicy.rules.all(each, !has(each.targetReplicatedJobs) || ' +
+      'each.targetReplicatedJobs.all(target, target in names)))',
     message: 'invalid replicatedJob name in failure policy does not appear in .spec.ReplicatedJobs',
     fieldPath: '.failurePolicy.rules',
   },
