@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { GoodputClass } from '../jobset/goodput/classes.ts';
-import type { GoodputAt } from '../jobset/goodput/goodput-at.ts';
+import type { GoodputAt, GoodputShare } from '../jobset/goodput/goodput-at.ts';
 import { avoidedLines, goodputLines, goodputTable } from './goodput-lines.ts';
 
 const NONE: Readonly<Record<GoodputClass, number>> = {
@@ -15,9 +15,18 @@ const NONE: Readonly<Record<GoodputClass, number>> = {
   Pending: 0,
 };
 
+const UNKNOWN: GoodputShare = {
+  share: null,
+  unknown: 'no checkpoint was reported',
+  savedMs: 0,
+  judgedMs: 0,
+  judgedUntilMs: 0,
+};
+const UNKNOWN_LINE = 'goodput unknown: no checkpoint was reported';
+
 function goodput(classes: Partial<Record<GoodputClass, number>>): GoodputAt {
   const elapsedMs = Object.values(classes).reduce((sum, ms) => sum + ms, 0);
-  return { elapsedMs, classes: { ...NONE, ...classes }, share: null };
+  return { elapsedMs, classes: { ...NONE, ...classes }, ...UNKNOWN };
 }
 
 const HOUR_MS = 3_600_000;
@@ -31,9 +40,11 @@ const DAY: GoodputAt = {
     Pending: HOUR_MS / 2 - 90_000 - 2400,
   }),
   share: 0.9375,
+  unknown: null,
+  judgedUntilMs: Date.parse('2026-11-23T03:10:12.9Z'),
 };
 
-describe('two lines', () => {
+describe('lines', () => {
   it.each<[string, GoodputAt, readonly string[]]>([
     [
       'the productive share, and the rest, the largest first',
@@ -41,6 +52,7 @@ describe('two lines', () => {
       [
         'time: 24h, 91.7 % of it productive',
         'the rest: Lost 60m (4.2 %), Starting 30m (2.1 %), Unsaved 28m (2.0 %), Waiting 90.0 s (0.1 %), Restarting 2.40 s (<0.1 %)',
+        'goodput 93.8 % until 2026-11-23T03:10:12Z',
       ],
     ],
     [
@@ -49,10 +61,19 @@ describe('two lines', () => {
       [
         'time: 10.0 s, and no checkpoint has saved any of it',
         'the rest: Running 9.00 s (90.0 %), Waiting 1.00 s (10.0 %)',
+        UNKNOWN_LINE,
       ],
     ],
-    ['nothing lost', goodput({ Productive: 50 }), ['time: 0.05 s, 100.0 % of it productive']],
-    ['a new JobSet', goodput({}), ['time: 0.00 s, and no checkpoint has saved any of it']],
+    [
+      'nothing lost',
+      goodput({ Productive: 50 }),
+      ['time: 0.05 s, 100.0 % of it productive', UNKNOWN_LINE],
+    ],
+    [
+      'a new JobSet',
+      goodput({}),
+      ['time: 0.00 s, and no checkpoint has saved any of it', UNKNOWN_LINE],
+    ],
   ])('tell %s', (_what, of, lines) => {
     expect(goodputLines(of)).toEqual(lines);
   });
@@ -72,7 +93,7 @@ describe('a table', () => {
       '  Waiting      90.0 s    0.1 %  before the first release, or after a resume',
       '  Restarting   2.40 s   <0.1 %  from the end of an epoch to the next release',
       '  total           24h  100.0 %  since the JobSet was created',
-      '  goodput               93.8 %  of the time under way: Productive and Unsaved',
+      '  goodput               93.8 %  of the time under way until 2026-11-23T03:10:12Z',
     ]);
   });
 
@@ -102,5 +123,6 @@ it('names nodes that are avoided, without what could change the terminal', () =>
 it('has no share of no time at all', () => {
   expect(goodputTable(goodput({}), 80)).toEqual([
     '  total        0.00 s    0.0 %  since the JobSet was created',
+    '  goodput              unknown  no checkpoint was reported',
   ]);
 });

@@ -6,7 +6,7 @@ import { humanDuration } from '../kube/duration.ts';
 import { printable } from '../kube/quote.ts';
 import { seconds } from './restart-timeline.ts';
 
-/** Two lines: what was productive, and what became of the rest, the largest first. */
+/** What was productive, what became of the rest, the largest first, and the goodput. */
 export function goodputLines(goodput: GoodputAt | null): readonly string[] {
   if (goodput === null) return [];
   const { elapsedMs } = goodput;
@@ -21,6 +21,7 @@ export function goodputLines(goodput: GoodputAt | null): readonly string[] {
       ? `time: ${all}, and no checkpoint has saved any of it`
       : `time: ${all}, ${share(productiveMs, elapsedMs)} of it productive`,
     ...(told.length === 0 ? [] : [`the rest: ${told.join(', ')}`]),
+    shareText(goodput),
   ];
 }
 
@@ -34,15 +35,28 @@ export function goodputTable(goodput: GoodputAt, width: number): readonly string
   };
   const sum = (name: string, ms: number, meaning: string): string =>
     row(name, duration(ms), share(ms, elapsedMs), meaning);
-  const kept = goodput.share === null ? [] : [row('goodput', '', share(goodput.share, 1), KEPT)];
+  const kept =
+    goodput.share === null
+      ? row('goodput', '', 'unknown', goodput.unknown ?? '')
+      : row('goodput', '', share(goodput.share, 1), `of the time under way${untilText(goodput)}`);
   return [
     ...parts(goodput).map(([name, ms]) => sum(classLabel(name), ms, CLASS_MEANINGS[name])),
     sum('total', elapsedMs, 'since the JobSet was created'),
-    ...kept,
+    kept,
   ];
 }
 
-const KEPT = 'of the time under way: Productive and Unsaved';
+/** `goodput 93.8 % until 2026-11-23T03:10:12Z`, or `goodput unknown: no checkpoint was reported`. */
+function shareText(goodput: GoodputAt): string {
+  if (goodput.share === null) return `goodput unknown: ${goodput.unknown ?? ''}`;
+  return `goodput ${share(goodput.share, 1)}${untilText(goodput)}`;
+}
+
+function untilText({ judgedUntilMs }: GoodputAt): string {
+  return judgedUntilMs === null
+    ? ''
+    : ` until ${new Date(judgedUntilMs).toISOString().slice(0, 19)}Z`;
+}
 
 /** One line for each node that members have left. */
 export function avoidedLines(avoided: readonly AvoidedNode[]): readonly string[] {

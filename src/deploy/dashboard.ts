@@ -65,7 +65,7 @@ export const PANELS: readonly Panel[] = [
   {
     title: 'Goodput of each run',
     description:
-      'The share of its time under way that was not lost, where workers report checkpoints.',
+      'The share of its time under way that was saved, as of the newest status write, where workers report checkpoints.',
     unit: 'percentunit',
     queries: [[ofRun('goodput_ratio'), RUN]],
   },

@@ -28,6 +28,8 @@ function row(name: string, more: Partial<OverviewRow> = {}): OverviewRow {
     budget: BUDGET,
     restarts: 0,
     goodput: null,
+    goodputUnknown: 'no checkpoint was reported',
+    goodputUntilMs: null,
     lastFailure: null,
     createdMs: NOW_MS - 90_000,
     finishedMs: null,
@@ -40,6 +42,7 @@ const TRAIN = row('train', {
   ready: 3,
   budget: { ...BUDGET, countedRestarts: 2, restartsWithoutProgress: 1 },
   goodput: 0.99999,
+  goodputUntilMs: NOW_MS - 600_000,
   lastFailure: {
     timeMs: NOW_MS - 5000,
     text: `worker 5 of w (w-0, index 5): \u001b[2J${'x'.repeat(99)}`,
@@ -51,11 +54,22 @@ const PLAIN = row('a-plain-one', {
   epoch: null,
   ready: null,
   goodput: 1,
+  goodputUntilMs: NOW_MS - 600_000,
   finishedMs: NOW_MS - 3_600_000,
 });
 const SHORT = { hasNamespaces: false, isWide: false, hasHeadings: true };
 
 describe('a table of JobSets', () => {
+  it('says how old a share is that no write has judged again for an hour', () => {
+    const options = { ...SHORT, hasHeadings: false };
+    const [line] = listTable(
+      [{ ...TRAIN, goodputUntilMs: NOW_MS - 3 * 86_400_000 }],
+      options,
+      NOW_MS,
+    );
+    expect(line).toContain(' 99.9% (3d ago) ');
+  });
+
   it('has the columns of kubectl, and no control character', () => {
     expect(listTable([PLAIN, TRAIN], SHORT, NOW_MS)).toEqual([
       'NAME          STATE       EPOCH   READY   RESTARTS   GOODPUT   LAST FAILURE                                                   AGE',
@@ -85,7 +99,7 @@ describe('a table of JobSets', () => {
   it('has namespaces, and no headings, where that is wanted', () => {
     const options = { ...SHORT, hasNamespaces: true, hasHeadings: false };
     expect(listTable([row('train')], options, NOW_MS)).toEqual([
-      'default   train   Running   1   4/4   0/3   -   -   90s',
+      'default   train   Running   1   4/4   0/3   unknown   -   90s',
     ]);
   });
 });

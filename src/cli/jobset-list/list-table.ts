@@ -61,7 +61,7 @@ const COLUMNS: readonly Column[] = [
     heading: 'RESTARTS',
     cell: ({ budget }) => `${budget.countedRestarts}/${budget.maxRestarts}`,
   },
-  { heading: 'GOODPUT', cell: ({ goodput }) => percent(goodput) },
+  { heading: 'GOODPUT', cell: goodputText },
   { heading: 'LAST FAILURE', cell: failureText },
   {
     heading: 'ENDED',
@@ -84,9 +84,17 @@ function failureText({ lastFailure }: OverviewRow, { nowMs, maxFailure }: Shown)
   return text.length <= maxFailure ? text : `${text.slice(0, maxFailure - CUT.length)}${CUT}`;
 }
 
+/** How long ago a share may have been judged without that being said. */
+const NEWS_MS = 3_600_000;
+
 /** A share below one that rounds to it would hide that time was lost. */
-function percent(share: number | null): string {
-  if (share === null) return NOTHING;
+function goodputText({ goodput: share, goodputUntilMs }: OverviewRow, { nowMs }: Shown): string {
+  if (share === null) return 'unknown';
+  if (goodputUntilMs === null || nowMs - goodputUntilMs <= NEWS_MS) return percent(share);
+  return `${percent(share)} (${age(goodputUntilMs, nowMs)} ago)`;
+}
+
+function percent(share: number): string {
   return share < 1 ? `${(Math.floor(1000 * share) / 10).toFixed(1)}%` : '100%';
 }
 

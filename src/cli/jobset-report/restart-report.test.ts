@@ -87,7 +87,7 @@ describe('the report about a JobSet', () => {
       '  Productive      20m   33.3 %  work that a checkpoint or the end has saved',
       '  Waiting         10m   16.7 %  before the first release, or after a resume',
       '  total           60m  100.0 %  since the JobSet was created',
-      '  goodput              100.0 %  of the time under way: Productive and Unsaved',
+      '  goodput              100.0 %  of the time under way',
       '',
       expect.stringMatching(
         /^avoids node older since .*: certain suspect 3 times in 1h; worker 5 /,

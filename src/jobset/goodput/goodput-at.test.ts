@@ -1,9 +1,9 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import { microTimeText } from '../../kube/time.ts';
 import type { Goodput } from '../jobset.ts';
 import type { GroupProgress } from '../progress/group-progress.ts';
-import { goodputAt } from './goodput-at.ts';
+import { goodputAt, goodputShare } from './goodput-at.ts';
 
 /** When the JobSets of tests are created. */
 const CREATED_MS = Date.parse('2026-01-01T00:00:00Z');
@@ -25,6 +25,8 @@ function classesOf(
 }
 
 const WORKED = { atS: 60, waitingMs: 10_000, startingMs: 5000, productiveMs: 45_000 } as const;
+
+const WORKED_SUMS = { startingMs: 5000, productiveMs: 45_000, checkpoint: 300 } as const;
 
 test('a reader sees time up to now, with work since the newest checkpoint as pending', () => {
   const running = { ...WORKED, checkpoint: 300, stepped: true } as const;
@@ -63,4 +65,64 @@ test('other phases go on, and a JobSet that is over does not', () => {
 
 test('nothing is known of a JobSet whose time is not accounted for', () => {
   expect(goodputAt({ ...storedJobSet({}), status: {} }, NOW_MS)).toBeUndefined();
+});
+
+describe('the goodput in one number', () => {
+  const share = (
+    goodput: Partial<Goodput>,
+    restartStrategy: 'InPlaceRestart' | 'Recreate' = 'InPlaceRestart',
+    reported?: GroupProgress,
+  ): object => {
+    const jobSet = storedJobSet({ failurePolicy: { restartStrategy } });
+    const time = microTimeText(CREATED_MS + 60_000);
+    const stored = {
+      ...jobSet,
+      status: { goodput: { time, phase: 'Running', ...goodput } as const },
+    };
+    const found = goodputShare(stored, NOW_MS);
+    expect(goodputAt(stored, NOW_MS, reported)).toMatchObject(found ?? {});
+    const { share, unknown, judgedUntilMs } = found ?? {};
+    return { share: share ?? unknown, judgedUntilMs };
+  };
+  const UNTIL = CREATED_MS + 60_000;
+
+  test.each<[string, Partial<Goodput>, object]>([
+    ['a running epoch', WORKED_SUMS, { share: 0.9, judgedUntilMs: UNTIL }],
+    [
+      'work that is pending',
+      { ...WORKED_SUMS, phase: 'Suspended', pendingMs: 20_000 },
+      { share: 0.9, judgedUntilMs: null },
+    ],
+    [
+      'a restart that goes on',
+      { ...WORKED_SUMS, phase: 'Restarting' },
+      { share: 0.5, judgedUntilMs: null },
+    ],
+    ['the end', { ...WORKED_SUMS, phase: 'Finished' }, { share: 0.9, judgedUntilMs: null }],
+    [
+      'a success without checkpoints',
+      { productiveMs: 9, startingMs: 1, phase: 'Finished' },
+      { share: 0.9, judgedUntilMs: null },
+    ],
+    [
+      'a first epoch',
+      { waitingMs: 60_000 },
+      { share: 'it is judged when its first epoch ends', judgedUntilMs: UNTIL },
+    ],
+    [
+      'a crash loop, whose ends are pending',
+      { runningMs: 100, restartingMs: 30_000, pendingMs: 500, phase: 'Restarting' },
+      { share: 'no checkpoint was reported', judgedUntilMs: null },
+    ],
+  ])('of %s is from the status alone', (_, goodput, expected) => {
+    expect(share(goodput)).toEqual(expected);
+    const reported = { checkpoint: 999, checkpointMs: 1, firstStepMs: 30_000, startMs: 5 };
+    expect(share(goodput, 'InPlaceRestart', reported)).toEqual(expected);
+  });
+
+  test('of Jobs that are recreated is unknown', () => {
+    expect(share({ runningMs: 5 }, 'Recreate')).toMatchObject({
+      share: 'without restart in place, nobody reports checkpoints',
+    });
+  });
 });

@@ -7,16 +7,30 @@ import { account } from './account.ts';
 import { type GoodputClass, sumsOf } from './classes.ts';
 import { isSoundGoodput } from './sound.ts';
 
-export interface GoodputAt {
+export interface GoodputAt extends GoodputShare {
   /** Milliseconds from the creation to `nowMs`, or to the end of the JobSet: the sum of all classes. */
   readonly elapsedMs: number;
   readonly classes: Readonly<Record<GoodputClass, number>>;
+}
+
+/**
+ * The goodput in one number, from the status alone, so that every reader shows the same, whatever
+ * it hears of the members.
+ */
+export interface GoodputShare {
   /**
-   * The goodput, 0 to 1: how much of the time under way was not thrown away. It leaves out time in
-   * which nothing could be won: `Waiting`, `Suspended`, and `Running`, of which no checkpoint tells
-   * what it was worth. Null: no checkpoint was ever reported, or there is no such time.
+   * 0 to 1: how much of the time under way was saved, as far as status writes have judged it. It
+   * leaves out time in which nothing could be won: `Waiting`, `Suspended`, and `Running`, of which no
+   * checkpoint tells what it was worth. Null: it is unknown.
    */
   readonly share: number | null;
+  /** Why `share` is null, in words; null: it is known. */
+  readonly unknown: string | null;
+  readonly savedMs: number;
+  /** The time under way that is judged: `share` is `savedMs` of it. */
+  readonly judgedMs: number;
+  /** Up to when, in Unix milliseconds, while an epoch runs; null: up to now, or to its end. */
+  readonly judgedUntilMs: number | null;
 }
 
 /** What is accounted for, and what comes after it. */
@@ -43,30 +57,58 @@ export function goodputAt(
   const classes = { ...sumsOf(goodput), Pending: goodput.pendingMs ?? 0 };
   classes[now.class] += now.ms;
   const elapsedMs = Date.parse(goodput.time) - createdMs + now.ms;
-  return { elapsedMs, classes, share: shareOf(classes, goodput.checkpoint !== undefined) };
+  return { elapsedMs, classes, ...shareOf(jobSet, jobSet.status?.goodput ?? goodput, nowMs) };
 }
 
-/** Work that no checkpoint has saved yet counts as good until it is lost: most of it will be saved. */
-function shareOf(classes: GoodputAt['classes'], hasCheckpoint: boolean): number | null {
-  const { Productive, Pending, Starting, Lost, Hung, Restarting } = classes;
-  const goodMs = Productive + Pending;
-  const judgedMs = goodMs + Starting + Lost + Hung + Restarting;
-  const canJudge = hasCheckpoint ? judgedMs > 0 : goodMs > 0;
-  return canJudge ? goodMs / judgedMs : null;
+/** Undefined as `goodputAt` is. */
+export function goodputShare(jobSet: JobSet, nowMs: number): GoodputShare | undefined {
+  const { goodput } = jobSet.status ?? {};
+  return goodput === undefined || !isSoundGoodput(goodput)
+    ? undefined
+    : shareOf(jobSet, goodput, nowMs);
+}
+
+export const NOT_ACCOUNTED = 'its time is not accounted for';
+
+function shareOf(jobSet: JobSet, goodput: Goodput, nowMs: number): GoodputShare {
+  const { Productive: savedMs, Starting, Lost, Hung, Restarting, Running } = sumsOf(goodput);
+  const { checkpoint, pendingMs = 0, time, phase } = goodput;
+  const stampMs = Date.parse(time);
+  const sinceMs = phase === 'Restarting' ? Math.max(0, Math.trunc(nowMs) - stampMs) : 0;
+  const judgedMs = savedMs + Starting + Lost + Hung + Restarting + sinceMs;
+  const isKnown = (checkpoint !== undefined || savedMs > 0) && judgedMs > 0;
+  const hasEnded = Lost + Hung + Restarting + Running + pendingMs > 0 || phase === 'Finished';
+  return {
+    share: isKnown ? savedMs / judgedMs : null,
+    unknown: isKnown ? null : whyUnknown(jobSet, hasEnded),
+    savedMs,
+    judgedMs,
+    judgedUntilMs: phase === 'Running' ? stampMs : null,
+  };
+}
+
+function whyUnknown(jobSet: JobSet, hasEnded: boolean): string {
+  if (!isGroup(jobSet)) return 'without restart in place, nobody reports checkpoints';
+  return hasEnded ? 'no checkpoint was reported' : 'it is judged when its first epoch ends';
+}
+
+function isGroup({ metadata, spec }: JobSet): boolean {
+  return restartsInPlace(withDefaults(spec), metadata.annotations);
 }
 
 /** What `goodputAt` sums up. */
 export function reckonAt(
-  { metadata, spec, status }: JobSet,
+  jobSet: JobSet,
   nowMs: number,
   reported: GroupProgress | undefined,
 ): Reckoning | undefined {
+  const { metadata, status } = jobSet;
   if (status?.goodput === undefined || !isSoundGoodput(status.goodput)) return undefined;
   const { phase } = status.goodput;
   const goodput = account(status.goodput, {
     nowMs,
     next: phase,
-    isGroup: restartsInPlace(withDefaults(spec), metadata.annotations),
+    isGroup: isGroup(jobSet),
     isEnd: false,
     isSuccess: false,
     told: reported ?? {},

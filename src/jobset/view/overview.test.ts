@@ -39,6 +39,8 @@ describe('the row of a JobSet', () => {
       budget: { countedRestarts: 1, maxRestarts: 0, extraRestarts: 0, restartsWithoutProgress: 0 },
       restarts: 3,
       goodput: null,
+      goodputUnknown: 'its time is not accounted for',
+      goodputUntilMs: null,
       lastFailure: null,
       createdMs: CREATED_MS,
       finishedMs: null,

@@ -5,7 +5,7 @@ import { failureInWords, isFailure } from '../culprits/failure-words.ts';
 import { epochsOf } from '../epoch/dialect.ts';
 import { groupSize } from '../epoch/group-state.ts';
 import { type ReportedRestart, reportedRestarts } from '../epoch/restart-request.ts';
-import { goodputAt } from '../goodput/goodput-at.ts';
+import { goodputShare, NOT_ACCOUNTED } from '../goodput/goodput-at.ts';
 import type { JobSet } from '../jobset.ts';
 import { identityOf, ownerKey, ownerOf } from '../membership.ts';
 import { type ConditionType, isTrue } from '../status/conditions.ts';
@@ -31,8 +31,12 @@ export interface OverviewRow {
   readonly budget: RestartBudget;
   /** Restarts of the group, in place and of all Jobs. */
   readonly restarts: number;
-  /** The share of its time under way that was not lost, 0 to 1; null: unknown. */
+  /** The share of its time under way that was saved, 0 to 1; null: unknown. See `GoodputShare`. */
   readonly goodput: number | null;
+  /** Why it is unknown; null: it is known. */
+  readonly goodputUnknown: string | null;
+  /** Up to when it is judged while an epoch runs; null: up to now, or to its end. */
+  readonly goodputUntilMs: number | null;
   /** The last failure in words; null: none is recorded. */
   readonly lastFailure: OverviewFailure | null;
   readonly createdMs: number;
@@ -60,6 +64,7 @@ export function overviewRow(
 ): OverviewRow {
   const { metadata, status = {} } = jobSet;
   const { conditions = [] } = status;
+  const goodput = goodputShare(jobSet, nowMs);
   const end = conditions.find(({ type, status }) => ENDS.includes(type) && status === 'True');
   return {
     namespace: namespaceOf(metadata),
@@ -72,7 +77,9 @@ export function overviewRow(
     size: groupSize(jobSet),
     budget: restartBudget(jobSet),
     restarts: (status.inPlaceRestarts ?? 0) + (status.restarts ?? 0),
-    goodput: goodputAt(jobSet, nowMs)?.share ?? null,
+    goodput: goodput?.share ?? null,
+    goodputUnknown: goodput === undefined ? NOT_ACCOUNTED : goodput.unknown,
+    goodputUntilMs: goodput?.judgedUntilMs ?? null,
     lastFailure: lastFailure(reportedRestarts(jobSet), conditions),
     createdMs: Date.parse(metadata.creationTimestamp ?? ''),
     finishedMs: end === undefined ? null : timeOf(end),

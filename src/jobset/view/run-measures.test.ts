@@ -209,9 +209,9 @@ describe('the share of time that was not lost', () => {
     });
   });
 
-  test('work that no checkpoint has saved yet counts as good', () => {
+  test('does not change before a status write has judged more', () => {
     const around = { nowMs: NOW_MS + 10 * MINUTE_MS };
-    expect(measured({ status: { ...running, goodput }, around }).open?.goodputShare).toBe(40 / 50);
+    expect(measured({ status: { ...running, goodput }, around }).open?.goodputShare).toBe(30 / 40);
   });
 
   test('is unknown without checkpoints', () => {

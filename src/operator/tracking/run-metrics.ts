@@ -196,7 +196,7 @@ function runSeries(metrics: Metrics): RunSeries {
     }),
     goodputShare: gauge({
       name: 'lockstep_jobset_goodput_ratio',
-      help: 'Share of the time under way that was not lost; only where workers report checkpoints',
+      help: 'Share of the time under way that was saved, up to the newest status write; only where workers report checkpoints',
     }),
   };
   const all = [state, goodput, ...Object.values(times), ...Object.values(numbers)];

@@ -16,6 +16,8 @@ const ROW: OverviewRow = {
   budget: { countedRestarts: 0, maxRestarts: 5, extraRestarts: 0, restartsWithoutProgress: 0 },
   restarts: 0,
   goodput: 0.5,
+  goodputUnknown: null,
+  goodputUntilMs: 0,
   lastFailure: null,
   createdMs: 0,
   finishedMs: null,

@@ -19,6 +19,8 @@ function row(name: string, more: Partial<OverviewRow> = {}): OverviewRow {
     budget: { countedRestarts: 0, maxRestarts: 3, extraRestarts: 0, restartsWithoutProgress: 0 },
     restarts: 0,
     goodput: null,
+    goodputUnknown: 'no checkpoint was reported',
+    goodputUntilMs: null,
     lastFailure: null,
     createdMs: 0,
     finishedMs: null,

@@ -40,7 +40,7 @@ export class RowLine extends Component<RowLineProps> {
       <td role="cell" class="number" data-label="Restarts">
         ${row.restarts} <span class=${budget.isSpent ? 'is-spent' : 'quiet'}>(${budget.text})</span>
       </td>
-      <td role="cell" class="number" data-label="Goodput">
+      <td role="cell" class="number" data-label="Goodput" title=${goodputTitle(row)}>
         ${goodput === null ? html`<span class="quiet">unknown</span>` : shareText(goodput)}
       </td>
       <td role="cell" class="row-failure" data-label="Last failure">
@@ -55,6 +55,11 @@ export class RowLine extends Component<RowLineProps> {
       <td role="cell" class="number" data-label="Age"><${Age} sinceMs=${row.createdMs} /></td>
     </tr>`;
   }
+}
+
+function goodputTitle({ goodputUnknown, goodputUntilMs }: OverviewRow): string {
+  if (goodputUnknown !== null) return goodputUnknown;
+  return goodputUntilMs === null ? '' : `until ${new Date(goodputUntilMs).toISOString()}`;
 }
 
 /** States in which every member should be ready. */

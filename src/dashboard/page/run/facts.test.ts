@@ -41,6 +41,10 @@ const JOB_SET: JobSetView = {
       Pending: 0,
     },
     share: 0.9,
+    unknown: null,
+    savedMs: 9000,
+    judgedMs: 10_000,
+    judgedUntilMs: 50_000,
   },
   avoidedNodes: [],
 };
@@ -54,7 +58,7 @@ const told = (
   more: Partial<JobSetView> = {},
   members: ReadonlyMap<string, MemberView> = MEMBERS,
 ): readonly string[] =>
-  factsOf({ jobSet: { ...JOB_SET, ...more }, members, sinceMs: 1000 }).map(
+  factsOf({ jobSet: { ...JOB_SET, ...more }, members, sinceMs: 1000, nowMs: 60_000 }).map(
     ({ name, value, more: rest }) => [name, value, rest].filter(Boolean).join('; '),
   );
 
@@ -66,7 +70,7 @@ describe('factsOf', () => {
       'Step; 100; 2.00 steps/s, 5 steps between first and last',
       'Checkpoint; 90; 5.0 s old',
       'Restarts used; 2 of 5; 3 in place, 1 extra',
-      'Goodput; 90 %; 9.0 s of 10.0 s saved',
+      'Goodput; 90 %; 9.0 s of 10.0 s saved, until 10.0 s ago',
     ]);
   });
 
@@ -86,7 +90,7 @@ describe('factsOf', () => {
       'Step; –; no member reports steps',
       'Checkpoint; –; none is reported',
       'Restarts used; 2 of 5; 1 of all Jobs',
-      'Goodput; –; its time is not accounted for',
+      'Goodput; unknown; its time is not accounted for',
     ]);
     expect(told({ state: 'Suspended' }, NONE)).toContain('Members; 4; no Pods now');
   });

@@ -1,6 +1,7 @@
 /** How a run is doing, at one glance: its numbers, and what a person may have to do. */
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
+import { NOT_ACCOUNTED } from '../../../jobset/goodput/goodput-at.ts';
 import type { JobSetView, MemberView } from '../../../jobset/view/status-view.ts';
 import { Age } from '../elements/age.ts';
 import { shown } from '../elements/shown-text.ts';
@@ -12,9 +13,10 @@ export interface FactsProps {
   readonly members: ReadonlyMap<string, MemberView>;
   /** Milliseconds since `jobSet` was true. */
   readonly sinceMs: number;
+  readonly nowMs: number;
 }
 
-export function Facts({ jobSet, members, sinceMs }: FactsProps): VNode {
+export function Facts({ jobSet, members, sinceMs, nowMs }: FactsProps): VNode {
   return html`<div class="facts">
     ${jobSet.conditions.map(
       ({ type, reason, message }) => html`<div key=${type} class="notice" role="note">
@@ -22,7 +24,7 @@ export function Facts({ jobSet, members, sinceMs }: FactsProps): VNode {
       </div>`,
     )}
     <dl class="fact-list">
-      ${factsOf({ jobSet, members, sinceMs }).map(
+      ${factsOf({ jobSet, members, sinceMs, nowMs }).map(
         ({ name, value, more, share }) => html`<div key=${name} class="fact">
           <dt>${name}</dt>
           <dd>
@@ -64,14 +66,14 @@ interface Fact {
   readonly share?: number;
 }
 
-export function factsOf({ jobSet, members, sinceMs }: FactsProps): readonly Fact[] {
+export function factsOf({ jobSet, members, sinceMs, nowMs }: FactsProps): readonly Fact[] {
   return [
     epochFact(jobSet),
     memberFact(jobSet, members),
     stepFact(jobSet),
     checkpointFact(jobSet, sinceMs),
     restartFact(jobSet),
-    goodputFact(jobSet),
+    goodputFact(jobSet, nowMs),
   ].filter((fact) => fact !== null);
 }
 
@@ -154,22 +156,12 @@ function restartFact(jobSet: JobSetView): Fact {
   };
 }
 
-function goodputFact({ goodput }: JobSetView): Fact {
-  if (goodput === null || goodput.elapsedMs <= 0) {
-    return { name: 'Goodput', value: '–', more: 'its time is not accounted for' };
-  }
-  const { elapsedMs, classes, share } = goodput;
-  if (share === null) {
-    return {
-      name: 'Goodput',
-      value: '–',
-      more: `no checkpoint has saved any of ${rough(elapsedMs)}`,
-    };
-  }
-  return {
-    name: 'Goodput',
-    value: shareText(share),
-    more: `${rough(classes.Productive)} of ${rough(elapsedMs)} saved`,
-    share,
-  };
+function goodputFact({ goodput }: JobSetView, nowMs: number): Fact {
+  if (goodput === null) return { name: 'Goodput', value: 'unknown', more: NOT_ACCOUNTED };
+  const { share, unknown, savedMs, judgedMs, judgedUntilMs } = goodput;
+  if (share === null) return { name: 'Goodput', value: 'unknown', more: unknown ?? '' };
+  const agoMs = judgedUntilMs === null ? 0 : nowMs - judgedUntilMs;
+  const until = agoMs <= 0 ? '' : `, until ${rough(agoMs)} ago`;
+  const saved = `${rough(savedMs)} of ${rough(judgedMs)} saved${until}`;
+  return { name: 'Goodput', value: shareText(share), more: saved, share };
 }

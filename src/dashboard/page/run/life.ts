@@ -62,7 +62,7 @@ export function Life({ run, state, look, change, lostSinceMs, isRefused }: LifeP
       !state.isGone &&
       html`<p class="notice" role="status"><b>Not up to date.</b> The server ${isRefused ? 'refuses' : 'does not answer'}; the clock stands still since then.</p>`
     }
-    <${Facts} ...${{ jobSet, members: state.members }} sinceMs=${Math.max(0, nowMs - atMs)} />
+    <${Facts} ...${{ jobSet, nowMs, members: state.members }} sinceMs=${Math.max(0, nowMs - atMs)} />
     <${Timeline}
       key=${segments.length > 0}
       ...${{ segments, life, restarts }}
