@@ -33,6 +33,8 @@ export interface Decision {
   /** The write belongs to a group restart: counters stay, because they will soon be right again. */
   readonly keepsCounters?: boolean;
   readonly countersPutOff?: CountersPutOff;
+  /** Members of the group are missing, or not ready. */
+  readonly lacksMembers?: true;
 }
 
 /** Fields that differ from what is stored. One that is undefined is removed. */

@@ -47,6 +47,7 @@ import { endWithFailure, stopUnlessKept } from './policies/keep-failed.ts';
 import { complete } from './policies/success-policy.ts';
 import { deleteExpired } from './policies/ttl.ts';
 import type { Question, Snapshot } from './snapshot.ts';
+import { reportStarting } from './starting/report-starting.ts';
 import { isFinished } from './status/conditions.ts';
 import type { CountersPutOff } from './status/counters.ts';
 import { reportDefinition } from './status/definition.ts';
@@ -75,6 +76,8 @@ export interface Plan {
   readonly watchpoint: Watchpoint | undefined;
   /** Counters of Jobs whose write was put off, for the next plan. */
   readonly countersPutOff?: CountersPutOff | undefined;
+  /** Members of the group are missing, or not ready. */
+  readonly lacksMembers?: boolean;
 }
 
 /**
@@ -154,10 +157,9 @@ export function plan(stored: Snapshot): Plan {
 
   const facts = factsOf(snapshot, spec);
   const { group, status } = facts;
-  const decisions = [
-    ...inOrder(isFinished(status.conditions) ? STEPS_WHEN_OVER : STEPS, facts),
-    ...reportHubReach(facts),
-  ];
+  const steps = inOrder(isFinished(status.conditions) ? STEPS_WHEN_OVER : STEPS, facts);
+  const isCalm = steps.every((step) => step.status === undefined && step.isLast !== true);
+  const decisions = [...steps, ...reportHubReach(facts), ...reportStarting(facts, isCalm)];
   const asking = decisions.find(({ question }) => question !== undefined);
   if (asking?.question !== undefined) {
     return { ...NOTHING, question: asking.question, watchpoint: group && watchpointOf(group) };
@@ -174,6 +176,7 @@ export function plan(stored: Snapshot): Plan {
     events: next.events,
     outcomes: decisions.flatMap(({ outcomes = [] }) => outcomes),
     watchpoint: group && watchpointOf({ ...group, epoch: currentEpoch(next.status) }),
+    lacksMembers: decisions.some(({ lacksMembers }) => lacksMembers),
     countersPutOff: decisions.find(({ countersPutOff }) => countersPutOff)?.countersPutOff,
     requeueAfterMs: earliest(decisions),
   };

@@ -18,6 +18,7 @@ import type { JobSet, RestartWitness } from './jobset.ts';
 import type { Recording } from './overrides/recording.ts';
 import type { GroupProgress } from './progress/group-progress.ts';
 import type { SizeLimits } from './size-limits.ts';
+import type { PodHold } from './starting/pod-hold.ts';
 import type { CountersPutOff } from './status/counters.ts';
 
 export interface Snapshot {
@@ -49,6 +50,8 @@ export interface Snapshot {
   readonly sha1: Sha1;
   /** What the hub sees of its agents; absent: this operator has no hub. */
   readonly hubReach?: HubReach | undefined;
+  /** What is remembered of members that do not start; absent: nothing is said of them. */
+  readonly startLook?: StartLook | undefined;
   readonly limits: SizeLimits;
   readonly nowMs: number;
 }
@@ -64,6 +67,15 @@ export interface HubReach {
   readonly isOld?: boolean;
   /** Whether enough time has passed to read such Pods again. */
   readonly mayLook: boolean;
+}
+
+export interface StartLook {
+  /** For how long members have been missing without a break. */
+  readonly missingForMs: number;
+  /** Until the next Pod may be read. */
+  readonly mayLookInMs: number;
+  /** How often one was read since they are missing. */
+  readonly looks: number;
 }
 
 /** The namespace's objects under names that the JobSet needs. */
@@ -121,6 +133,8 @@ export type Question =
   | { readonly kind: 'Pins'; readonly pods: readonly PodFacts[] }
   /** For how long have the agents of these Pods run? */
   | { readonly kind: 'SilentAgents'; readonly pods: readonly PodFacts[] }
+  /** Why does this Pod not start, or if none is named, the first that is `Pending`? */
+  | { readonly kind: 'HeldPod'; readonly pod: PodFacts | undefined }
   /** Are these Pods ahead of their time, or is the JobSet at hand old? */
   | { readonly kind: 'FreshJobSet'; readonly pods: readonly PodFacts[] };
 
@@ -143,6 +157,8 @@ export interface Answers {
   readonly pins?: ReadonlyMap<string, string>;
   /** By UID, for how long the agent has run in this container, of those that run. */
   readonly silentAgents?: ReadonlyMap<string, number>;
+  /** Without a name, there is no such Pod; without a hold, it starts. */
+  readonly heldPod?: { readonly name?: string; readonly hold?: PodHold };
   /** By resource, what a LimitRange of the namespace demands of each container. */
   readonly minimums?: ContainerMinimums;
   /** True if the JobSet was read from the API after the question. */

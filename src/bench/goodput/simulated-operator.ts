@@ -212,6 +212,7 @@ export class SimulatedOperator {
       case 'FailedJob':
       case 'FailedPods':
       case 'FreshJobSet':
+      case 'HeldPod':
       case 'Notice':
       case 'OverduePods':
         throw new Error(`the question ${question.kind} is no part of this benchmark`);

@@ -235,6 +235,7 @@ export class ControllerModel {
       case 'OverduePods':
       case 'FailedJob':
       case 'FailedPods':
+      case 'HeldPod':
         throw new Error(`unexpected question ${question.kind}`);
     }
   }

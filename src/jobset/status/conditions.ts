@@ -15,6 +15,7 @@ import { timeText } from '../../kube/time.ts';
  * - `DefinitionOutdated`: the stored definition lacks fields that the JobSet needs
  * - `UnknownAnnotations`: it has annotations of ours that this version does not know
  * - `ReplacementPending`: a member that left its node has not come back after some minutes
+ * - `MemberNotStarting`: why members of a group do not start
  * - `HubUnreachable`: agents that should use the hub do not connect
  * - `PortConflict`: Pods on the nodes of `lockstep up` listen on one port
  */
@@ -38,6 +39,7 @@ export type ConditionType =
   | 'DefinitionOutdated'
   | 'UnknownAnnotations'
   | 'ReplacementPending'
+  | 'MemberNotStarting'
   | 'HubUnreachable'
   | 'PortConflict';
 

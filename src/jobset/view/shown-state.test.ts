@@ -22,7 +22,8 @@ function group(status: JobSetStatus = {}): JobSet {
   return { ...jobSet, spec, status: { ...jobSet.status, syncedEpoch: 3, ...status } };
 }
 
-const PLAIN = storedJobSet({ replicatedJobs: [replicatedJob('w', 2, 2)] });
+const UNSEEN = storedJobSet({ replicatedJobs: [replicatedJob('w', 2, 2)] });
+const PLAIN = { ...UNSEEN, status: { restarts: 0 } };
 const GATHERING = { deprecatedEpoch: 3 };
 
 /** As many short epochs, the last of which ended that long ago. */
@@ -62,6 +63,14 @@ describe('the state of a JobSet in words', () => {
     ['Failed', group({ terminalState: 'Failed', ...condition('Rejected', '') }), {}],
     ['Completed', group({ terminalState: 'Completed' }), {}],
     ['Rejected', group(condition('Rejected', 'Invalid')), {}],
+    ['Unschedulable', group(condition('MemberNotStarting', 'Unschedulable')), {}],
+    ['ErrImagePull', PLAIN, { started: 4, held: { reason: 'ErrImagePull', why: '' } }],
+    ['No operator?', UNSEEN, { started: 0 }],
+    [
+      'Starting 0 of 4',
+      { ...UNSEEN, spec: { ...UNSEEN.spec, managedBy: 'kueue.x-k8s.io/multikueue' } },
+      { started: 0 },
+    ],
     ['Name conflict', group(condition('NameConflict', 'ServiceExists')), {}],
   ])('is "%s"', (words, jobSet, seen) => {
     expect(stateWords(shownState(jobSet, seen, NOW_MS), NOW_MS)).toBe(words);

@@ -6,9 +6,9 @@ import { humanDuration } from '../../kube/duration.ts';
 import type { Condition } from '../../kube/meta.ts';
 import { epochsOf } from '../epoch/dialect.ts';
 import { groupSize } from '../epoch/group-state.ts';
-import { backoffMs } from '../epoch/restart-history.ts';
+import { backoffEndMs } from '../epoch/restart-history.ts';
 import type { JobSet } from '../jobset.ts';
-import { asRecorded } from '../overrides/recorded-annotations.ts';
+import { isManagedByUs } from '../manager.ts';
 import type { MemberSteps } from '../progress/group-progress.ts';
 import type { ConditionType } from '../status/conditions.ts';
 import { jobSetState } from './jobset-state.ts';
@@ -46,6 +46,8 @@ export interface Seen {
   readonly started?: number | null;
   /** Members that have announced the current epoch; absent: not known. */
   readonly announced?: number;
+  /** Why the first member that waits does not start; absent: none waits, or it is not known. */
+  readonly held?: { readonly reason: string; readonly why: string };
   /** What members that report have reported; absent: nobody was asked. */
   readonly steps?: readonly MemberSteps[];
 }
@@ -57,9 +59,10 @@ export function shownState(jobSet: JobSet, seen: Seen, nowMs: number): ShownStat
   if (state === 'Completed' || state === 'Failed' || state === 'Suspended') {
     return { kind: state, text: state };
   }
-  const stuck = stuckBy(status.conditions ?? []);
+  const stuck = stuckBy(status.conditions ?? []) ?? unseen(jobSet, nowMs);
   if (stuck !== undefined) return stuck;
-  const { started = null, announced, steps } = seen;
+  const { started = null, announced, held, steps } = seen;
+  if (held !== undefined) return { kind: 'Stuck', text: held.reason, why: held.why };
   if (state === 'Released') {
     const silence = steps && silenceOf(jobSet, steps, nowMs);
     if (silence === undefined) return RUNNING;
@@ -76,7 +79,8 @@ export function shownState(jobSet: JobSet, seen: Seen, nowMs: number): ShownStat
     return { kind: 'Starting', text: counted('Starting', announced ?? started, size) };
   }
   const untilMs = backoffEndMs(jobSet);
-  if (nowMs < untilMs) return { kind: 'BackingOff', text: 'Backing off', untilMs };
+  if (untilMs !== undefined && nowMs < untilMs)
+    return { kind: 'BackingOff', text: 'Backing off', untilMs };
   return { kind: 'AtBarrier', text: counted('At barrier', announced ?? null, size) };
 }
 
@@ -103,19 +107,32 @@ export function compareUrgency(a: ShownState, b: ShownState): number {
 
 const RUNNING: ShownState = { kind: 'Running', text: 'Running' };
 
-/** Until somebody acts, nothing goes on. The first that is True counts. */
-const STUCK: readonly (readonly [ConditionType, string])[] = [
+/** Until somebody acts, nothing goes on. The first that is True counts; without words, by its reason. */
+const STUCK: readonly (readonly [ConditionType, string | undefined])[] = [
   ['Rejected', 'Rejected'],
   ['NameConflict', 'Name conflict'],
+  ['MemberNotStarting', undefined],
 ];
 
 function stuckBy(conditions: readonly Condition[]): ShownState | undefined {
   for (const [type, words] of STUCK) {
     const condition = isOn(conditions, type);
     if (condition === undefined) continue;
-    return { kind: 'Stuck', text: words, why: condition.message };
+    return { kind: 'Stuck', text: words ?? condition.reason, why: condition.message };
   }
   return undefined;
+}
+
+/** Operators write a status at once. */
+const UNSEEN_MS = 15_000;
+
+function unseen({ metadata, spec, status }: JobSet, nowMs: number): ShownState | undefined {
+  const ageMs = nowMs - Date.parse(metadata.creationTimestamp ?? '');
+  const { restarts, conditions, replicatedJobsStatus } = status ?? {};
+  const isSeen = (restarts ?? conditions ?? replicatedJobsStatus) !== undefined;
+  if (isSeen || !(ageMs > UNSEEN_MS) || !isManagedByUs(spec)) return undefined;
+  const why = 'no operator has written its status: "lockstep doctor" says what is missing';
+  return { kind: 'Stuck', text: 'No operator?', why };
 }
 
 function isOn(conditions: readonly Condition[], type: ConditionType): Condition | undefined {
@@ -124,12 +141,4 @@ function isOn(conditions: readonly Condition[], type: ConditionType): Condition 
 
 function counted(what: string, count: number | null, size: number): string {
   return count === null ? what : `${what} ${Math.min(count, size)} of ${size}`;
-}
-
-/** When the group may be released at the earliest; the past if nothing holds it back. */
-function backoffEndMs(jobSet: JobSet): number {
-  const recorded = asRecorded(jobSet);
-  const { restartHistory } = recorded.status ?? {};
-  const endedMs = Date.parse(restartHistory?.[0]?.time ?? '');
-  return Number.isNaN(endedMs) ? 0 : endedMs + backoffMs(recorded, restartHistory);
 }

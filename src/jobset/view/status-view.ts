@@ -24,10 +24,11 @@ import {
   rateOf,
 } from '../progress/group-progress.ts';
 import type { Progress } from '../progress/progress.ts';
+import { podHold } from '../starting/pod-hold.ts';
 import { FOR_TOOLS, isTrue } from '../status/conditions.ts';
 import { hasEpochs, type JobSetState, jobSetState } from './jobset-state.ts';
 import { type RestartBudget, restartBudget } from './restart-budget.ts';
-import { type ShownState, shownState } from './shown-state.ts';
+import { type Seen, type ShownState, shownState } from './shown-state.ts';
 
 /**
  * It combines the API server's objects with the hub's announcements. `-o json` prints it as it is;
@@ -156,8 +157,15 @@ export function statusView(
   const view = { ...jobSetView(jobSet, members), goodput };
   const started = pods.filter(hasStarted).length;
   const seen = { started, announced: view.announced, ...(reports === undefined ? {} : { steps }) };
-  const shown = shownState(jobSet, seen, nowMs);
+  const shown = shownState(jobSet, { ...seen, ...heldMember(members) }, nowMs);
   return { jobSet: { ...view, shown, progress: steps.length === 0 ? null : progress }, members };
+}
+
+/** The first that does not start. A member of an old run may be held for good reasons. */
+function heldMember(members: readonly MemberView[]): Pick<Seen, 'held'> {
+  const held = members.find(({ heldBy, phase }) => heldBy !== null && phase !== 'Failed');
+  if (held === undefined || held.heldBy === null) return {};
+  return { held: { reason: held.heldBy, why: `Pod ${held.pod} does not start: ${held.heldBy}` } };
 }
 
 function hasStarted({ status }: Pod): boolean {
@@ -247,7 +255,7 @@ function memberView(
     node: spec.nodeName ?? null,
     isNodeLost: spec.nodeName !== undefined && notReady.has(spec.nodeName),
     phase: isEnding ? 'Terminating' : (status?.phase ?? 'Unknown'),
-    heldBy: isEnding ? null : (heldBy(pod) ?? null),
+    heldBy: isEnding ? null : (podHold(pod)?.reason ?? null),
     epoch: report?.epoch ?? facts?.epoch ?? null,
     channel: report === undefined ? written(facts) : report.channel,
     lastCause: newest([
@@ -256,24 +264,6 @@ function memberView(
       ...history.map((record) => witnessed(record, metadata.name)),
     ]),
   };
-}
-
-/** States through which every container passes when it starts. */
-const ON_ITS_WAY: readonly string[] = [
-  'PodInitializing',
-  'ContainerCreating',
-  'RestartingAllContainers',
-];
-
-function heldBy({ status = {} }: Pod): string | undefined {
-  const { initContainerStatuses = [], containerStatuses = [], conditions = [] } = status;
-  const waiting = [...initContainerStatuses, ...containerStatuses]
-    .map(({ state }) => state?.waiting?.reason)
-    .find((reason) => reason !== undefined && !ON_ITS_WAY.includes(reason));
-  const unscheduled = conditions.find(
-    (condition) => condition.type === 'PodScheduled' && condition.status === 'False',
-  );
-  return waiting ?? unscheduled?.reason ?? (status.phase === 'Failed' ? status.reason : undefined);
 }
 
 /** For an agent that uses no hub. */

@@ -7,6 +7,7 @@ import { pinOf } from '../../jobset/ladder/pinned-pods.ts';
 import { identityOf, isChildOf } from '../../jobset/membership.ts';
 import { JOBSET_UID } from '../../jobset/names.ts';
 import type { Answers, Question, SuspectAnswer, SuspectPod } from '../../jobset/snapshot.ts';
+import { podHold } from '../../jobset/starting/pod-hold.ts';
 import { defined } from '../../kube/json/defined.ts';
 import { namespaceOf, type Stored } from '../../kube/meta.ts';
 import { JOBS, type Job } from '../../kube/objects/job.ts';
@@ -19,7 +20,7 @@ import { containerMinimums } from '../tracking/container-minimums.ts';
 import type { GroupTracker } from '../tracking/group-tracker.ts';
 import type { MemberFates } from '../tracking/member-fates.ts';
 import { isNodeLost } from '../tracking/node-answers.ts';
-import { LIVING, podsOf, readPod, SUCCEEDED } from '../tracking/pod-reads.ts';
+import { firstPending, LIVING, podsOf, readPod, SUCCEEDED } from '../tracking/pod-reads.ts';
 import type { PodVersions } from '../tracking/pod-versions.ts';
 import { failedStarts, findFailedPod, findWitness, startOfEpoch } from './failed-pod-reads.ts';
 import type { ImageVolumes } from './image-volumes.ts';
@@ -80,6 +81,16 @@ export async function inquire(
       memory.readSilent(question.pods, nowMs);
       return {
         answers: { silentAgents: await runningAgents(question.pods, client, nowMs, signal) },
+      };
+    }
+    case 'HeldPod': {
+      memory.readHeldPod(clock.now());
+      const pod = await (question.pod === undefined
+        ? firstPending(jobSet, client, signal)
+        : readPod(question.pod, client, signal));
+      if (pod === undefined) return { answers: { heldPod: {} } };
+      return {
+        answers: { heldPod: { name: pod.metadata.name, ...defined({ hold: podHold(pod) }) } },
       };
     }
     case 'FreshJobSet': {

@@ -1,6 +1,7 @@
 /** How the operator reads Pods: one by its UID, and those of a JobSet by phase, page by page. */
 import type { PodFacts } from '../../jobset/epoch/pod-facts.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
+import { claims } from '../../jobset/membership.ts';
 import { JOBSET_UID } from '../../jobset/names.ts';
 import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';
@@ -32,6 +33,23 @@ export async function podsOf(
       signal,
     }),
   );
+}
+
+/** Some Pod that is not on a node yet, or of which a container has not started. */
+export async function firstPending(
+  jobSet: Stored<JobSet>,
+  client: Client,
+  signal: AbortSignal,
+): Promise<Stored<Pod> | undefined> {
+  const { namespace = '', uid } = jobSet.metadata;
+  const { items } = await client.list(PODS, {
+    namespace,
+    labelSelector: `${JOBSET_UID}=${uid}`,
+    fieldSelector: 'status.phase=Pending',
+    limit: 1,
+    signal,
+  });
+  return items.find((pod) => claims(pod, jobSet));
 }
 
 /** Undefined if it is gone, also if another one has its name. */
