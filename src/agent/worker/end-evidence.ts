@@ -13,11 +13,13 @@ export interface WorkerEnding {
   /** As it was at the end. */
   readonly watch: ProgressWatch;
   readonly seen: SeenProcesses;
+  /** What a look into it found out. */
+  readonly where: string | undefined;
   readonly lastWords: string | undefined;
 }
 
 export function evidenceOf(ending: WorkerEnding): Omit<WorkerEvidence, 'agoMs'> {
-  const { exit, told, hadOom, watch, seen, lastWords } = ending;
+  const { exit, told, hadOom, watch, seen, where, lastWords } = ending;
   const { exitCode, signal } = exit;
   const byItself: HowEnded = signal === undefined ? 'Exited' : 'Signaled';
   const { progress, longestMs } = watch;
@@ -34,7 +36,7 @@ export function evidenceOf(ending: WorkerEnding): Omit<WorkerEvidence, 'agoMs'> 
       inPhase: isInPhase(watch) || undefined,
       // What was seen while it ran says nothing of how it was when it ended by itself.
       ...seen,
-      ...(told === undefined ? { states: undefined, stoppedMs: undefined } : {}),
+      ...(told === undefined ? { states: undefined, stoppedMs: undefined } : { where }),
       lastWords,
     }),
   };

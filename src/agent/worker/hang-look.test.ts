@@ -15,6 +15,7 @@ class Scene {
   readonly abort = new AbortController();
   readonly processes: MemoryProcessRunner;
   isDone = false;
+  where: string | undefined;
 
   constructor(sh: FakeProgram | undefined, threads: readonly ThreadLook[] = []) {
     this.processes = new MemoryProcessRunner(sh === undefined ? {} : { sh });
@@ -33,7 +34,8 @@ class Scene {
       looks,
     };
     void lookIntoHung({ pid: 42, env: { A: '1' }, cwd: '/' }, options, this.abort.signal).then(
-      () => {
+      (where) => {
+        this.where = where;
         this.isDone = true;
       },
     );
@@ -55,6 +57,15 @@ test('a command knows the worker, and what it prints is passed on by lines', asy
   expect(scene.isDone).toBe(true);
   expect(scene.logger.records).toEqual([]);
   expect(scene.clock.pendingTimers).toBe(0);
+});
+
+test('a command may tell where the worker is, in the first line that says so', async () => {
+  const scene = new Scene((self) => {
+    self.write('stdout', `  where=x\nwhere=\nwhere= ${'é'.repeat(100)}\r\nwhere=later\n`);
+    self.exit(1);
+  });
+  await scene.clock.settle();
+  expect(scene.where).toBe('é'.repeat(64));
 });
 
 test('one that hangs is killed after 10 s', async () => {

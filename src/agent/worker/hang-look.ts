@@ -2,6 +2,7 @@
  * Looks into a worker that hangs, for people: its threads go into the log, and so does what a
  * command of the user prints. It is bounded in time and size, and can be cut short.
  */
+import { beginning, MAX_WHERE_BYTES } from '../../jobset/culprits/worker-evidence.ts';
 import { ENV_WORKER_PID } from '../../jobset/names.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { ProcessCommand } from '../../runtime/ports/process-runner.ts';
@@ -23,23 +24,35 @@ export interface HungWorker extends Pick<ProcessCommand, 'env' | 'cwd'> {
   readonly pid: number;
 }
 
-/** Resolves at the latest when `signal` aborts. Never rejects. */
+/**
+ * Resolves at the latest when `signal` aborts, with where the worker is if the command printed that.
+ * Never rejects.
+ */
 export async function lookIntoHung(
   { pid, env, cwd }: HungWorker,
   options: HangLookOptions,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<string | undefined> {
   const { command, looks, logger } = options;
   logThreads(looks.threads(pid), logger);
-  if (command === undefined) return;
+  if (command === undefined) return undefined;
+  let where: string | undefined;
+  const say = (line: string): void => {
+    where ??= placeIn(line);
+    options.say(line);
+  };
   try {
     const shell = {
       script: [command],
       env: { ...env, [ENV_WORKER_PID]: String(pid) },
       cwd,
     } as const;
-    const { exit, isCut } = await runShell({ ...shell, limitMs: LIMIT_MS }, options, signal);
-    if (exit?.exitCode === 0 && !isCut) return;
+    const { exit, isCut } = await runShell(
+      { ...shell, limitMs: LIMIT_MS },
+      { ...options, say },
+      signal,
+    );
+    if (exit?.exitCode === 0 && !isCut) return where;
     const problem = isCut ? 'it printed more than 64 KiB' : 'it failed';
     const late = signal.aborted ? 'the worker had to end' : 'it took longer than 10 s';
     logger.warn('the hang command did not complete', {
@@ -49,6 +62,13 @@ export async function lookIntoHung(
   } catch (error) {
     logger.warn('the hang command could not be started', { err: error });
   }
+  return where;
+}
+
+/** Of a line `where=<text>`; undefined for any other. */
+function placeIn(line: string): string | undefined {
+  const [, text = ''] = /^where=(.*)$/s.exec(line.replaceAll('\0', '')) ?? [];
+  return beginning(text.trim(), MAX_WHERE_BYTES) || undefined;
 }
 
 function logThreads(threads: readonly ThreadLook[], logger: Logger): void {

@@ -60,13 +60,13 @@ describe('a hung worker', () => {
 
   it('is looked into by a command, which is told its number', async () => {
     const scene = new Scene(`echo step 3; echo $$ > pid; ${SLEEPS}`, {
-      hangCommand: 'echo "looks at $LOCKSTEP_WORKER_PID"; echo done >&2',
+      hangCommand: 'echo "looks at $LOCKSTEP_WORKER_PID"; echo where=sleep >&2',
     });
     await scene.stepped(3);
     scene.supervisor.killHung();
-    expect(await scene.evidence()).toMatchObject({ how: 'Hung', step: 3 });
+    expect(await scene.evidence()).toMatchObject({ how: 'Hung', step: 3, where: 'sleep' });
     const pid = (await readFile(join(directory, 'pid'), 'utf8')).trim();
-    expect(scene.said.toSorted()).toEqual(['done', `looks at ${pid}`, 'step 3\n']);
+    expect(scene.said.toSorted()).toEqual([`looks at ${pid}`, 'step 3\n', 'where=sleep']);
   });
 
   it('is killed at once when the agent cannot wait for a command that hangs', async () => {

@@ -52,6 +52,7 @@ export class SupervisedWorker {
   #hasWaited = false;
   #hasStepped = false;
   #told: WorkerEnding['told'];
+  #where: string | undefined;
 
   constructor(
     options: SupervisedWorkerOptions,
@@ -109,7 +110,7 @@ export class SupervisedWorker {
     const { cwd } = this.#options.command;
     const options = { ...this.#options, command: this.#options.hangCommand };
     const { env } = this.#process;
-    await lookIntoHung({ pid: child.pid, env, cwd }, options, this.#hurry.signal);
+    this.#where = await lookIntoHung({ pid: child.pid, env, cwd }, options, this.#hurry.signal);
   }
 
   /** A worker that was told to stop before stays `Stopped` until it has to be killed. */
@@ -214,6 +215,7 @@ export class SupervisedWorker {
       exit,
       told,
       hadOom,
+      where: this.#where,
       watch: this.#watch,
       seen: this.#tree?.seenAt(atMs, this.#watch.newestStepMs) ?? {},
       lastWords: this.#options.hasLastWords === false ? undefined : lastWords(texts),

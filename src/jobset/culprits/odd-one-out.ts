@@ -1,6 +1,7 @@
 /** Rules about what few workers of a group did that was silent, unlike the rest. */
 import { silenceInWords } from './end-in-words.ts';
 import { type End, few, isSteppedOn, type Known, type Suspicion } from './known.ts';
+import { readableLine } from './readable.ts';
 
 /** In the last 5 s, by all processes of a worker: more than half a processor is busy. */
 const BUSY_CPU_MS = 2500;
@@ -19,10 +20,12 @@ export function oddOneOut(known: Known): readonly Suspicion[] {
     const confidence = pace === 'Unknown' ? 'Likely' : 'Certain';
     return stopped.map((each) => ({ ...each, confidence }));
   }
-  if (pace === 'Unknown') return [];
+  if (pace === 'Unknown' && !isHang) return [];
   // A member in a phase with a time-out of its own is where it says that it is.
   const waiting = ends.filter(({ evidence }) => evidence.inPhase !== true);
-  for (const odd of [behind, inDiskWait, spinning, sleeping]) {
+  const rules =
+    pace === 'Unknown' ? [elsewhere] : [elsewhere, behind, inDiskWait, spinning, sleeping];
+  for (const odd of rules) {
     const found = odd(waiting);
     if (found.length > 0) return found;
   }
@@ -39,6 +42,24 @@ export function stoppedOnes({ ends, size }: Known): readonly Suspicion[] {
   });
   const why = 'its processes were stopped while the others waited';
   return stopped.length > few(size) ? [] : likelyAll(stopped, why);
+}
+
+/** Most tell the same place of their programs, and few tell others. */
+function elsewhere(ends: readonly End[]): readonly Suspicion[] {
+  const told = ends.filter(({ evidence }) => evidence.where !== undefined);
+  if (2 * told.length <= ends.length) return [];
+  const counts = new Map<string, number>();
+  for (const { evidence } of told) {
+    const where = evidence.where ?? '';
+    counts.set(where, (counts.get(where) ?? 0) + 1);
+  }
+  const [usual] = [...counts].reduce((a, b) => (b[1] > a[1] ? b : a), ['', 0]);
+  const odd = outliers(told, ({ evidence }) => evidence.where !== usual);
+  return odd.map(({ member, evidence }) => {
+    const where = readableLine(evidence.where ?? '');
+    const why = `was in ${where} while the others were in ${readableLine(usual)}`;
+    return { member, why, confidence: 'Likely' };
+  });
 }
 
 function behind(ends: readonly End[]): readonly Suspicion[] {

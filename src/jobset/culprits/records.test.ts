@@ -6,7 +6,7 @@ import type { JobSetStatus, RestartRecord, Suspect } from '../jobset.ts';
 import { type Plan, plan } from '../plan.ts';
 import type { Snapshot } from '../snapshot.ts';
 import type { MemberEvidence } from './group-evidence.ts';
-import { readable } from './records.ts';
+import { readable } from './readable.ts';
 import { evidenceIn, SCENARIOS } from './scenarios.fixture.ts';
 
 /** What stands in the status about those who failed first, and when. */

@@ -22,8 +22,8 @@ import type { SuspectAnswer, SuspectPod } from '../snapshot.ts';
 import { hangInWords } from './end-in-words.ts';
 import { failureInWords, isFailure, likeliest } from './failure-words.ts';
 import type { Fate, GroupEvidence, MemberEvidence } from './group-evidence.ts';
+import { readable } from './readable.ts';
 import { suspectsOf } from './suspects.ts';
-import { lastLines, MAX_LAST_WORDS_BYTES } from './worker-evidence.ts';
 import { placeIn, workerInWords } from './worker-name.ts';
 
 /** Whether suspects may still be added to the record. */
@@ -109,15 +109,6 @@ export function identified(
   const { signal: _, ...rest } = named;
   return { ...witness, record: { ...rest, exitCode: null, reason: 'WorkerHung', message } };
 }
-
-/** Text of a worker without what may deceive a terminal or a reader; line feeds and tabs stay. */
-export function readable(text: string): string {
-  const shown = text.replaceAll('\r\n', '\n').replaceAll(DECEIVING, '\uFFFD');
-  return lastLines(shown, MAX_LAST_WORDS_BYTES);
-}
-
-/** Control characters, halves of surrogate pairs, and those that turn the direction of a line. */
-const DECEIVING = /(?![\n\t])[\p{Cc}\p{Cs}\p{Bidi_Control}\u2028\u2029]/gu;
 
 /** What is known of the ends of those that ran in the epoch of the record. */
 export function evidenceOf(

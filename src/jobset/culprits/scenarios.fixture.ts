@@ -242,6 +242,31 @@ export const SCENARIOS: readonly Scenario[] = [
   row('one waits often while its peers sleep', 'unknown', (rank) =>
     hung(rank, { runnableMs: rank === C ? 3000 : 300 }),
   ),
+  row('one is in another place of its program', '2 Likely', (rank) =>
+    hung(rank, { where: rank === C ? 'load (data.py:9)' : 'all_reduce (dist.py:7)' }),
+  ),
+  row('one is in another place of its program, and another was stopped', '1 Certain', (rank) =>
+    hung(rank, {
+      where: rank === C ? 'load (data.py:9)' : 'all_reduce (dist.py:7)',
+      ...(rank === 1 ? { states: 'T' } : {}),
+    }),
+  ),
+  row('one hangs elsewhere in its first step', '2 Likely', (rank) => {
+    const fate = silently(hung(rank));
+    const where = rank === C ? 'load (data.py:9)' : 'all_reduce (dist.py:7)';
+    return fate.kind === 'Ended' ? { ...fate, evidence: { ...fate.evidence, where } } : fate;
+  }),
+  row('all are in the same place', 'unknown', (rank) => hung(rank, { where: 'wait (sync.py:7)' })),
+  row('each is in a place of its own', 'unknown', (rank) => hung(rank, { where: `line ${rank}` })),
+  row('half of the group is in another place', 'unknown', (rank) =>
+    hung(rank, { where: `line ${rank % 2}` }),
+  ),
+  row('one is in another place than one other, and the rest tell no place', 'unknown', (rank) =>
+    hung(rank, rank < 2 ? { where: `line ${rank}` } : {}),
+  ),
+  row('one is in a phase of its own, which is another place', 'unknown', (rank) =>
+    hung(rank, rank === C ? { inPhase: true, where: 'save (ckpt.py:3)' } : { where: 'wait' }),
+  ),
   row('one is two steps behind', '2 Likely', (rank) =>
     hung(rank, { step: rank === C ? 328 : 330 }),
   ),

@@ -41,12 +41,26 @@ describe('who failed first', () => {
     ],
     ['SIGSTOP of one, found by its silence', 'its processes were stopped while the others waited'],
     ['one is two steps behind', 'made no progress for 61 s at step 328, 2 steps behind the others'],
+    [
+      'one is in another place of its program',
+      'was in load (data.py:9) while the others were in all_reduce (dist.py:7)',
+    ],
     ['one waits for its disk', 'its processes waited for a disk while the others did not'],
     ['one spins while its peers sleep', 'its processes were busy while the others waited'],
     ['one sleeps while its peers spin', 'its processes slept while the others were busy'],
   ])('%s: why it is the culprit', (name, why) => {
     const row = SCENARIOS.find((each) => each.name === name);
     expect(row && suspectsOf(evidenceIn(row, 4))[0]?.why).toBe(why);
+  });
+
+  test('a place holds nothing that deceives its reader', () => {
+    const members = Array.from({ length: 4 }, (_, rank): MemberEvidence => {
+      const where = rank === 2 ? 'a\u001b[2K\nb' : 'c\u202ed';
+      const evidence = { how: 'Hung', agoMs: 0, where } as const;
+      return { member: memberOf(rank, 4), fate: { kind: 'Ended', atMs: rank, evidence } };
+    });
+    const why = 'was in a\uFFFD[2K b while the others were in c\uFFFDd';
+    expect(suspectsOf({ size: 4, members })[0]?.why).toBe(why);
   });
 
   test('a node is named that is lost', () => {
@@ -73,6 +87,7 @@ const evidences: fc.Arbitrary<WorkerEvidence> = fc
     longestMs: maybe(fc.integer({ min: 0, max: 2000 })),
     step: maybe(fc.integer({ min: 320, max: 331 })),
     inPhase: maybe(fc.constant(true as const)),
+    where: maybe(fc.constantFrom('a', 'b')),
     states: maybe(fc.constantFrom('T', 'D', 'DT')),
     stoppedMs: maybe(fc.integer({ min: 0, max: 20_000 })),
     cpuMs: maybe(fc.constantFrom(0, 20, 1000, 4900)),

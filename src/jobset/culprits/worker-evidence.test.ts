@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { encodedBytes, lastLines, parseEvidence, withEvidence } from './worker-evidence.ts';
+import {
+  beginning,
+  encodedBytes,
+  lastLines,
+  parseEvidence,
+  withEvidence,
+} from './worker-evidence.ts';
 
 const HUNG = {
   how: 'Hung',
@@ -15,6 +21,7 @@ const HUNG = {
   runnableMs: 4990,
   launcher: true,
   unfit: 'GPU 3: 2 uncorrectable errors',
+  where: 'wait (sync.py:7)',
   lastWords: 'NCCL timeout\n',
 } as const;
 
@@ -40,6 +47,8 @@ describe('the evidence of a worker', () => {
     { how: 'Killed', agoMs: 1, runnableMs: '5000' },
     { how: 'Killed', agoMs: 1, launcher: false },
     { how: 'Killed', agoMs: 1, lastWords: 'a'.repeat(513) },
+    { how: 'Hung', agoMs: 1, where: '' },
+    { how: 'Hung', agoMs: 1, where: 'é'.repeat(65) },
     { how: 'Exited', agoMs: 1, unfit: '' },
     { how: 'Exited', agoMs: 1, unfit: 7 },
     { how: 'Exited', agoMs: 1, unfit: '\u001b'.repeat(34) },
@@ -69,6 +78,15 @@ describe('the evidence of a worker', () => {
       }),
     );
   });
+});
+
+test.each([
+  ['where', 9, 'where'],
+  ['a😀b', 5, 'a😀'],
+  ['a😀b', 4, 'a'],
+  ['\u001b!', 5, ''],
+])('the beginning of %j in %i bytes is %j', (text, limit, kept) => {
+  expect(beginning(text, limit)).toBe(kept);
 });
 
 describe('the last lines of a text', () => {

@@ -48,6 +48,8 @@ export interface WorkerEvidence {
   readonly launcher?: true;
   /** The line that a preflight printed last, or why else it did not pass; 1 to 200 bytes in JSON. */
   readonly unfit?: string;
+  /** Where it was when it hung, as a command of the user printed it; 1 to 128 bytes in JSON. */
+  readonly where?: string;
   /** What it said last. */
   readonly lastWords?: string;
 }
@@ -56,13 +58,25 @@ export interface WorkerEvidence {
 export const MAX_LAST_WORDS_BYTES = 512;
 /** In UTF-8 and JSON. */
 export const MAX_UNFIT_BYTES = 200;
+/** In UTF-8 and JSON. */
+export const MAX_WHERE_BYTES = 128;
 
 /** Undefined for an invalid report, which counts as none: it is only evidence. */
 export function parseEvidence(report: unknown): WorkerEvidence | undefined {
   if (!isJsonObject(report)) return undefined;
   const { agoMs, silentMs, longestMs, cpuMs, step, exitCode, signal } = report;
-  const { stoppedMs, runnableMs, states, unfit, lastWords, oom, byItself, inPhase, launcher } =
-    report;
+  const {
+    stoppedMs,
+    runnableMs,
+    states,
+    unfit,
+    where,
+    lastWords,
+    oom,
+    byItself,
+    inPhase,
+    launcher,
+  } = report;
   const how = HOW_ENDED.find((known) => known === report['how']);
   if (how === undefined || !isMilliseconds(agoMs)) return undefined;
   const isValid =
@@ -76,6 +90,7 @@ export function parseEvidence(report: unknown): WorkerEvidence | undefined {
     isOptional(signal, isSignal) &&
     isOptional(states, isStates) &&
     isOptional(unfit, isUnfit) &&
+    isOptional(where, isWhere) &&
     isOptional(lastWords, isLastWords) &&
     isOptional(oom, isTrue) &&
     isOptional(byItself, isTrue) &&
@@ -85,7 +100,7 @@ export function parseEvidence(report: unknown): WorkerEvidence | undefined {
   const ended = defined({ exitCode, signal, oom, byItself });
   const before = defined({ silentMs, longestMs, step, inPhase });
   const seen = defined({ states, stoppedMs, cpuMs, runnableMs, launcher });
-  return { how, agoMs, ...ended, ...before, ...seen, ...defined({ unfit, lastWords }) };
+  return { how, agoMs, ...ended, ...before, ...seen, ...defined({ unfit, where, lastWords }) };
 }
 
 function isOptional<T>(value: unknown, is: (value: unknown) => value is T): value is T | undefined {
@@ -98,6 +113,10 @@ function isStates(value: unknown): value is string {
 
 function isUnfit(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && encodedBytes(value) <= MAX_UNFIT_BYTES;
+}
+
+function isWhere(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && encodedBytes(value) <= MAX_WHERE_BYTES;
 }
 
 function isLastWords(value: unknown): value is string {
@@ -138,6 +157,18 @@ export function lastLines(text: string, limit: number): string {
   while (encodedBytes(kept) > limit) {
     const feed = kept.indexOf('\n');
     kept = feed === -1 || feed === kept.length - 1 ? cutFront(kept, limit) : kept.slice(feed + 1);
+  }
+  return kept;
+}
+
+/** The longest beginning of `text` that takes at most `limit` bytes in JSON. */
+export function beginning(text: string, limit: number): string {
+  let bytes = 0;
+  let kept = '';
+  for (const character of text) {
+    bytes += encodedBytes(character);
+    if (bytes > limit) break;
+    kept += character;
   }
   return kept;
 }

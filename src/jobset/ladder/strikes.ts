@@ -5,7 +5,8 @@
  */
 import { asked } from '../annotations/table.ts';
 import type { Member } from '../culprits/group-evidence.ts';
-import { evidenceOf, isOpen, readable } from '../culprits/records.ts';
+import { readable } from '../culprits/readable.ts';
+import { evidenceOf, isOpen } from '../culprits/records.ts';
 import { workerInWords } from '../culprits/worker-name.ts';
 import { membersAtBarrier } from '../epoch/in-place-restart.ts';
 import type { PodFacts } from '../epoch/pod-facts.ts';
