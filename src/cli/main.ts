@@ -5,6 +5,7 @@
 import { setMaxListeners } from 'node:events';
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
+import { refuseInspector } from '../runtime/adapters/no-inspector.ts';
 import { addClusterCommands } from './command-line/cluster-commands.ts';
 import { addCompletionCommand } from './command-line/completion-command.ts';
 import { addInstallationCommands } from './command-line/installation-commands.ts';
@@ -20,6 +21,7 @@ const EXIT_USAGE = 2;
 /** One signal ends all requests of a reconcile, and each listens to it while it lasts. */
 const MAX_LISTENERS_PER_SIGNAL = 10_000;
 
+refuseInspector();
 const name = commandName(process.argv[1]);
 const program = new Command(name)
   .description('JobSet for Kubernetes: when one worker fails, the whole group restarts in place')

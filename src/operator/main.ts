@@ -2,7 +2,6 @@
  * The operator's process: flags, access to the cluster, health and metrics, leader election, and an
  * end within two seconds of SIGTERM. Exit codes: 0 after a signal, 1 failure, 2 wrong flags.
  */
-
 import { setMaxListeners } from 'node:events';
 import { homedir, hostname } from 'node:os';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -10,6 +9,7 @@ import { ENV_POD_IP, ENV_ROOT } from '../jobset/names.ts';
 import { startHttpServer } from '../runtime/adapters/http-server.ts';
 import { inClusterAccess } from '../runtime/adapters/in-cluster.ts';
 import { loadKubeconfig } from '../runtime/adapters/kubeconfig-files.ts';
+import { refuseInspector } from '../runtime/adapters/no-inspector.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { createPinoLogger } from '../runtime/adapters/pino-logger.ts';
 import { sha1 } from '../runtime/adapters/sha1.ts';
@@ -63,6 +63,7 @@ const MAX_LISTENERS_PER_SIGNAL = 10_000;
 
 const ARGUMENTS: Arguments = { values: process.argv.slice(2), version: packageJson.version };
 
+refuseInspector();
 setMaxListeners(MAX_LISTENERS_PER_SIGNAL);
 process.exitCode = await main();
 process.exit();

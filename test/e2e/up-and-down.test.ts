@@ -3,13 +3,16 @@
  * shell of npx.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { LOCKSTEP, outputUntil, WHERE } from './local-cluster.fixture.ts';
 
 const POLL_MS = 50;
+const DEBUGGER_STARTS_MS = 1000;
+/** Where Node listens for debuggers: 127.0.0.1:9229, as `/proc/net/tcp` writes it. */
+const DEBUGGER = '0100007F:240D';
 
 let directory: string;
 let state: string;
@@ -62,6 +65,17 @@ it('is ended by its state directory, and says where none runs', async () => {
   expect(again.text).toContain(`no "lockstep up" runs in ${state}`);
 });
 
+it('opens no debugger in any of its processes at SIGUSR1', async () => {
+  const up = start(process.execPath, LOCKSTEP, 'up', '--state-dir', state, ...WHERE);
+  await outputUntil(up, 'It runs.');
+  const pids = below(up.pid ?? 0);
+  expect(pids.length).toBeGreaterThan(2);
+  for (const pid of pids) process.kill(pid, 'SIGUSR1');
+  await new Promise((resolve) => setTimeout(resolve, DEBUGGER_STARTS_MS));
+  expect(pids.filter((pid) => listensForDebuggers(pid))).toEqual([]);
+  expect((await runs('down', '--state-dir', state)).code).toBe(0);
+});
+
 it('ends with the shell that ran npx', async () => {
   const command = `'${process.execPath}' '${LOCKSTEP}' up --state-dir '${state}' ${WHERE.join(' ')}; true`;
   const shell = start('sh', '-c', command);
@@ -71,3 +85,24 @@ it('ends with the shell that ran npx', async () => {
   while (existsSync(lock)) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   expect((await runs('down', '--state-dir', state)).code).toBe(1);
 });
+
+/** A process and all below it. */
+function below(pid: number): readonly number[] {
+  const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+    readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean),
+  );
+  return [pid, ...children.flatMap((child) => below(Number(child)))];
+}
+
+function listensForDebuggers(pid: number): boolean {
+  const open = readFileSync('/proc/net/tcp', 'utf8').split('\n');
+  const listening = open.filter((line) => line.includes(` ${DEBUGGER} `));
+  const sockets = new Set(listening.map((line) => `socket:[${line.trim().split(/ +/)[9]}]`));
+  return readdirSync(`/proc/${pid}/fd`).some((fd) => {
+    try {
+      return sockets.has(readlinkSync(`/proc/${pid}/fd/${fd}`));
+    } catch {
+      return false;
+    }
+  });
+}

@@ -65,7 +65,7 @@ export async function lookIntoHung(
   return where;
 }
 
-/** Of a line `where=<text>`; undefined for any other. */
+/** Undefined for a line that is not `where=<text>`. */
 function placeIn(line: string): string | undefined {
   const [, text = ''] = /^where=(.*)$/s.exec(line.replaceAll('\0', '')) ?? [];
   return beginning(text.trim(), MAX_WHERE_BYTES) || undefined;

@@ -8,7 +8,9 @@
  */
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { refuseInspector } from '../../runtime/adapters/no-inspector.ts';
 
+refuseInspector();
 const groups = new Set<number>();
 const states = new Set<string>();
 const removals = new Set<string>();

@@ -4,6 +4,7 @@
  */
 import { setMaxListeners } from 'node:events';
 import { createHttpTransport } from '../../runtime/adapters/http-transport.ts';
+import { refuseInspector } from '../../runtime/adapters/no-inspector.ts';
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
 import { createPinoLogger } from '../../runtime/adapters/pino-logger.ts';
 import { systemRandom } from '../../runtime/adapters/system-random.ts';
@@ -19,6 +20,7 @@ const STDOUT = 1;
 /** One signal ends all requests of a node, and each listens to it while it lasts. */
 const MAX_LISTENERS_PER_SIGNAL = 10_000;
 
+refuseInspector();
 setMaxListeners(MAX_LISTENERS_PER_SIGNAL);
 const logger = createPinoLogger({ destination: STDOUT, level: 'info' });
 const waitingForPair: ((pair: KeyPair) => void)[] = [];
