@@ -48,6 +48,7 @@ import { inquire } from './inquiries.ts';
 import { JobSetMemory, MAX_NOTICES_PER_EPOCH, toldMembers } from './jobset-memory.ts';
 import { Reports } from './reports.ts';
 import { StatusWriter } from './status-writer.ts';
+import { readWholeJobs } from './whole-jobs.ts';
 
 export interface ReconcilerOptions extends RecordingSources {
   readonly client: Client;
@@ -120,6 +121,7 @@ export class JobSetReconciler {
     const acted = readWith(jobSet, recording);
     const restartAllProblem = await this.#restartAllProblem(acted, signal);
     const found = { recording, restartAllProblem };
+    await readWholeJobs(memory.jobs, this.#cachedJobs(jobSet), this.#options.client, signal);
     const decided = await this.#decide(jobSet, memory, found, signal);
     const { made, snapshot } = decided;
     const { status } = made;
@@ -227,12 +229,10 @@ export class JobSetReconciler {
     memory: JobSetMemory,
     { restartAllProblem, ...found }: Pick<Snapshot, 'answers' | 'knowledge'> & FoundBefore,
   ): Snapshot {
-    const { clock, informers, tracker, fates, agentDefaults, gates, limits, sha1, hub } =
-      this.#options;
+    const { clock, tracker, fates, agentDefaults, gates, limits, sha1, hub } = this.#options;
     const agent = this.#options.agentProgram();
     const identity = identityOf(jobSet);
-    const cached = informers.jobs.store.byIndex(JOBS_BY_OWNER, ownerKey(identity));
-    const jobs = memory.jobs.view(cached);
+    const jobs = memory.jobs.view(this.#cachedJobs(jobSet));
     const hasJobs = jobs.length > 0;
     return {
       ...found,
@@ -256,6 +256,11 @@ export class JobSetReconciler {
       limits,
       nowMs: clock.now(),
     };
+  }
+
+  #cachedJobs(jobSet: Stored<JobSet>): Iterable<Stored<Job>> {
+    const { store } = this.#options.informers.jobs;
+    return store.byIndex(JOBS_BY_OWNER, ownerKey(identityOf(jobSet)));
   }
 
   #surroundings(jobSet: Stored<JobSet>, memory: JobSetMemory): Surroundings {

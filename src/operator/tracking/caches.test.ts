@@ -1,21 +1,37 @@
 import { expect, test } from 'vitest';
-import { storedJob } from '../../../test/fixtures/jobset-objects.ts';
+import { storedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
+import type { Stored } from '../../kube/meta.ts';
+import type { Job } from '../../kube/objects/job.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
-import { withSpecOfChildren } from './caches.ts';
+import { isWhole, withSpecOfChildren } from './caches.ts';
 
 const LARGE = 'x'.repeat(250_000);
 
-test('keeps hardly more than the name of a Job without a JobSet', () => {
-  const job = storedJob('etl', 'w', { metadata: { annotations: { note: LARGE } } });
-  const kept = withSpecOfChildren(job);
-  expect(JSON.stringify(kept).length).toBeLessThan(2000);
-  expect(kept.metadata).toMatchObject({ name: 'etl', uid: job.metadata.uid });
+const TRAIN = storedJobSet({ replicatedJobs: [] });
+const OWNER = { apiVersion: apiVersionOf(JOBSETS), kind: JOBSETS.kind, name: 'train' };
+const kept = withSpecOfChildren({ get: (key) => (key === 'default/train' ? TRAIN : undefined) });
+
+function jobOf(uid: string, namespace = 'default'): Stored<Job> {
+  const ownerReferences = [{ ...OWNER, uid, controller: true }];
+  const annotations = { note: LARGE };
+  const metadata = { ownerReferences, annotations, namespace, finalizers: [LARGE] };
+  return storedJob('train-w-0', 'w', { metadata });
+}
+
+test.each([
+  ['without a JobSet', storedJob('etl', 'w', { metadata: { annotations: { note: LARGE } } })],
+  ['of a JobSet that is gone, or was never there', jobOf('forged')],
+  ['that names a JobSet of another namespace', jobOf(TRAIN.metadata.uid, 'hostile')],
+])('keeps hardly more than the name of a Job %s', (_, job) => {
+  const cut = kept(job);
+  expect(JSON.stringify(cut).length).toBeLessThan(2000);
+  expect(cut.metadata).toMatchObject({ name: job.metadata.name, uid: job.metadata.uid });
+  expect(isWhole(cut)).toBe(false);
 });
 
 test('keeps all of a Job that a JobSet controls', () => {
-  const owner = { apiVersion: apiVersionOf(JOBSETS), kind: JOBSETS.kind, name: 'train', uid: 'u' };
-  const ownerReferences = [{ ...owner, controller: true }];
-  const job = storedJob('train-w-0', 'w', { metadata: { ownerReferences } });
-  expect(withSpecOfChildren(job)).toEqual(job);
+  const job = jobOf(TRAIN.metadata.uid);
+  expect(kept(job)).toEqual(job);
+  expect(isWhole(job)).toBe(true);
 });

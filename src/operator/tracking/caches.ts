@@ -5,7 +5,7 @@
 
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { isManagedByUs, type ManagedScope } from '../../jobset/manager.ts';
-import { ownerKey, ownerOf } from '../../jobset/membership.ts';
+import { isChildOf, ownerKey, ownerOf } from '../../jobset/membership.ts';
 import { JOBSET_NAME } from '../../jobset/names.ts';
 import { asRecorded } from '../../jobset/overrides/recorded-annotations.ts';
 import { isFinished } from '../../jobset/status/conditions.ts';
@@ -21,7 +21,7 @@ import {
   subscribedUntil,
   withoutManagedFields,
 } from '../../runtime/informer/create-informer.ts';
-import type { Informer } from '../../runtime/informer/informer.ts';
+import type { Informer, Store } from '../../runtime/informer/informer.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
@@ -111,19 +111,22 @@ function startInformers(shared: CacheOptions): Informers {
     metadataOnly: true,
     transform: boundedMetadata(),
   } as const;
+  const jobSets = createInformer<JobSet>({
+    ...shared,
+    resource: JOBSETS,
+    transform: (jobSet) => asRecorded(withoutManagedFields(jobSet)),
+    // Nothing is done, counted or told about JobSets of other controllers.
+    keeps: ({ spec }) => isManagedByUs(spec, shared),
+    indexes: { [GROUPS_BY_NAMESPACE]: groupNamespaces, [BY_UID]: uidOf },
+  });
   return {
-    jobSets: createInformer<JobSet>({
-      ...shared,
-      resource: JOBSETS,
-      transform: (jobSet) => asRecorded(withoutManagedFields(jobSet)),
-      // Nothing is done, counted or told about JobSets of other controllers.
-      keeps: ({ spec }) => isManagedByUs(spec, shared),
-      indexes: { [GROUPS_BY_NAMESPACE]: groupNamespaces, [BY_UID]: uidOf },
-    }),
+    jobSets,
     jobs: createInformer<Job>({
       ...shared,
       resource: JOBS,
-      transform: withSpecOfChildren,
+      // A Job is kept whole if its JobSet is known.
+      startAfter: (signal) => jobSets.whenSynced(signal),
+      transform: withSpecOfChildren(jobSets.store),
       indexes: {
         [JOBS_BY_OWNER]: (job) => {
           const owner = ownerOf(job);
@@ -171,15 +174,27 @@ export function informersUntil(informers: Informers, until: AbortSignal): Inform
 }
 
 /**
- * Any user's Jobs are watched, for their names and Pods. They may have a megabyte each, so only
- * Jobs that a JobSet controls are kept whole.
+ * Any user's Jobs are watched, for their names and Pods. They may have a megabyte each, and name any
+ * JobSet as their controller. So only Jobs whose JobSet is known are kept whole. The two watches may
+ * differ by moments: the JobSet reads its Jobs that are not whole again.
  */
-export function withSpecOfChildren(job: Stored<Job>): Stored<Job> {
-  const kept = withoutManagedFields(job);
-  if (ownerOf(job) !== undefined) return kept;
-  const { annotations: _, ...metadata } = kept.metadata;
-  const { apiVersion, kind } = kept;
-  return { apiVersion, kind, metadata, spec: { template: { spec: { containers: [] } } } };
+export function withSpecOfChildren(
+  jobSets: Pick<Store<JobSet>, 'get'>,
+): (job: Stored<Job>) => Stored<Job> {
+  const bounded = boundedMetadata();
+  return (job) => {
+    const owner = ownerOf(job);
+    const jobSet = owner && jobSets.get(`${owner.namespace}/${owner.name}`);
+    if (jobSet !== undefined && isChildOf(job, jobSet)) return withoutManagedFields(job);
+    const { suspend } = job.spec;
+    const template = { spec: { containers: [] } };
+    return { ...bounded(job), spec: { ...defined({ suspend }), template } };
+  };
+}
+
+/** The API server stores no Job without a container. */
+export function isWhole({ spec }: Job): boolean {
+  return spec.template.spec.containers.length > 0;
 }
 
 /** All Services of a cluster are watched for their names; little of each is needed. */

@@ -59,3 +59,14 @@ test('remembers finished Jobs that others deleted until the status tells of them
   jobs.recorded([done]);
   expect(jobs.vanished).toEqual([]);
 });
+
+test('shows a Job whole that the cache keeps without its spec, once it was read', () => {
+  const jobs = memory();
+  const cut = { ...jobAt('4'), spec: { template: { spec: { containers: [] } } } };
+  expect(jobs.toRead([cut])).toEqual([cut]);
+  expect(jobs.view([cut]), 'it may be gone').toEqual([]);
+  jobs.hasRead(jobAt('4'));
+  expect(jobs.toRead([cut])).toEqual([]);
+  expect(jobs.view([cut])).toEqual([jobAt('4')]);
+  expect(jobs.view([jobAt('5')]), 'the cache has it whole').toEqual([jobAt('5')]);
+});

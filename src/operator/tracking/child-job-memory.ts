@@ -5,6 +5,7 @@ import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import type { Store } from '../../runtime/informer/informer.ts';
 import { OwnWrites } from '../../runtime/informer/own-writes.ts';
+import { isWhole } from './caches.ts';
 
 /**
  * It remembers own writes, accepted deletions, and finished Jobs that were deleted since the last
@@ -15,6 +16,8 @@ export class ChildJobMemory {
   readonly #jobSet: Owner;
   /** UIDs of Jobs whose deletion was accepted. */
   #deleted = new Set<string>();
+  /** Jobs that are in the cache without their spec, by UID. */
+  readonly #whole = new Map<string, Stored<Job>>();
   /** By UID. */
   readonly #vanished = new Map<string, Stored<Job>>();
 
@@ -32,13 +35,27 @@ export class ChildJobMemory {
     this.#deleted.add(job.metadata.uid);
   }
 
+  /** Cached Jobs that are not whole, because they came before the JobSet did. */
+  toRead(cached: Iterable<Stored<Job>>): readonly Stored<Job>[] {
+    return [...cached].filter((job) => !isWhole(job) && !this.#whole.has(job.metadata.uid));
+  }
+
+  /** A Job that was to be read. */
+  hasRead(job: Stored<Job>): void {
+    this.#whole.set(job.metadata.uid, job);
+  }
+
   /** The cached Jobs, with changes that the cache does not show yet. */
   view(cached: Iterable<Stored<Job>>): readonly Stored<Job>[] {
     const jobs: Stored<Job>[] = [];
     const uids = new Set<string>();
     for (const job of cached) {
-      uids.add(job.metadata.uid);
-      jobs.push(this.#own.newest(job));
+      const { uid } = job.metadata;
+      uids.add(uid);
+      if (isWhole(job)) this.#whole.delete(uid);
+      const known = isWhole(job) ? job : this.#whole.get(uid);
+      // One that could not be read is gone already.
+      if (known !== undefined) jobs.push(this.#own.newest(known));
     }
     const isOurs = (job: Job): boolean => isSame(ownerOf(job), this.#jobSet);
     jobs.push(...this.#own.missing(uids, isOurs));
@@ -54,6 +71,7 @@ export class ChildJobMemory {
     const { uid } = job.metadata;
     const isByUs = this.#deleted.delete(uid);
     this.#own.forget(uid);
+    this.#whole.delete(uid);
     const { conditions } = job.status ?? {};
     const hasEnded = isTrue(conditions, 'Complete') || isTrue(conditions, 'Failed');
     if (isByUs || !hasEnded || this.#vanished.size >= MAX_VANISHED) return;

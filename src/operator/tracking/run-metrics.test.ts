@@ -209,6 +209,15 @@ test('beyond the limit, JobSets that run come first, and the newest of those tha
   expect(await world.lines()).toContain('lockstep_jobset_series_left_out 1');
 });
 
+test('beyond the limit, namespaces take turns, so that one tenant hides no run of another', async () => {
+  const world = new World();
+  const idle = Array.from({ length: MAX_MEASURED_JOBSETS }, (_, i) => jobSet(`idle-${i}`, 10));
+  const late = jobSet('train', 60);
+  world.hold(...idle, { ...late, metadata: { ...late.metadata, namespace: 'other' } });
+  const measured = await world.measured();
+  expect([measured.size, measured.has('train')]).toEqual([MAX_MEASURED_JOBSETS, true]);
+});
+
 test('any name stays one label', async () => {
   const world = new World();
   world.hold(jobSet('a"} 1\nlockstep_jobset_epoch{jobset="b\\'));

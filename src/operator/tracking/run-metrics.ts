@@ -13,7 +13,7 @@ import {
   type RunSurroundings,
   runMeasures,
 } from '../../jobset/view/run-measures.ts';
-import type { Stored } from '../../kube/meta.ts';
+import { namespaceOf, type Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import type { Gauge, Metrics } from '../../runtime/metrics.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
@@ -101,7 +101,9 @@ function newestJobMs(jobs: Iterable<Stored<Job>>, replicatedJob: string): number
 
 /**
  * Those that run come first, then those that are suspended, then those that are over. Within each,
- * the oldest do, so that new JobSets take no series away; but of those that are over, the newest.
+ * namespaces take turns, so that one of them, with however many JobSets, hides none of another. Of one
+ * namespace the oldest come first, so that its new ones take no series away; but of those that are
+ * over, the newest.
  */
 function firstOf(jobSets: readonly Stored<JobSet>[]): readonly Stored<JobSet>[] {
   if (jobSets.length <= MAX_MEASURED_JOBSETS) return jobSets;
@@ -112,7 +114,16 @@ function firstOf(jobSets: readonly Stored<JobSet>[]): readonly Stored<JobSet>[] 
     return { jobSet, rank, order: isOver ? -createdMs : createdMs };
   });
   ranked.sort((a, b) => a.rank - b.rank || a.order - b.order);
-  return ranked.slice(0, MAX_MEASURED_JOBSETS).map(({ jobSet }) => jobSet);
+  const counts = new Map<string, number>();
+  const inTurn = ranked.map((each) => {
+    const key = `${each.rank} ${namespaceOf(each.jobSet.metadata)}`;
+    const turn = counts.get(key) ?? 0;
+    counts.set(key, turn + 1);
+    return { ...each, turn };
+  });
+  // Sorting is stable, so the order stays within a turn.
+  inTurn.sort((a, b) => a.rank - b.rank || a.turn - b.turn);
+  return inTurn.slice(0, MAX_MEASURED_JOBSETS).map(({ jobSet }) => jobSet);
 }
 
 interface RunLabels {
