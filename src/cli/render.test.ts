@@ -132,6 +132,19 @@ describe('lockstep render', () => {
     );
   });
 
+  test('warns of values that a newer Kubernetes may know, and takes fractions', () => {
+    const more = 'image: i, imagePullPolicy: Lazy, resources: { requests: { cpu: 0.5 } }';
+    const text = manifest(`{ replicatedJobs: [{ name: w, ${JOB.replace('image: i', more)} }] }`);
+    const { problems, warnings, output } = renderManifests(text, 'f', 'yaml');
+    expect({ problems, warnings }).toEqual({
+      problems: [],
+      warnings: [
+        'f, document 1: spec.replicatedJobs[0].template.spec.template.spec.containers[0].imagePullPolicy: "Lazy" is none of the values that Lockstep knows ("Always", "IfNotPresent", "Never"); an API server that does not know it either refuses the Job',
+      ],
+    });
+    expect(textOf(output)).toMatch(/imagePullPolicy: Lazy\n.*cpu: 500m\n/s);
+  });
+
   test('warns of fields that are valid but probably wrong', () => {
     const text = manifest('{ failurePolicy: { maxRestarts: -1 } }');
     expect(renderManifests(text, 'f', 'yaml')).toMatchObject({
