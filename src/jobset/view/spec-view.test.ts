@@ -71,6 +71,27 @@ describe('the restarts', () => {
     expect(policies(spec, { annotations }).split('\n')).toContain(sentence);
   });
 
+  it('names an annotation that nobody knows', () => {
+    const annotations = { 'lockstep/progress-timeuot': '5m' };
+    expect(policies(IN_PLACE, { annotations })).toMatch(
+      /^metadata\.annotations\[lockstep\/progress-timeuot\] has no effect: .*progress-timeout/m,
+    );
+  });
+
+  it('says nothing of Sidecar mode where a template brings a supervisor', () => {
+    const annotations = { [names.PREFLIGHT]: 'true', [names.RESTART_MODE]: 'Sidecar' };
+    const [first] = IN_PLACE.replicatedJobs ?? [];
+    const pod = first?.template.spec.template;
+    const template = {
+      spec: {
+        ...first?.template.spec,
+        template: { ...pod, metadata: { annotations: { [names.AGENT_CONTAINER]: 'worker' } } },
+      },
+    };
+    const spec = { ...IN_PLACE, replicatedJobs: [{ ...first, name: 'w', template }] };
+    expect(policies(spec as typeof IN_PLACE, { annotations })).not.toContain('no effect');
+  });
+
   it('tells each rule', () => {
     const rules = [
       {

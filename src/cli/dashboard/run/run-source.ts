@@ -10,9 +10,10 @@ import {
 import { JOBSETS, type JobSet } from '../../../jobset/jobset.ts';
 import { claims } from '../../../jobset/membership.ts';
 import { JOBSET_UID } from '../../../jobset/names.ts';
-import { groupProgress } from '../../../jobset/progress/group-progress.ts';
+import { type GroupProgress, groupProgress } from '../../../jobset/progress/group-progress.ts';
 import { specView } from '../../../jobset/view/spec-view.ts';
-import { statusView } from '../../../jobset/view/status-view.ts';
+import { type StatusView, statusView } from '../../../jobset/view/status-view.ts';
+import { defined } from '../../../kube/json/defined.ts';
 import type { Stored } from '../../../kube/meta.ts';
 import { CORE_EVENTS, type CoreEvent } from '../../../kube/objects/event.ts';
 import { PODS, type Pod } from '../../../kube/objects/pod.ts';
@@ -71,6 +72,7 @@ export class RunSource implements Source<RunMessage> {
   #run: RunView | undefined;
   #members: Members = new Map();
   #samples: readonly Sample[] = [];
+  #lastSteps: GroupProgress | undefined;
   #events: readonly EventView[] = [];
   #isGone = false;
   #problems: readonly string[] = [];
@@ -135,6 +137,7 @@ export class RunSource implements Source<RunMessage> {
       this.#run = undefined;
       this.#members = new Map();
       this.#samples = [];
+      this.#lastSteps = undefined;
       this.#events = [];
       this.#isGone = false;
       this.#asked = { reports: undefined };
@@ -229,7 +232,9 @@ export class RunSource implements Source<RunMessage> {
     if (!arePodsKnown) return;
     const atMs = this.#options.clock.now();
     const reports = 'reports' in this.#asked ? this.#asked.reports : undefined;
-    const view = statusView(jobSet, this.#podsOf(parts), reports, this.#notReady, atMs);
+    const view = this.#withLastSteps(
+      statusView(jobSet, this.#podsOf(parts), reports, this.#notReady, atMs),
+    );
     const steps = reports?.flatMap(({ progress }) => progress ?? []);
     this.#publishRun(
       runView({
@@ -252,6 +257,18 @@ export class RunSource implements Source<RunMessage> {
       this.#addSample(sampleOf(view, atMs));
     }
     this.#tellEvents(parts);
+  }
+
+  /** Members that are gone tell of no steps: the last that were told stay. */
+  #withLastSteps(view: StatusView): StatusView {
+    const { progress, state } = view.jobSet;
+    if (progress?.highestStep !== undefined) this.#lastSteps = progress;
+    const isAtRest = state === 'Completed' || state === 'Failed' || state === 'Suspended';
+    const last = this.#lastSteps;
+    if (!isAtRest || progress?.highestStep !== undefined || last === undefined) return view;
+    const { lowestStep, highestStep, checkpoint } = last;
+    const kept = defined({ lowestStep, highestStep, checkpoint });
+    return { ...view, jobSet: { ...view.jobSet, progress: kept } };
   }
 
   #publishRun(run: RunView): void {

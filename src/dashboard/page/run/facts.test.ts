@@ -19,7 +19,7 @@ const JOB_SET: JobSetView = {
   extraRestarts: 1,
   restartsWithoutProgress: 0,
   progress: {
-    lowestStep: 95,
+    lowestStep: 88,
     highestStep: 100,
     checkpoint: 90,
     checkpointMs: 4000,
@@ -67,10 +67,23 @@ describe('factsOf', () => {
     expect(told()).toEqual([
       'Epoch; 4; it runs',
       'Members running; 1 of 4',
-      'Step; 100; 2.00 steps/s, 5 steps between first and last',
+      'Step; 100; 2.00 steps/s, 12 steps between first and last',
       'Checkpoint; 90; 5.0 s old',
       'Restarts used; 2 of 5; 3 in place, 1 extra',
       'Goodput; 90 %; 9.0 s of 10.0 s saved, until 10.0 s ago',
+    ]);
+  });
+
+  it('tells no steps apart that reports of members alone can make', () => {
+    const progress = { lowestStep: 89, highestStep: 100, stepsPerSecond: 2 };
+    expect(told({ progress })).toContain('Step; 100; 2.00 steps/s');
+  });
+
+  it('keeps the last step of a run that is over', () => {
+    const progress = { lowestStep: 100, highestStep: 100, checkpoint: 90 };
+    expect(told({ state: 'Completed', progress }, NONE).slice(2, 4)).toEqual([
+      'Last step; 100',
+      'Checkpoint; 90',
     ]);
   });
 

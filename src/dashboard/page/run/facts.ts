@@ -19,7 +19,11 @@ export interface FactsProps {
 export function Facts({ jobSet, members, sinceMs, nowMs }: FactsProps): VNode {
   return html`<div class="facts">
     ${jobSet.conditions.map(
-      ({ type, reason, message }) => html`<div key=${type} class="notice" role="note">
+      ({
+        type,
+        reason,
+        message,
+      }) => html`<div key=${type} class=${`notice ${type === 'Failed' ? 'is-bad' : ''}`} role="note">
         <b>${shown(type, 100)}</b> ${shown(message, 600)} <span class="quiet">(${shown(reason, 100)})</span>
       </div>`,
     )}
@@ -103,8 +107,8 @@ function memberFact(
   }
   let running = 0;
   for (const { phase } of members.values()) if (phase === 'Running') running += 1;
-  const isOver = state === 'Completed' || state === 'Failed' || state === 'Suspended';
-  if (isOver && members.size === 0) return { name: 'Members', value: total, more: 'no Pods now' };
+  if (isAtRest(state) && members.size === 0)
+    return { name: 'Members', value: total, more: 'no Pods now' };
   return {
     name: 'Members running',
     value: `${running.toLocaleString('en')} of ${total}`,
@@ -113,19 +117,26 @@ function memberFact(
   };
 }
 
-function stepFact({ progress }: JobSetView): Fact {
+/** Members tell of their steps so often; what they did since the last time is not told yet. */
+const REPORTS_MS = 5000;
+
+/** Members that are further apart than their reports alone could make them are told of. */
+function stepFact({ state, progress }: JobSetView): Fact {
   const { lowestStep, highestStep, stepsPerSecond } = progress ?? {};
-  const more = stepsPerSecond === undefined ? '' : rateText(stepsPerSecond);
   if (highestStep === undefined || lowestStep === undefined) {
     return { name: 'Step', value: '–', more: 'no member reports steps' };
   }
+  const value = highestStep.toLocaleString('en');
+  if (isAtRest(state)) return { name: 'Last step', value, more: '' };
+  const rate = stepsPerSecond === undefined ? '' : rateText(stepsPerSecond);
   const lag = highestStep - lowestStep;
-  const behind = lag > 1 ? `${counted(lag, 'step')} between first and last` : '';
-  return {
-    name: 'Step',
-    value: highestStep.toLocaleString('en'),
-    more: [more, behind].filter(Boolean).join(', '),
-  };
+  const noise = 1 + ((stepsPerSecond ?? 0) * REPORTS_MS) / 1000;
+  const behind = lag > noise ? `${counted(lag, 'step')} between first and last` : '';
+  return { name: 'Step', value, more: [rate, behind].filter(Boolean).join(', ') };
+}
+
+function isAtRest(state: JobSetView['state']): boolean {
+  return state === 'Completed' || state === 'Failed' || state === 'Suspended';
 }
 
 function checkpointFact({ progress }: JobSetView, sinceMs: number): Fact {

@@ -2,7 +2,7 @@
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { RunState, RunView } from '../../messages/run.ts';
+import type { DatedCondition, RunState, RunView } from '../../messages/run.ts';
 import { Facts } from './facts.ts';
 import { useNow } from './follow.ts';
 import { Happenings } from './happenings/list.ts';
@@ -76,6 +76,7 @@ export function Life({ run, state, look, change, lostSinceMs, isRefused }: LifeP
       html`<${Restart}
         ...${{ segments, nowMs, showMember, record: open.record, cost: open.cost }}
         isNewest=${at === restarts.length - 1}
+        isFinal=${run.conditions.some((each) => isEndOf(open, each))}
         backoffEndMs=${jobSet.announced >= jobSet.size ? jobSet.backoffEndMs : null}
         older=${toggle(-1)}
         newer=${toggle(1)}
@@ -94,6 +95,18 @@ export function Life({ run, state, look, change, lostSinceMs, isRefused }: LifeP
     />
     <${Happenings} conditions=${run.conditions} events=${state.events} />
   </div>`;
+}
+
+/** Conditions have whole seconds. */
+const ONE_WRITE_MS = 1000;
+
+/** The write that ends a JobSet records its last failure. */
+function isEndOf(
+  { atMs, record }: DatedRestart,
+  { type, status, timeMs }: DatedCondition,
+): boolean {
+  const isFailed = type === 'Failed' && status === 'True';
+  return isFailed && !record.counted && Math.abs(timeMs - atMs) <= ONE_WRITE_MS;
 }
 
 /** The oldest first. */

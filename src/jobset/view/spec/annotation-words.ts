@@ -2,7 +2,9 @@
 import { parseDuration } from '../../../kube/duration.ts';
 import { quote } from '../../../kube/quote.ts';
 import { isOff } from '../../annotations/table.ts';
+import { unknownAnnotationErrors } from '../../annotations/unknown-annotations.ts';
 import { parseStopGraceSeconds } from '../../injection/agent-settings.ts';
+import { templateAgent } from '../../injection/template-agent.ts';
 import { forgetNodesErrors } from '../../ladder/forget-nodes.ts';
 import { maxRestartsWithoutProgress, replaceAfter } from '../../ladder/ladder-settings.ts';
 import * as names from '../../names.ts';
@@ -25,6 +27,9 @@ export function annotationWords(asked: Asked): Words {
     ...(isInPlace(asked) ? unasked(annotations) : []),
     ...queueWords(asked),
     ...placementWords(asked),
+    ...unknownAnnotationErrors(asked.metadata, asked.spec).map(
+      ({ field, detail }) => `${field} has no effect: ${detail}.`,
+    ),
   ];
 }
 
@@ -197,8 +202,18 @@ function lasting(words: (time: string) => string): AnnotationWords['of'] {
 function withoutEffect(needs: Need, asked: Asked): string {
   if (needs === 'Nothing') return '';
   if (!isInPlace(asked)) return ' It has no effect without restart in place.';
-  const isSidecar = needs === 'Supervisor' && modeOf(asked) === 'Sidecar';
+  const isSidecar =
+    needs === 'Supervisor' && modeOf(asked) === 'Sidecar' && !hasOwnSupervisor(asked);
   return isSidecar ? ' It has no effect in Sidecar mode.' : '';
+}
+
+/** A template may bring an agent that is the parent of its worker, whatever the mode. */
+function hasOwnSupervisor({ spec }: Asked): boolean {
+  return spec.replicatedJobs.some(({ template }) => {
+    const pod = template.spec.template;
+    const own = templateAgent(pod);
+    return own !== undefined && pod.spec.containers.includes(own);
+  });
 }
 
 function queueWords({ metadata: { labels, annotations } }: Asked): Words {

@@ -6,6 +6,8 @@ export interface Happening {
   readonly timeMs: number;
   readonly kind: 'Condition' | 'Event';
   readonly isWarning: boolean;
+  /** The JobSet failed. */
+  readonly isFinal: boolean;
   /** What it is called: the type of a condition, the reason of an Event. */
   readonly title: string;
   /** The Job or Pod of an Event; empty: the JobSet itself. */
@@ -30,6 +32,7 @@ export function happeningsOf(
         timeMs,
         kind: 'Condition',
         isWarning: status === 'True' && TROUBLE.includes(type),
+        isFinal: status === 'True' && type === 'Failed',
         title: `${type} is ${status} (${reason})`,
         about: '',
         message,
@@ -42,6 +45,7 @@ export function happeningsOf(
         timeMs,
         kind: 'Event',
         isWarning: type !== 'Normal',
+        isFinal: false,
         title: reason,
         about,
         message,

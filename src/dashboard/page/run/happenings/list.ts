@@ -51,11 +51,12 @@ export function Happenings({ conditions, events }: HappeningsProps): VNode {
           timeMs,
           kind,
           isWarning,
+          isFinal,
           title,
           about,
           message,
           count,
-        }) => html`<li key=${key} class=${isWarning ? 'is-warning' : ''}>
+        }) => html`<li key=${key} class=${isFinal ? 'is-warning is-final' : isWarning ? 'is-warning' : ''}>
           <span class="happening-age quiet"><${Age} sinceMs=${timeMs} /></span>
           <span class="happening-kind quiet">${isWarning ? '⚠ ' : ''}${kind}</span>
           <span class="happening-text">

@@ -6,7 +6,7 @@ import type { JobSetView } from '../../../../jobset/view/status-view.ts';
 import type { RunMember } from '../../../messages/run.ts';
 import { shown } from '../../elements/shown-text.ts';
 import { colorsOf, useThemeVersion } from '../follow.ts';
-import { counted, rough } from '../words.ts';
+import { counted } from '../words.ts';
 import { type Filter, KINDS, type Kind, matches, NO_FILTER } from './filter.ts';
 import { Grid } from './grid.ts';
 import { inOrder } from './layout.ts';
@@ -22,7 +22,7 @@ import {
   silenceOf,
   stateOf,
 } from './states.ts';
-import { memberName } from './words.ts';
+import { memberName, silenceText } from './words.ts';
 
 export interface MembersProps {
   readonly jobSet: JobSetView;
@@ -261,7 +261,7 @@ function Rows({ found, jobSet, silentMs, selected, select }: RowsProps): VNode {
             </th>
             <td>${STATES[stateOf(member, jobSet)].label}${member.heldBy === null ? '' : `: ${shown(member.heldBy, 80)}`}</td>
             <td class="number">${member.progress?.step?.toLocaleString('en') ?? '–'}</td>
-            <td class="number">${silence === null ? '–' : rough(silence)}</td>
+            <td class="number">${silence === null ? '–' : silenceText(silence)}</td>
             <td>${member.node === null ? '–' : shown(member.node, 120)}</td>
           </tr>`;
         })}

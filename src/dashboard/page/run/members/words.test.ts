@@ -70,5 +70,6 @@ it.each([
 });
 
 it('tells a cell in one line', () => {
-  expect(cellInWords(MEMBER, 'runs', 20)).toBe('t-w-0/3, runs, step 12,000, silent 20 ms');
+  expect(cellInWords(MEMBER, 'runs', 7500)).toBe('t-w-0/3, runs, step 12,000, silent under 10 s');
+  expect(cellInWords(MEMBER, 'runs', 12_300)).toBe('t-w-0/3, runs, step 12,000, silent 12.3 s');
 });

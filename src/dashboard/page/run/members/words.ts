@@ -2,7 +2,7 @@
 import { hasNoStandbys, WHY_NO_STANDBYS } from '../../../../jobset/progress/standby.ts';
 import type { LastCause, MemberView } from '../../../../jobset/view/status-view.ts';
 import type { RunMember } from '../../../messages/run.ts';
-import { exact, rateText, rough } from '../words.ts';
+import { rateText, rough } from '../words.ts';
 import { silenceOf } from './states.ts';
 
 /** `train-workers-0/12`: its Job and index. */
@@ -56,12 +56,19 @@ export function factsOf(
         : `of step ${checkpoint.toLocaleString('en')}${checkpointMs === undefined ? '' : `, told ${rough(checkpointMs + sinceMs)} ago`}`,
     ],
     ['Doing', progress?.phase ?? null],
-    ['Silent for', silentMs === null ? null : rough(silentMs)],
+    ['Silent for', silentMs === null ? null : silenceText(silentMs)],
     ['First step', firstStepMs === undefined ? null : `${rough(firstStepMs + sinceMs)} ago`],
     ['Standby', standbyText],
     ['Last end', lastCause === null ? 'no failure is known' : endInWords(lastCause)],
   ];
   return facts.filter(([, text]) => text !== null);
+}
+
+/** Agents tell of it each few seconds: what is shorter says nothing of the worker. */
+const SHORT_SILENCE_MS = 10_000;
+
+export function silenceText(ms: number): string {
+  return ms < SHORT_SILENCE_MS ? 'under 10 s' : rough(ms);
 }
 
 /** One line for a cell: what is asked for first. */
@@ -71,7 +78,7 @@ export function cellInWords(member: MemberView, look: string, silentMs: number |
     memberName(member),
     look,
     step === undefined ? '' : `step ${step.toLocaleString('en')}`,
-    silentMs === null ? '' : `silent ${silentMs < 1000 ? exact(silentMs) : rough(silentMs)}`,
+    silentMs === null ? '' : `silent ${silenceText(silentMs)}`,
   ];
   return parts.filter((part) => part !== '').join(', ');
 }

@@ -13,7 +13,7 @@ import { momentText } from '../timeline/ticks.ts';
 import { classWords, exact, percent, rough } from '../words.ts';
 import { lastLines } from './last-words.ts';
 import { type Phase, waterfallOf } from './phases.ts';
-import { causeInWords, culpritOf } from './words.ts';
+import { causeInWords, countedInWords, culpritOf } from './words.ts';
 
 /** UTF-16 code units of a reason that are shown; the last words say more. */
 const WHY_LENGTH = 400;
@@ -24,6 +24,8 @@ export interface RestartProps {
   /** Undefined: nothing is known of it. */
   readonly cost: EpochCost | undefined;
   readonly isNewest: boolean;
+  /** The JobSet failed with it. */
+  readonly isFinal: boolean;
   readonly nowMs: number;
   /** When the wait of a crash loop is over, for which all members have gathered; null: there is none. */
   readonly backoffEndMs: number | null;
@@ -34,8 +36,8 @@ export interface RestartProps {
 }
 
 export function Restart(props: RestartProps): VNode {
-  const { record, cost, isNewest, older, newer, showMember } = props;
-  const { epoch, cause, counted, ranMs, suspects = [], witness, lastWords } = record;
+  const { record, cost, isNewest, isFinal, older, newer, showMember } = props;
+  const { epoch, cause, ranMs, suspects = [], witness, lastWords } = record;
   const offset = new Date(record.time).getTimezoneOffset();
   const words = isFailure(record) ? 'is-bad' : 'is-active';
   return html`<section class="card restart" aria-labelledby="restart-title">
@@ -46,7 +48,7 @@ export function Restart(props: RestartProps): VNode {
         ${ranMs === undefined ? ', before it was released' : `, after it had run for ${rough(ranMs)}`}
       </p>
       <div class="part-tools">
-        <span class=${`badge ${words}`}>${counted ? 'counted' : 'not counted'}</span>
+        <span class=${`badge ${words}`}>${countedInWords(record, isFinal)}</span>
         <button type="button" class="button" disabled=${older === null} onClick=${older}>
           ‹ Older
         </button>

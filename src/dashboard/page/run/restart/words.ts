@@ -25,3 +25,10 @@ export function culpritOf(record: ReportedRestart): Suspect | null {
 export function restartInWords(record: ReportedRestart): string {
   return isFailure(record) ? failureInWords(record) : causeInWords(record.cause);
 }
+
+/** Whether it used up a restart. `isFinal`: the JobSet failed with it. */
+export function countedInWords(record: ReportedRestart, isFinal: boolean): string {
+  if (isFinal) return 'final: the JobSet failed';
+  if (record.counted) return 'counted';
+  return isFailure(record) ? 'not counted towards the limit' : 'not counted: no failure';
+}
