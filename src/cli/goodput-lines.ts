@@ -38,7 +38,12 @@ export function goodputTable(goodput: GoodputAt, width: number): readonly string
   const kept =
     goodput.share === null
       ? row('goodput', '', 'unknown', goodput.unknown ?? '')
-      : row('goodput', '', share(goodput.share, 1), `of the time under way${untilText(goodput)}`);
+      : row(
+          'goodput',
+          '',
+          share(Math.min(goodput.share, goodput.share < 1 ? MAX_PART : 1), 1),
+          `of the time under way${untilText(goodput)}`,
+        );
   return [
     ...parts(goodput).map(([name, ms]) => sum(classLabel(name), ms, CLASS_MEANINGS[name])),
     sum('total', elapsedMs, 'since the JobSet was created'),
@@ -49,7 +54,7 @@ export function goodputTable(goodput: GoodputAt, width: number): readonly string
 /** `goodput 93.8 % until 2026-11-23T03:10:12Z`, or `goodput unknown: no checkpoint was reported`. */
 function shareText(goodput: GoodputAt): string {
   if (goodput.share === null) return `goodput unknown: ${goodput.unknown ?? ''}`;
-  return `goodput ${share(goodput.share, 1)}${untilText(goodput)}`;
+  return `goodput ${share(Math.min(goodput.share, goodput.share < 1 ? MAX_PART : 1), 1)}${untilText(goodput)}`;
 }
 
 function untilText({ judgedUntilMs }: GoodputAt): string {
@@ -77,6 +82,8 @@ export function duration(ms: number): string {
 
 const MAX_SECONDS_MS = 120_000;
 const LEAST_PERCENT = 0.1;
+/** A share below one that rounds to it would hide that time was lost. */
+const MAX_PART = 0.999;
 
 function share(ms: number, ofMs: number): string {
   // A JobSet may be over in the second in which it was created.

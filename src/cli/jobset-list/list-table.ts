@@ -95,7 +95,7 @@ function goodputText({ goodput: share, goodputUntilMs }: OverviewRow, { nowMs }:
 }
 
 function percent(share: number): string {
-  return share < 1 ? `${(Math.floor(1000 * share) / 10).toFixed(1)}%` : '100%';
+  return share < 1 ? `${Math.min(100 * share, 99.9).toFixed(1)}%` : '100%';
 }
 
 /** Clocks differ, so what has just happened may lie in the future. */

@@ -91,7 +91,7 @@ describe('the goodput in one number', () => {
     [
       'work that is pending',
       { ...WORKED_SUMS, phase: 'Suspended', pendingMs: 20_000 },
-      { share: 0.9, judgedUntilMs: null },
+      { share: 0.9, judgedUntilMs: UNTIL - 20_000 },
     ],
     [
       'a restart that goes on',

@@ -29,7 +29,10 @@ export interface GoodputShare {
   readonly savedMs: number;
   /** The time under way that is judged: `share` is `savedMs` of it. */
   readonly judgedMs: number;
-  /** Up to when, in Unix milliseconds, while an epoch runs; null: up to now, or to its end. */
+  /**
+   * Up to when, in Unix milliseconds, while an epoch runs or its work is pending over a suspend; null:
+   * up to now, or to its end.
+   */
   readonly judgedUntilMs: number | null;
 }
 
@@ -83,7 +86,8 @@ function shareOf(jobSet: JobSet, goodput: Goodput, nowMs: number): GoodputShare 
     unknown: isKnown ? null : whyUnknown(jobSet, hasEnded),
     savedMs,
     judgedMs,
-    judgedUntilMs: phase === 'Running' ? stampMs : null,
+    judgedUntilMs:
+      phase === 'Running' || (phase === 'Suspended' && pendingMs > 0) ? stampMs - pendingMs : null,
   };
 }
 
