@@ -62,6 +62,22 @@ describe('creating', () => {
     });
   });
 
+  it('takes empty texts of a client for fields that have defaults', async () => {
+    const server = await TestServer.start();
+    const ports = [{ containerPort: 80, protocol: '' }];
+    const empty = { imagePullPolicy: '', terminationMessagePolicy: '', ports };
+    const containers = [{ name: 'c', image: 'i:1', ...empty }];
+    const spec = { restartPolicy: 'Never', dnsPolicy: '', containers };
+    const created = await server.post('/apis/batch/v1/namespaces/default/jobs', {
+      metadata: { name: 'j' },
+      spec: { template: { spec } },
+    });
+    const filled = { imagePullPolicy: 'IfNotPresent', ports: [{ protocol: 'TCP' }] };
+    expect(created.body).toMatchObject({
+      spec: { template: { spec: { dnsPolicy: 'ClusterFirst', containers: [filled] } } },
+    });
+  });
+
   it('changes nothing in a dry run', async () => {
     const server = await TestServer.start();
     const dry = await server.post(`${MAPS}?dryRun=All`, { metadata: { name: 'a' } });

@@ -77,7 +77,9 @@ function defaultContainer(container: JsonObject): JsonObject {
     withMember(variable, 'valueFrom', defaultFieldReference),
   );
   const ruled = withItems(sourced, 'restartPolicyRules', defaultRestartRule);
-  return withMember(ruled, 'resources', canonicalResources);
+  // The schema fills it in where it is missing, and clients may send an empty text.
+  const ported = withItems(ruled, 'ports', (port) => withDefaults(port, { protocol: 'TCP' }));
+  return withMember(ported, 'resources', canonicalResources);
 }
 
 /** Fills missing members with empty texts, which a server in Go reads and refuses. */
