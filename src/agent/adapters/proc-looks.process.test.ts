@@ -100,3 +100,28 @@ it('reads how often memory ran out from the own cgroup', () => {
   }
   expect(ownCgroup('/nowhere')).toBeUndefined();
 });
+
+it.each([
+  ['the path of the machine', '/kubepods/pod7', ''],
+  ['a path below the mount', '/kubepods/pod7', '/kubepods/pod7'],
+  ['the root', '/', ''],
+])('finds the count of cgroup v1 where its file names %s', (_what, path, below) => {
+  const root = mkdtempSync(join(tmpdir(), 'lockstep-cgroup-'));
+  try {
+    const memory = `${join(root, 'memory')}${below}`;
+    mkdirSync(join(root, 'self'));
+    mkdirSync(memory, { recursive: true });
+    const lines = ['5:cpu,cpuacct:/other', `4:memory:${path}`, '0::/unified', ''];
+    writeFileSync(join(root, 'self', 'cgroup'), lines.join('\n'));
+    expect(ownCgroup(root, root)).toBeUndefined();
+    writeFileSync(
+      join(memory, 'memory.oom_control'),
+      'oom_kill_disable 0\nunder_oom 0\noom_kill 3\n',
+    );
+    const cgroup = ownCgroup(root, root);
+    expect(cgroup).toBe(memory);
+    expect(createProcLooks({ clock: nodeClock, cgroup }).oomKills()).toBe(3);
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+});

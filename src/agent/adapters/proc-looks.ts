@@ -43,14 +43,24 @@ export function createProcLooks(options: ProcLooksOptions): ProcessLooks {
   };
 }
 
-/** Undefined outside of cgroup v2. */
+/**
+ * Where the kernel counts the memory of this container; undefined: not known. In a container of
+ * cgroup v1, paths may be those of the machine, while the mount shows the container's own alone.
+ */
 export function ownCgroup(proc = '/proc', mount = '/sys/fs/cgroup'): string | undefined {
-  const path = /^0::(\/.*)$/m.exec(textOf(`${proc}/self/cgroup`) ?? '')?.[1];
+  const own = textOf(`${proc}/self/cgroup`) ?? '';
+  const first = /^[0-9]+:(?:[^:]*,)?memory(?:,[^:]*)?:(\/.*)$/m.exec(own)?.[1];
+  if (first !== undefined) {
+    const directories = [`${mount}/memory${first === '/' ? '' : first}`, `${mount}/memory`];
+    return directories.find((directory) => oomKills(directory) !== undefined);
+  }
+  const path = /^0::(\/.*)$/m.exec(own)?.[1];
   return path === undefined ? undefined : `${mount}${path === '/' ? '' : path}`;
 }
 
 function oomKills(cgroup: string): number | undefined {
-  const count = /^oom_kill ([0-9]+)$/m.exec(textOf(`${cgroup}/memory.events`) ?? '')?.[1];
+  const text = textOf(`${cgroup}/memory.events`) ?? textOf(`${cgroup}/memory.oom_control`);
+  const count = /^oom_kill ([0-9]+)$/m.exec(text ?? '')?.[1];
   return count === undefined ? undefined : Number(count);
 }
 
