@@ -116,7 +116,7 @@ it('names nodes that are avoided, without what could change the terminal', () =>
     worker: 'worker 5 of w (w-0, index 5)',
   };
   expect(avoidedLines([node])).toEqual([
-    'avoids node node-7 since 2026-01-01T00:10:00.000000Z: failed 3 times in 1h \\x1b[2J; worker 5 of w (w-0, index 5) left it, Pod train-w-0-5-abcde',
+    'avoids node node-7 since 2026-01-01 00:10:00 UTC: failed 3 times in 1h \\x1b[2J; worker 5 of w left it, Pod train-w-0-5-abcde',
   ]);
 });
 

@@ -2,8 +2,10 @@
 import { CLASS_MEANINGS, classLabel, type GoodputClass } from '../jobset/goodput/classes.ts';
 import type { GoodputAt } from '../jobset/goodput/goodput-at.ts';
 import type { AvoidedNode } from '../jobset/jobset.ts';
+import { withShortNames } from '../jobset/view/short-names.ts';
 import { humanDuration } from '../kube/duration.ts';
 import { printable } from '../kube/quote.ts';
+import { momentText } from './jobset-status/printed-text.ts';
 import { seconds } from './restart-timeline.ts';
 
 /** What was productive, what became of the rest, the largest first, and the goodput. */
@@ -63,10 +65,15 @@ function untilText({ judgedUntilMs }: GoodputAt): string {
     : ` until ${new Date(judgedUntilMs).toISOString().slice(0, 19)}Z`;
 }
 
+/** How many ReplicatedJobs there are is not known here, so members are named with theirs. */
+const MANY = 2;
+
 /** One line for each node that members have left. */
 export function avoidedLines(avoided: readonly AvoidedNode[]): readonly string[] {
   return avoided.map(({ node, time, reason, pod, worker }) =>
-    printable(`avoids node ${node} since ${time}: ${reason}; ${worker} left it, Pod ${pod}`),
+    printable(
+      `avoids node ${node} since ${momentText(time)}: ${reason}; ${withShortNames(worker, MANY)} left it, Pod ${pod}`,
+    ),
   );
 }
 

@@ -147,7 +147,7 @@ describe.each(RESTART_MODES)('a group in mode %s', (mode) => {
     expect(stdout).toContain(`JobSet default/${name}: 1 of 10 restarts used\n`);
     expect(stdout).toContain('for failures: 1 restart in place, 0 of all Jobs\n');
     expect(stdout).toMatch(/epoch 1 ended: WorkerFailed, counted; had run for /);
-    expect(stdout).toMatch(/\n {2}released +\d+\.\d\d s/);
+    expect(stdout).toMatch(/, released after \d+\.\d\d s\n/);
     const json = JSON.parse((await lockstep('report', name, '-o', 'json')).stdout) as object;
     expect(json).toMatchObject({ name, inPlaceRestarts: 1, restartHistory: [{ epoch: 1 }] });
   });

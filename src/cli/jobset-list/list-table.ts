@@ -4,6 +4,7 @@ import { stateWords } from '../../jobset/view/shown-state.ts';
 import { humanDuration } from '../../kube/duration.ts';
 import { printable } from '../../kube/quote.ts';
 import { aligned } from '../aligned.ts';
+import { shortened } from '../jobset-status/printed-text.ts';
 
 export interface TableOptions {
   readonly hasNamespaces: boolean;
@@ -30,7 +31,9 @@ export function listTable(
   const lines = linesWith(MAX_FAILURE);
   const longest = Math.max(0, ...lines.map(({ length }) => length));
   if (width === undefined || longest <= width) return lines;
-  return linesWith(Math.max(LEAST_FAILURE, MAX_FAILURE - (longest - width)));
+  const shown = { nowMs, maxFailure: MAX_FAILURE };
+  const widest = Math.max(...rows.map((row) => failureText(row, shown).length));
+  return linesWith(Math.max(LEAST_FAILURE, widest - (longest - width)));
 }
 
 interface Shown {
@@ -49,7 +52,6 @@ const UNKNOWN = '?';
 /** The whole text is for wide tables. */
 const MAX_FAILURE = 60;
 const LEAST_FAILURE = 15;
-const CUT = '...';
 
 const NAMESPACE: Column = { heading: 'NAMESPACE', cell: ({ namespace }) => namespace };
 const COLUMNS: readonly Column[] = [
@@ -81,7 +83,7 @@ function failureText({ lastFailure }: OverviewRow, { nowMs, maxFailure }: Shown)
   if (lastFailure === null) return NOTHING;
   // Escapes take room, too.
   const text = printable(`${age(lastFailure.timeMs, nowMs)} ago: ${lastFailure.text}`);
-  return text.length <= maxFailure ? text : `${text.slice(0, maxFailure - CUT.length)}${CUT}`;
+  return shortened(text, maxFailure);
 }
 
 /** How long ago a share may have been judged without that being said. */

@@ -1,19 +1,15 @@
 /** Whose logs are shown: the members of a JobSet, their ranks and containers. */
 import { templateAgent } from '../../jobset/injection/template-agent.ts';
-import type { JobSet, ReplicatedJob, RestartRecord } from '../../jobset/jobset.ts';
+import type { JobSet, RestartRecord } from '../../jobset/jobset.ts';
 import { identityOf, isSame, membershipOf } from '../../jobset/membership.ts';
-import { JOB_INDEX, REPLICATED_JOB_NAME } from '../../jobset/names.ts';
+import { type MemberRank, rankOf, sizeOf } from '../../jobset/view/short-names.ts';
 import type { Stored } from '../../kube/meta.ts';
-import { COMPLETION_INDEX, type Job } from '../../kube/objects/job.ts';
+import type { Job } from '../../kube/objects/job.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
 
-export interface LogMember {
+/** Its label stands before each line. */
+export interface LogMember extends MemberRank {
   readonly pod: Stored<Pod>;
-  readonly replicatedJob: string;
-  /** Number within the ReplicatedJob; undefined in a Job without indexes. */
-  readonly rank: number | undefined;
-  /** What stands before each line. */
-  readonly label: string;
 }
 
 /** Members by the chain of owners; objects that only have the labels are strangers. */
@@ -26,27 +22,8 @@ export function logMembers(
   return [...pods].flatMap((pod) => {
     const membership = membershipOf(pod, (uid) => byUid.get(uid));
     const isMember = membership.kind === 'Member' && isSame(membership.jobSet, identityOf(jobSet));
-    return isMember ? [memberOf(jobSet, pod)] : [];
+    return isMember ? [{ pod, ...rankOf(jobSet, pod) }] : [];
   });
-}
-
-function memberOf({ spec }: JobSet, pod: Stored<Pod>): LogMember {
-  const { labels = {}, annotations = {}, name } = pod.metadata;
-  const replicatedJobs = spec.replicatedJobs ?? [];
-  const replicatedJob = labels[REPLICATED_JOB_NAME] ?? '';
-  const index = annotations[COMPLETION_INDEX];
-  const jobSize = sizeOf(replicatedJobs.find((one) => one.name === replicatedJob));
-  const rank =
-    index === undefined ? undefined : Number(labels[JOB_INDEX] ?? 0) * jobSize + Number(index);
-  const short = rank === undefined ? name : String(rank);
-  const label = replicatedJobs.length > 1 ? `${replicatedJob}/${short}` : short;
-  return { pod, replicatedJob, rank, label };
-}
-
-/** Members of one Job. */
-function sizeOf(replicatedJob: ReplicatedJob | undefined): number {
-  const { completions, parallelism } = replicatedJob?.template.spec ?? {};
-  return completions ?? parallelism ?? 1;
 }
 
 export interface WantedRank {

@@ -8,6 +8,7 @@ import { nodeClock } from '../../runtime/adapters/node-clock.ts';
 import { allPages } from '../../runtime/client/pages.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 import { HubMembers } from '../jobset-status/hub-members.ts';
+import { wrapped } from '../jobset-status/printed-text.ts';
 import {
   type JobSetName,
   jobSetNameErrors,
@@ -51,8 +52,12 @@ export async function reportJobSet(
   return withJobSet(named, flags, async (found) => {
     const reported = await liveProgress(found);
     const report = restartReport(found.jobSet, nodeClock.now(), reported);
-    const width = process.stdout.columns ?? DEFAULT_WIDTH;
-    const lines = (): readonly string[] => reportLines(report, width).map((line) => `${line}\n`);
+    const { isTTY } = process.stdout;
+    const columns = isTTY ? process.stdout.columns : DEFAULT_WIDTH;
+    const lines = (): readonly string[] =>
+      reportLines(report, columns)
+        .flatMap((line) => (isTTY ? wrapped(line, columns) : [line]))
+        .map((line) => `${line}\n`);
     process.stdout.write(output === 'table' ? lines().join('') : documentOf(report, output));
     return 0;
   });

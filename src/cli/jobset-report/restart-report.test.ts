@@ -101,12 +101,11 @@ describe('the report about a JobSet', () => {
     const lines = reportLines(REPORT, 80);
     const second = lines.findIndex((line) => line.includes('epoch 2'));
     expect(lines.slice(4, second - 1)).toEqual([
-      '2026-01-01T00:10:00.000000Z epoch 1 ended: WorkerFailed, counted; had run for 10m0s',
-      '    the cause is not known; first seen: worker 2 of w (w-0, index 2), Pod train-w-0-2: made no progress for 61 s (WorkerExited)',
-      '  failure             0.00 s',
-      '  announced           0.10 s   +0.10 s  ###',
-      '  all at barrier      0.40 s   +0.30 s     ########',
-      '  released            0.50 s   +0.10 s             ###',
+      '2026-01-01 00:10:00 UTC epoch 1 ended: WorkerFailed, counted; had run for 10m',
+      '    the cause is not known; first seen: worker 2, Pod train-w-0-2: made no progress for 61 s (WorkerExited)',
+      '    from the failure: announced after 0.10 s, all at barrier after 0.40 s, released after 0.50 s',
+      '  restarting          0.40 s  #############',
+      '  cost in all         0.40 s',
     ]);
     expect(lines[second]).toMatch(/epoch 2 ended: Scaled, not counted; never released$/);
     expect(lines[second + 1]).toContain('last words of Pod train-w-0-5:');
@@ -125,7 +124,9 @@ describe('the report about a JobSet', () => {
     expect(report.backoffLeftMs).toBe(500);
     const lines = reportLines(report, 60);
     expect(lines.at(-1)).toBe('  back-off: 0.50 s left');
-    expect(lines.join('\n')).toMatch(/^ {2}back-off over {7}1\.00 s {3}\+0\.90 s {2,}#+$/m);
+    expect(lines.join('\n')).toContain(
+      'all at barrier after 0.10 s, back-off over after 1.00 s, released after 1.01 s',
+    );
     expect(reportOf({ restartHistory }).backoffLeftMs).toBeNull();
   });
 
@@ -155,9 +156,13 @@ describe('the report about a JobSet', () => {
       },
     } as const;
     const report = reportOf({ goodput, restartHistory: [{ ...FIRST, course }] });
-    expect(reportLines(report, 100)).toContain(
-      '    cost 45.0 s: 19.0 s of work lost, 21.0 s hung, 0.40 s restarting, 4.60 s starting',
-    );
+    expect(reportLines(report, 70).slice(-5)).toEqual([
+      `  work lost           19.0 s  ${'#'.repeat(17)}`,
+      `  hung                21.0 s  ${' '.repeat(17)}${'#'.repeat(19)}`,
+      `  restarting          0.40 s  ${' '.repeat(36)}`.trimEnd(),
+      `  starting            4.60 s  ${' '.repeat(36)}${'#'.repeat(4)}`,
+      '  cost in all         45.0 s',
+    ]);
     expect(report.restartHistory[0]?.cost).toEqual({
       lostMs: 19_000,
       hungMs: 21_000,
@@ -182,17 +187,14 @@ describe('the report about a JobSet', () => {
   it('counts from the end of the epoch where the failure has no time', () => {
     const lines = reportLines(REPORT, 100);
     const second = lines.findIndex((line) => line.includes('epoch 2'));
-    const rows = lines.slice(second).filter((line) => /\d s/.test(line));
-    expect(rows.map((line) => line.slice(0, 38).trim())).toEqual([
-      'announced           0.00 s',
-      'all at barrier      1.00 s   +1.00 s',
-      'released            1.50 s   +0.50 s',
-    ]);
+    expect(lines.slice(second)).toContain(
+      '    from the end of the epoch: all at barrier after 1.00 s, released after 1.50 s',
+    );
   });
 
   it.each([20, 40, 60, 80, 200])('keeps the timeline within %d columns', (width) => {
     const rows = reportLines(REPORT, width).filter((line) => /^ {2}\S/.test(line));
-    expect(rows).toHaveLength(7);
+    expect(rows).toHaveLength(4);
     for (const row of rows) expect(row.length).toBeLessThanOrEqual(width);
   });
 
@@ -206,7 +208,7 @@ describe('the report about a JobSet', () => {
     } as const;
     const report = reportOf({ conditions: [condition] });
     expect(reportLines(report, 100).at(-1)).toBe(
-      '2026-01-01T00:30:00Z the JobSet failed: worker 2 of w exited with code 1 (ReachedMaxRestarts)',
+      '2026-01-01 00:30:00 UTC the JobSet failed: worker 2 of w exited with code 1 (ReachedMaxRestarts)',
     );
     expect(report.failure).toMatchObject({ reason: 'ReachedMaxRestarts' });
   });

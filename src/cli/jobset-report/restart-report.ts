@@ -7,17 +7,19 @@ import { type RestartCost, restartCosts } from '../../jobset/goodput/restart-cos
 import type { AvoidedNode, JobSet } from '../../jobset/jobset.ts';
 import type { GroupProgress } from '../../jobset/progress/group-progress.ts';
 import { type RestartBudget, restartBudget } from '../../jobset/view/restart-budget.ts';
-import { formatDuration } from '../../kube/duration.ts';
 import { namespaceOf, type Stored } from '../../kube/meta.ts';
 import { printable } from '../../kube/quote.ts';
 import { avoidedLines, duration, goodputTable } from '../goodput-lines.ts';
+import { momentText } from '../jobset-status/printed-text.ts';
 import { budgetText, culpritLines, failureText } from '../jobset-status/restart-lines.ts';
-import { seconds, timelineRows } from '../restart-timeline.ts';
+import { seconds } from '../restart-timeline.ts';
 
 /** `-o json` prints it as it is. */
 export interface RestartReport extends RestartBudget {
   readonly namespace: string;
   readonly name: string;
+  /** How many ReplicatedJobs it has: if several, names of members need theirs. */
+  readonly replicatedJobs: number;
   /** For failures: what a user or a change of the size ended is not one of them. */
   readonly inPlaceRestarts: number;
   readonly inPlaceRestartsCountTowardsMax: number;
@@ -66,6 +68,7 @@ export function restartReport(
   return {
     namespace: namespaceOf(metadata),
     name: metadata.name,
+    replicatedJobs: jobSet.spec.replicatedJobs?.length ?? 0,
     inPlaceRestarts: status.inPlaceRestarts ?? 0,
     inPlaceRestartsCountTowardsMax: status.inPlaceRestartsCountTowardsMax ?? 0,
     restarts: status.restarts ?? 0,
@@ -85,18 +88,21 @@ export function restartReport(
 /** Lines for people. A line of text may be longer than `width`; a row of numbers is not. */
 export function reportLines(report: RestartReport, width: number): readonly string[] {
   const { restartHistory, goodput, avoidedNodes, backoffLeftMs, failure } = report;
-  const longestMs = Math.max(0, ...restartHistory.map(downMs));
+  const longestMs = Math.max(0, ...restartHistory.map(({ cost }) => cost?.totalMs ?? 0));
+  const drawn = { longestMs, width, replicatedJobs: report.replicatedJobs };
   return [
     ...totals(report),
     ...(goodput === null ? [] : ['', 'where the time went:', ...goodputTable(goodput, width)]),
     ...(avoidedNodes.length === 0 ? [] : ['', ...avoidedLines(avoidedNodes)]),
-    ...restartHistory.flatMap((record) => ['', ...restartLines(record, { longestMs, width })]),
+    ...restartHistory.flatMap((record) => ['', ...restartLines(record, drawn)]),
     ...(backoffLeftMs === null ? [] : [`  back-off: ${seconds(backoffLeftMs)} left`]),
     ...(failure === null
       ? []
       : [
           '',
-          printable(`${failure.time} the JobSet failed: ${failure.message} (${failure.reason})`),
+          printable(
+            `${momentText(failure.time)} the JobSet failed: ${failure.message} (${failure.reason})`,
+          ),
         ]),
   ];
 }
@@ -131,58 +137,79 @@ function restartsText(count: number): string {
   return count === 1 ? '1 restart' : `${count} restarts`;
 }
 
-function restartLines(
-  record: CostedRestart,
-  scale: { readonly longestMs: number; readonly width: number },
-): readonly string[] {
+/** How restarts are shown: bars have one scale in a report. */
+interface Drawn {
+  readonly longestMs: number;
+  readonly width: number;
+  readonly replicatedJobs: number;
+}
+
+function restartLines(record: CostedRestart, drawn: Drawn): readonly string[] {
   const { epoch, time, cause, counted, ranMs, cost } = record;
-  const ran = ranMs === undefined ? 'never released' : `had run for ${formatDuration(ranMs)}`;
-  const lines = [`${time} epoch ${epoch} ended: ${cause}, ${counted ? '' : 'not '}counted; ${ran}`];
-  const failure = failureText(record);
-  if (failure !== undefined) lines.push(`    ${failure}`);
-  // The rows below tell how long it was down.
-  if (cost !== null && cost.totalMs > (cost.restartingMs ?? 0)) {
-    lines.push(`    ${costText(cost)}`);
-  }
-  return [
-    ...lines.map(printable),
-    ...culpritLines(record, Number.POSITIVE_INFINITY),
-    ...phaseRows(record, scale),
+  const ran = ranMs === undefined ? 'never released' : `had run for ${duration(ranMs)}`;
+  const failure = failureText(record, drawn);
+  const lines = [
+    `${momentText(time)} epoch ${epoch} ended: ${cause}, ${counted ? '' : 'not '}counted; ${ran}`,
+    ...(failure === undefined ? [] : [`    ${failure}`]),
+    ...culpritLines(record, drawn).map((line) => `    ${line}`),
+    ...phasesText(record).map((line) => `    ${line}`),
   ];
+  return [...lines.map(printable), ...(cost === null ? [] : costRows(cost, drawn))];
 }
 
-/** `cost 38.6 s: 19.0 s of work lost, 15.0 s hung, 0.12 s restarting, 4.50 s starting` */
-function costText({ lostMs, hungMs, restartingMs, startingMs, totalMs }: RestartCost): string {
-  const parts = [
-    [lostMs, 'of work lost'],
-    [hungMs, 'hung'],
-    [restartingMs, 'restarting'],
-    [startingMs, 'starting'],
-  ] as const;
-  const told = parts.flatMap(([ms, what]) =>
-    ms === undefined || ms === 0 ? [] : [`${duration(ms)} ${what}`],
-  );
-  return `cost ${duration(totalMs)}: ${told.join(', ')}`;
-}
+const LABEL_WIDTH = 16;
+const TIME_WIDTH = 10;
+/** Shorter bars say nothing. */
+const LEAST_BAR_WIDTH = 10;
 
-function phaseRows(
-  { phases }: ReportedRestart,
-  scale: { readonly longestMs: number; readonly width: number },
+/** What a restart cost, in the order in which it passed, each with a bar on the scale of all. */
+function costRows(
+  { lostMs, hungMs, restartingMs, startingMs, totalMs }: RestartCost,
+  { longestMs, width }: Drawn,
 ): readonly string[] {
-  const { detectMs, announceMs, backoffMs } = phases ?? {};
-  const known = Object.entries({
-    announced: detectMs,
-    atBarrier: announceMs,
-    heldBack: backoffMs,
-    released: releasingMs(phases ?? {}),
+  const parts = [
+    ['work lost', lostMs],
+    ['hung', hungMs],
+    ['restarting', restartingMs],
+    ['starting', startingMs],
+  ] as const;
+  const room = width - LABEL_WIDTH - TIME_WIDTH - 4;
+  const scale = longestMs > 0 && room >= LEAST_BAR_WIDTH ? room / longestMs : 0;
+  const row = (label: string, ms: number, bar: string): string =>
+    `  ${label.padEnd(LABEL_WIDTH)}${duration(ms).padStart(TIME_WIDTH)}  ${bar}`
+      .slice(0, width)
+      .trimEnd();
+  let beforeMs = 0;
+  const rows = parts.flatMap(([label, ms]) => {
+    if (ms === undefined || ms === 0) return [];
+    const [from, to] = [beforeMs, beforeMs + ms].map((at) => Math.round(at * scale));
+    beforeMs += ms;
+    // A part that is too short for the scale has no bar, so that bars can be compared.
+    return [row(label, ms, `${' '.repeat(from ?? 0)}${'#'.repeat((to ?? 0) - (from ?? 0))}`)];
   });
-  const durations = known.flatMap(([phase, ms]) =>
-    ms === undefined ? [] : [[phase, ms] as const],
-  );
-  if (durations.length === 0) return [];
+  return [...rows, row('cost in all', totalMs, '')];
+}
+
+/** `announced after 0.10 s, all at barrier after 0.40 s, released after 0.50 s` */
+function phasesText({ phases = {} }: ReportedRestart): readonly string[] {
+  const { detectMs, announceMs, backoffMs } = phases;
+  const events = [
+    ['announced', detectMs],
+    ['all at barrier', announceMs],
+    ['back-off over', backoffMs],
+    ['released', releasingMs(phases)],
+  ] as const;
+  let atMs = 0;
+  const told = events.flatMap(([event, ms]) => {
+    if (ms === undefined) return [];
+    atMs += ms;
+    return [`${event} after ${seconds(atMs)}`];
+  });
+  if (told.length === 0) return [];
   // Where the time of the failure is unknown, time counts from the end of the epoch.
-  const start = detectMs === undefined ? 'announced' : 'failure';
-  return timelineRows(start, Object.fromEntries(durations), scale);
+  return [
+    `from the ${detectMs === undefined ? 'end of the epoch' : 'failure'}: ${told.join(', ')}`,
+  ];
 }
 
 function downMs({ phases }: ReportedRestart): number {

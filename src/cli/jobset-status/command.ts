@@ -92,7 +92,7 @@ async function showOnce(shown: Shown): Promise<void> {
     client.list(PODS, { ...labelledBy(jobSet, at), limit: PAGE_SIZE, ...next, signal }),
   );
   const view = await viewOf(jobSet, pods, shown, signal);
-  printStatus(view, output, STANDARD_OUTPUT);
+  printStatus(view, output, STANDARD_OUTPUT, nodeClock.now());
   if (view.problem !== undefined) process.stderr.write(`lockstep: ${view.problem}\n`);
 }
 

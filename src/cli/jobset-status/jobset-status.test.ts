@@ -9,9 +9,16 @@ import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import { sleep } from '../../runtime/ports/clock.ts';
 import { parseJobSetStatus } from './command.ts';
 import { followStatus } from './live-status.ts';
-import { memberScreen, memberTable } from './member-table.ts';
+import * as printed from './member-table.ts';
 import { statusChanges } from './status-changes.ts';
 import { livePrinter, printStatus } from './status-printer.ts';
+
+const AT = { isWide: false, nowMs: Date.parse('2026-01-01T00:10:00Z') };
+const memberTable = (view: StatusView): string => printed.memberTable(view, AT);
+const memberScreen = (
+  view: StatusView,
+  screen: { readonly rows: number; readonly columns: number },
+): readonly string[] => printed.memberScreen(view, screen, AT);
 
 function pod(index: number, annotations: Readonly<Record<string, string>> = {}): Stored<Pod> {
   return {
@@ -68,10 +75,10 @@ describe('a table of members', () => {
     ]);
     expect(memberTable(view).split('\n').slice(-6)).toEqual([
       '',
-      'MEMBER        POD           NODE     PHASE    EPOCH  CHANNEL  LAST CAUSE',
-      'train-w-0/0   train-w-0-0   node-0   Running  2      Hub      -',
-      'train-w-0/2   train-w-0-2   node-2   Running  1      API      -',
-      'train-w-0/10  train-w-0-10  node-10  Running  2      Hub      killed by SIGKILL in epoch 1',
+      'WORKER  POD           NODE     PHASE    EPOCH  LAST CAUSE',
+      '0       train-w-0-0   node-0   Running  2      -',
+      '2       train-w-0-2   node-2   Running  1      -',
+      '10      train-w-0-10  node-10  Running  2      killed by SIGKILL in epoch 1',
       '',
     ]);
   });
@@ -99,11 +106,9 @@ describe('a table of members', () => {
     };
     const view = statusView(jobSetWith(1, 1, 7), [pod(0, annotations), pod(1)], undefined);
     const table = memberTable(view);
-    expect(table).toContain(
-      'epoch 0, waits for its members at the barrier of epoch 2 (1 of 1 have',
-    );
-    expect(table).toContain('2      API      exited with 7 in epoch 1');
-    expect(table).toContain('train-w-0-1  node-1  Running  -      -        -');
+    expect(table).toMatch(/^train: At barrier 1 of 1, 0 of 0 restarts used\n/);
+    expect(table).toContain('2      exited with 7 in epoch 1');
+    expect(table).toContain('train-w-0-1  node-1  Running  -      -');
   });
 
   it.each([
@@ -193,7 +198,7 @@ describe('a table of members', () => {
     const held = { ...jobSet, status: { ...jobSet.status, conditions } };
     const told = memberTable(statusView(held, [], undefined))
       .split('\n')
-      .slice(1, -2);
+      .slice(1, -1);
     expect(told).toEqual([
       '  Rejected: no \\x1b[2J (InvalidSpec)',
       expect.stringMatching(/^ {2}1 of 1 Pods are not there: .*describe jobset/),
@@ -209,7 +214,7 @@ describe('a table of members', () => {
     const jobSet = jobSetWith(0, 0, 7);
     const recreated = { ...jobSet, spec: { ...jobSet.spec, failurePolicy: { maxRestarts: 2 } } };
     expect(memberTable(statusView(recreated, [], undefined)).split('\n')[0]).toBe(
-      `JobSet ${jobSet.metadata.namespace}/${jobSet.metadata.name}: running; 0 of all Jobs; 0 of 2 restarts used`,
+      'train: Starting 0 of 1, 0 of 2 restarts used',
     );
   });
 });
@@ -224,9 +229,9 @@ describe('a screen', () => {
     expect(screen.length).toBeLessThan(10);
     expect(Math.max(...screen.map(({ length }) => length))).toBeLessThanOrEqual(60);
     expect(screen.join('')).toContain('0 of 0 restarts used');
-    const rows = screen.slice(1 + screen.findIndex((line) => line.startsWith('MEMBER')));
-    expect(rows[0]).toContain('train-w-0/33');
-    expect(rows[1]).toContain('train-w-0/0 ');
+    const rows = screen.slice(1 + screen.findIndex((line) => line.startsWith('WORKER')));
+    expect(rows[0]).toMatch(/^33 /);
+    expect(rows[1]).toMatch(/^0 /);
     expect(rows.at(-1)).toBe(`and ${40 - (rows.length - 1)} more`);
   });
 });
@@ -251,12 +256,12 @@ describe('changes', () => {
     expect(statusChanges(before, before)).toEqual([]);
     expect(statusChanges(before, next)).toEqual([
       expect.stringMatching(
-        /^2026-\S+ epoch 1 ended: WorkerFailed; the cause is not known yet; first seen: Pod train-w-0-1 exited with code 7/,
+        /^2026-01-01 00:00:00 UTC epoch 1 ended: the cause is not known yet; first seen: Pod train-w-0-1 exited with code 7/,
       ),
-      expect.stringMatching(/^JobSet .*: epoch 0, waits for its members at the barrier of epoch 2/),
-      'train-w-0/1 Pod train-w-0-1 on node-1: Running, epoch 2 over Hub, exited with 7 in epoch 1',
-      'train-w-0/3 Pod train-w-0-3 on node-3: Running, no epoch',
-      'train-w-0/2 Pod train-w-0-2 is gone',
+      expect.stringMatching(/^train: At barrier \d of 1, 0 of 0 restarts used$/),
+      'worker 1, Pod train-w-0-1 on node-1: Running, epoch 2 over Hub, exited with 7 in epoch 1',
+      'worker 3, Pod train-w-0-3 on node-3: Running, no epoch',
+      'worker 2, Pod train-w-0-2 is gone',
     ]);
     const blind = { ...next, problem: 'the hub was not asked' };
     expect(statusChanges(next, blind)).toEqual(['the hub was not asked']);
@@ -286,13 +291,13 @@ describe('printed views', () => {
       true,
     );
     expect(lines).toHaveLength(4);
-    expect(lines[3]).toMatch(/^1970-01-01T00:00:00.000Z train-w-0\/0 .*epoch 2 over Hub\n$/);
+    expect(lines[3]).toMatch(/^1970-01-01T00:00:00.000Z worker 0, .*epoch 2 over Hub\n$/);
   });
 
   it('is one JSON document, or one in each line when it has changed', () => {
     const written: string[] = [];
     const to = { write: (text: string) => written.push(text), screen: undefined };
-    printStatus(inEpoch(1, 0), 'json', to);
+    printStatus(inEpoch(1, 0), 'json', to, 0);
     expect(JSON.parse(written[0] ?? '')).toEqual(inEpoch(1, 0));
     const print = livePrinter('json', to, NOW);
     for (const view of [inEpoch(1, 0), inEpoch(1, 0), inEpoch(2, 0)]) print(view);

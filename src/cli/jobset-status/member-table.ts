@@ -1,5 +1,6 @@
 /** Renders a JobSet and its members as a table. */
 
+import type { ReportedRestart } from '../../jobset/epoch/restart-request.ts';
 import { stateWords } from '../../jobset/view/shown-state.ts';
 import type {
   ConditionView,
@@ -8,24 +9,31 @@ import type {
   MemberView,
   StatusView,
 } from '../../jobset/view/status-view.ts';
+import { humanDuration } from '../../kube/duration.ts';
 import { printable } from '../../kube/quote.ts';
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
 import { avoidedLines, goodputLines } from '../goodput-lines.ts';
-import { groupLines, progressColumns } from './progress-lines.ts';
-import { budgetText, culpritLines, restartLine } from './restart-lines.ts';
+import { shortened, wrapped } from './printed-text.ts';
+import { groupLines, progressColumns, stepText } from './progress-lines.ts';
+import { budgetText, culpritLines, lastWordsLine, restartLine } from './restart-lines.ts';
+
+/** How much is shown, and in which room. */
+export interface TableOptions {
+  /** All that is known of restarts, nodes and members, and nothing is cut or wrapped. */
+  readonly isWide: boolean;
+  /** Columns of the terminal; undefined: lines may have any length. */
+  readonly width?: number | undefined;
+  readonly nowMs: number;
+}
 
 /**
- * It shows where each member is, which epoch it has announced over which channel, and how its
- * worker ended last. A wide one has all restarts and avoided nodes that the status knows.
+ * First what a person wants to know of the JobSet, then what there is to do and why it failed last,
+ * and then where each member is.
  */
-export function memberTable(view: StatusView, isWide = false): string {
-  const lines = [
-    ...summary(view, isWide),
-    ...missing(view),
-    '',
-    ...columns(view.members, Number.POSITIVE_INFINITY),
-  ];
-  return lines.map((line) => `${line}\n`).join('');
+export function memberTable(view: StatusView, options: TableOptions): string {
+  const width = options.isWide ? undefined : options.width;
+  const lines = [...summary(view, options), ...missing(view)];
+  const table = columns(view.members, { ...options, width: width ?? Number.POSITIVE_INFINITY });
+  return [...lines.flatMap(fitting(width)), '', ...table].map((line) => `${line}\n`).join('');
 }
 
 /**
@@ -35,10 +43,16 @@ export function memberTable(view: StatusView, isWide = false): string {
 export function memberScreen(
   view: StatusView,
   screen: { readonly rows: number; readonly columns: number },
+  { isWide, nowMs }: Pick<TableOptions, 'isWide' | 'nowMs'>,
 ): readonly string[] {
   const { jobSet, members, problem } = view;
-  const lines = [...summary(view), ...(problem === undefined ? [] : [problem])];
-  const folds = lines.flatMap((line) => folded(line, screen.columns));
+  const options = { isWide, nowMs, width: screen.columns };
+  const lines = [
+    ...summary(view, options),
+    ...missing(view),
+    ...(problem === undefined ? [] : [problem]),
+  ];
+  const folds = lines.flatMap(fitting(screen.columns));
   const head = [...folds.slice(0, Math.max(1, screen.rows - LEAST_TABLE_ROWS)), ''];
   // One row for the headings, one for what is left out, one for the cursor.
   const room = Math.max(1, screen.rows - head.length - 3);
@@ -48,42 +62,52 @@ export function memberScreen(
   const ordered = isAll
     ? members
     : [...members.filter(isBehind), ...members.filter((member) => !isBehind(member))];
-  const table = columns(ordered.slice(0, room), screen.columns);
+  const table = columns(ordered.slice(0, room), options);
   const more = isAll ? [] : [`and ${members.length - room} more`];
   return [...head, ...table, ...more].map((line) => line.slice(0, screen.columns));
 }
 
-/** Folds lines as the screen would, so that rows can be counted. */
-function folded(line: string, columns: number): readonly string[] {
-  if (line.length <= columns) return [line];
-  return [line.slice(0, columns), ...folded(line.slice(columns), columns)];
+/** Rows of a screen can only be counted if no line is longer than one. */
+function fitting(width: number | undefined): (line: string) => readonly string[] {
+  return (line) => (width === undefined ? [line] : wrapped(line, width));
 }
 
-/**
- * One line about the JobSet, its progress and its time, one line for each important condition, for
- * each node that it avoids, and for each of its last restarts; the newest says who may have failed
- * first.
- */
-function summary({ jobSet, members }: StatusView, isWide = false): readonly string[] {
-  const [nodes, restarts] = isWide ? [] : [SHOWN_NODES, SHOWN_RESTARTS];
+function summary({ jobSet, members }: StatusView, options: TableOptions): readonly string[] {
+  const { isWide, nowMs } = options;
+  const { restartHistory, avoidedNodes } = jobSet;
   return [
-    jobSetLine(jobSet),
+    jobSetLine(jobSet, members, nowMs),
     ...[
-      ...silenceLines(jobSet),
-      ...groupLines(jobSet.progress, members),
-      ...goodputLines(jobSet.goodput),
       ...jobSet.conditions.map(conditionLine),
-      ...avoidedLines(jobSet.avoidedNodes).slice(0, nodes),
+      ...failureLines(jobSet, options),
+      ...groupLines(jobSet, members),
+      ...(isWide ? [countsLine(jobSet)] : []),
+      ...goodputLines(jobSet.goodput),
+      ...avoidedLines(avoidedNodes).slice(0, isWide ? undefined : SHOWN_NODES),
+      ...(isWide ? restartHistory.flatMap((record, i) => restartLines(record, i, jobSet)) : []),
     ].map((line) => `  ${line}`),
-    ...jobSet.restartHistory
-      .slice(0, restarts)
-      .flatMap((record, i) => [restartLine(record), ...(i === 0 ? culpritLines(record) : [])]),
   ];
 }
 
-/** A hang is to be seen before its time-out. */
-function silenceLines({ shown }: JobSetView): readonly string[] {
-  return shown.silence === undefined ? [] : [stateWords(shown, nodeClock.now())];
+/** The newest with all that is known of who failed. */
+function restartLines(record: ReportedRestart, i: number, jobSet: JobSetView): readonly string[] {
+  const culprits = i === 0 ? culpritLines(record, jobSet) : [];
+  return [restartLine(record, jobSet), ...culprits.map((line) => `  ${line}`)];
+}
+
+/** Who failed last, how, and what it said at the end. */
+function failureLines(
+  { lastFailure, restartHistory }: JobSetView,
+  { isWide, nowMs }: TableOptions,
+): readonly string[] {
+  if (lastFailure === null) return [];
+  const age = humanDuration(Math.max(0, nowMs - lastFailure.timeMs));
+  const [newest] = restartHistory;
+  const words = newest && lastWordsLine(newest);
+  return [
+    printable(`last failure ${age} ago: ${lastFailure.text}`),
+    ...(isWide ? [] : [words, newest?.whyUnknown].filter((line) => line !== undefined)),
+  ];
 }
 
 /** Why Pods are not even created. The reason is in Events, which not every user may read. */
@@ -101,67 +125,61 @@ export function conditionLine({ type, reason, message }: ConditionView): string 
   return printable(`${type}: ${message} (${reason})`);
 }
 
-export function jobSetLine(jobSet: JobSetView): string {
-  const { namespace, name, syncedEpoch, inPlaceRestarts, restarts } = jobSet;
-  const current = syncedEpoch === null ? '' : `epoch ${syncedEpoch}, `;
-  const noun = inPlaceRestarts === 1 ? 'restart' : 'restarts';
-  const inPlace = syncedEpoch === null ? '' : `${inPlaceRestarts} ${noun} in place for failures, `;
-  return (
-    `JobSet ${namespace}/${name}: ${current}${stateText(jobSet)}; ` +
-    `${inPlace}${restarts} of all Jobs; ${budgetText(jobSet)}`
-  );
+/** `train: Running, step 1,338, 4 of 4 workers, 2 of 5 restarts used` */
+export function jobSetLine(
+  jobSet: JobSetView,
+  members: readonly MemberView[],
+  nowMs: number,
+): string {
+  const { name, shown, progress } = jobSet;
+  const parts = [
+    stateWords(shown, nowMs),
+    stepText(progress),
+    workersText(jobSet, members),
+    budgetText(jobSet),
+  ];
+  return `${name}: ${parts.filter((part) => part !== undefined).join(', ')}`;
+}
+
+/** For a log, in which steps and seconds would be a line with each look. */
+export function lastingLine(jobSet: JobSetView, members: readonly MemberView[]): string {
+  const { kind, text } = jobSet.shown;
+  return jobSetLine({ ...jobSet, shown: { kind, text }, progress: null }, members, 0);
 }
 
 export function memberLine(member: MemberView): string {
-  const { pod, node, epoch, channel, lastCause } = member;
+  const { label, pod, node, epoch, channel, lastCause } = member;
   const where = node === null ? '' : ` on ${nodeText(member)}`;
   const announced = epoch === null ? 'no epoch' : `epoch ${epoch}`;
   const over = channel === null ? '' : ` over ${channel}`;
   const cause = lastCause === null ? '' : `, ${causeText(lastCause)}`;
   return printable(
-    `${memberName(member)} Pod ${pod}${where}: ${phaseText(member)}, ${announced}${over}${cause}`,
+    `worker ${label}, Pod ${pod}${where}: ${phaseText(member)}, ${announced}${over}${cause}`,
   );
 }
 
-/** `train-w-0/2` */
-export function memberName({ replicatedJob, job, index }: MemberView): string {
-  return `${job === '' ? replicatedJob : job}/${index ?? NOTHING}`;
-}
-
-const HEADINGS = ['MEMBER', 'POD', 'NODE', 'PHASE', 'EPOCH', 'CHANNEL', 'LAST CAUSE'] as const;
 const NOTHING = '-';
 const GAP = '  ';
-const SHOWN_RESTARTS = 3;
 /** The report has all of them. */
 const SHOWN_NODES = 4;
 /** Rows of a screen that the lines above the table leave free. */
 const LEAST_TABLE_ROWS = 6;
 
-function stateText({ state, epoch, announced, size }: JobSetView): string {
-  switch (state) {
-    case 'Completed':
-    case 'Failed':
-    case 'Running':
-    case 'Released':
-    case 'Suspended':
-      return state.toLowerCase();
-    case 'AtBarrier':
-      return `waits for its members at the barrier of epoch ${epoch} (${announced} of ${size} have announced it)`;
-  }
+/** How many run; the words of other states count those that have come. */
+function workersText(
+  { shown: { kind }, size }: JobSetView,
+  members: readonly MemberView[],
+): string | undefined {
+  if (kind !== 'Running' && kind !== 'Hung') return undefined;
+  const running = members.filter((one) => one.phase === 'Running' && !one.isNodeLost).length;
+  return `${running} of ${size} workers`;
 }
 
-/** The index comes from annotations, which users can write. */
-function cells(member: MemberView): readonly string[] {
-  const { pod, epoch, channel, lastCause } = member;
-  return [
-    memberName(member),
-    pod,
-    nodeText(member),
-    phaseText(member),
-    epoch === null ? NOTHING : String(epoch),
-    channel ?? NOTHING,
-    lastCause === null ? NOTHING : causeText(lastCause),
-  ].map(printable);
+/** How often the group and its Jobs were restarted, counted or not. */
+function countsLine({ syncedEpoch, inPlaceRestarts, restarts }: JobSetView): string {
+  const noun = inPlaceRestarts === 1 ? 'restart' : 'restarts';
+  const inPlace = syncedEpoch === null ? '' : `${inPlaceRestarts} ${noun} in place for failures, `;
+  return `${inPlace}${restarts} of all Jobs`;
 }
 
 function nodeText({ node, isNodeLost }: MemberView): string {
@@ -183,28 +201,82 @@ function causeText({ epoch, hung, exitCode, signal }: LastCause): string {
   return `${how} in epoch ${epoch}`;
 }
 
-/** Progress has columns if members report it and the screen is wide enough for them. */
-function columns(members: readonly MemberView[], width: number): readonly string[] {
-  const rows = [HEADINGS, ...members.map(cells)];
-  const known = HEADINGS.map((_, i) => padded(rows.map((row) => row[i] ?? NOTHING)));
-  const progress = progressColumns(members).map(padded);
-  const [firsts, lasts] = [known.slice(0, -1), known.slice(-1)];
-  while (progress.length > 0 && widthOf([...firsts, ...progress, ...lasts]) > width) progress.pop();
-  const all = [...firsts, ...progress, ...lasts];
-  return rows.map((_, i) =>
-    all
-      .map((column) => column[i])
-      .join(GAP)
-      .trimEnd(),
-  );
+/** The heading, and a cell for each member. */
+type Column = readonly string[];
+
+const LAST_CAUSE = 'LAST CAUSE';
+/** A shorter one says nothing, so others go first. */
+const LEAST_CAUSE = 'killed by SIGKILL...'.length;
+
+/** Which columns go where there is no room, the first of them first. */
+const DISPENSABLE = [
+  'CHECKPOINT',
+  'WORKER PHASE',
+  'POD',
+  'SILENT',
+  'EPOCH',
+  LAST_CAUSE,
+  'NODE',
+  'STEP',
+  'PHASE',
+];
+
+/** Only the last column is ever cut, and none is wide. */
+function columns(
+  members: readonly MemberView[],
+  { isWide, width = Number.POSITIVE_INFINITY }: TableOptions,
+): readonly string[] {
+  const columnOf = (heading: string, cell: (member: MemberView) => string): Column => [
+    heading,
+    ...members.map((member) => printable(cell(member))),
+  ];
+  let all: readonly Column[] = [
+    columnOf('WORKER', ({ label }) => label),
+    columnOf('POD', ({ pod }) => pod),
+    columnOf('NODE', nodeText),
+    columnOf('PHASE', phaseText),
+    columnOf('EPOCH', ({ epoch }) => (epoch === null ? NOTHING : String(epoch))),
+    ...(isWide ? [columnOf('CHANNEL', ({ channel }) => channel ?? NOTHING)] : []),
+    ...progressColumns(members),
+    columnOf(LAST_CAUSE, ({ lastCause }) => (lastCause === null ? NOTHING : causeText(lastCause))),
+  ];
+  for (const name of DISPENSABLE) {
+    if (leastWidth(all) <= width) break;
+    all = all.filter(([heading]) => heading !== name);
+  }
+  const last = all.at(-1) ?? [];
+  const room = width - widthOf(all.slice(0, -1)) - GAP.length;
+  const isCut = last[0] === LAST_CAUSE;
+  const shown = [
+    ...all.slice(0, -1).map(padded),
+    isCut ? last.map((cell) => shortened(cell, room)) : last,
+  ];
+  return members.length === 0
+    ? []
+    : [undefined, ...members].map((_, i) =>
+        shown
+          .map((column) => column[i])
+          .join(GAP)
+          .trimEnd(),
+      );
 }
 
-function padded(cellsOfColumn: readonly string[]): readonly string[] {
-  const width = Math.max(...cellsOfColumn.map(({ length }) => length));
+function padded(cellsOfColumn: Column): Column {
+  const width = widest(cellsOfColumn);
   return cellsOfColumn.map((cell) => cell.padEnd(width));
 }
 
-function widthOf(table: readonly (readonly string[])[]): number {
-  const widths = table.map(([heading = '']) => heading.length);
-  return widths.reduce((sum, width) => sum + width, GAP.length * (table.length - 1));
+function widest(cellsOfColumn: Column): number {
+  return Math.max(...cellsOfColumn.map(({ length }) => length));
+}
+
+function widthOf(table: readonly Column[]): number {
+  return table.reduce((sum, column) => sum + widest(column), GAP.length * (table.length - 1));
+}
+
+function leastWidth(table: readonly Column[]): number {
+  const last = table.at(-1) ?? [];
+  const isCut = last[0] === LAST_CAUSE;
+  const surplus = isCut ? Math.max(0, widest(last) - LEAST_CAUSE) : 0;
+  return widthOf(table) - surplus;
 }

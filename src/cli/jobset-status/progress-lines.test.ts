@@ -4,8 +4,15 @@ import type { MemberSteps } from '../../jobset/progress/group-progress.ts';
 import { type StatusView, statusView } from '../../jobset/view/status-view.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
-import { memberScreen, memberTable } from './member-table.ts';
+import * as printed from './member-table.ts';
 import { livePrinter } from './status-printer.ts';
+
+const AT = { isWide: false, nowMs: Date.parse('2026-01-01T00:10:00Z') };
+const memberTable = (view: StatusView): string => printed.memberTable(view, AT);
+const memberScreen = (
+  view: StatusView,
+  screen: { readonly rows: number; readonly columns: number },
+): readonly string[] => printed.memberScreen(view, screen, AT);
 
 function podOf(index: number): Stored<Pod> {
   return {
@@ -36,7 +43,9 @@ function group(...progress: readonly (MemberSteps | undefined)[]): StatusView {
     channel: 'Hub' as const,
     ...(of === undefined ? {} : { progress: of }),
   }));
-  return statusView(jobSetWith(0, 1, 7), pods, reports);
+  const jobSet = jobSetWith(0, 1, 7);
+  const released = { ...jobSet, status: { ...jobSet.status, syncedEpoch: 1 } };
+  return statusView(released, pods, reports);
 }
 
 function recent(perSecond: number): Pick<MemberSteps, 'recent'> {
@@ -51,35 +60,35 @@ const HEALTHY = group(
 describe('a table of members that report progress', () => {
   it('shows it of each, and of the group', () => {
     expect(memberTable(HEALTHY).split('\n').slice(1)).toEqual([
-      '  steps 330 to 331, checkpoint of step 300, 12 steps/s',
+      '  epoch 1, checkpoint of step 300, 12 steps/s',
       '',
-      'MEMBER  POD    NODE  PHASE    EPOCH  CHANNEL  STEP  SILENT  CHECKPOINT  WORKER PHASE  LAST CAUSE',
-      'w-0/0   w-0-0  n     Running  1      Hub      331   0s      300         -             -',
-      'w-0/1   w-0-1  n     Running  1      Hub      330   61s     -           evaluate      -',
+      'WORKER  POD    NODE  PHASE    EPOCH  STEP  SILENT  CHECKPOINT  WORKER PHASE  LAST CAUSE',
+      '0       w-0-0  n     Running  1      331   -       300         -             -',
+      '1       w-0-1  n     Running  1      330   61s     -           evaluate      -',
       '',
     ]);
   });
 
   it('has no column for what no member reports', () => {
-    expect(memberTable(group({ silentMs: 5000, phase: 'compile' }, undefined))).toMatch(
-      / CHANNEL {2}SILENT {2}WORKER PHASE {2}LAST CAUSE\n.* Hub {6}5s {6}compile .*\n.* Hub {6}- {7}- /,
+    expect(memberTable(group({ silentMs: 6000, phase: 'compile' }, undefined))).toMatch(
+      / EPOCH {2}SILENT {2}WORKER PHASE {2}LAST CAUSE\n.* 1 {6}6s {6}compile .*\n.* 1 {6}- {7}- /,
     );
     const without = memberTable(group(undefined, undefined));
-    expect(without).toContain('CHANNEL  LAST CAUSE');
-    expect(without.split('\n')[1]).toBe('');
+    expect(without).toContain('EPOCH  LAST CAUSE');
+    expect(without.split('\n')[1]).toBe('  epoch 1');
   });
 
   it.each([
     [200, ['STEP', 'SILENT', 'CHECKPOINT', 'WORKER PHASE']],
-    [82, ['STEP', 'SILENT', 'CHECKPOINT']],
-    [81, ['STEP', 'SILENT']],
-    [62, ['STEP']],
-    [61, []],
+    [82, ['STEP', 'SILENT', 'WORKER PHASE']],
+    [66, ['STEP', 'SILENT']],
+    [50, ['STEP']],
+    [35, ['STEP']],
     [20, []],
   ])('shows as much of it as fits a screen of %d columns', (columns, expected) => {
     const rows = memberScreen(HEALTHY, { rows: 24, columns });
     expect(Math.max(...rows.map(({ length }) => length))).toBeLessThanOrEqual(columns);
-    const headings = rows.find((row) => row.startsWith('MEMBER')) ?? '';
+    const headings = rows.find((row) => row.startsWith('WORKER')) ?? '';
     const shown = ['STEP', 'SILENT', 'CHECKPOINT', 'WORKER PHASE'].filter((heading) =>
       headings.includes(heading),
     );
@@ -91,14 +100,14 @@ describe('a table of members that report progress', () => {
     const lines = (...progress: readonly (MemberSteps | undefined)[]) =>
       memberTable(group(...progress))
         .split('\n')
-        .slice(1, 2);
+        .slice(2, 3);
     expect(lines(ready, ready, undefined)).toEqual(['  standbys: 2 of 3 ready']);
     expect(lines(ready, { silentMs: 0, standby: 'Exited' })).toEqual([
-      '  standbys: 1 of 2 ready, 1 off: w-0-1 (a standby exited with 0)',
+      '  standbys: 1 of 2 ready, 1 off: worker 1 (a standby exited with 0)',
     ]);
     const off = Array.from({ length: 6 }, () => ({ silentMs: 0, standby: 'OutOfMemory' as const }));
     expect(lines(...off)[0]).toMatch(
-      /^ {2}standbys: 0 of 6 ready, 6 off: (w-0-[0-3] \(memory ran out beside a standby, or its agent was killed\)(, )?){4} and 2 more$/,
+      /^ {2}standbys: 0 of 6 ready, 6 off: (worker [0-3] \(memory ran out beside a standby, or its agent was killed\)(, )?){4} and 2 more$/,
     );
   });
 
@@ -107,10 +116,10 @@ describe('a table of members that report progress', () => {
     const slow = Array.from({ length: 6 }, () => ({ step: 4, silentMs: 0, ...recent(0.5) }));
     const screen = memberScreen(group(...fast, ...slow), { rows: 12, columns: 200 });
     expect(screen[2]).toBe(
-      '  slower than the others: Pod w-0-30 (30 steps/min), Pod w-0-31 (30 steps/min), ' +
-        'Pod w-0-32 (30 steps/min), Pod w-0-33 (30 steps/min) and 2 more',
+      '  slower than the others: worker 30 (30 steps/min), worker 31 (30 steps/min), ' +
+        'worker 32 (30 steps/min), worker 33 (30 steps/min) and 2 more',
     );
-    expect(screen[5]).toMatch(/^w-0\/30 /);
+    expect(screen[5]).toMatch(/^30 /);
   });
 
   it.each([
@@ -122,7 +131,7 @@ describe('a table of members that report progress', () => {
     [9_007_199_254_740_991, '9007199254740991 steps/s'],
   ])('shows %d steps a second as %s', (perSecond, text) => {
     const steps = { silentMs: 0, step: 1, recent: { steps: perSecond * 1e6, ms: 1e9 } };
-    expect(memberTable(group(steps)).split('\n')[1]).toBe(`  step 1, ${text}`);
+    expect(memberTable(group(steps)).split('\n')[1]).toBe(`  epoch 1, ${text}`);
   });
 });
 
@@ -142,9 +151,9 @@ describe('a live view of a healthy run', () => {
       print(view);
     }
     expect(lines.slice(2)).toEqual([
-      '1970-01-01T00:00:00.000Z step 0\n',
-      '1970-01-01T00:01:00.000Z step 420\n',
-      '1970-01-01T00:02:00.000Z step 840\n',
+      '1970-01-01T00:00:00.000Z step 0, epoch 1\n',
+      '1970-01-01T00:01:00.000Z step 420, epoch 1\n',
+      '1970-01-01T00:02:00.000Z step 840, epoch 1\n',
     ]);
   });
 

@@ -1,26 +1,32 @@
 /** Renders how far a group and its members are. */
 import type { GroupProgress } from '../../jobset/progress/group-progress.ts';
 import { hasNoStandbys, WHY_NO_STANDBYS } from '../../jobset/progress/standby.ts';
-import type { MemberView, ProgressView } from '../../jobset/view/status-view.ts';
+import { isSilent, stepLag } from '../../jobset/view/silence.ts';
+import type { JobSetView, MemberView, ProgressView } from '../../jobset/view/status-view.ts';
 import { humanDuration } from '../../kube/duration.ts';
 import { printable } from '../../kube/quote.ts';
 
+/** `step 1,338`; undefined: no member reports steps. */
+export function stepText(group: GroupProgress | null): string | undefined {
+  const step = group?.highestStep;
+  return step === undefined ? undefined : `step ${withCommas(step)}`;
+}
+
 /**
- * `steps 300 to 331, checkpoint of step 300, 12.3 steps/s`, one line about stragglers, and one about
- * warm standbys.
+ * `checkpoint of step 1,300, 12 steps/s`, one line about stragglers, and one about warm standbys.
+ * The last member's step is told if it is behind by more than the age of reports explains.
  */
 export function groupLines(
-  group: GroupProgress | null,
+  { progress: group, syncedEpoch }: Pick<JobSetView, 'progress' | 'syncedEpoch'>,
   members: readonly MemberView[],
 ): readonly string[] {
-  if (group === null) return [];
-  const { lowestStep, highestStep, checkpoint, stepsPerSecond } = group;
-  const isEven = lowestStep === highestStep;
+  const { checkpoint, stepsPerSecond } = group ?? {};
+  const lag = group === null ? 0 : stepLag(group);
   const told = [
-    isEven ? undefined : `steps ${lowestStep} to ${highestStep}`,
-    isEven && lowestStep !== undefined ? `step ${lowestStep}` : undefined,
-    checkpoint === undefined ? undefined : `checkpoint of step ${checkpoint}`,
+    syncedEpoch === null || syncedEpoch === 0 ? undefined : `epoch ${syncedEpoch}`,
+    checkpoint === undefined ? undefined : `checkpoint of step ${withCommas(checkpoint)}`,
     stepsPerSecond === undefined ? undefined : rateText(stepsPerSecond),
+    lag === 0 ? undefined : `${withCommas(lag)} steps between the first and the last worker`,
   ].filter((part) => part !== undefined);
   const slow = members.filter(({ progress }) => progress?.isStraggler === true);
   const named = slow.slice(0, SHOWN_STRAGGLERS).map(stragglerText).join(', ');
@@ -35,9 +41,9 @@ export function groupLines(
 /** `standbys: 63 of 64 ready, 1 off: p-3 (a standby exited with 0)`; none where none is told. */
 function standbyLines(members: readonly MemberView[]): readonly string[] {
   const ready = members.filter(({ progress }) => progress?.standby === 'Ready').length;
-  const off = members.flatMap(({ pod, progress }) =>
+  const off = members.flatMap(({ label, progress }) =>
     progress !== null && hasNoStandbys(progress)
-      ? [`${pod} (${WHY_NO_STANDBYS[progress.standby]})`]
+      ? [`worker ${label} (${WHY_NO_STANDBYS[progress.standby]})`]
       : [],
   );
   if (ready === 0 && off.length === 0) return [];
@@ -64,14 +70,19 @@ const SHOWN_STANDBYS = 4;
 
 /** The phase of a Pod has a column already. */
 const COLUMNS: readonly (readonly [string, (of: ProgressView) => string | undefined])[] = [
-  ['STEP', ({ step }) => step?.toString()],
-  ['SILENT', ({ silentMs }) => humanDuration(silentMs)],
-  ['CHECKPOINT', ({ checkpoint }) => checkpoint?.toString()],
+  ['STEP', ({ step }) => (step === undefined ? undefined : withCommas(step))],
+  // A shorter silence says when the report came.
+  ['SILENT', (of) => (isSilent(of) ? humanDuration(of.silentMs) : undefined)],
+  ['CHECKPOINT', ({ checkpoint: of }) => (of === undefined ? undefined : withCommas(of))],
   ['WORKER PHASE', ({ phase }) => (phase === undefined ? undefined : printable(phase))],
 ];
 
 function stragglerText(member: MemberView): string {
-  return `Pod ${member.pod} (${rateText(member.progress?.stepsPerSecond ?? 0)})`;
+  return `worker ${member.label} (${rateText(member.progress?.stepsPerSecond ?? 0)})`;
+}
+
+function withCommas(step: number): string {
+  return step.toLocaleString('en');
 }
 
 /** A second, a minute or an hour: the shortest in which there is a step. */

@@ -5,9 +5,12 @@ import type { JobSetStatus, RestartRecord, Suspect } from '../../jobset/jobset.t
 import { EXTRA_RESTARTS, RESTART_EPOCH } from '../../jobset/names.ts';
 import { restartBudget } from '../../jobset/view/restart-budget.ts';
 import { type StatusView, statusView } from '../../jobset/view/status-view.ts';
-import { memberTable } from './member-table.ts';
+import * as printed from './member-table.ts';
 import { budgetText } from './restart-lines.ts';
 import { statusChanges } from './status-changes.ts';
+
+const AT = { isWide: false, nowMs: Date.parse('2026-01-01T00:10:00Z') };
+const memberTable = (view: StatusView): string => printed.memberTable(view, AT);
 
 const RECORD: RestartRecord = {
   epoch: 4,
@@ -35,11 +38,14 @@ function viewOf(...restartHistory: readonly RestartRecord[]): StatusView {
   return statusView({ ...jobSet, status: { ...jobSet.status, restartHistory } }, [], undefined);
 }
 
-/** The lines about restarts. */
+const wideTable = (view: StatusView): string => printed.memberTable(view, { ...AT, isWide: true });
+
+/** The lines of a wide table about restarts, from the newest on. */
 function told(...history: readonly RestartRecord[]): readonly string[] {
-  return memberTable(viewOf(...history))
-    .split('\n')
-    .slice(1, -2)
+  const lines = wideTable(viewOf(...history)).split('\n');
+  const first = lines.findIndex((line) => line.includes(' ended: '));
+  return lines
+    .slice(first, -1)
     .filter((line) => line !== '' && !line.includes('Pods are not there'));
 }
 
@@ -70,32 +76,32 @@ it('says that a user asked for a restart', () => {
   const metadata = { ...jobSet.metadata, annotations: { [RESTART_EPOCH]: '4' } };
   const { witness: _, ...record } = { ...RECORD, cause: 'Resumed' as const };
   const status = { ...jobSet.status, restartHistory: [record, { ...record, epoch: 3 }] };
-  const table = memberTable(statusView({ ...jobSet, metadata, status }, [], undefined));
+  const table = wideTable(statusView({ ...jobSet, metadata, status }, [], undefined));
   expect(table).toContain('epoch 4 ended: Requested');
   expect(table).toContain('epoch 3 ended: Resumed');
 });
 
 it('names who certainly failed first, not the Pod that was seen to fail', () => {
   expect(told({ ...RECORD, suspects: [suspect(5, 'Certain')] })).toEqual([
-    `  ${RECORD.time} epoch 4 ended: WorkerFailed; worker 5 of w (w-0, index 5), Pod w-0-5 on node node-b: killed by SIGKILL`,
+    '  2026-01-01 00:00:00 UTC epoch 4 ended: worker 5, Pod w-0-5 on node node-b: killed by SIGKILL',
   ]);
 });
 
 it('names all who are suspected where nothing is certain', () => {
   const suspects = [suspect(5, 'Likely'), suspect(6, 'Likely')];
   expect(told({ ...RECORD, suspects })).toEqual([
-    expect.stringContaining('WorkerFailed; likely worker 5 of w'),
-    expect.stringMatching(/^ {4}or likely worker 6 /),
+    expect.stringContaining('epoch 4 ended: likely worker 5, Pod w-0-5 on node'),
+    expect.stringMatching(/^ {4}or likely worker 6, /),
   ]);
 });
 
 it('says that the cause is not known, or not yet', () => {
   const seen = 'first seen: Pod w-0-9 exited with code 1 (WorkerExited)';
   expect(told(RECORD)).toEqual([
-    expect.stringContaining(`WorkerFailed; the cause is not known yet; ${seen}`),
+    expect.stringContaining(`ended: the cause is not known yet; ${seen}`),
   ]);
   expect(told({ ...RECORD, phases: { announceMs: 7 } })).toEqual([
-    expect.stringContaining(`WorkerFailed; the cause is not known; ${seen}`),
+    expect.stringContaining(`ended: the cause is not known; ${seen}`),
   ]);
 });
 
@@ -113,12 +119,12 @@ it('shows suspects and last words of the newest restart only', () => {
   expect(told(newest, earlier)).toHaveLength(2);
 });
 
-it('shows the end of last words, line by line, without what could change the terminal', () => {
+it('shows last words line by line, without what could change the terminal', () => {
   const text = `${'noise\n'.repeat(20)}Traceback:\r\n\n\tline 1\nError: \u001b[2J\u202eevil\u0000`;
   const lines = told({ ...RECORD, lastWords: { pod: 'w-0-9\u001b', text } });
   expect(lines.slice(1)).toEqual([
     '    last words of Pod w-0-9\\x1b:',
-    ...Array.from({ length: 5 }, () => '      noise'),
+    ...Array.from({ length: 20 }, () => '      noise'),
     '      Traceback:',
     '        line 1',
     '      Error: \\x1b[2J\\u202eevil\\x00',
@@ -135,11 +141,36 @@ it('tells of suspects when they are found, and of each once', () => {
   const judged = { ...RECORD, suspects: [suspect(5, 'Certain')] };
   const after = viewOf(judged);
   expect(statusChanges(before, after)).toEqual([
-    expect.stringMatching(/^worker 5 .*: killed by SIGKILL$/),
+    expect.stringMatching(/ epoch 4 ended: worker 5, .*: killed by SIGKILL$/),
   ]);
   expect(statusChanges(after, after)).toEqual([]);
   const next = viewOf({ ...judged, epoch: 5 }, RECORD);
-  expect(statusChanges(after, next)).toEqual([
-    expect.stringContaining('epoch 5 ended: WorkerFailed; worker 5'),
+  expect(statusChanges(after, next)).toEqual([expect.stringContaining('epoch 5 ended: worker 5')]);
+});
+
+it('tells the last failure in one line, and the last line of what the worker said', () => {
+  const lastWords = { pod: 'w-0-5', text: 'Traceback:\n  line 1\nRuntimeError: loss is NaN\n' };
+  const record = { ...RECORD, suspects: [suspect(5, 'Certain')], lastWords };
+  expect(memberTable(viewOf(record)).split('\n').slice(1, 3)).toEqual([
+    '  last failure 10m ago: worker 5 on node node-b: killed by SIGKILL',
+    '  last words: RuntimeError: loss is NaN',
   ]);
+});
+
+it('begins with what a person wants to know', () => {
+  const jobSet = jobSetWith(4, 5, 7);
+  const released = { ...jobSet, status: { ...jobSet.status, syncedEpoch: 5 } };
+  expect(memberTable(statusView(released, [], undefined)).split('\n')[0]).toBe(
+    'train: Running, 0 of 1 workers, 0 of 0 restarts used',
+  );
+});
+
+it('wraps at words on a narrow terminal, and never in a wide table', () => {
+  const record = { ...RECORD, suspects: [suspect(5, 'Certain')] };
+  const narrow = printed.memberTable(viewOf(record), { ...AT, width: 40 });
+  expect(narrow).toContain(
+    '\n  last failure 10m ago: worker 5 on node\n    node-b: killed by SIGKILL\n',
+  );
+  const wide = printed.memberTable(viewOf(record), { ...AT, isWide: true, width: 40 });
+  expect(wide).toContain('worker 5, Pod w-0-5 on node node-b: killed by SIGKILL\n');
 });

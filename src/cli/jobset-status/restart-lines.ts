@@ -2,16 +2,19 @@
 import { failureInWords, isFailure, othersInWords } from '../../jobset/culprits/failure-words.ts';
 import type { ReportedRestart } from '../../jobset/epoch/restart-request.ts';
 import type { RestartBudget } from '../../jobset/view/restart-budget.ts';
+import { withShortNames } from '../../jobset/view/short-names.ts';
 import { printable } from '../../kube/quote.ts';
+import { momentText } from './printed-text.ts';
 
-/** What ended an epoch. */
-export function restartLine(record: ReportedRestart): string {
-  const { epoch, time, cause, phases } = record;
-  const failure = failureText(record);
-  const who = failure === undefined ? '' : `; ${failure}`;
-  const announceMs = phases?.announceMs;
-  const took = announceMs === undefined ? '' : `; all had announced after ${announceMs} ms`;
-  return printable(`  ${time} epoch ${epoch} ended: ${cause}${who}${took}`);
+/** What names of members depend on. */
+interface Named {
+  readonly replicatedJobs: number;
+}
+
+/** What ended an epoch: `2026-01-01 00:10:00 UTC epoch 4 ended: worker 5 on node b: ...`. */
+export function restartLine(record: ReportedRestart, of: Named): string {
+  const { epoch, time, cause } = record;
+  return printable(`${momentText(time)} epoch ${epoch} ended: ${failureText(record, of) ?? cause}`);
 }
 
 /** `3 of 12 restarts used, with 2 extra`, and how long the last of them have led to nothing. */
@@ -29,26 +32,35 @@ export function budgetText({
 }
 
 /** Who failed first, or that this is not known; undefined: nobody failed. */
-export function failureText(record: ReportedRestart): string | undefined {
-  return isFailure(record) ? failureInWords(record, 'RankAndPod') : undefined;
+export function failureText(
+  record: ReportedRestart,
+  { replicatedJobs }: Named,
+): string | undefined {
+  if (!isFailure(record)) return undefined;
+  return withShortNames(failureInWords(record, 'RankAndPod'), replicatedJobs);
 }
 
-/** Other suspects, or why there are none, and the end of the last words. */
-export function culpritLines(record: ReportedRestart, shownWords = SHOWN_WORDS): readonly string[] {
+/** Other suspects, or why there are none, and the last words. */
+export function culpritLines(record: ReportedRestart, of: Named): readonly string[] {
   const { whyUnknown, lastWords } = record;
-  const lines = [...othersInWords(record, 'RankAndPod')];
+  const others = othersInWords(record, 'RankAndPod');
+  const lines = others.map((other) => withShortNames(other, of.replicatedJobs));
   if (whyUnknown !== undefined) lines.push(whyUnknown);
   if (lastWords !== undefined) {
-    lines.push(`last words of Pod ${lastWords.pod}:`, ...lastLines(lastWords.text, shownWords));
+    lines.push(`last words of Pod ${lastWords.pod}:`);
+    lines.push(...wordsOf(lastWords.text).map((line) => `  ${line}`));
   }
   // Texts of workers may contain anything.
-  return lines.map((line) => printable(`    ${line}`));
+  return lines.map(printable);
 }
 
-/** Lines of last words; a traceback ends with what matters. */
-const SHOWN_WORDS = 8;
+/** The end of the last words in one line: a traceback ends with what matters. */
+export function lastWordsLine({ lastWords }: ReportedRestart): string | undefined {
+  const words = lastWords && wordsOf(lastWords.text).at(-1)?.trim();
+  return words && printable(`last words: ${words}`);
+}
 
-function lastLines(text: string, shownWords: number): readonly string[] {
+function wordsOf(text: string): readonly string[] {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
-  return lines.slice(-shownWords).map((line) => `  ${line.replaceAll('\t', '  ')}`);
+  return lines.map((line) => line.replaceAll('\t', '  '));
 }

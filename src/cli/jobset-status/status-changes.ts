@@ -1,10 +1,10 @@
 /** The differences between two views of a JobSet. */
 
+import type { ReportedRestart } from '../../jobset/epoch/restart-request.ts';
 import type { StatusView } from '../../jobset/view/status-view.ts';
-import { printable } from '../../kube/quote.ts';
 import { avoidedLines } from '../goodput-lines.ts';
-import { conditionLine, jobSetLine, memberLine, memberName } from './member-table.ts';
-import { culpritLines, failureText, restartLine } from './restart-lines.ts';
+import { conditionLine, lastingLine, memberLine } from './member-table.ts';
+import { culpritLines, restartLine } from './restart-lines.ts';
 
 /**
  * One line each for what a log should show: the JobSet if its line has changed, new restarts,
@@ -17,7 +17,7 @@ export function statusChanges(
 ): readonly string[] {
   return [
     ...restarts(before, after),
-    ...changed(before === undefined ? [] : [jobSetLine(before.jobSet)], [jobSetLine(after.jobSet)]),
+    ...changed(before === undefined ? [] : [lineOf(before)], [lineOf(after)]),
     ...changed(
       before?.jobSet.conditions.map(conditionLine) ?? [],
       after.jobSet.conditions.map(conditionLine),
@@ -30,6 +30,10 @@ export function statusChanges(
     ...gone(before, after),
     ...problems(before, after),
   ];
+}
+
+function lineOf({ jobSet, members }: StatusView): string {
+  return lastingLine(jobSet, members);
 }
 
 function changed(before: readonly string[], after: readonly string[]): readonly string[] {
@@ -45,21 +49,23 @@ function restarts(before: StatusView | undefined, after: StatusView): readonly s
   const ended = after.jobSet.restartHistory
     .filter(({ epoch }) => epoch > (known?.epoch ?? 0))
     .reverse()
-    .map(restartLine);
+    .map((record) => restartLine(record, after.jobSet));
   // Evidence is judged after the restart has begun, so a record may name its culprits later.
   const isTold = known !== undefined && known.epoch === latest?.epoch;
-  const judged = latest && failureText(latest);
-  const failure = isTold && judged !== failureText(known) ? [printable(judged ?? '')] : [];
-  const culprits = latest === undefined ? [] : culpritLines(latest);
-  const news = [...ended, ...failure, ...changed(isTold ? culpritLines(known) : [], culprits)];
-  return news.map((line) => line.trimStart());
+  const told = isTold ? linesOf(known, after) : [];
+  const news = latest === undefined ? [] : changed(told, linesOf(latest, after));
+  return [...ended, ...news.filter((line) => !ended.includes(line))];
+}
+
+function linesOf(record: ReportedRestart, { jobSet }: StatusView): readonly string[] {
+  return [restartLine(record, jobSet), ...culpritLines(record, jobSet)];
 }
 
 function gone(before: StatusView | undefined, after: StatusView): readonly string[] {
   const pods = new Set(after.members.map(({ pod }) => pod));
   return (before?.members ?? [])
     .filter(({ pod }) => !pods.has(pod))
-    .map((member) => `${memberName(member)} Pod ${member.pod} is gone`);
+    .map((member) => `worker ${member.label}, Pod ${member.pod} is gone`);
 }
 
 function problems(before: StatusView | undefined, after: StatusView): readonly string[] {

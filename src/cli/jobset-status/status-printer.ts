@@ -3,7 +3,7 @@
 import type { StatusView } from '../../jobset/view/status-view.ts';
 import { documentOf, jobSetReference, nextDocument, type OutputForm } from '../output-form.ts';
 import { memberScreen, memberTable } from './member-table.ts';
-import { groupLines } from './progress-lines.ts';
+import { groupLines, stepText } from './progress-lines.ts';
 import { statusChanges } from './status-changes.ts';
 
 /** The output of a command. */
@@ -24,10 +24,15 @@ export const STANDARD_OUTPUT: Terminal = {
 };
 
 /** Shows one view once. */
-export function printStatus(view: StatusView, output: OutputForm, to: Terminal): void {
+export function printStatus(
+  view: StatusView,
+  output: OutputForm,
+  to: Terminal,
+  nowMs: number,
+): void {
   if (output === 'json' || output === 'yaml') to.write(documentOf(view, output));
   else if (output === 'name') to.write(`${jobSetReference(view.jobSet.name)}\n`);
-  else to.write(memberTable(view, output === 'wide'));
+  else to.write(memberTable(view, { isWide: output === 'wide', width: to.screen?.columns, nowMs }));
 }
 
 /**
@@ -50,7 +55,8 @@ export function livePrinter(
   if (to.screen !== undefined) {
     let clear = CLEAR_SCREEN;
     return (view) => {
-      const lines = memberScreen(view, to.screen ?? NO_SCREEN);
+      const options = { isWide: output === 'wide', nowMs: now().getTime() };
+      const lines = memberScreen(view, to.screen ?? NO_SCREEN, options);
       to.write(
         `${clear}${HOME}${lines.map((line) => `${line}${CLEAR_LINE}\n`).join('')}${CLEAR_REST}`,
       );
@@ -63,7 +69,7 @@ export function livePrinter(
   return (view) => {
     const time = now();
     const lines = [...statusChanges(before, view)];
-    const newest = groupLines(view.jobSet.progress, view.members);
+    const newest = progressLines(view);
     if (newest.join() !== progress && time.getTime() - progressMs >= PROGRESS_INTERVAL_MS) {
       lines.push(...newest);
       progress = newest.join();
@@ -72,6 +78,14 @@ export function livePrinter(
     for (const line of lines) to.write(`${time.toISOString()} ${line}\n`);
     before = view;
   };
+}
+
+/** None as long as nobody reports any. */
+function progressLines({ jobSet, members }: StatusView): readonly string[] {
+  if (jobSet.progress === null) return [];
+  const [first, ...rest] = groupLines(jobSet, members);
+  const told = [stepText(jobSet.progress), first].filter((part) => part !== undefined);
+  return [told.join(', '), ...rest];
 }
 
 /** Progress changes with every look at a healthy group. */

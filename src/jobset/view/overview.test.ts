@@ -138,13 +138,13 @@ describe('the last failure', () => {
         ],
       },
       9,
-      'the cause is not known; first seen: worker 3 of w (w-0, index 3) on node n: was killed by SIGKILL (Killed)',
+      'the cause is not known; first seen: worker 3 on node n: was killed by SIGKILL (Killed)',
     ],
     [
       'with a certain suspect',
       { restartHistory: [record(9, { witness: WITNESS, suspects: [SUSPECT] })] },
       9,
-      'worker 5 of w (w-0, index 5): exited with code 3 before the others',
+      'worker 5: exited with code 3 before the others',
     ],
     [
       'with a likely suspect',
@@ -154,7 +154,7 @@ describe('the last failure', () => {
         ],
       },
       9,
-      'likely worker 5 of w (w-0, index 5): exited with code 3 before the others',
+      'likely worker 5: exited with code 3 before the others',
     ],
     [
       'before what users ended',

@@ -11,6 +11,7 @@ import { identityOf, ownerKey, ownerOf } from '../membership.ts';
 import { type ConditionType, isTrue } from '../status/conditions.ts';
 import { hasEpochs, type JobSetState, jobSetState } from './jobset-state.ts';
 import { type RestartBudget, restartBudget } from './restart-budget.ts';
+import { withShortNames } from './short-names.ts';
 import { type ShownState, shownState } from './shown-state.ts';
 
 export interface OverviewRow {
@@ -80,7 +81,7 @@ export function overviewRow(
     goodput: goodput?.share ?? null,
     goodputUnknown: goodput === undefined ? NOT_ACCOUNTED : goodput.unknown,
     goodputUntilMs: goodput?.judgedUntilMs ?? null,
-    lastFailure: lastFailure(reportedRestarts(jobSet), conditions),
+    lastFailure: lastFailureOf(jobSet),
     createdMs: Date.parse(metadata.creationTimestamp ?? ''),
     finishedMs: end === undefined ? null : timeOf(end),
   };
@@ -113,6 +114,13 @@ const ENDS: readonly string[] = ['Completed', 'Failed'] satisfies readonly Condi
 
 /** The write that ends a JobSet records its failure with microseconds, its condition with seconds. */
 const ONE_WRITE_MS = 1000;
+
+/** Members are named by their ranks. */
+export function lastFailureOf(jobSet: JobSet): OverviewFailure | null {
+  const failure = lastFailure(reportedRestarts(jobSet), jobSet.status?.conditions ?? []);
+  const count = jobSet.spec.replicatedJobs?.length ?? 0;
+  return failure && { ...failure, text: withShortNames(failure.text, count) };
+}
 
 function lastFailure(
   history: readonly ReportedRestart[],

@@ -1,7 +1,7 @@
 /** How long the workers of a running group have been silent, where that is more than usual. */
 import type { JobSet } from '../jobset.ts';
 import { asRecorded } from '../overrides/recorded-annotations.ts';
-import { groupProgress, type MemberSteps } from '../progress/group-progress.ts';
+import { type GroupProgress, groupProgress, type MemberSteps } from '../progress/group-progress.ts';
 import { progressTimeouts } from '../progress/progress-timeouts.ts';
 
 export interface Silence {
@@ -58,4 +58,26 @@ function silence(sinceMs: number, forMs: number, limitMs: number | undefined): S
   const isLong = forMs >= (limitMs === undefined ? LONG_MS : limitMs / 2);
   const rounded = { sinceMs: Math.round(sinceMs / 1000) * 1000, isLong };
   return limitMs === undefined ? rounded : { ...rounded, limitMs };
+}
+
+/** Whether a worker is silent for longer than reports are old and its steps usually take. */
+export function isSilent({
+  silentMs,
+  stepsPerSecond = 0,
+}: Pick<MemberSteps, 'silentMs'> & { readonly stepsPerSecond?: number }): boolean {
+  const usualMs = stepsPerSecond > 0 ? (USUAL_STEPS * 1000) / stepsPerSecond : 0;
+  return silentMs > REPORT_NOISE_MS + usualMs;
+}
+
+/**
+ * Steps by which the last worker is behind the first, beyond what the age of their reports
+ * explains. 0 too while the rate is not known, which would say how much that is.
+ */
+export function stepLag({ lowestStep, highestStep, stepsPerSecond }: GroupProgress): number {
+  if (lowestStep === undefined || highestStep === undefined || stepsPerSecond === undefined) {
+    return 0;
+  }
+  const lag = highestStep - lowestStep;
+  // Who has just reported a step may have it ahead of all others.
+  return lag > (stepsPerSecond * REPORT_NOISE_MS) / 1000 + 1 ? lag : 0;
 }

@@ -27,7 +27,9 @@ import type { Progress } from '../progress/progress.ts';
 import { podHold } from '../starting/pod-hold.ts';
 import { FOR_TOOLS, isTrue } from '../status/conditions.ts';
 import { hasEpochs, type JobSetState, jobSetState } from './jobset-state.ts';
+import { lastFailureOf, type OverviewFailure } from './overview.ts';
 import { type RestartBudget, restartBudget } from './restart-budget.ts';
+import { rankOf } from './short-names.ts';
 import { type Seen, type ShownState, shownState } from './shown-state.ts';
 
 /**
@@ -60,6 +62,8 @@ export interface JobSetView extends RestartBudget {
   /** How many of the expected members have announced the current epoch. */
   readonly announced: number;
   readonly size: number;
+  /** How many ReplicatedJobs it has: if several, names of members need theirs. */
+  readonly replicatedJobs: number;
   /**
    * Until when a crash loop holds the next epoch back, in Unix milliseconds; null: nothing does. It
    * may be over while members are missing.
@@ -74,6 +78,8 @@ export interface JobSetView extends RestartBudget {
   readonly conditions: readonly ConditionView[];
   /** The newest first. */
   readonly restartHistory: readonly ReportedRestart[];
+  /** As in the list; null: none is recorded. */
+  readonly lastFailure: OverviewFailure | null;
   /** What became of its time; null: the operator does not account for it. */
   readonly goodput: GoodputAt | null;
   /** The newest first. */
@@ -87,6 +93,8 @@ export interface ConditionView {
 }
 
 export interface MemberView {
+  /** Its rank: `5`, or `workers/5` if there are several ReplicatedJobs; else the Pod's name. */
+  readonly label: string;
   readonly replicatedJob: string;
   readonly job: string;
   /** Completion index; null in a Job without. */
@@ -144,12 +152,14 @@ export function statusView(
   const history = jobSet.status?.restartHistory ?? [];
   const steps = reports?.flatMap((report) => report.progress ?? []) ?? [];
   const progress = groupProgress(steps);
+  const isReleased = jobSetState(jobSet) === 'Released';
   const members = pods
     .map((pod) => {
       const report = byPod.get(pod.metadata.name);
       return {
+        label: rankOf(jobSet, pod).label,
         ...memberView(pod, report, history, notReady),
-        progress: progressView(report?.progress, progress),
+        progress: progressView(report?.progress, progress, isReleased),
       };
     })
     .sort((a, b) => orderOf(a).localeCompare(orderOf(b), 'en', { numeric: true }));
@@ -172,13 +182,18 @@ function hasStarted({ status }: Pod): boolean {
   return status?.phase === 'Succeeded' || isTrue(status?.conditions, 'Ready');
 }
 
-function progressView(of: MemberSteps | undefined, group: GroupProgress): ProgressView | null {
+/** Who waits at the barrier makes no steps, and is no straggler for that. */
+function progressView(
+  of: MemberSteps | undefined,
+  group: GroupProgress,
+  isReleased: boolean,
+): ProgressView | null {
   if (of === undefined) return null;
   const { recent, startMs: _, ...progress } = of;
   return {
     ...progress,
     ...(recent === undefined ? {} : { stepsPerSecond: rateOf(recent) }),
-    isStraggler: isStraggler(of, group),
+    isStraggler: isReleased && isStraggler(of, group),
   };
 }
 
@@ -210,6 +225,8 @@ function jobSetView(
     ...restartBudget(jobSet),
     conditions: telling(status.conditions ?? [], announced >= size),
     restartHistory: reportedRestarts(jobSet),
+    replicatedJobs: jobSet.spec.replicatedJobs?.length ?? 0,
+    lastFailure: lastFailureOf(jobSet),
     avoidedNodes: status.avoidedNodes ?? [],
   };
 }
@@ -243,7 +260,7 @@ function memberView(
   report: MemberReport | undefined,
   history: readonly RestartRecord[],
   notReady: ReadonlySet<string>,
-): Omit<MemberView, 'progress'> {
+): Omit<MemberView, 'progress' | 'label'> {
   const { metadata, spec, status } = pod;
   const facts = podFacts(pod);
   const isEnding = metadata.deletionTimestamp !== undefined;

@@ -5,6 +5,7 @@ import type { MemberView } from '../../../jobset/view/status-view.ts';
 import { type Members, memberChanges, membersMessages } from './member-changes.ts';
 
 const MEMBER: MemberView = {
+  label: '0',
   replicatedJob: 'w',
   job: 'a-w-0',
   index: '0',
@@ -21,6 +22,7 @@ const MEMBER: MemberView = {
 
 const MEMBERS: fc.Arbitrary<readonly MemberView[]> = fc.uniqueArray(
   fc.record({
+    label: fc.constantFrom('0', '1'),
     replicatedJob: fc.constant('w'),
     job: fc.constantFrom('j-0', 'j-1'),
     index: fc.constantFrom('0', '1', null),

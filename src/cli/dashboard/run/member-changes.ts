@@ -67,6 +67,7 @@ const FIELDS = Object.keys({
   epoch: 1,
   channel: 1,
   lastCause: 1,
+  label: 1,
 } satisfies Record<keyof Omit<MemberView, 'progress'>, 1>) as (keyof Omit<
   MemberView,
   'progress'

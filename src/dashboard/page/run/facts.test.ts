@@ -9,6 +9,8 @@ const JOB_SET: JobSetView = {
   shown: { kind: 'Running', text: 'Running' },
   epoch: 4,
   syncedEpoch: 4,
+  replicatedJobs: 1,
+  lastFailure: null,
   announced: 3,
   size: 4,
   inPlaceRestarts: 3,

@@ -6,6 +6,7 @@ import { cellAt, inOrder, layOut, neighbour } from './layout.ts';
 import { COLORINGS, type Group, LOOKS, lookOf, silenceOf, stateOf } from './states.ts';
 
 const member = (more: Partial<MemberView> = {}): MemberView => ({
+  label: '0',
   replicatedJob: 'workers',
   job: 'train-workers-0',
   index: '0',

@@ -4,6 +4,7 @@ import { cellInWords, endInWords, factsOf } from './words.ts';
 
 const MEMBER: RunMember = {
   atMs: 1000,
+  label: '0',
   replicatedJob: 'w',
   job: 't-w-0',
   index: '3',
