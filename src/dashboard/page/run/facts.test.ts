@@ -84,7 +84,7 @@ describe('factsOf', () => {
   it('keeps the last step of a run that is over', () => {
     const progress = { lowestStep: 100, highestStep: 100, checkpoint: 90 };
     expect(told({ state: 'Completed', progress }, NONE).slice(2, 4)).toEqual([
-      'Last step; 100',
+      'Last step; 100; that was reported',
       'Checkpoint; 90',
     ]);
   });

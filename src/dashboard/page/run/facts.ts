@@ -127,7 +127,7 @@ function stepFact({ state, progress }: JobSetView): Fact {
     return { name: 'Step', value: '–', more: 'no member reports steps' };
   }
   const value = highestStep.toLocaleString('en');
-  if (isAtRest(state)) return { name: 'Last step', value, more: '' };
+  if (isAtRest(state)) return { name: 'Last step', value, more: 'that was reported' };
   const rate = stepsPerSecond === undefined ? '' : rateText(stepsPerSecond);
   const lag = highestStep - lowestStep;
   const noise = 1 + ((stepsPerSecond ?? 0) * REPORTS_MS) / 1000;
