@@ -37,6 +37,10 @@ class PromptChannel implements Channel {
     this.calls.push('ping');
   }
 
+  tellSuccess(epoch: number): void {
+    this.calls.push(`success ${epoch}`);
+  }
+
   giveNotice(epoch: number): Promise<void> {
     this.calls.push(`notice ${epoch}`);
     return this.notice;

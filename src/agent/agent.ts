@@ -2,6 +2,7 @@
  * Runs the barrier: events come in from the channel, from signals and from the worker; effects go
  * out to the channel, the marker and the body. One step at a time, in order.
  */
+import { isSuccess } from '../jobset/culprits/known.ts';
 import { ENV_LOST_NODE_DEADLINE } from '../jobset/names.ts';
 import { isSameTimeouts, type ProgressTimeouts } from '../jobset/progress/progress-timeouts.ts';
 import { defined } from '../kube/json/defined.ts';
@@ -293,12 +294,20 @@ class RunningAgent {
         break;
       case 'leave':
         logger.info('leaves the container', { reason: effect.reason.type });
+        this.#tellSuccess(effect.reason);
         // All are bounded in time and never fail.
         void Promise.all([this.#notice, body.dropStandby?.(), body.readLast?.()]).then(() =>
           this.#leave(effect.reason),
         );
         break;
     }
+  }
+
+  /** Peers that fail for want of this member may be heard of before its Pod is seen to succeed. */
+  #tellSuccess(reason: LeaveReason): void {
+    const ended = reason.type === 'WorkerExit' ? reason.exit.ended : undefined;
+    if (ended === undefined || !isSuccess(ended.evidence)) return;
+    this.#options.channel.tellSuccess(this.#state.marker.started, ended);
   }
 
   #writeMarker(marker: Marker): void {

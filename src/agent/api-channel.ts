@@ -96,6 +96,7 @@ export function createApiChannel(options: ApiChannelOptions): Channel {
     },
     announce: (announcement) => announcer.announce(announcement),
     giveNotice: (epoch) => announcer.giveNotice(epoch),
+    tellSuccess: () => undefined,
     askForPod: () => void announcer.lookAtPod(),
     ping: () => void announcer.lookAtPod(),
     close() {

@@ -70,6 +70,11 @@ export interface Channel {
    * sent or takes too long; never rejects.
    */
   giveNotice(epoch: number): Promise<void>;
+  /**
+   * Tells that the worker of `epoch` exited with 0, so that its time is known, and does not wait for
+   * an answer. Only over the hub: the API server would need a request of its own for each member.
+   */
+  tellSuccess(epoch: number, ended: EndedWorker): void;
   /** Asks the coordinator to confirm the agent's Pod by its UID. An answer may never come. */
   askForPod(): void;
   /** Asks the coordinator for a sign of life. An answer may never come. */

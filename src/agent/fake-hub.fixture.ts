@@ -1,5 +1,5 @@
 /** The operator's own hub with one member, or as many as have tokens, over streams in memory. */
-import type { HubAnnouncement } from '../jobset/hub/message.ts';
+import type { HubAnnouncement, WorkerSuccess } from '../jobset/hub/message.ts';
 import type { JobSet } from '../jobset/jobset.ts';
 import type { Stored, StringMap } from '../kube/meta.ts';
 import { Hub } from '../operator/hub/hub.ts';
@@ -31,6 +31,7 @@ export class FakeHub {
   announced: HubAnnouncement | undefined;
   /** Epochs for which the agents gave notice. */
   readonly notices: number[] = [];
+  readonly successes: WorkerSuccess[] = [];
   /** Reads of the JobSet that have begun. */
   reads = 0;
   /** While set, each read fails with it. */
@@ -91,6 +92,7 @@ export class FakeHub {
         return !isOld;
       },
       noticed: (_podUid, epoch) => this.notices.push(epoch),
+      succeeded: (_podUid, success) => this.successes.push(success),
     });
   }
 

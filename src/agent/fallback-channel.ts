@@ -8,7 +8,7 @@
 import type { Clock, Timer } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import { jitter, type Random } from '../runtime/ports/random.ts';
-import type { Announcement, Channel, ChannelListener } from './channel.ts';
+import type { Announcement, Channel, ChannelListener, EndedWorker } from './channel.ts';
 import type { HubContact } from './hub-conversation.ts';
 
 export interface FallbackChannelOptions {
@@ -93,6 +93,10 @@ class FallbackChannel implements Channel {
   async giveNotice(epoch: number): Promise<void> {
     const channel = this.#isHubReachable ? this.#hub : this.#api;
     await channel?.giveNotice(epoch);
+  }
+
+  tellSuccess(epoch: number, ended: EndedWorker): void {
+    this.#hub.tellSuccess(epoch, ended);
   }
 
   askForPod(): void {

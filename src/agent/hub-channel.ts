@@ -10,7 +10,7 @@ import { type Clock, sleep } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import { jitter, type Random } from '../runtime/ports/random.ts';
 import type { StreamConnector } from '../runtime/ports/stream.ts';
-import type { Announcement, Channel, ChannelListener } from './channel.ts';
+import type { Announcement, Channel, ChannelListener, EndedWorker } from './channel.ts';
 import { Conversation, type HubContact, type Outcome } from './hub-conversation.ts';
 import { ReachLog } from './reach/reach-log.ts';
 import { failedTry, unreached } from './reach/unreached.ts';
@@ -91,6 +91,10 @@ class HubChannel implements Channel {
   giveNotice(epoch: number): Promise<void> {
     this.#conversation?.notice(epoch);
     return Promise.resolve();
+  }
+
+  tellSuccess(epoch: number, ended: EndedWorker): void {
+    this.#conversation?.tellSuccess(epoch, ended);
   }
 
   close(): void {

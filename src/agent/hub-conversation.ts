@@ -3,6 +3,7 @@
  * means, and when silence counts as loss.
  */
 import {
+  type AgentMessage,
   encodeAgentMessage,
   type HubAnnouncement,
   type HubMessage,
@@ -14,7 +15,7 @@ import { LineSplitter } from '../runtime/client/watch-stream.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import { jitter, type Random } from '../runtime/ports/random.ts';
 import type { ByteStream } from '../runtime/ports/stream.ts';
-import { type Announcement, evidenceAt } from './channel.ts';
+import { type Announcement, type EndedWorker, evidenceAt } from './channel.ts';
 import { type FailedTry, failedTry } from './reach/unreached.ts';
 
 export type HubContact =
@@ -43,6 +44,8 @@ const DOUBT_AFTER_MS = 9000;
 const SILENCE_TIMEOUT_MS = 20_000;
 /** Per stream. */
 const MAX_OPEN_QUESTIONS = 8;
+
+type Ping = Extract<AgentMessage, { readonly type: 'ping' }>;
 
 export type Outcome =
   /** `Answered`: the stream served its purpose for a while. */
@@ -139,6 +142,12 @@ export class Conversation {
     if (this.#pings.size > MAX_OPEN_QUESTIONS && oldest !== undefined) this.#pings.delete(oldest);
   }
 
+  /** In a `ping`, because an older hub ends a stream at a type that it does not know. */
+  tellSuccess(epoch: number, ended: EndedWorker): void {
+    const evidence = evidenceAt(ended, this.#options.clock.monotonic());
+    this.#sayPing({ success: { epoch, ended: evidence } });
+  }
+
   notice(epoch: number): void {
     this.#say({ type: 'notice', epoch });
   }
@@ -231,7 +240,7 @@ export class Conversation {
     this.#timers = [...this.#timers.slice(0, 1), timer];
   }
 
-  #sayPing(asked: { readonly ask?: number }): void {
+  #sayPing(asked: Pick<Ping, 'ask' | 'success'>): void {
     this.#sentPings++;
     this.#say({ type: 'ping', ...asked, progress: this.#events.progress() });
   }

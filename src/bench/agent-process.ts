@@ -238,6 +238,7 @@ class Member implements Body {
         }),
       announce: (announcement) => channel.announce(announcement),
       giveNotice: (epoch) => channel.giveNotice(epoch),
+      tellSuccess: (epoch, ended) => channel.tellSuccess(epoch, ended),
       askForPod: () => channel.askForPod(),
       ping: () => channel.ping(),
       close: () => channel.close(),

@@ -293,7 +293,10 @@ export interface Suspect {
   readonly confidence: 'Certain' | 'Likely';
 }
 
-/** What a worker said last: its own message, or the end of its standard error. */
+/**
+ * What a worker said last: its own message, or the end of its standard error. `pod` is the first
+ * suspect that said anything, or else the witness, which may be no suspect.
+ */
 export interface LastWords {
   readonly pod: string;
   readonly text: string;

@@ -131,6 +131,16 @@ it('shows last words line by line, without what could change the terminal', () =
   ]);
 });
 
+it('says whose last words it shows, if they are not those of a suspect', () => {
+  const lastWords = { pod: 'w-0-9', text: 'bye' };
+  const titleOf = (more: Partial<RestartRecord>) => told({ ...RECORD, lastWords, ...more })[1];
+  expect(titleOf({})).toBe('    last words of Pod w-0-9:');
+  expect(titleOf({ suspects: [suspect(9, 'Certain')] })).toBe('    last words of Pod w-0-9:');
+  expect(titleOf({ suspects: [suspect(5, 'Certain')] })).toBe(
+    '    last words of Pod w-0-9, which is no suspect and was only seen first:',
+  );
+});
+
 it('escapes what a suspect holds', () => {
   const suspects = [{ ...suspect(5, 'Certain'), why: '\u001b]0;x\u0007', node: 'a\u2066b' }];
   expect(told({ ...RECORD, suspects })[0]).toMatch(/ on node a\\u2066b: \\x1b\]0;x\\a$/);

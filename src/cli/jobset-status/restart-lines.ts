@@ -1,5 +1,10 @@
 /** Renders the restarts of a JobSet: what ended each epoch, who failed first, what it said last. */
-import { failureInWords, isFailure, othersInWords } from '../../jobset/culprits/failure-words.ts';
+import {
+  failureInWords,
+  isFailure,
+  lastWordsTitle,
+  othersInWords,
+} from '../../jobset/culprits/failure-words.ts';
 import type { ReportedRestart } from '../../jobset/epoch/restart-request.ts';
 import type { RestartBudget } from '../../jobset/view/restart-budget.ts';
 import { withShortNames } from '../../jobset/view/short-names.ts';
@@ -47,7 +52,7 @@ export function culpritLines(record: ReportedRestart, of: Named): readonly strin
   const lines = others.map((other) => withShortNames(other, of.replicatedJobs));
   if (whyUnknown !== undefined) lines.push(whyUnknown);
   if (lastWords !== undefined) {
-    lines.push(`last words of Pod ${lastWords.pod}:`);
+    lines.push(`${lastWordsTitle(lastWords, record)}:`);
     lines.push(...wordsOf(lastWords.text).map((line) => `  ${line}`));
   }
   // Texts of workers may contain anything.

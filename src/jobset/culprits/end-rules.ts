@@ -79,7 +79,9 @@ export function firstToFail(known: Known): readonly Suspicion[] {
   const isAlone = ![...later, ...alike].some(({ atMs }) => atMs - first.atMs <= TOGETHER_MS);
   // Those of whom nothing is known may have been earlier than all these.
   if (!isAlone && !isTold) return [];
-  const isAfterAll = others.some(({ fate }) => fate.kind === 'Succeeded');
+  const isAfterAll =
+    others.some(({ fate }) => fate.kind === 'Succeeded') ||
+    ends.some((end) => isSuccess(end.evidence));
   const { member, evidence } = first;
   const why = `${endInWords(evidence)} before the others`;
   // Launchers may wait for each other, so which of them ends first is chance.

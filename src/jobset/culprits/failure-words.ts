@@ -4,7 +4,7 @@
  * that followed, so it is never told as the cause.
  */
 import { describeEnd, endInWords } from '../epoch/witness.ts';
-import type { RestartCause, RestartWitness, Suspect } from '../jobset.ts';
+import type { LastWords, RestartCause, RestartWitness, Suspect } from '../jobset.ts';
 
 export interface Failure {
   readonly cause: string;
@@ -41,6 +41,12 @@ export function othersInWords({ suspects = [] }: Failure, naming: Naming): reado
   return suspects
     .filter((suspect) => suspect !== first)
     .map((suspect) => `or ${suspectInWords(suspect, naming)}`);
+}
+
+/** Whose last words a record has: where the suspects said nothing, they are the witness's. */
+export function lastWordsTitle({ pod }: LastWords, { suspects = [] }: Failure): string {
+  const isSuspect = suspects.length === 0 || suspects.some((suspect) => suspect.pod === pod);
+  return `last words of Pod ${pod}${isSuspect ? '' : ', which is no suspect and was only seen first'}`;
 }
 
 /** Why nobody is named where the agents are sidecars: they do not see how their workers end. */

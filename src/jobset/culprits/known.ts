@@ -94,7 +94,11 @@ function isDeath(evidence: WorkerEvidence): boolean {
   return evidence.how === 'Hung' || (evidence.byItself === true && !isSuccess(evidence));
 }
 
-export function isSuccess({ how, byItself, exitCode }: WorkerEvidence): boolean {
+export function isSuccess({
+  how,
+  byItself,
+  exitCode,
+}: Pick<WorkerEvidence, 'how' | 'byItself' | 'exitCode'>): boolean {
   return how === 'Exited' && byItself === true && exitCode === 0;
 }
 

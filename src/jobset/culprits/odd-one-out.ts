@@ -1,6 +1,6 @@
 /** Rules about what few workers of a group did that was silent, unlike the rest. */
 import { silenceInWords } from './end-in-words.ts';
-import { type End, few, isSteppedOn, type Known, type Suspicion } from './known.ts';
+import { type End, few, isSteppedOn, isSuccess, type Known, type Suspicion } from './known.ts';
 import { readableLine } from './readable.ts';
 
 /** In the last 5 s, by all processes of a worker: more than half a processor is busy. */
@@ -21,8 +21,9 @@ export function oddOneOut(known: Known): readonly Suspicion[] {
     return stopped.map((each) => ({ ...each, confidence }));
   }
   if (pace === 'Unknown' && !isHang) return [];
-  // A member in a phase with a time-out of its own is where it says that it is.
-  const waiting = ends.filter(({ evidence }) => evidence.inPhase !== true);
+  // A member in a phase with a time-out of its own is where it says that it is, and one that has
+  // done its work waits for nobody.
+  const waiting = ends.filter(({ evidence }) => evidence.inPhase !== true && !isSuccess(evidence));
   const rules =
     pace === 'Unknown' ? [elsewhere] : [elsewhere, behind, inDiskWait, spinning, sleeping];
   for (const odd of rules) {

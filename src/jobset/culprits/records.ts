@@ -56,8 +56,8 @@ export function podsToRead(record: RestartRecord, facts: GroupFacts): readonly S
 }
 
 /**
- * The record with its suspects, and the last words of the first, or else of the witness. Suspects
- * that it has already stay: what happened since then says nothing about them.
+ * The record with its suspects, and the last words of the first that has some, or else of the
+ * witness. Suspects that it has already stay: what happened since then says nothing about them.
  */
 export function withSuspects(record: RestartRecord, facts: GroupFacts): RestartRecord {
   if (record.suspects !== undefined) return record;
@@ -68,8 +68,8 @@ export function withSuspects(record: RestartRecord, facts: GroupFacts): RestartR
     const place = { replicatedJob, jobIndex, ...defined({ completionIndex }) };
     return { worker, ...place, pod, ...defined({ node }), why, confidence };
   });
-  const lastWords =
-    lastWordsOf(suspects[0]?.pod, evidence) ?? lastWordsOf(record.witness?.pod, evidence);
+  const speakers = [...suspects, ...(record.witness === undefined ? [] : [record.witness])];
+  const lastWords = firstOf(speakers.map(({ pod }) => lastWordsOf(pod, evidence)));
   return {
     ...record,
     ...(suspects.length === 0 ? {} : { suspects }),
@@ -168,8 +168,12 @@ function endedContainer(
   return { kind: 'Ended', atMs, evidence: { ...end, ...oom, byItself: true, agoMs: 0 } };
 }
 
-function lastWordsOf(pod: string | undefined, { members }: GroupEvidence): LastWords | undefined {
+function firstOf<T>(values: readonly (T | undefined)[]): T | undefined {
+  return values.find((value) => value !== undefined);
+}
+
+function lastWordsOf(pod: string, { members }: GroupEvidence): LastWords | undefined {
   const fate = members.find(({ member }) => member.pod === pod)?.fate;
   const words = fate?.kind === 'Ended' ? readable(fate.evidence.lastWords ?? '') : '';
-  return pod === undefined || words.trim() === '' ? undefined : { pod, text: words };
+  return words.trim() === '' ? undefined : { pod, text: words };
 }

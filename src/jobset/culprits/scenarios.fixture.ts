@@ -143,6 +143,14 @@ export const SCENARIOS: readonly Scenario[] = [
     '2 Likely',
     one({ kind: 'Succeeded', atMs: T - 300 }, (rank) => ended(rank * 5, exited(1))),
   ),
+  row(
+    'exit 0 too early, of which the agent tells when it was',
+    '2 Likely',
+    one(ended(-300, exited(0)), (rank) => ended(rank * 5, exited(1))),
+  ),
+  row('a hang after most have finished, of which their agents tell', 'unknown', (rank, size) =>
+    rank < size / 2 ? ended(-70_000, exited(0, { step: 300 })) : hung(rank),
+  ),
   row('exit 0 of one, and long after that a segfault in another', '1 Certain', (rank) => {
     if (rank === C) return { kind: 'Succeeded', atMs: T - 60_000 };
     return rank === 1 ? ended(0, diedBy('SIGSEGV')) : stopped();

@@ -43,6 +43,13 @@ const withProgress = <T extends object>(message: T) =>
   fc
     .option(progress, { nil: undefined })
     .map((of) => ({ ...message, ...defined({ progress: of }) }));
+const SUCCESS = { how: 'Exited', exitCode: 0, byItself: true, agoMs: 40 };
+const success = fc.record({
+  epoch,
+  ended: fc
+    .record({ agoMs: count, silentMs: count, step: count })
+    .map((times) => ({ how: 'Exited' as const, exitCode: 0, byItself: true as const, ...times })),
+});
 const agentMessage: fc.Arbitrary<AgentMessage> = fc.oneof(
   fc
     .record({
@@ -54,6 +61,7 @@ const agentMessage: fc.Arbitrary<AgentMessage> = fc.oneof(
   announcement.chain((of) => withProgress({ type: 'announce', announcement: of } as const)),
   epoch.map((of) => ({ type: 'notice', epoch: of }) as const),
   withProgress({ type: 'ping' } as const),
+  fc.record({ type: fc.constant('ping' as const), success }),
 );
 const LONGEST_TIMEOUTS = { progressTimeout: 604_800_000, firstProgressTimeout: 604_800_000 };
 const hubMessage: fc.Arbitrary<HubMessage> = fc.oneof(
@@ -198,4 +206,17 @@ it('is at most a quarter of the limit, so that there is room for new members', (
   });
   expect(Buffer.byteLength(hello)).toBeLessThan(MAX_MESSAGE_BYTES / 4);
   expect(Buffer.byteLength(state)).toBeLessThan(MAX_MESSAGE_BYTES / 4);
+});
+
+it.each<[string, object]>([
+  ['without an epoch', { ended: SUCCESS }],
+  ['of no epoch', { epoch: 0, ended: SUCCESS }],
+  ['of a failure', { epoch: 3, ended: { ...SUCCESS, exitCode: 1 } }],
+  ['of a worker that was told to stop', { epoch: 3, ended: { ...SUCCESS, how: 'Stopped' } }],
+  ['without a time', { epoch: 3, ended: { how: 'Exited', exitCode: 0, byItself: true } }],
+])('a success %s counts as none, and the ping stays', (_, fields) => {
+  expect(parseAgentMessage(JSON.stringify({ type: 'ping', ask: 7, ...fields }))).toEqual({
+    type: 'ping',
+    ask: 7,
+  });
 });

@@ -5,6 +5,7 @@
  */
 import { defined } from '../../kube/json/defined.ts';
 import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
+import { isSuccess } from '../culprits/known.ts';
 import { parseEvidence, type WorkerEvidence, withEvidence } from '../culprits/worker-evidence.ts';
 import type { GroupState } from '../epoch/group-state.ts';
 import { isEpoch, MAX_EPOCH, reportedEnd, type WorkerEnd } from '../epoch/worker-end.ts';
@@ -48,8 +49,16 @@ export type AgentMessage =
       readonly type: 'ping';
       /** Asks whether the agent's Pod exists, under a number that the answer repeats. */
       readonly ask?: number;
+      /** The worker exited with 0, and the agent leaves. */
+      readonly success?: WorkerSuccess;
       readonly progress?: Progress | undefined;
     };
+
+/** How the worker of `epoch` exited with 0 by itself. */
+export interface WorkerSuccess {
+  readonly epoch: number;
+  readonly ended: WorkerEvidence;
+}
 
 export type HubMessage =
   | {
@@ -118,8 +127,8 @@ export function encodeAgentMessage(message: AgentMessage): string {
     case 'notice':
       return line(message);
     case 'ping': {
-      const { type, ask, progress } = message;
-      return line({ type, ask, ...progressFields(progress) });
+      const { type, ask, success, progress } = message;
+      return line({ type, ask, ...successFields(success), ...progressFields(progress) });
     }
   }
 }
@@ -175,7 +184,8 @@ export function parseAgentMessage(text: string): AgentMessage | Malformed {
     case 'ping': {
       const { ask } = object;
       if (ask !== undefined && !isCount(ask)) return malformed(text, 'a count as "ask"');
-      return { type: 'ping', ...defined({ ask }), ...progressOf(object) };
+      const success = successOf(object);
+      return { type: 'ping', ...defined({ ask, success }), ...progressOf(object) };
     }
     default:
       return malformed(text, 'a "type" that an agent sends');
@@ -234,6 +244,20 @@ function parseAnnouncement(object: JsonObject): HubAnnouncement | undefined {
   return reported === undefined || reported.epoch >= epoch
     ? undefined
     : { epoch, starts, cause: reported, ...known };
+}
+
+function successFields(success: WorkerSuccess | undefined): object {
+  if (success === undefined) return {};
+  const { lastWords: _, ...ended } = success.ended;
+  return { epoch: success.epoch, ended };
+}
+
+/** Like all evidence, one that is out of its bounds counts as none. */
+function successOf({ epoch, ended: told }: JsonObject): WorkerSuccess | undefined {
+  const ended = told === undefined ? undefined : parseEvidence(told);
+  if (ended === undefined || !isEpoch(epoch) || !isSuccess(ended)) return undefined;
+  const { lastWords: _, ...evidence } = ended;
+  return { epoch, ended: evidence };
 }
 
 function progressOf(object: JsonObject): { readonly progress?: Progress } {

@@ -56,6 +56,7 @@ class Scene {
       return true;
     },
     noticed: () => undefined,
+    succeeded: () => undefined,
   });
 
   constructor() {

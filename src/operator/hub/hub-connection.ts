@@ -95,6 +95,10 @@ export function connectHub(
       return tracker.podSpoke(podUid, spokenFacts(announcement));
     },
     left: (podUid, seenMs) => caches.fates.left(podUid, seenMs, tracker.livePod(podUid)?.pod),
+    succeeded: (podUid, success) => {
+      const pod = tracker.livePod(podUid)?.pod;
+      if (pod !== undefined) caches.fates.succeeded(pod, success);
+    },
     noticed: (podUid, epoch) => {
       tracker.podSpoke(podUid, { notice: { epoch } });
     },

@@ -92,6 +92,7 @@ class Scene {
     },
     announced: (pod, { epoch }) => this.announced.push(`${pod} ${epoch}`) > 0,
     noticed: (pod, epoch) => this.announced.push(`${pod} notice ${epoch}`),
+    succeeded: (pod, { epoch }) => this.announced.push(`${pod} success ${epoch}`),
   });
 
   async connect(pod: string, of: Partial<HubMember> = {}): Promise<Client> {
@@ -407,6 +408,16 @@ describe('the progress of a member', () => {
     expect(scene.hub.progress.progressOf('a')).toMatchObject(REPORT);
     scene.hub.podEnded('a');
     expect(scene.hub.progress.progressOf('a')).toBeUndefined();
+  });
+
+  it('comes with the success of a worker, whose time the agent knows', async () => {
+    const scene = new Scene();
+    const client = await scene.greeted('a');
+    const ended = { how: 'Exited', exitCode: 0, byItself: true, agoMs: 3 } as const;
+    client.say({ type: 'ping', success: { epoch: 3, ended } });
+    await scene.clock.advance(1);
+    expect(scene.announced).toContain('a success 3');
+    expect(client.isClosed).toBe(false);
   });
 
   it('is not taken from an agent of another JobSet', async () => {

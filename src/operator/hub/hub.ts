@@ -4,7 +4,12 @@
  * all that wait. What agents say is passed on at once: it is soft state, repeated in each hello
  * (`docs/design/hub.md#what-the-hub-promises`).
  */
-import type { AgentMessage, ByeReason, HubAnnouncement } from '../../jobset/hub/message.ts';
+import type {
+  AgentMessage,
+  ByeReason,
+  HubAnnouncement,
+  WorkerSuccess,
+} from '../../jobset/hub/message.ts';
 import { encodeHubMessage } from '../../jobset/hub/message.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { type GroupProgress, groupProgress } from '../../jobset/progress/group-progress.ts';
@@ -43,6 +48,8 @@ export interface HubOptions {
   /** False if the Pod has announced a newer epoch before. */
   readonly announced: (podUid: string, announcement: HubAnnouncement) => boolean;
   readonly noticed: (podUid: string, epoch: number) => void;
+  /** The worker of an agent exited with 0: evidence of when. */
+  readonly succeeded: (podUid: string, success: WorkerSuccess) => void;
   /** A stream is over; `seenMs` (monotonic) is when the agent was last known to live. */
   readonly left?: (podUid: string, seenMs: number) => void;
 }
@@ -207,6 +214,7 @@ export class Hub {
         break;
       case 'ping':
         if (message.ask !== undefined) this.#pods.ask(stream, message.ask);
+        if (message.success !== undefined) this.#options.succeeded(podUid, message.success);
         this.#report(stream.member, message.progress);
         break;
     }

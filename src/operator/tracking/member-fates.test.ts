@@ -90,6 +90,20 @@ describe('what agents tell', () => {
     ]);
   });
 
+  test('of a success counts for the epoch that runs, and is surer than what its Pod shows', () => {
+    const ended: WorkerEvidence = { how: 'Exited', exitCode: 0, byItself: true, agoMs: 300 };
+    fates.succeeded(podIn(1), { epoch: 2, ended });
+    fates.succeeded(podIn(1), { epoch: 4, ended });
+    expect([2, 3, 4].map((epoch) => fates.of(TRAIN, epoch))).toEqual([[], [], []]);
+    fates.succeeded(podIn(1), { epoch: 3, ended });
+    nowMs += 5000;
+    fates.podSucceeded(podIn(1));
+    fates.podGone(podIn(1));
+    expect(fates.of(TRAIN, 3).map(({ fate }) => fate)).toEqual([
+      { kind: 'Ended', atMs: 99_700, evidence: ended },
+    ]);
+  });
+
   test('keeps its first date when it is repeated', () => {
     fates.announced(podIn(1), { epoch: 4, ended: KILLED });
     nowMs += 9000;

@@ -7,7 +7,7 @@ import type { Fate, Member, MemberEvidence } from '../../jobset/culprits/group-e
 import { placeIn } from '../../jobset/culprits/worker-name.ts';
 import { releasedEpoch } from '../../jobset/epoch/dialect.ts';
 import { type PodFacts, podFacts } from '../../jobset/epoch/pod-facts.ts';
-import type { HubAnnouncement } from '../../jobset/hub/message.ts';
+import type { HubAnnouncement, WorkerSuccess } from '../../jobset/hub/message.ts';
 import type { JobSetStatus } from '../../jobset/jobset.ts';
 import { membershipOf, type Owner, ownerKey } from '../../jobset/membership.ts';
 import { REPLICATED_JOB_NAME } from '../../jobset/names.ts';
@@ -98,6 +98,13 @@ export class MemberFates {
     } else if (leftMs !== undefined && this.#epochOf(pod, podFacts(pod)) === epoch - 1) {
       this.#note(pod, epoch - 1, { kind: 'Returned', atMs: leftMs });
     }
+  }
+
+  /** Its agent tells when its worker exited with 0, which the Pod shows only later. */
+  succeeded(pod: Pod, { epoch, ended }: WorkerSuccess): void {
+    if (this.#epochOf(pod, podFacts(pod)) !== epoch) return;
+    const atMs = this.#options.nowMs() - ended.agoMs;
+    this.#note(pod, epoch, { kind: 'Ended', atMs, evidence: ended });
   }
 
   /** The stream of a Pod's agent is over, and `seenMs` is when the agent was last known to live. */

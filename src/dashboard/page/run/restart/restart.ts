@@ -1,7 +1,11 @@
 /** One restart: who failed first, how long each phase took, what was said last, what it cost. */
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
-import { failureInWords, isFailure } from '../../../../jobset/culprits/failure-words.ts';
+import {
+  failureInWords,
+  isFailure,
+  lastWordsTitle,
+} from '../../../../jobset/culprits/failure-words.ts';
 import type { ReportedRestart } from '../../../../jobset/epoch/restart-request.ts';
 import { describeWitness } from '../../../../jobset/epoch/witness.ts';
 import type { TimelineSegment } from '../../../../jobset/goodput/timeline.ts';
@@ -84,7 +88,7 @@ export function Restart(props: RestartProps): VNode {
                 }
               </p>
             </div>`
-          : html`<${Words} ...${{ lastWords, showMember }} />`
+          : html`<${Words} ...${{ lastWords, record, showMember }} />`
       }
     </div>
   </section>`;
@@ -217,12 +221,15 @@ function Suspects({ suspects, showMember }: SuspectsProps): VNode {
 
 interface WordsProps {
   readonly lastWords: LastWords;
+  readonly record: ReportedRestart;
   readonly showMember: (pod: string) => void;
 }
 
-function Words({ lastWords: { pod, text }, showMember }: WordsProps): VNode {
+function Words({ lastWords, record, showMember }: WordsProps): VNode {
+  const { pod, text } = lastWords;
   return html`<div class="restart-part is-whole">
-    <h3>Last words of <${PodLink} ...${{ pod, showMember }} /></h3>
+    <h3>${shown(capitalized(lastWordsTitle(lastWords, record)), 400)}</h3>
+    <p class="quiet"><${PodLink} ...${{ pod, showMember }} /></p>
     <pre class="last-words" tabindex="0">${lastLines(text).join('\n')}</pre>
   </div>`;
 }
