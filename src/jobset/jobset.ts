@@ -293,10 +293,7 @@ export interface Suspect {
   readonly confidence: 'Certain' | 'Likely';
 }
 
-/**
- * What a worker said last: its own message, or the end of its standard error. `pod` is the first
- * suspect that said anything, or else the witness, which may be no suspect.
- */
+/** What a suspect said last, or else the witness: its message, or the end of its standard error. */
 export interface LastWords {
   readonly pod: string;
   readonly text: string;

@@ -138,7 +138,10 @@ describe.each(RESTART_MODES)('a group in mode %s', (mode) => {
     expect(second).not.toContain('dies');
     const { stdout: failed } = await lockstep('logs', name, '--failed', '--timestamps');
     expect(failed).toMatch(/^(\[1\] \d{4}-\S+Z .*\n)+$/);
-    expect(failed).toMatch(/ dies\n/);
+    expect(failed).toMatch(/ dies\n$/);
+    // The worker that was started in place counts again, in the same log.
+    const { stdout: tail } = await lockstep('logs', name, '--failed', '--tail', '2');
+    expect(tail).toMatch(/^\[1\] count \d+\n\[1\] dies\n$/);
   });
 
   it('has a report that says who failed', async () => {

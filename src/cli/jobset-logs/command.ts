@@ -1,10 +1,12 @@
 /** `lockstep logs JOBSET`: the logs of all members, merged in the order of time. */
+import type { JobSet } from '../../jobset/jobset.ts';
+import { defined } from '../../kube/json/defined.ts';
 import { JOBS } from '../../kube/objects/job.ts';
 import { PODS } from '../../kube/objects/pod.ts';
 import { allPages } from '../../runtime/client/pages.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 import { labelledBy, type NamedJobSet, withJobSet } from '../named-jobset.ts';
-import { epochWindow } from './epoch-lines.ts';
+import { type EpochWindow, epochWindow } from './epoch-lines.ts';
 import { followLogs } from './follow.ts';
 import { failedPods, hasRank, logMembers, rankProblem } from './log-members.ts';
 import type { LogsOptions } from './options.ts';
@@ -27,20 +29,37 @@ export async function jobSetLogs(options: LogsOptions, flags: ConnectionFlags): 
 
 function selection(
   { jobSet }: NamedJobSet,
-  { rank, epoch, onlyFailed, withTimestamps, withAgent }: LogsOptions,
+  options: LogsOptions,
 ): Pick<LogsJob, 'shown' | 'isWanted'> {
+  const { rank, epoch, onlyFailed, withTimestamps, withAgent, tailLines } = options;
   const rankFault = rank === undefined ? undefined : rankProblem(jobSet, rank);
   if (rankFault !== undefined) throw new Error(rankFault);
   const found = epoch === undefined ? undefined : epochWindow(jobSet, epoch);
   if (found !== undefined && 'problem' in found) throw new Error(`--epoch: ${found.problem}`);
   const failed = onlyFailed ? failedPods(jobSet.status?.restartHistory, epoch) : undefined;
-  if (failed?.length === 0) throw new Error('--failed: no failure is recorded');
+  if (onlyFailed && failed === undefined) throw new Error('--failed: no failure is recorded');
+  const window = found?.window ?? (failed && failedWindow(jobSet, failed.epoch, options));
   return {
-    shown: { withTimestamps, withAgent, window: found?.window },
+    // A server would count the lines of later epochs too.
+    shown: { withTimestamps, withAgent, window, ...(window && defined({ tailLines })) },
     isWanted: (member) =>
       (rank === undefined || hasRank(member, rank)) &&
-      (failed === undefined || failed.includes(member.pod.metadata.name)),
+      (failed === undefined || failed.pods.includes(member.pod.metadata.name)),
   };
+}
+
+/**
+ * A worker that was started again in place writes into the same log, behind what the failed one
+ * said. Undefined: what is wanted is not bound to the failure, or no worker ran in that epoch.
+ */
+function failedWindow(
+  jobSet: JobSet,
+  epoch: number,
+  { isFollowed, sinceSeconds }: LogsOptions,
+): EpochWindow | undefined {
+  if (isFollowed || sinceSeconds !== undefined) return undefined;
+  const found = epochWindow(jobSet, epoch);
+  return 'window' in found ? found.window : undefined;
 }
 
 async function showLogs(job: LogsJob): Promise<void> {

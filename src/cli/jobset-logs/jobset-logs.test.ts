@@ -356,10 +356,11 @@ describe('whose lines are shown', () => {
       { ...RECORD, epoch: 3, witness, suspects: [suspect] },
       { ...RECORD, witness },
     ];
-    expect(failedPods(history, undefined)).toEqual(['w-0-5']);
-    expect(failedPods(history, 2)).toEqual(['w-0-9']);
-    expect(failedPods(history, 1)).toEqual([]);
-    expect(failedPods([{ ...RECORD, cause: 'Scaled' }, ...history], undefined)).toEqual(['w-0-5']);
+    expect(failedPods(history, undefined)).toEqual({ epoch: 3, pods: ['w-0-5'] });
+    expect(failedPods(history, 2)).toEqual({ epoch: 2, pods: ['w-0-9'] });
+    expect(failedPods(history, 1)).toBeUndefined();
+    const scaled = [{ ...RECORD, cause: 'Scaled' as const }, ...history];
+    expect(failedPods(scaled, undefined)).toEqual({ epoch: 3, pods: ['w-0-5'] });
   });
 
   it.each<[string | undefined, number, string | undefined]>([

@@ -12,20 +12,51 @@ export interface ShownLines {
   /** Show what the agent itself says in the log of its worker. */
   readonly withAgent: boolean;
   readonly window: EpochWindow | undefined;
+  /** Only so many of the last lines of the window. */
+  readonly tailLines?: number;
 }
 
 /** The lines that are to be shown, with their label. */
 export async function* shownLines(
   lines: AsyncIterable<TimedLine>,
   label: string,
-  { withAgent, window }: ShownLines,
+  { withAgent, window, tailLines }: ShownLines,
 ): AsyncGenerator<LabelledLine> {
   const judged = withAgentLines(lines);
-  const wanted = window === undefined ? judged : linesOfEpoch(judged, window);
-  for await (const { agentLine, ...line } of wanted) {
-    if (agentLine !== undefined && !withAgent) continue;
-    yield { ...line, label };
+  const inWindow = window === undefined ? judged : linesOfEpoch(judged, window);
+  const wanted = labelled(inWindow, label, withAgent);
+  yield* window === undefined || tailLines === undefined ? wanted : lastOf(wanted, tailLines);
+}
+
+async function* labelled(
+  lines: AsyncIterable<TimedLine & JudgedLine>,
+  label: string,
+  withAgent: boolean,
+): AsyncGenerator<LabelledLine> {
+  for await (const { agentLine, ...line } of lines) {
+    if (agentLine === undefined || withAgent) yield { ...line, label };
   }
+}
+
+/** For one log. Of more, the last are shown. */
+const MAX_TAIL_BYTES = 16 * 1024 * 1024;
+
+async function* lastOf(
+  lines: AsyncIterable<LabelledLine>,
+  count: number,
+): AsyncGenerator<LabelledLine> {
+  const kept: LabelledLine[] = [];
+  let bytes = 0;
+  for await (const line of lines) {
+    kept.push(line);
+    bytes += bytesOf(line);
+    while (kept.length > count || bytes > MAX_TAIL_BYTES) {
+      const oldest = kept.shift();
+      if (oldest === undefined) break;
+      bytes -= bytesOf(oldest);
+    }
+  }
+  yield* kept;
 }
 
 async function* withAgentLines(

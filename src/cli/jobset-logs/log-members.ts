@@ -55,16 +55,20 @@ export function rankProblem({ spec }: JobSet, wanted: WantedRank): string | unde
   return `--rank: there is no rank ${wanted.rank}: ${known.join(', ')}`;
 }
 
-/** Names of the Pods that failed: the suspects, or else the first that was seen to fail. */
+/**
+ * The newest failure, or that of `epoch`: in which epoch it was, and the Pods that failed, which are
+ * the suspects, or else the first that was seen to fail.
+ */
 export function failedPods(
   history: readonly RestartRecord[] | undefined,
   epoch: number | undefined,
-): readonly string[] {
+): { readonly epoch: number; readonly pods: readonly string[] } | undefined {
   const records = (history ?? []).filter((one) => epoch === undefined || one.epoch === epoch);
   const failure = records.find(({ suspects, witness }) => suspects?.length || witness);
-  const suspects = failure?.suspects ?? [];
-  if (suspects.length > 0) return suspects.map(({ pod }) => pod);
-  return failure?.witness === undefined ? [] : [failure.witness.pod];
+  if (failure === undefined) return undefined;
+  const { suspects = [], witness } = failure;
+  const seen = suspects.length > 0 || witness === undefined ? suspects : [witness];
+  return { epoch: failure.epoch, pods: seen.map(({ pod }) => pod) };
 }
 
 /** The name of the container to read. Throws if the Pod has no such container. */

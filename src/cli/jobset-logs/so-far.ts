@@ -43,7 +43,7 @@ export function memberLog(
     pod,
     container: containerOf(pod, container),
     first: {
-      ...(tailLines === undefined ? {} : { tailLines }),
+      ...(tailLines === undefined || window !== undefined ? {} : { tailLines }),
       ...(sinceSeconds === undefined ? {} : { sinceSeconds }),
       ...(window === undefined ? {} : { sinceTime: wholeSecond(window.fromMs - CLOCK_SKEW_MS) }),
     },
