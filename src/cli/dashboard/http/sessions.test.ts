@@ -6,6 +6,11 @@ import { passingAccessKey } from './access-key.ts';
 import { Sessions } from './sessions.ts';
 
 const HOST = '127.0.0.1:8475';
+
+function proofOf(secret: string, host: string, start: string): string {
+  return createHmac('sha256', secret).update(proofText(host, start)).digest('base64url');
+}
+
 let clock: VirtualClock;
 let key: ReturnType<typeof passingAccessKey>;
 let sessions: Sessions;
@@ -53,6 +58,17 @@ describe('a token', () => {
     expect(key.key).not.toBe(before);
   });
 
+  it('that two browsers bring ends sessions that the first has opened with its pass', () => {
+    const own = opened(sessions.printedToken);
+    const token = sessions.openedToken();
+    opened(token);
+    const { id, secret } = sessions.newPass(HOST);
+    const more = sessions.renew({ id, proof: proofOf(secret, HOST, sessions.start) }, HOST);
+    opened(token);
+    expect('cookie' in more && sessions.has(more.cookie)).toBe(false);
+    expect(sessions.has(own)).toBe(true);
+  });
+
   it('that a browser with another session brings second ends that of the first too', () => {
     const own = opened(sessions.printedToken);
     const token = sessions.openedToken();
@@ -98,10 +114,6 @@ describe('sessions', () => {
 });
 
 describe('a pass', () => {
-  function proofOf(secret: string, host: string, start: string): string {
-    return createHmac('sha256', secret).update(proofText(host, start)).digest('base64url');
-  }
-
   it('gives a session of the next start', () => {
     const { id, secret } = sessions.newPass(HOST);
     const next = new Sessions({ key, clock });

@@ -38,6 +38,8 @@ export class Sessions {
   /** By digest, the oldest first: how long a look takes says nothing about a secret. */
   readonly #tokens = new Map<string, Token>();
   readonly #sessions = new Set<string>();
+  /** Digests of sessions that were opened with the pass of a page. */
+  readonly #renewed = new Set<string>();
   #printed = '';
 
   /** Another token is the one for the printed address now. */
@@ -100,12 +102,18 @@ export class Sessions {
       .digest();
     const given = Buffer.from(proof, 'base64url');
     const isProven = given.length === expected.length && timingSafeEqual(given, expected);
-    return isProven ? { cookie: this.#open() } : { why: NO_SESSION };
+    if (!isProven) return { why: NO_SESSION };
+    const cookie = this.#open();
+    this.#renewed.add(digest(cookie));
+    dropOldest(this.#renewed, MAX_SESSIONS);
+    return { cookie };
   }
 
   #endStolen(session: string): void {
     this.#sessions.delete(session);
-    // The thief may have asked for a pass.
+    // The thief may have asked for a pass, and have opened more sessions with it.
+    for (const renewed of this.#renewed) this.#sessions.delete(renewed);
+    this.#renewed.clear();
     this.#key.renew();
   }
 
