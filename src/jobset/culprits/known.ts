@@ -56,7 +56,8 @@ export function knownOf({ size, members }: GroupEvidence): Known {
   ends.sort((a, b) => a.atMs - b.atMs || compare(a.member, b.member));
   others.sort((a, b) => timeOf(a.fate) - timeOf(b.fate) || compare(a.member, b.member));
   const deaths = ends.filter(({ evidence }) => isDeath(evidence));
-  const firstMs = (deaths[0] ?? ends[0])?.atMs;
+  // A member may have finished long before all this.
+  const firstMs = (deaths[0] ?? ends.find(({ evidence }) => !isSuccess(evidence)))?.atMs;
   const isAccountedFor = members.length >= size && members.every(({ fate }) => isSure(fate));
   const isTold = isAccountedFor && others.every(({ fate }) => fate.kind !== 'Lost');
   const pace = paceAt(firstMs, ends);
