@@ -102,6 +102,19 @@ describe('the processes of a worker', () => {
     expect(scene.seen()).toMatchObject({ cpuMs: 400, runnableMs: 4900 });
   });
 
+  test('do not spin because a thread was not measured before', async () => {
+    const scene = new Scene();
+    scene.set('1', 'S', 0, [[1, 100]]);
+    await scene.clock.advance(2500);
+    scene.set('1', 'S', 0, [
+      [1, 200],
+      [7, 3_600_000],
+      [8, 300],
+    ]);
+    await scene.clock.advance(5000);
+    expect(scene.seen()).toMatchObject({ runnableMs: 300 });
+  });
+
   test('wait for a disk if one did so 5 s before, too', async () => {
     const scene = new Scene();
     scene.set('1', 'D');

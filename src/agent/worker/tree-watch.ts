@@ -163,11 +163,14 @@ function cpuMsBetween(
 
 /** For 5 s, by the thread that ran or waited for a CPU for longest; undefined: not known. */
 function runnableMsBetween(before: TreeLook, newest: TreeLook): number | undefined {
-  const share = SPAN_MS / (newest.atMs - before.atMs);
+  const passedMs = newest.atMs - before.atMs;
   const all = [...newest.processes].flatMap(([id, { runnableMs }]) =>
-    [...runnableMs].map(
-      ([thread, ms]) => ms - (before.processes.get(id)?.runnableMs.get(thread) ?? 0),
-    ),
+    [...runnableMs].flatMap(([thread, ms]) => {
+      const beforeMs = before.processes.get(id)?.runnableMs.get(thread);
+      // It is older than that look, which did not measure it: a look is bounded.
+      if (beforeMs === undefined && ms > passedMs) return [];
+      return [ms - (beforeMs ?? 0)];
+    }),
   );
-  return all.length === 0 ? undefined : share * Math.max(0, ...all);
+  return all.length === 0 ? undefined : (SPAN_MS / passedMs) * Math.max(0, ...all);
 }

@@ -393,11 +393,15 @@ export const SCENARIOS: readonly Scenario[] = [
     if (rank === C) return { kind: 'Lost', seenMs: T - 40_000, deletedMs: T + 300_000 };
     return ended(rank * 10, exited(1, { silentMs: 40_000 }));
   }),
-  row('a Pod is deleted, long after another member told that it had finished', '2 Certain', (rank) => {
-    if (rank === 1) return ended(-600_000, exited(0, { step: 10 }));
-    if (rank === C) return { kind: 'Lost', seenMs: T - 20, deletedMs: T };
-    return stopped();
-  }),
+  row(
+    'a Pod is deleted, long after another member told that it had finished',
+    '2 Certain',
+    (rank) => {
+      if (rank === 1) return ended(-600_000, exited(0, { step: 10 }));
+      if (rank === C) return { kind: 'Lost', seenMs: T - 20, deletedMs: T };
+      return stopped();
+    },
+  ),
   row('no member tells anything', 'unknown', () => undefined),
   row(
     'the last failure: only the first to die has told, by SIGKILL',
