@@ -40,10 +40,11 @@ const MAX_NAME_CHARACTERS = 253;
  */
 const MAX_SHARED = 4_096;
 
-/** The transformation of one cache. */
-export function boundedMetadata(): (
-  object: Stored<PartialObjectMetadata>,
-) => Stored<PartialObjectMetadata> {
+/** The transformation of one cache, which keeps these labels too. */
+export function boundedMetadata(
+  labelsToo: readonly string[] = [],
+): (object: Stored<PartialObjectMetadata>) => Stored<PartialObjectMetadata> {
+  const keptLabels = [...LABELS, ...labelsToo];
   const known = new Map<string, unknown>();
   const shared = <T>(value: T): T => {
     const text = JSON.stringify(value);
@@ -69,7 +70,7 @@ export function boundedMetadata(): (
         creationTimestamp: shared(creationTimestamp),
         ...(namespace === undefined ? {} : { namespace: shared(namespace) }),
         ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
-        ...(labels === undefined ? {} : { labels: shared(valuesOf(LABELS, labels)) }),
+        ...(labels === undefined ? {} : { labels: shared(valuesOf(keptLabels, labels)) }),
         ...(annotations === undefined ? {} : { annotations: valuesOf(ANNOTATIONS, annotations) }),
         ...(isTracked ? { finalizers: TRACKED } : {}),
         ...(ownerReferences === undefined

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { storedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
+import { JOB_INDEX, REPLICATED_JOB_NAME } from '../../jobset/names.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
@@ -34,4 +35,17 @@ test('keeps all of a Job that a JobSet controls', () => {
   const job = jobOf(TRAIN.metadata.uid);
   expect(kept(job)).toEqual(job);
   expect(isWhole(job)).toBe(true);
+});
+
+test('a Job that is not whole still says where its Pods are in the group', () => {
+  const job = jobOf('another');
+  const { metadata, spec } = kept({
+    ...job,
+    spec: { ...job.spec, parallelism: 4, completions: 4 },
+  });
+  expect(metadata.labels).toMatchObject({
+    [REPLICATED_JOB_NAME]: 'w',
+    [JOB_INDEX]: job.metadata.labels?.[JOB_INDEX],
+  });
+  expect(spec).toMatchObject({ parallelism: 4, completions: 4 });
 });

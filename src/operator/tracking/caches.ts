@@ -6,7 +6,7 @@
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { isManagedByUs, type ManagedScope } from '../../jobset/manager.ts';
 import { isChildOf, ownerKey, ownerOf } from '../../jobset/membership.ts';
-import { JOBSET_NAME } from '../../jobset/names.ts';
+import { JOB_INDEX, JOBSET_NAME, REPLICATED_JOB_NAME } from '../../jobset/names.ts';
 import { asRecorded } from '../../jobset/overrides/recorded-annotations.ts';
 import { isFinished } from '../../jobset/status/conditions.ts';
 import { defined } from '../../kube/json/defined.ts';
@@ -176,19 +176,23 @@ export function informersUntil(informers: Informers, until: AbortSignal): Inform
 /**
  * Any user's Jobs are watched, for their names and Pods. They may have a megabyte each, and name any
  * JobSet as their controller. So only Jobs whose JobSet is known are kept whole. The two watches may
- * differ by moments: the JobSet reads its Jobs that are not whole again.
+ * differ by moments: the JobSet reads its Jobs that are not whole again. What places their Pods in the
+ * group stays.
  */
 export function withSpecOfChildren(
   jobSets: Pick<Store<JobSet>, 'get'>,
 ): (job: Stored<Job>) => Stored<Job> {
-  const bounded = boundedMetadata();
+  const bounded = boundedMetadata([REPLICATED_JOB_NAME, JOB_INDEX]);
   return (job) => {
     const owner = ownerOf(job);
     const jobSet = owner && jobSets.get(`${owner.namespace}/${owner.name}`);
     if (jobSet !== undefined && isChildOf(job, jobSet)) return withoutManagedFields(job);
-    const { suspend } = job.spec;
+    const { suspend, completions, parallelism } = job.spec;
     const template = { spec: { containers: [] } };
-    return { ...bounded(job), spec: { ...defined({ suspend }), template } };
+    return {
+      ...bounded(job),
+      spec: { ...defined({ suspend, completions, parallelism }), template },
+    };
   };
 }
 

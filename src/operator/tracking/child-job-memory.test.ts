@@ -70,3 +70,12 @@ test('shows a Job whole that the cache keeps without its spec, once it was read'
   expect(jobs.view([cut])).toEqual([jobAt('4')]);
   expect(jobs.view([jobAt('5')]), 'the cache has it whole').toEqual([jobAt('5')]);
 });
+
+test('remembers a finished Job that the cache never had whole', () => {
+  const jobs = memory();
+  const cut = { ...jobAt('4'), spec: { template: { spec: { containers: [] } } } };
+  const done = { ...jobAt('4'), status: COMPLETE };
+  jobs.hasRead(done);
+  jobs.gone(cut);
+  expect(jobs.vanished).toEqual([done]);
+});

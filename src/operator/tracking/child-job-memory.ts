@@ -71,11 +71,12 @@ export class ChildJobMemory {
     const { uid } = job.metadata;
     const isByUs = this.#deleted.delete(uid);
     this.#own.forget(uid);
+    const last = isWhole(job) ? job : (this.#whole.get(uid) ?? job);
     this.#whole.delete(uid);
-    const { conditions } = job.status ?? {};
+    const { conditions } = last.status ?? {};
     const hasEnded = isTrue(conditions, 'Complete') || isTrue(conditions, 'Failed');
     if (isByUs || !hasEnded || this.#vanished.size >= MAX_VANISHED) return;
-    this.#vanished.set(uid, job);
+    this.#vanished.set(uid, last);
   }
 
   get vanished(): readonly Stored<Job>[] {
