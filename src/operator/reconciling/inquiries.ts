@@ -11,6 +11,7 @@ import { podHold } from '../../jobset/starting/pod-hold.ts';
 import { defined } from '../../kube/json/defined.ts';
 import { namespaceOf, type Stored } from '../../kube/meta.ts';
 import { JOBS, type Job } from '../../kube/objects/job.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { allPages } from '../../runtime/client/pages.ts';
 import { forEachConcurrently } from '../../runtime/concurrency.ts';
@@ -85,9 +86,7 @@ export async function inquire(
     }
     case 'HeldPod': {
       memory.readHeldPod(clock.now());
-      const pod = await (question.pod === undefined
-        ? firstPending(jobSet, client, signal)
-        : readPod(question.pod, client, signal));
+      const pod = await heldPod(question.pod, jobSet, client, clock, signal);
       if (pod === undefined) return { answers: { heldPod: {} } };
       return {
         answers: { heldPod: { name: pod.metadata.name, ...defined({ hold: podHold(pod) }) } },
@@ -181,6 +180,26 @@ async function runningAgents(
   });
   return found;
 }
+
+/** One that cannot be read in time counts as none: a failure may wait to be dealt with. */
+async function heldPod(
+  named: PodFacts | undefined,
+  jobSet: Stored<JobSet>,
+  client: Client,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Stored<Pod> | undefined> {
+  try {
+    return await withDeadline(clock, HELD_POD_TIMEOUT_MS, signal, (within) =>
+      named === undefined ? firstPending(jobSet, client, within) : readPod(named, client, within),
+    );
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return undefined;
+  }
+}
+
+const HELD_POD_TIMEOUT_MS = 1000;
 
 /** What binds the Pods to their nodes. One that cannot be read in time counts as bound by nothing. */
 async function readPins(
