@@ -35,7 +35,7 @@ export class JobSetMemory {
   readonly jobs: ChildJobMemory;
   readonly status: KeptStatus;
   /** Successive passes in which a Job could not be made; undefined: none was carried out yet. */
-  creationFailures: number | undefined;
+  #creationFailures: number | undefined;
   /** Why a Job could not be made in the last of them, if it was told. */
   jobsRefused: string | undefined;
   /** Names of volume claims that are known to exist, though the cache may not show them. */
@@ -58,8 +58,16 @@ export class JobSetMemory {
       },
       isKnownStray: (pod) => this.#reported.has(announcementKey(pod)),
       countersPutOff: this.countersPutOff,
-      jobsRefused: this.creationFailures === 0 ? false : this.jobsRefused,
+      jobsRefused: this.#creationFailures === 0 ? false : this.jobsRefused,
     };
+  }
+
+  /** A pass was carried out. Returns in how many, without a break, a Job could not be made. */
+  triedToCreate(hasFailed: boolean): number {
+    this.#creationFailures = hasFailed ? (this.#creationFailures ?? 0) + 1 : 0;
+    // The next failure may have another reason.
+    if (!hasFailed) this.jobsRefused = undefined;
+    return this.#creationFailures;
   }
 
   /** What an action has brought about: the caches show it later, or never. */

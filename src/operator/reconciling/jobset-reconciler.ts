@@ -72,7 +72,7 @@ export interface ReconcilerOptions extends RecordingSources {
 }
 
 /** A plan asks at most one question of each kind, and looks at a few Pods with notices. */
-const MAX_QUESTIONS = 12 + MAX_NOTICES_PER_EPOCH;
+const MAX_QUESTIONS = 14 + MAX_NOTICES_PER_EPOCH;
 
 export class JobSetReconciler {
   readonly #options: ReconcilerOptions;
@@ -290,7 +290,7 @@ export class JobSetReconciler {
     signal: AbortSignal,
   ): Promise<void> {
     if (made.actions.length === 0) {
-      memory.creationFailures = 0;
+      memory.triedToCreate(false);
       return;
     }
     const { client, clock, metrics } = this.#options;

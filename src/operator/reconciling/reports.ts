@@ -99,11 +99,10 @@ export class Reports {
   /** What failed in one pass. */
   failures(jobSet: Stored<JobSet>, memory: JobSetMemory, failed: readonly FailedAction[]): void {
     const reasons = new Set(failed.map(({ reason }) => reason));
-    const { creationFailures = 0 } = memory;
-    memory.creationFailures = reasons.has('JobCreationFailed') ? creationFailures + 1 : 0;
+    const creationFailures = memory.triedToCreate(reasons.has('JobCreationFailed'));
     const [first] = failed;
     if (first === undefined || whatGoesAway(first.error, jobSet) !== undefined) return;
-    if (memory.creationFailures < TOLD_CREATION_FAILURES) reasons.delete('JobCreationFailed');
+    if (creationFailures < TOLD_CREATION_FAILURES) reasons.delete('JobCreationFailed');
     for (const reason of reasons) {
       const texts = failed
         .filter((each) => each.reason === reason)

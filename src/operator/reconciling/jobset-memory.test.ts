@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
+import { ChildJobMemory } from '../tracking/child-job-memory.ts';
+import { JobSetMemory } from './jobset-memory.ts';
+
+const STORE = {
+  get: () => undefined,
+  values: () => [],
+  size: 0,
+  byIndex: () => [],
+  resourceVersion: '5',
+};
+
+test('the reason why Jobs could not be made goes with the last failure', () => {
+  const owner = { namespace: 'default', name: 'train', uid: 'jobset-uid' };
+  const memory = new JobSetMemory(new ChildJobMemory(STORE, owner), new VirtualClock());
+  const refused = () => memory.knowledge(0).jobsRefused;
+  expect(refused(), 'nobody has tried').toBeUndefined();
+  expect([1, 2, 3].map(() => memory.triedToCreate(true))).toEqual([1, 2, 3]);
+  memory.jobsRefused = 'exceeded quota';
+  expect(refused()).toBe('exceeded quota');
+  expect(memory.triedToCreate(false)).toBe(0);
+  expect(refused()).toBe(false);
+  expect(memory.triedToCreate(true)).toBe(1);
+  expect(refused(), 'it may have another reason').toBeUndefined();
+});
