@@ -6,6 +6,7 @@ import { type GoodputAt, goodputAt } from '../../jobset/goodput/goodput-at.ts';
 import { type RestartCost, restartCosts } from '../../jobset/goodput/restart-cost.ts';
 import type { AvoidedNode, JobSet } from '../../jobset/jobset.ts';
 import type { GroupProgress } from '../../jobset/progress/group-progress.ts';
+import { withoutFailure } from '../../jobset/view/overview.ts';
 import { type RestartBudget, restartBudget } from '../../jobset/view/restart-budget.ts';
 import { namespaceOf, type Stored } from '../../kube/meta.ts';
 import { printable } from '../../kube/quote.ts';
@@ -81,7 +82,11 @@ export function restartReport(
     failure:
       failed === undefined
         ? null
-        : { time: failed.lastTransitionTime, reason: failed.reason, message: failed.message },
+        : {
+            time: failed.lastTransitionTime,
+            reason: failed.reason,
+            message: failed.message,
+          },
   };
 }
 
@@ -101,7 +106,7 @@ export function reportLines(report: RestartReport, width: number): readonly stri
       : [
           '',
           printable(
-            `${momentText(failure.time)} the JobSet failed: ${failure.message} (${failure.reason})`,
+            `${momentText(failure.time)} the JobSet failed: ${withoutFailure(failure.message, restartHistory.at(-1))} (${failure.reason})`,
           ),
         ]),
   ];
@@ -187,7 +192,7 @@ function costRows(
     // A part that is too short for the scale has no bar, so that bars can be compared.
     return [row(label, ms, `${' '.repeat(from ?? 0)}${'#'.repeat((to ?? 0) - (from ?? 0))}`)];
   });
-  return [...rows, row('cost in all', totalMs, '')];
+  return rows.length === 0 ? [] : [...rows, row('cost in all', totalMs, '')];
 }
 
 /** `announced after 0.10 s, all at barrier after 0.40 s, released after 0.50 s` */

@@ -78,7 +78,8 @@ function summary({ jobSet, members }: StatusView, options: TableOptions): readon
   return [
     jobSetLine(jobSet, members, nowMs),
     ...[
-      ...jobSet.conditions.map(conditionLine),
+      // The last failure says it too.
+      ...jobSet.conditions.filter(({ type }) => type !== 'Failed').map(conditionLine),
       ...failureLines(jobSet, options),
       ...groupLines(jobSet, members),
       ...(isWide ? [countsLine(jobSet)] : []),

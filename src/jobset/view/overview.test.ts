@@ -7,6 +7,7 @@ import {
   storedJobSet,
 } from '../../../test/fixtures/jobset-objects.ts';
 import type { Condition, Stored } from '../../kube/meta.ts';
+import { failureInWords } from '../culprits/failure-words.ts';
 import type { Goodput, JobSet, JobSetStatus, RestartRecord } from '../jobset.ts';
 import { DISABLE_IN_PLACE_RESTART } from '../names.ts';
 import { overviewRow, podCountsOf } from './overview.ts';
@@ -167,6 +168,21 @@ describe('the last failure', () => {
       { restartHistory: [record(9.4)], conditions: [condition('Failed', 9, OVER)] },
       9.4,
       `a worker failed; ${OVER}`,
+    ],
+    [
+      'that ended it, once',
+      {
+        restartHistory: [record(9, { witness: WITNESS })],
+        conditions: [
+          condition(
+            'Failed',
+            9,
+            `${OVER} (${failureInWords(record(9, { witness: WITNESS }), 'RankAndPod')})`,
+          ),
+        ],
+      },
+      9,
+      `${failureInWords(record(9, { witness: WITNESS }))}; ${OVER}`,
     ],
     [
       'that ended it long after the last restart',

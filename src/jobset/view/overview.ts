@@ -135,7 +135,14 @@ function lastFailure(
   const told = { timeMs: timeOf(condition), text: condition.message };
   if (recorded === undefined || recorded.timeMs < told.timeMs - ONE_WRITE_MS) return told;
   if (type !== 'Failed') return recorded;
-  return { ...recorded, text: `${recorded.text}; ${told.text}` };
+  return { ...recorded, text: `${recorded.text}; ${withoutFailure(told.text, record)}` };
+}
+
+/** What a condition says of the end, without the failure that the record tells beside it. */
+export function withoutFailure(message: string, record: ReportedRestart | undefined): string {
+  return record === undefined
+    ? message
+    : message.replace(` (${failureInWords(record, 'RankAndPod')})`, '');
 }
 
 function timeOf({ lastTransitionTime }: Condition): number {
