@@ -108,7 +108,7 @@ describe('a group over the hub', () => {
 
   it('names the stopped one of a group that hangs', async () => {
     await start();
-    member(2).whenStopped = { ...HUNG, how: 'Killed', states: 'T', cpuMs: 0 };
+    member(2).whenStopped = { ...HUNG, how: 'Killed', states: 'T', stoppedMs: 60_000, cpuMs: 0 };
     for (const index of [1, 3]) member(index).whenStopped = { ...HUNG, how: 'Killed' };
     member(0).die(HUNG);
     await group.allIn(2, SIZE);

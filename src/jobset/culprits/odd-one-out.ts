@@ -15,10 +15,12 @@ export function oddOneOut(known: Known): readonly Suspicion[] {
   const { ends, deaths, pace } = known;
   const isHang = deaths[0]?.evidence.how === 'Hung';
   if ((pace === 'Stepping' || pace === 'Pausing') && !isHang) return [];
-  const stopped = stoppedOnes(known);
+  const stopped = stoppedEnds(known);
   if (stopped.length > 0) {
-    const confidence = pace === 'Unknown' ? 'Likely' : 'Certain';
-    return stopped.map((each) => ({ ...each, confidence }));
+    // Earlier agents tell of processes too that were stopped since the start, and not since when.
+    const isSure = stopped.every(({ evidence }) => evidence.stoppedMs !== undefined);
+    const confidence = isSure && pace !== 'Unknown' ? 'Certain' : 'Likely';
+    return stopped.map(({ member }) => ({ member, why: STOPPED, confidence }));
   }
   if (pace === 'Unknown' && !isHang) return [];
   // A member in a phase with a time-out of its own is where it says that it is, and one that has
@@ -34,15 +36,20 @@ export function oddOneOut(known: Known): readonly Suspicion[] {
 }
 
 /** Few whose processes were stopped; none of them while the group still stepped. */
-export function stoppedOnes({ ends, size }: Known): readonly Suspicion[] {
+export function stoppedOnes(known: Known): readonly Suspicion[] {
+  return likelyAll(stoppedEnds(known), STOPPED);
+}
+
+const STOPPED = 'its processes were stopped while the others waited';
+
+function stoppedEnds({ ends, size }: Known): readonly End[] {
   const stopped = ends.filter(({ atMs, evidence: { states = '', stoppedMs, step, byItself } }) => {
     if (!/[Tt]/.test(states) || byItself === true) return false;
     // Its agent has judged this by its own steps, if it made some.
     if (step !== undefined || stoppedMs === undefined) return true;
     return !isSteppedOn(ends, atMs - stoppedMs);
   });
-  const why = 'its processes were stopped while the others waited';
-  return stopped.length > few(size) ? [] : likelyAll(stopped, why);
+  return stopped.length > few(size) ? [] : stopped;
 }
 
 /** Most tell the same place of their programs, and few tell others. */

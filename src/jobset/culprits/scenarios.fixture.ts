@@ -42,6 +42,8 @@ const HANGING: Evidence = {
   longestMs: 900,
   cpuMs: 20,
 };
+/** Since just after its last step. */
+const STOPPED = { states: 'T', stoppedMs: 60_500 } as const;
 /** All hang: each time-out comes a little later than that of the rank before it. */
 const hung = (rank: number, evidence: Evidence = {}): Fate =>
   ended(rank * 3, { ...HANGING, ...evidence });
@@ -106,7 +108,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ),
   row('SIGKILL of one when its group waits for another that was stopped', '2 Certain', (rank) => {
     if (rank === 1) return ended(0, diedBy('SIGKILL', { silentMs: 60_000 }));
-    return rank === C ? ended(900, { ...HANGING, how: 'Killed', states: 'T' }) : hung(rank);
+    return rank === C ? ended(900, { ...HANGING, how: 'Killed', ...STOPPED }) : hung(rank);
   }),
   row('SIGKILL of one just after another was stopped', '1 Likely, 2 Likely', (rank) => {
     if (rank === 1) return ended(0, diedBy('SIGKILL'));
@@ -209,16 +211,19 @@ export const SCENARIOS: readonly Scenario[] = [
     ended(rank * 10, exited(1, { silentMs: 60_000, cpuMs: 20 })),
   ),
   row('SIGSTOP of one, found by its silence', '2 Certain', (rank) =>
-    hung(rank, rank === C ? { states: 'T', cpuMs: 0 } : {}),
+    hung(rank, rank === C ? { ...STOPPED, cpuMs: 0 } : {}),
   ),
   row(
     'SIGSTOP of one, found by the collective of the others',
     '2 Certain',
-    one(ended(900, { ...HANGING, how: 'Killed', states: 'T', cpuMs: 0 }), (rank) =>
+    one(ended(900, { ...HANGING, how: 'Killed', ...STOPPED, cpuMs: 0 }), (rank) =>
       ended(rank * 10, exited(1, { silentMs: 60_000, cpuMs: 20 })),
     ),
   ),
-  row('SIGSTOP of all', 'unknown', (rank) => hung(rank, { states: 'T', cpuMs: 0 })),
+  row('SIGSTOP of one, told by an agent that does not say since when', '2 Likely', (rank) =>
+    hung(rank, rank === C ? { states: 'T', cpuMs: 0 } : {}),
+  ),
+  row('SIGSTOP of all', 'unknown', (rank) => hung(rank, { ...STOPPED, cpuMs: 0 })),
   row('SIGSTOP of one that reports nothing, while rank 0 reports', '2 Certain', (rank) => {
     if (rank === 0) return hung(0);
     const seen = rank === C ? { states: 'T', stoppedMs: 61_500 } : {};
@@ -256,7 +261,7 @@ export const SCENARIOS: readonly Scenario[] = [
   row('one is in another place of its program, and another was stopped', '1 Certain', (rank) =>
     hung(rank, {
       where: rank === C ? 'load (data.py:9)' : 'all_reduce (dist.py:7)',
-      ...(rank === 1 ? { states: 'T' } : {}),
+      ...(rank === 1 ? STOPPED : {}),
     }),
   ),
   row('one hangs elsewhere in its first step', '2 Likely', (rank) => {
@@ -359,7 +364,7 @@ export const SCENARIOS: readonly Scenario[] = [
   row(
     'SIGSTOP without any reports of progress',
     '2 Likely',
-    one(silently(ended(900, { how: 'Killed', states: 'T' })), () => silently(ended(0, exited(1)))),
+    one(silently(ended(900, { how: 'Killed', ...STOPPED })), () => silently(ended(0, exited(1)))),
   ),
   row('a collective times out without any reports of progress', 'unknown', (rank) =>
     silently(ended(rank * 10, exited(1))),
@@ -380,7 +385,7 @@ export const SCENARIOS: readonly Scenario[] = [
     one(undefined, (rank) => ended(rank * 10, exited(1))),
   ),
   row('mixed channels: SIGSTOP of one over the hub, half tell nothing', '2 Likely', (rank) => {
-    if (rank === C) return ended(900, { ...HANGING, how: 'Killed', states: 'T', cpuMs: 0 });
+    if (rank === C) return ended(900, { ...HANGING, how: 'Killed', ...STOPPED, cpuMs: 0 });
     return rank % 2 === 1 ? undefined : ended(rank * 10, exited(1, { silentMs: 60_000 }));
   }),
   row(

@@ -44,6 +44,11 @@ export class KeptStatus {
     return undefined;
   }
 
+  /** The write of what was restored has failed, and is tried again. */
+  notRestored(): void {
+    this.#budget?.giveBack();
+  }
+
   saw(status: JobSetStatus | undefined): void {
     this.#known = status;
   }

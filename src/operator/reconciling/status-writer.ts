@@ -43,9 +43,14 @@ export class StatusWriter {
     if (metadata.deletionTimestamp !== undefined || !isManagedByUs(spec)) return jobSet;
     const restored = memory.status.restored(status, this.#options.definition.facts?.lacks);
     if (restored === undefined) return jobSet;
-    const written = await this.write(jobSet, memory, restored.status, signal);
-    this.#reports.statusRestored(jobSet, restored.fields);
-    return written;
+    try {
+      const written = await this.write(jobSet, memory, restored.status, signal);
+      this.#reports.statusRestored(jobSet, restored.fields);
+      return written;
+    } catch (error) {
+      if (isReason(error, 'Conflict')) memory.status.notRestored();
+      throw error;
+    }
   }
 
   async write(
