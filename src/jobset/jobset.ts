@@ -297,6 +297,8 @@ export interface Suspect {
 export interface LastWords {
   readonly pod: string;
   readonly text: string;
+  /** How long before the end it said that. */
+  readonly beforeEndMs?: number;
 }
 
 /**

@@ -79,7 +79,7 @@ describe('a group over the hub', () => {
     await start();
     const before = group.operatorClient.writes.length;
     member(0).die(EXITED);
-    member(2).die({ ...KILLED, lastWords: 'out of \u001b[31mmemory' }, 300);
+    member(2).die({ ...KILLED, lastWords: 'out of \u001b[31mmemory', saidMs: 9000 }, 300);
     await group.allIn(2, SIZE);
     const record = await newest();
     expect(record?.witness).toMatchObject({
@@ -101,6 +101,7 @@ describe('a group over the hub', () => {
     expect(record?.lastWords).toEqual({
       pod: member(2).podName,
       text: 'out of \uFFFD[31mmemory',
+      beforeEndMs: 9000,
     });
     const writes = group.operatorClient.writes.slice(before).map(({ what }) => what);
     expect(writes, 'suspects cost no write').toEqual([STATUS, STATUS]);

@@ -16,10 +16,12 @@ export interface WorkerEnding {
   /** What a look into it found out. */
   readonly where: string | undefined;
   readonly lastWords: string | undefined;
+  /** How long before the end that was. */
+  readonly saidMs: number | undefined;
 }
 
 export function evidenceOf(ending: WorkerEnding): Omit<WorkerEvidence, 'agoMs'> {
-  const { exit, told, hadOom, watch, seen, where, lastWords } = ending;
+  const { exit, told, hadOom, watch, seen, where, lastWords, saidMs } = ending;
   const { exitCode, signal } = exit;
   const byItself: HowEnded = signal === undefined ? 'Exited' : 'Signaled';
   const { progress, longestMs } = watch;
@@ -37,6 +39,7 @@ export function evidenceOf(ending: WorkerEnding): Omit<WorkerEvidence, 'agoMs'> 
       // What was seen while it ran says nothing of how it was when it ended by itself.
       ...seen,
       ...(told === undefined ? { states: undefined, stoppedMs: undefined } : { where }),
+      saidMs: lastWords === undefined ? undefined : whole(saidMs),
       lastWords,
     }),
   };

@@ -37,7 +37,8 @@ describe('the tail of a stream', () => {
   test('is what came last, however it was cut', () => {
     const tail = new StreamTail();
     const bytes = new TextEncoder().encode('€'.repeat(10_000));
-    for (let at = 0; at < bytes.length; at += 7) tail.add(bytes.subarray(at, at + 7));
+    for (let at = 0; at < bytes.length; at += 7) tail.add(bytes.subarray(at, at + 7), at);
+    expect(tail.lastMs).toBe(bytes.length - (bytes.length % 7 || 7));
     expect(tail.text.length).toBeGreaterThan(1300);
     expect(tail.text.length).toBeLessThan(1400);
     expect(tail.text.slice(2)).toMatch(/^€+$/);
@@ -45,7 +46,7 @@ describe('the tail of a stream', () => {
 
   test('of one large chunk is its end', () => {
     const tail = new StreamTail();
-    tail.add(new TextEncoder().encode(`${'x'.repeat(10_000)}end`));
+    tail.add(new TextEncoder().encode(`${'x'.repeat(10_000)}end`), 0);
     expect(tail.text).toHaveLength(4096);
     expect(tail.text.endsWith('xend')).toBe(true);
   });

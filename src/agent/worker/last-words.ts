@@ -38,8 +38,15 @@ const KEPT_BYTES = 4096;
 export class StreamTail {
   readonly #chunks: Uint8Array[] = [];
   #bytes = 0;
+  #lastMs: number | undefined;
 
-  add(chunk: Uint8Array): void {
+  /** When it said something last, on the monotonic clock. */
+  get lastMs(): number | undefined {
+    return this.#lastMs;
+  }
+
+  add(chunk: Uint8Array, nowMs: number): void {
+    this.#lastMs = nowMs;
     const kept = chunk.slice(-KEPT_BYTES);
     this.#chunks.push(kept);
     this.#bytes += kept.length;

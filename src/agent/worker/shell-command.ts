@@ -48,7 +48,7 @@ export async function runShell(
     env,
     cwd,
     onOutput: (_stream, chunk) => {
-      tail.add(chunk);
+      tail.add(chunk, clock.monotonic());
       output.add(chunk);
     },
   });

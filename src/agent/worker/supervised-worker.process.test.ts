@@ -128,6 +128,15 @@ describe('the evidence of a worker', () => {
     );
   });
 
+  it('tells how old words on its standard error are, and not how old a message is', async () => {
+    const scene = new Scene('echo careful >&2; sleep 0.3; exit 1');
+    const { saidMs } = (await scene.evidence()) ?? {};
+    expect(saidMs).toBeGreaterThan(200);
+    expect(saidMs).toBeLessThan(5000);
+    const other = new Scene('echo careful >&2; echo why > message; exit 1');
+    expect(await other.evidence()).not.toHaveProperty('saidMs');
+  });
+
   it('has the last line of progress, and not that of the worker before', async () => {
     const scene = new Scene(
       `[ -e once ] || echo 9 checkpoint=8 > "$LOCKSTEP_PROGRESS_FILE"; touch once`,

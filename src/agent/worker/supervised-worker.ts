@@ -211,6 +211,9 @@ export class SupervisedWorker {
     texts: readonly (string | undefined)[],
   ): WorkerExit {
     const told = this.#told;
+    const saidAtMs = this.#process.saidMs;
+    // A message is a file, and nobody saw when it was written.
+    const isMessage = lastWords(texts.slice(0, -1)) !== undefined;
     const evidence = evidenceOf({
       exit,
       told,
@@ -219,6 +222,7 @@ export class SupervisedWorker {
       watch: this.#watch,
       seen: this.#tree?.seenAt(atMs, this.#watch.newestStepMs) ?? {},
       lastWords: this.#options.hasLastWords === false ? undefined : lastWords(texts),
+      saidMs: isMessage || saidAtMs === undefined ? undefined : Math.max(0, atMs - saidAtMs),
     });
     const ended = { evidence, atMs };
     return { ...workerExit(exit), ended, ...(told === 'Hung' ? { isHung: true } : {}) };

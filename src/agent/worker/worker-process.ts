@@ -97,6 +97,11 @@ export class WorkerProcess {
     return this.#equipment?.reports ?? [];
   }
 
+  /** When it wrote to standard error last, on the monotonic clock. */
+  get saidMs(): number | undefined {
+    return this.#errors.lastMs;
+  }
+
   get child(): RunningProcess | undefined {
     return this.#child;
   }
@@ -158,12 +163,12 @@ export class WorkerProcess {
   }
 
   async #equip(epoch: number | 'Standby'): Promise<Equipment> {
-    const { command, files, output, progressPrefix, hasStandby } = this.#options;
+    const { command, files, output, progressPrefix, hasStandby, clock } = this.#options;
     const { terminationMessagePath } = this.#options;
     const steps = progressPrefix === undefined ? undefined : new PrintedSteps(progressPrefix);
     const take = (stream: OutputStream, chunk: Uint8Array): void => {
       steps?.add(stream, chunk);
-      if (stream === 'stderr') this.#errors.add(chunk);
+      if (stream === 'stderr') this.#errors.add(chunk, clock.monotonic());
     };
     const listener: LineListener = (line) => this.heard(line);
     const [opened, relayed] = await Promise.all([

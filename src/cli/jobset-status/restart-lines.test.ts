@@ -136,6 +136,13 @@ it('says whose last words it shows, if they are not those of a suspect', () => {
   const titleOf = (more: Partial<RestartRecord>) => told({ ...RECORD, lastWords, ...more })[1];
   expect(titleOf({})).toBe('    last words of Pod w-0-9:');
   expect(titleOf({ suspects: [suspect(9, 'Certain')] })).toBe('    last words of Pod w-0-9:');
+  const ageOf = (beforeEndMs: number) => titleOf({ lastWords: { ...lastWords, beforeEndMs } });
+  expect([900, 12_000, 3_600_000, 7_200_000].map(ageOf)).toEqual([
+    '    last words of Pod w-0-9:',
+    '    last words of Pod w-0-9, 12s before its end:',
+    '    last words of Pod w-0-9, 60m before its end:',
+    '    last words of Pod w-0-9, 120m before its end:',
+  ]);
   expect(titleOf({ suspects: [suspect(5, 'Certain')] })).toBe(
     '    last words of Pod w-0-9, which is no suspect and was only seen first:',
   );

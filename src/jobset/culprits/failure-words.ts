@@ -3,6 +3,7 @@
  * conditions and Events. It says how sure it is. The witness was only seen first, and may be one
  * that followed, so it is never told as the cause.
  */
+import { humanDuration } from '../../kube/duration.ts';
 import { describeEnd, endInWords } from '../epoch/witness.ts';
 import type { LastWords, RestartCause, RestartWitness, Suspect } from '../jobset.ts';
 
@@ -44,10 +45,17 @@ export function othersInWords({ suspects = [] }: Failure, naming: Naming): reado
 }
 
 /** Whose last words a record has: where the suspects said nothing, they are the witness's. */
-export function lastWordsTitle({ pod }: LastWords, { suspects = [] }: Failure): string {
+export function lastWordsTitle(
+  { pod, beforeEndMs = 0 }: LastWords,
+  { suspects = [] }: Failure,
+): string {
   const isSuspect = suspects.length === 0 || suspects.some((suspect) => suspect.pod === pod);
-  return `last words of Pod ${pod}${isSuspect ? '' : ', which is no suspect and was only seen first'}`;
+  const age = beforeEndMs < OLD_MS ? '' : `, ${humanDuration(beforeEndMs)} before its end`;
+  return `last words of Pod ${pod}${isSuspect ? '' : ', which is no suspect and was only seen first'}${age}`;
 }
+
+/** What was said so shortly before the end belongs to it. */
+const OLD_MS = 1000;
 
 /** Why nobody is named where the agents are sidecars: they do not see how their workers end. */
 export const SIDECARS_CANNOT_TELL =

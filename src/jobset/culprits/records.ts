@@ -174,6 +174,8 @@ function firstOf<T>(values: readonly (T | undefined)[]): T | undefined {
 
 function lastWordsOf(pod: string, { members }: GroupEvidence): LastWords | undefined {
   const fate = members.find(({ member }) => member.pod === pod)?.fate;
-  const words = fate?.kind === 'Ended' ? readable(fate.evidence.lastWords ?? '') : '';
-  return words.trim() === '' ? undefined : { pod, text: words };
+  if (fate?.kind !== 'Ended') return undefined;
+  const { lastWords = '', saidMs: beforeEndMs } = fate.evidence;
+  const text = readable(lastWords);
+  return text.trim() === '' ? undefined : { pod, text, ...defined({ beforeEndMs }) };
 }

@@ -22,6 +22,7 @@ const HUNG = {
   launcher: true,
   unfit: 'GPU 3: 2 uncorrectable errors',
   where: 'wait (sync.py:7)',
+  saidMs: 3000,
   lastWords: 'NCCL timeout\n',
 } as const;
 
@@ -47,6 +48,7 @@ describe('the evidence of a worker', () => {
     { how: 'Killed', agoMs: 1, runnableMs: '5000' },
     { how: 'Killed', agoMs: 1, launcher: false },
     { how: 'Killed', agoMs: 1, lastWords: 'a'.repeat(513) },
+    { how: 'Killed', agoMs: 1, saidMs: 0.5 },
     { how: 'Hung', agoMs: 1, where: '' },
     { how: 'Hung', agoMs: 1, where: 'é'.repeat(65) },
     { how: 'Exited', agoMs: 1, unfit: '' },

@@ -50,6 +50,8 @@ export interface WorkerEvidence {
   readonly unfit?: string;
   /** Where it was when it hung, as a command of the user printed it; 1 to 128 bytes in JSON. */
   readonly where?: string;
+  /** Milliseconds from its last words to its end, where these are from its standard error. */
+  readonly saidMs?: number;
   /** What it said last. */
   readonly lastWords?: string;
 }
@@ -71,6 +73,7 @@ export function parseEvidence(report: unknown): WorkerEvidence | undefined {
     states,
     unfit,
     where,
+    saidMs,
     lastWords,
     oom,
     byItself,
@@ -91,6 +94,7 @@ export function parseEvidence(report: unknown): WorkerEvidence | undefined {
     isOptional(states, isStates) &&
     isOptional(unfit, isUnfit) &&
     isOptional(where, isWhere) &&
+    isOptional(saidMs, isMilliseconds) &&
     isOptional(lastWords, isLastWords) &&
     isOptional(oom, isTrue) &&
     isOptional(byItself, isTrue) &&
@@ -100,7 +104,14 @@ export function parseEvidence(report: unknown): WorkerEvidence | undefined {
   const ended = defined({ exitCode, signal, oom, byItself });
   const before = defined({ silentMs, longestMs, step, inPhase });
   const seen = defined({ states, stoppedMs, cpuMs, runnableMs, launcher });
-  return { how, agoMs, ...ended, ...before, ...seen, ...defined({ unfit, where, lastWords }) };
+  return {
+    how,
+    agoMs,
+    ...ended,
+    ...before,
+    ...seen,
+    ...defined({ unfit, where, saidMs, lastWords }),
+  };
 }
 
 function isOptional<T>(value: unknown, is: (value: unknown) => value is T): value is T | undefined {

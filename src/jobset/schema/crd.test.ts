@@ -180,7 +180,7 @@ const STATUS: Whole<JobSetStatus> = {
           confidence: 'Certain',
         },
       ],
-      lastWords: { pod: 'p', text: 'out of memory' },
+      lastWords: { pod: 'p', text: 'out of memory', beforeEndMs: 12_000 },
       phases: { detectMs: 1, announceMs: 2, releaseMs: 3, backoffMs: 1 },
       course: { fromMs: 10, parts: [{ class: 'Lost', ms: 11 }] },
     },

@@ -106,6 +106,9 @@ const LAST_WORDS = object(
   {
     pod: string('Whose words.'),
     text: string('The last of them, at most 512 bytes.'),
+    beforeEndMs: atLeastZero(
+      int64('How long before its end it said that, in milliseconds; absent: it is not known.'),
+    ),
   },
   { required: ['pod', 'text'], description: 'What the failed worker said last.' },
 );
