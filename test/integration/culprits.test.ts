@@ -121,6 +121,29 @@ describe('a group over the hub', () => {
     expect(record?.suspects).toMatchObject([{ completionIndex: 2, confidence: 'Certain' }]);
   });
 
+  it('names one that printed a traceback, and took longer to end than the others', async () => {
+    await start();
+    member(2).whenStopped = {
+      ...STEPPING,
+      how: 'Stopped',
+      exitCode: 1,
+      silentMs: 8400,
+      failedMs: 8000,
+    };
+    for (const index of [1, 3]) {
+      member(index).whenStopped = { ...STEPPING, how: 'Stopped', silentMs: 8400 };
+    }
+    member(0).die({ ...EXITED, silentMs: 8400, failedMs: 100 });
+    await group.allIn(2, SIZE);
+    expect((await newest())?.suspects).toMatchObject([
+      {
+        completionIndex: 2,
+        why: 'printed a traceback 8 s before it ended, before the others failed',
+        confidence: 'Likely',
+      },
+    ]);
+  });
+
   it('keeps suspects of older restarts, and last words of the newest alone', async () => {
     await start();
     member(1).die({ ...KILLED, lastWords: 'first' });

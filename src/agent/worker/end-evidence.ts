@@ -15,13 +15,39 @@ export interface WorkerEnding {
   readonly seen: SeenProcesses;
   /** What a look into it found out. */
   readonly where: string | undefined;
+  /** How long before the end it failed, as `failedMsOf` tells. */
+  readonly failedMs: number | undefined;
   readonly lastWords: string | undefined;
   /** How long before the end that was. */
   readonly saidMs: number | undefined;
 }
 
+/** A step counts from the look that found it, which may be so much later. */
+const STEP_LAG_MS = 1000;
+
+/**
+ * How long before its end a worker failed, by its first traceback. A worker that stepped on after
+ * one logs exceptions that it survives, so that none of its tracebacks tells anything. Nor does one
+ * that came when the worker was told to stop, or one before the first step.
+ */
+export function failedMsOf(
+  tracebackMs: number | undefined,
+  times: {
+    readonly steppedMs: number | undefined;
+    readonly toldMs: number;
+    readonly endMs: number;
+  },
+): number | undefined {
+  const { steppedMs, toldMs, endMs } = times;
+  if (tracebackMs === undefined || steppedMs === undefined || tracebackMs > toldMs)
+    return undefined;
+  if (tracebackMs < steppedMs - STEP_LAG_MS) return undefined;
+  // The end of a process may be seen before the last of its output.
+  return Math.max(0, endMs - tracebackMs);
+}
+
 export function evidenceOf(ending: WorkerEnding): Omit<WorkerEvidence, 'agoMs'> {
-  const { exit, told, hadOom, watch, seen, where, lastWords, saidMs } = ending;
+  const { exit, told, hadOom, watch, seen, where, failedMs, lastWords, saidMs } = ending;
   const { exitCode, signal } = exit;
   const byItself: HowEnded = signal === undefined ? 'Exited' : 'Signaled';
   const { progress, longestMs } = watch;
@@ -39,6 +65,7 @@ export function evidenceOf(ending: WorkerEnding): Omit<WorkerEvidence, 'agoMs'> 
       // What was seen while it ran says nothing of how it was when it ended by itself.
       ...seen,
       ...(told === undefined ? { states: undefined, stoppedMs: undefined } : { where }),
+      failedMs: whole(failedMs),
       saidMs: lastWords === undefined ? undefined : whole(saidMs),
       lastWords,
     }),

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { encodedBytes } from '../../jobset/culprits/worker-evidence.ts';
+import { failedMsOf } from './end-evidence.ts';
 import { lastWords, StreamTail, torchErrorText } from './last-words.ts';
 
 describe('the last words of a worker', () => {
@@ -50,4 +51,30 @@ describe('the tail of a stream', () => {
     expect(tail.text).toHaveLength(4096);
     expect(tail.text.endsWith('xend')).toBe(true);
   });
+});
+
+test('knows when it heard the first traceback, and the last word', () => {
+  const tail = new StreamTail();
+  const say = (text: string, nowMs: number): void =>
+    tail.add(new TextEncoder().encode(text), nowMs);
+  say('a warning\n[rank2]: Traceback (most rec', 100);
+  expect(tail.tracebackMs).toBeUndefined();
+  say('ent call last):\n  File "train.py"\n', 200);
+  say('Traceback (most recent call last):\n', 400);
+  say('bye', 500);
+  expect(tail).toMatchObject({ tracebackMs: 200, lastMs: 500 });
+});
+
+const NEVER = Number.POSITIVE_INFINITY;
+
+test.each<[string, number | undefined, number | undefined, number, number | undefined]>([
+  ['a traceback after its last step', 7000, 6000, NEVER, 3000],
+  ['one before the look that found its last step', 5500, 6000, NEVER, 4500],
+  ['one that was heard after its end', 10_100, 6000, NEVER, 0],
+  ['none that it survived', 3000, 6000, NEVER, undefined],
+  ['none that it printed when it was told to stop', 9500, 6000, 9000, undefined],
+  ['none of a worker that made no step', 7000, undefined, NEVER, undefined],
+  ['nothing without a traceback', undefined, 6000, NEVER, undefined],
+])('a failure is dated by %s', (_, tracebackMs, steppedMs, toldMs, failedMs) => {
+  expect(failedMsOf(tracebackMs, { steppedMs, toldMs, endMs: 10_000 })).toBe(failedMs);
 });

@@ -34,19 +34,35 @@ export function torchErrorText(json: string): string | undefined {
 /** Enough for the last words, whatever alphabet they are in. */
 const KEPT_BYTES = 4096;
 
-/** The last bytes of a stream. */
+/** How Python says that nobody caught an exception. Loggers say it of those that were caught too. */
+const TRACEBACK = 'Traceback (most recent call last)';
+
+/** The last bytes of a stream. Times are of the monotonic clock. */
 export class StreamTail {
   readonly #chunks: Uint8Array[] = [];
   #bytes = 0;
   #lastMs: number | undefined;
+  #tracebackMs: number | undefined;
+  /** The end of the last chunk, in which a traceback may have begun. */
+  #begun = '';
 
-  /** When it said something last, on the monotonic clock. */
+  /** When it said something last. */
   get lastMs(): number | undefined {
     return this.#lastMs;
   }
 
+  /** When its first traceback began. */
+  get tracebackMs(): number | undefined {
+    return this.#tracebackMs;
+  }
+
   add(chunk: Uint8Array, nowMs: number): void {
     this.#lastMs = nowMs;
+    if (this.#tracebackMs === undefined) {
+      const text = this.#begun + new TextDecoder('latin1').decode(chunk);
+      if (text.includes(TRACEBACK)) this.#tracebackMs = nowMs;
+      this.#begun = text.slice(1 - TRACEBACK.length);
+    }
     const kept = chunk.slice(-KEPT_BYTES);
     this.#chunks.push(kept);
     this.#bytes += kept.length;

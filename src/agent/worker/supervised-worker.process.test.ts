@@ -137,6 +137,13 @@ describe('the evidence of a worker', () => {
     expect(await other.evidence()).not.toHaveProperty('saidMs');
   });
 
+  it('failed when it printed its traceback, and not when its teardown was done', async () => {
+    const fails = `echo 5 > "$LOCKSTEP_PROGRESS_FILE"; sleep 0.1; echo 'Traceback (most recent call last):' >&2`;
+    const { failedMs } = (await new Scene(`${fails}; sleep 0.4; exit 1`).evidence()) ?? {};
+    expect(failedMs).toBeGreaterThan(300);
+    expect(failedMs).toBeLessThan(5000);
+  });
+
   it('has the last line of progress, and not that of the worker before', async () => {
     const scene = new Scene(
       `[ -e once ] || echo 9 checkpoint=8 > "$LOCKSTEP_PROGRESS_FILE"; touch once`,

@@ -10,7 +10,7 @@ import {
 import { ProgressFeed } from '../progress/progress-feed.ts';
 import type { ProgressWatch } from '../progress/progress-watch.ts';
 import { type WorkerExit, workerExit } from '../worker-exit.ts';
-import { evidenceOf, type WorkerEnding } from './end-evidence.ts';
+import { evidenceOf, failedMsOf, type WorkerEnding } from './end-evidence.ts';
 import { type HangLookOptions, lookIntoHung } from './hang-look.ts';
 import { lastWords } from './last-words.ts';
 import type { StandbyKeeper, StandbyKeeperOptions } from './standby-keeper.ts';
@@ -52,6 +52,8 @@ export class SupervisedWorker {
   #hasWaited = false;
   #hasStepped = false;
   #told: WorkerEnding['told'];
+  /** When we began to end it. */
+  #toldMs = Number.POSITIVE_INFINITY;
   #where: string | undefined;
 
   constructor(
@@ -128,6 +130,7 @@ export class SupervisedWorker {
   #freeze(): boolean {
     const isAlive = this.#tree?.isAlive !== false;
     if (isAlive) this.#tree?.freeze();
+    if (isAlive) this.#toldMs = Math.min(this.#toldMs, this.#options.clock.monotonic());
     return isAlive;
   }
 
@@ -211,7 +214,7 @@ export class SupervisedWorker {
     texts: readonly (string | undefined)[],
   ): WorkerExit {
     const told = this.#told;
-    const saidAtMs = this.#process.saidMs;
+    const { lastMs: saidAtMs, tracebackMs } = this.#process.errors;
     // A message is a file, and nobody saw when it was written.
     const isMessage = lastWords(texts.slice(0, -1)) !== undefined;
     const evidence = evidenceOf({
@@ -221,6 +224,11 @@ export class SupervisedWorker {
       where: this.#where,
       watch: this.#watch,
       seen: this.#tree?.seenAt(atMs, this.#watch.newestStepMs) ?? {},
+      failedMs: failedMsOf(tracebackMs, {
+        steppedMs: this.#watch.newestStepMs,
+        toldMs: this.#toldMs,
+        endMs: atMs,
+      }),
       lastWords: this.#options.hasLastWords === false ? undefined : lastWords(texts),
       saidMs: isMessage || saidAtMs === undefined ? undefined : Math.max(0, atMs - saidAtMs),
     });

@@ -97,9 +97,9 @@ export class WorkerProcess {
     return this.#equipment?.reports ?? [];
   }
 
-  /** When it wrote to standard error last, on the monotonic clock. */
-  get saidMs(): number | undefined {
-    return this.#errors.lastMs;
+  /** When it wrote to standard error. */
+  get errors(): Pick<StreamTail, 'lastMs' | 'tracebackMs'> {
+    return this.#errors;
   }
 
   get child(): RunningProcess | undefined {

@@ -1,6 +1,15 @@
 /** Rules about how workers ended, and when. */
 import { endInWords, fatalEnd } from './end-in-words.ts';
-import { few, isSteppedOn, isSuccess, type Known, type Suspicion, silentMsAt } from './known.ts';
+import {
+  type End,
+  few,
+  isSteppedOn,
+  isSuccess,
+  type Known,
+  paceAt,
+  type Suspicion,
+  silentMsAt,
+} from './known.ts';
 import { stoppedOnes } from './odd-one-out.ts';
 
 /** Ends this close to each other may have one cause, or follow each other in any order. */
@@ -64,6 +73,58 @@ export function killed(known: Known): readonly Suspicion[] {
     return { member, why, confidence: isSure ? 'Certain' : 'Likely' };
   });
   return [...found, ...stopped];
+}
+
+/**
+ * It printed a traceback while the group was stepping, and took long to end: meanwhile others may
+ * have failed for want of it, or hung. Text alone is never certain.
+ */
+export function failedSlowly(known: Known): readonly Suspicion[] {
+  const { ends, deaths, isTold, pace } = known;
+  const [death] = deaths;
+  const [first, second] = tracebacks(ends);
+  if (first === undefined || death === undefined) return [];
+  const { end, sinceMs } = first;
+  const isSoon = (atMs: number): boolean => atMs - sinceMs <= TOGETHER_MS;
+  // Of one that ended so soon, and first, the end itself tells more.
+  if (death.atMs < sinceMs || (death === end && isSoon(end.atMs))) return [];
+  const paceThen = paceAt(sinceMs, ends);
+  if (paceThen === 'Unknown' || paceThen === 'Silent') return [];
+  // Another that died may have failed of itself: soon after, or while the group still stepped.
+  const rivals = deaths.filter(
+    (each) =>
+      each !== end &&
+      (each === death
+        ? isSoon(each.atMs) || pace === 'Stepping'
+        : each.evidence.failedMs === undefined && isSoon(each.atMs)),
+  );
+  const isAlone = rivals.length === 0 && (second === undefined || !isSoon(second.sinceMs));
+  if (!isAlone && !isTold) return [];
+  const tookMs = end.atMs - sinceMs;
+  const took = tookMs < 1000 ? '' : ` ${Math.round(tookMs / 1000)} s before it ended,`;
+  const why = `printed a traceback${took} before the others failed`;
+  const found: readonly Suspicion[] = [
+    { member: end.member, why, confidence: 'Likely' },
+    ...rivals.map(({ member, evidence }): Suspicion => {
+      return { member, why: endInWords(evidence), confidence: 'Likely' };
+    }),
+  ];
+  const named = new Set(found.map(({ member }) => member));
+  return [...stoppedOnes(known).filter(({ member }) => !named.has(member)), ...found];
+}
+
+/** The earliest first. One after which the group stepped on, or that ended well, is no failure. */
+function tracebacks(
+  ends: readonly End[],
+): readonly { readonly end: End; readonly sinceMs: number }[] {
+  return ends
+    .flatMap((end) => {
+      const { failedMs, exitCode } = end.evidence;
+      const sinceMs = end.atMs - (failedMs ?? 0);
+      const counts = failedMs !== undefined && exitCode !== 0 && !isSteppedOn(ends, sinceMs);
+      return counts ? [{ end, sinceMs }] : [];
+    })
+    .toSorted((a, b) => a.sinceMs - b.sinceMs);
 }
 
 export function firstToFail(known: Known): readonly Suspicion[] {

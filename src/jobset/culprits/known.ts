@@ -128,8 +128,8 @@ export function isSteppedOn(ends: readonly End[], sinceMs: number): boolean {
   return newestMs - sinceMs > longestMs + SILENCE_SLACK_MS;
 }
 
-/** What the group did when the first worker died. */
-function paceAt(firstMs: number | undefined, ends: readonly End[]): Pace {
+/** What the group did at a moment, such as when the first worker died. */
+export function paceAt(firstMs: number | undefined, ends: readonly End[]): Pace {
   const { longestMs } = reportsOf(ends);
   const isInPhase = ends.some(({ evidence }) => evidence.inPhase === true);
   if (firstMs === undefined || longestMs === Number.POSITIVE_INFINITY) return 'Unknown';

@@ -153,6 +153,78 @@ export const SCENARIOS: readonly Scenario[] = [
   row('a hang after most have finished, of which their agents tell', 'unknown', (rank, size) =>
     rank < size / 2 ? ended(-70_000, exited(0, { step: 300 })) : hung(rank),
   ),
+  row(
+    'a traceback, and a teardown of 8 s, in which the others wait',
+    '2 Likely',
+    one(ended(0, exited(1, { silentMs: 8400, failedMs: 8000 })), () => stopped({ silentMs: 8400 })),
+  ),
+  row(
+    'a traceback, and a teardown in which a peer loses its connection and ends first',
+    '2 Likely, 0 Likely',
+    one(ended(300, { ...STEPPING, exitCode: 1, silentMs: 3700, failedMs: 3300 }), (rank) =>
+      rank === 0 ? ended(0, exited(1, { silentMs: 400 })) : stopped(),
+    ),
+  ),
+  row(
+    'a traceback, and a teardown in which peers print theirs and end first',
+    '2 Likely',
+    one(ended(300, { ...STEPPING, exitCode: 1, silentMs: 9700, failedMs: 9300 }), (rank) =>
+      ended(rank * 4, exited(1, { silentMs: 9400, failedMs: 50 })),
+    ),
+  ),
+  row(
+    'a traceback, and a teardown that hangs until all count as hung',
+    '2 Likely',
+    one(hung(C, { failedMs: 60_900 }), (rank) => hung(rank)),
+  ),
+  row(
+    'a traceback that all print within a second',
+    '2 Likely',
+    one(ended(0, exited(1, { silentMs: 5400, failedMs: 5000 })), (rank) =>
+      ended(100 + rank, exited(1, { silentMs: 5400, failedMs: 4500 })),
+    ),
+  ),
+  row('a traceback in a silent group, long after it fell silent', '2 Likely', (rank) =>
+    hung(rank, rank === C ? { failedMs: 5000, step: 320 } : {}),
+  ),
+  row('a traceback in a hanging group in which another was stopped', '1 Certain', (rank) =>
+    hung(rank, rank === C ? { failedMs: 5000 } : rank === 1 ? { states: 'T' } : {}),
+  ),
+  row('a traceback just before another was stopped, and all hang', '1 Likely, 2 Likely', (rank) =>
+    hung(rank, rank === C ? { failedMs: 60_900 } : rank === 1 ? { states: 'T' } : {}),
+  ),
+  row('a logged traceback of one, and SIGKILL of another', '1 Certain', (rank) => {
+    if (rank === 1) return ended(0, diedBy('SIGKILL'));
+    return stopped(rank === C ? { failedMs: 300 } : {});
+  }),
+  row('a logged traceback of one, and an exception in another', '2 Likely, 1 Likely', (rank) => {
+    if (rank === 1) return ended(0, exited(1, { failedMs: 200 }));
+    return stopped(rank === C ? { failedMs: 300 } : {});
+  }),
+  row(
+    'a logged traceback of one that ends well, and an exception in another',
+    '1 Certain',
+    (rank) => {
+      if (rank === 1) return ended(0, exited(1, { failedMs: 200 }));
+      return stopped(rank === C ? { failedMs: 300, exitCode: 0 } : {});
+    },
+  ),
+  row(
+    'a traceback of one, after which the others step on, and another fails',
+    '1 Certain',
+    (rank) => {
+      if (rank === 1) return ended(0, exited(1, { failedMs: 200 }));
+      return stopped(rank === C ? { failedMs: 9000, silentMs: 9100 } : {});
+    },
+  ),
+  row('a traceback of one, and an earlier end of another without one', '1 Certain', (rank) => {
+    if (rank === 1) return ended(0, exited(1));
+    return ended(5000, rank === C ? exited(1, { silentMs: 5400, failedMs: 4000 }) : STEPPING);
+  }),
+  row('mixed channels: a traceback, and a member that tells nothing', '2 Likely', (rank) => {
+    if (rank === 1) return undefined;
+    return rank === C ? ended(0, exited(1, { silentMs: 8400, failedMs: 8000 })) : stopped();
+  }),
   row('exit 0 of one, and long after that a segfault in another', '1 Certain', (rank) => {
     if (rank === C) return { kind: 'Succeeded', atMs: T - 60_000 };
     return rank === 1 ? ended(0, diedBy('SIGSEGV')) : stopped();

@@ -5,13 +5,13 @@
  * (`docs/design/culprits.md#the-rules`).
  */
 import { MAX_SUSPECTS } from '../jobset.ts';
-import { firstToFail, killed, leftEarly, lost } from './end-rules.ts';
+import { failedSlowly, firstToFail, killed, leftEarly, lost } from './end-rules.ts';
 import type { GroupEvidence } from './group-evidence.ts';
 import { knownOf, type Rule, type Suspicion } from './known.ts';
 import { oddOneOut } from './odd-one-out.ts';
 
 /** The first that matches decides. */
-const RULES: readonly Rule[] = [lost, leftEarly, killed, firstToFail, oddOneOut];
+const RULES: readonly Rule[] = [lost, leftEarly, killed, failedSlowly, firstToFail, oddOneOut];
 
 /** At most `MAX_SUSPECTS`, the likeliest first; none: unknown. */
 export function suspectsOf(evidence: GroupEvidence): readonly Suspicion[] {

@@ -22,6 +22,7 @@ const HUNG = {
   launcher: true,
   unfit: 'GPU 3: 2 uncorrectable errors',
   where: 'wait (sync.py:7)',
+  failedMs: 2900,
   saidMs: 3000,
   lastWords: 'NCCL timeout\n',
 } as const;
@@ -48,6 +49,7 @@ describe('the evidence of a worker', () => {
     { how: 'Killed', agoMs: 1, runnableMs: '5000' },
     { how: 'Killed', agoMs: 1, launcher: false },
     { how: 'Killed', agoMs: 1, lastWords: 'a'.repeat(513) },
+    { how: 'Killed', agoMs: 1, failedMs: -1 },
     { how: 'Killed', agoMs: 1, saidMs: 0.5 },
     { how: 'Hung', agoMs: 1, where: '' },
     { how: 'Hung', agoMs: 1, where: 'é'.repeat(65) },

@@ -50,6 +50,11 @@ export interface WorkerEvidence {
   readonly unfit?: string;
   /** Where it was when it hung, as a command of the user printed it; 1 to 128 bytes in JSON. */
   readonly where?: string;
+  /**
+   * Milliseconds from the first traceback that it printed to its end. It made no step after that,
+   * and was not told to stop before.
+   */
+  readonly failedMs?: number;
   /** Milliseconds from its last words to its end, where these are from its standard error. */
   readonly saidMs?: number;
   /** What it said last. */
@@ -73,6 +78,7 @@ export function parseEvidence(report: unknown): WorkerEvidence | undefined {
     states,
     unfit,
     where,
+    failedMs,
     saidMs,
     lastWords,
     oom,
@@ -94,6 +100,7 @@ export function parseEvidence(report: unknown): WorkerEvidence | undefined {
     isOptional(states, isStates) &&
     isOptional(unfit, isUnfit) &&
     isOptional(where, isWhere) &&
+    isOptional(failedMs, isMilliseconds) &&
     isOptional(saidMs, isMilliseconds) &&
     isOptional(lastWords, isLastWords) &&
     isOptional(oom, isTrue) &&
@@ -110,7 +117,7 @@ export function parseEvidence(report: unknown): WorkerEvidence | undefined {
     ...ended,
     ...before,
     ...seen,
-    ...defined({ unfit, where, saidMs, lastWords }),
+    ...defined({ unfit, where, failedMs, saidMs, lastWords }),
   };
 }
 
