@@ -8,9 +8,11 @@ import type { AvoidedNode, JobSet } from '../../jobset/jobset.ts';
 import type { GroupProgress } from '../../jobset/progress/group-progress.ts';
 import { withoutFailure } from '../../jobset/view/overview.ts';
 import { type RestartBudget, restartBudget } from '../../jobset/view/restart-budget.ts';
+import { restoreWarning } from '../../jobset/view/restore-warning.ts';
 import { namespaceOf, type Stored } from '../../kube/meta.ts';
 import { printable } from '../../kube/quote.ts';
 import { avoidedLines, duration, goodputTable } from '../goodput-lines.ts';
+import { warningLines } from '../jobset-status/member-table.ts';
 import { momentText } from '../jobset-status/printed-text.ts';
 import { budgetText, culpritLines, failureText } from '../jobset-status/restart-lines.ts';
 import { seconds } from '../restart-timeline.ts';
@@ -34,6 +36,8 @@ export interface RestartReport extends RestartBudget {
   readonly backoffLeftMs: number | null;
   /** What became of its time; null: the operator does not account for it. */
   readonly goodput: GoodputAt | null;
+  /** Why its restart may not have loaded what was saved; null: nothing says so. */
+  readonly restoreWarning: string | null;
   /** Nodes that replaced members have left, the oldest first. */
   readonly avoidedNodes: readonly AvoidedNode[];
   /** Why the JobSet failed in the end; null: it has not. */
@@ -78,6 +82,7 @@ export function restartReport(
     downMs: restartHistory.reduce((sum, record) => sum + downMs(record), 0),
     backoffLeftMs: leftMs === undefined || leftMs <= 0 ? null : leftMs,
     goodput: goodputAt(jobSet, nowMs, reported) ?? null,
+    restoreWarning: restoreWarning(jobSet, reported, nowMs) ?? null,
     avoidedNodes: (status.avoidedNodes ?? []).toReversed(),
     failure:
       failed === undefined
@@ -97,6 +102,7 @@ export function reportLines(report: RestartReport, width: number): readonly stri
   const drawn = { longestMs, width, replicatedJobs: report.replicatedJobs };
   return [
     ...totals(report),
+    ...warningLines(report),
     ...(goodput === null ? [] : ['', 'where the time went:', ...goodputTable(goodput, width)]),
     ...(avoidedNodes.length === 0 ? [] : ['', ...avoidedLines(avoidedNodes)]),
     ...restartHistory.flatMap((record) => ['', ...restartLines(record, drawn)]),

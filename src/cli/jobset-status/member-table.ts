@@ -80,6 +80,7 @@ function summary({ jobSet, members }: StatusView, options: TableOptions): readon
     ...[
       // The last failure says it too.
       ...jobSet.conditions.filter(({ type }) => type !== 'Failed').map(conditionLine),
+      ...warningLines(jobSet),
       ...failureLines(jobSet, options),
       ...groupLines(jobSet, members),
       ...(isWide ? [countsLine(jobSet)] : []),
@@ -200,6 +201,13 @@ function causeText({ epoch, hung, exitCode, signal }: LastCause): string {
         ? 'failed'
         : `exited with ${exitCode}`;
   return `${how} in epoch ${epoch}`;
+}
+
+/** Why a group that runs may not be well. */
+export function warningLines({
+  restoreWarning,
+}: Pick<JobSetView, 'restoreWarning'>): readonly string[] {
+  return restoreWarning === null ? [] : [`warning: ${restoreWarning}`];
 }
 
 /** The heading, and a cell for each member. */

@@ -3,7 +3,7 @@
 import type { ReportedRestart } from '../../jobset/epoch/restart-request.ts';
 import type { StatusView } from '../../jobset/view/status-view.ts';
 import { avoidedLines } from '../goodput-lines.ts';
-import { conditionLine, lastingLine, memberLine } from './member-table.ts';
+import { conditionLine, lastingLine, memberLine, warningLines } from './member-table.ts';
 import { culpritLines, restartLine } from './restart-lines.ts';
 
 /**
@@ -22,6 +22,7 @@ export function statusChanges(
       before?.jobSet.conditions.map(conditionLine) ?? [],
       after.jobSet.conditions.map(conditionLine),
     ),
+    ...changed(before === undefined ? [] : warningLines(before.jobSet), warningLines(after.jobSet)),
     ...changed(
       avoidedLines(before?.jobSet.avoidedNodes ?? []),
       avoidedLines(after.jobSet.avoidedNodes),

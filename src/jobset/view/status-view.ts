@@ -29,6 +29,7 @@ import { FOR_TOOLS, isTrue } from '../status/conditions.ts';
 import { hasEpochs, type JobSetState, jobSetState } from './jobset-state.ts';
 import { lastFailureOf, type OverviewFailure } from './overview.ts';
 import { type RestartBudget, restartBudget } from './restart-budget.ts';
+import { restoreWarning } from './restore-warning.ts';
 import { rankOf } from './short-names.ts';
 import { type Seen, type ShownState, shownState } from './shown-state.ts';
 
@@ -82,6 +83,8 @@ export interface JobSetView extends RestartBudget {
   readonly lastFailure: OverviewFailure | null;
   /** What became of its time; null: the operator does not account for it. */
   readonly goodput: GoodputAt | null;
+  /** Why its restart may not have loaded what was saved; null: nothing says so. */
+  readonly restoreWarning: string | null;
   /** The newest first. */
   readonly avoidedNodes: readonly AvoidedNode[];
 }
@@ -164,7 +167,8 @@ export function statusView(
     })
     .sort((a, b) => orderOf(a).localeCompare(orderOf(b), 'en', { numeric: true }));
   const goodput = goodputAt(jobSet, nowMs, reports && progress) ?? null;
-  const view = { ...jobSetView(jobSet, members), goodput };
+  const warning = restoreWarning(jobSet, progress, nowMs) ?? null;
+  const view = { ...jobSetView(jobSet, members), goodput, restoreWarning: warning };
   const started = pods.filter(hasStarted).length;
   const seen = { started, announced: view.announced, ...(reports === undefined ? {} : { steps }) };
   const shown = shownState(jobSet, { ...seen, ...heldMember(members) }, nowMs);
@@ -204,7 +208,7 @@ function orderOf({ replicatedJob, job, index, pod }: MemberView): string {
 function jobSetView(
   jobSet: Stored<JobSet>,
   members: readonly MemberView[],
-): Omit<JobSetView, 'progress' | 'goodput' | 'shown'> {
+): Omit<JobSetView, 'progress' | 'goodput' | 'restoreWarning' | 'shown'> {
   const { metadata, status = {} } = jobSet;
   const { deprecated, synced } = epochsOf(status);
   const isInPlace = hasEpochs(jobSet);

@@ -48,6 +48,7 @@ const JOB_SET: JobSetView = {
     judgedMs: 10_000,
     judgedUntilMs: 50_000,
   },
+  restoreWarning: null,
   avoidedNodes: [],
 };
 const MEMBERS = new Map([

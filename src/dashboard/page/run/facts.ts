@@ -27,6 +27,10 @@ export function Facts({ jobSet, members, sinceMs, nowMs }: FactsProps): VNode {
         <b>${shown(type, 100)}</b> ${shown(message, 600)} <span class="quiet">(${shown(reason, 100)})</span>
       </div>`,
     )}
+    ${
+      jobSet.restoreWarning !== null &&
+      html`<div class="notice" role="note"><b>Restored?</b> ${jobSet.restoreWarning}</div>`
+    }
     <dl class="fact-list">
       ${factsOf({ jobSet, members, sinceMs, nowMs }).map(
         ({ name, value, more, share }) => html`<div key=${name} class="fact">
