@@ -37,6 +37,8 @@ export interface CertificateKeeperOptions {
   readonly isPublished: (authority: string) => boolean;
   /** Called with the first certificates, and with each change. */
   readonly onChange: (certificates: WebhookCertificates) => void;
+  /** Called for each failure to read or write them, so that a waiting caller can judge. */
+  readonly onFailure?: ((error: unknown) => void) | undefined;
 }
 
 /** How often expiry dates, and the publication of a new authority, are checked. */
@@ -62,10 +64,15 @@ export class CertificateKeeper {
     this.#controller = startController({
       ...options,
       workers: 1,
-      reconcile: (_key, signal) => this.#reconcile(signal),
+      reconcile: (_key, signal) =>
+        this.#reconcile(signal).catch((error: unknown) => {
+          options.onFailure?.(error);
+          throw error;
+        }),
     });
     this.#informer = createInformer<Secret>({
       ...options,
+      onFailure: undefined,
       resource: SECRETS,
       namespace,
       fieldSelector: `metadata.name=${secretName}`,

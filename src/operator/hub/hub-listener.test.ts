@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { TestServer } from '../../cluster/apiserver/test-server.fixture.ts';
+import type { AgentChannel } from '../../jobset/injection/agent-hub.ts';
 import { SECRETS } from '../../kube/objects/core.ts';
 import { failure } from '../../kube/status.ts';
 import type { KeyPair } from '../../runtime/adapters/tls/certificates.ts';
@@ -38,7 +39,7 @@ class Scene {
     return scene;
   }
 
-  async listen() {
+  async listen(channel: AgentChannel = 'Auto') {
     const listener = await startHubListener({
       client: this.client,
       clock: this.server.clock,
@@ -48,7 +49,7 @@ class Scene {
       secretName: 'hub',
       url: 'https://hub.system.svc:9445',
       host: '::',
-      channel: 'Auto',
+      channel,
       listen: (door, pair, dropped) => {
         this.door = door;
         this.drop = dropped;
@@ -134,5 +135,28 @@ it('counts who never asks for anything, and tells of them in sums', async () => 
 it('says within seconds that it may not keep its certificates', async () => {
   const scene = await Scene.start();
   scene.client.create = () => Promise.reject(failure('Forbidden', 'secrets is forbidden'));
-  await expect(scene.reached(scene.listen())).rejects.toBeInstanceOf(DeadlineError);
+  for (const channel of ['Auto', 'Hub'] as const) {
+    const beginMs = scene.server.clock.monotonic();
+    const listening = scene.reached(scene.listen(channel));
+    await expect(listening).rejects.toBeInstanceOf(DeadlineError);
+    await expect(listening).rejects.toThrow('secrets is forbidden');
+    expect(scene.server.clock.monotonic() - beginMs).toBeLessThan(20_000);
+  }
+});
+
+it('waits for an API server that times out, if agents have no other channel', async () => {
+  const scene = await Scene.start();
+  const { client } = scene;
+  const create = client.create.bind(client);
+  client.create = () => Promise.reject(failure('Timeout', 'etcd has no leader'));
+  scene.server.clock.setTimer(50_000, () => {
+    client.create = create;
+  });
+  await expect(scene.reached(scene.listen('Auto'))).rejects.toBeInstanceOf(DeadlineError);
+  const listener = await scene.reached(scene.listen('Hub'));
+  const waits = scene.logger.records.filter(({ message }) => message.startsWith('waits for'));
+  expect(waits.map(({ message }) => message)).toEqual([
+    'waits for the API server to keep the certificates of the hub',
+  ]);
+  await scene.reached(listener.stop());
 });

@@ -5,7 +5,8 @@
 import type { AgentChannel, ServedHub } from '../../jobset/injection/agent-hub.ts';
 import type { KeyPair } from '../../runtime/adapters/tls/certificates.ts';
 import type { Client } from '../../runtime/client/client.ts';
-import { withDeadline } from '../../runtime/deadline.ts';
+import { API_PATIENCE_MS, isPassing, tellOfWait } from '../../runtime/client/passing-failures.ts';
+import { DeadlineError, withDeadline } from '../../runtime/deadline.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
@@ -71,7 +72,8 @@ const CERTIFICATES_TIMEOUT_MS = 15_000;
 
 /**
  * Resolves when it has certificates. Rejects with `DeadlineError` if it gets none, and when the
- * signal aborts.
+ * signal aborts. Where agents depend on the hub, it waits longer for an API server that does not
+ * answer or answers with failures that pass.
  */
 export async function startHubListener(options: HubListenerOptions): Promise<HubListener> {
   const { clock, logger, metrics } = options;
@@ -80,6 +82,7 @@ export async function startHubListener(options: HubListenerOptions): Promise<Hub
   let port: StreamPort | undefined;
   let url = options.url ?? '';
   let door: HubDoor | undefined;
+  let failure: unknown;
   let arrived: (first: WebhookCertificates) => void = () => undefined;
   const first = new Promise<WebhookCertificates>((resolve) => {
     arrived = resolve;
@@ -100,15 +103,23 @@ export async function startHubListener(options: HubListenerOptions): Promise<Hub
       port?.useCertificate(next.serving);
       arrived(next);
     },
+    onFailure: (error) => {
+      failure = error;
+    },
   });
+  const arrivesWithin = (limitMs: number): Promise<unknown> =>
+    withDeadline(clock, limitMs, options.signal, (within) => orAborted(first, within));
   try {
-    const { signal } = options;
-    await withDeadline(clock, CERTIFICATES_TIMEOUT_MS, signal, (within) =>
-      orAborted(first, within),
-    );
+    await arrivesWithin(CERTIFICATES_TIMEOUT_MS).catch(async (error: unknown) => {
+      const isWorthWaiting = failure === undefined || isPassing(failure);
+      if (options.signal.aborted || options.channel !== 'Hub' || !isWorthWaiting) throw error;
+      tellOfWait(logger, 'keep the certificates of the hub', failure ?? error);
+      await arrivesWithin(API_PATIENCE_MS - CERTIFICATES_TIMEOUT_MS);
+    });
   } catch (error) {
     await keeper.stop();
-    throw error;
+    if (!(error instanceof DeadlineError) || failure === undefined) throw error;
+    throw new DeadlineError(`no certificates for the hub; last: ${failure}`, { cause: failure });
   }
   const close = async (): Promise<void> => {
     door = undefined;

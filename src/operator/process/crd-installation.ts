@@ -6,34 +6,38 @@ import {
 } from '../../kube/objects/custom-resource-definition.ts';
 import { isReason } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client/client.ts';
+import { API_PATIENCE_MS, throughPassingFailures } from '../../runtime/client/passing-failures.ts';
 import { waitFor } from '../../runtime/informer/wait-for.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
-
-/** From the creation to the Established condition; an API server needs a second or two. */
-const ESTABLISH_TIMEOUT_MS = 30_000;
 
 /** Creates the JobSet CRD, or updates the existing one, and waits until it is served. */
 export async function installCrd(options: {
   readonly client: Client;
   readonly clock: Clock;
   readonly random: Random;
+  readonly logger: Logger;
   readonly signal: AbortSignal;
 }): Promise<void> {
-  const { client, signal } = options;
+  const { client } = options;
+  const of = CUSTOM_RESOURCE_DEFINITIONS;
   const name = JOBSET_CRD.metadata.name ?? '';
+  const store = (signal: AbortSignal): Promise<unknown> => stored(client, name, signal);
+  await throughPassingFailures('store the definition of JobSets', store, options);
+  // This reads on through failures by itself. An API server that is well needs a second or two.
+  await waitFor(client, of, { name }, isEstablished, { ...options, timeoutMs: API_PATIENCE_MS });
+}
+
+/** It may exist because a creation whose answer was lost has succeeded. */
+async function stored(client: Client, name: string, signal: AbortSignal): Promise<unknown> {
   try {
-    await client.create(CUSTOM_RESOURCE_DEFINITIONS, JOBSET_CRD, { signal });
+    return await client.create(CUSTOM_RESOURCE_DEFINITIONS, JOBSET_CRD, { signal });
   } catch (error) {
     if (!isReason(error, 'AlreadyExists')) throw error;
     const spec = { type: 'merge', patch: { spec: JOBSET_CRD.spec } } as const;
-    await client.patch(CUSTOM_RESOURCE_DEFINITIONS, { name }, spec, { signal });
+    return client.patch(CUSTOM_RESOURCE_DEFINITIONS, { name }, spec, { signal });
   }
-  const of = CUSTOM_RESOURCE_DEFINITIONS;
-  await waitFor(client, of, { name }, isEstablished, {
-    ...options,
-    timeoutMs: ESTABLISH_TIMEOUT_MS,
-  });
 }
 
 function isEstablished(crd: CustomResourceDefinition | undefined): boolean {
