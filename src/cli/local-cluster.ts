@@ -73,13 +73,13 @@ const DIST = new URL(import.meta.url.includes('/dist/') ? './' : '../../dist/', 
 
 export async function startLocalCluster(options: LocalClusterOptions): Promise<LocalCluster> {
   const { state, nodes = plainNodes(1), agentChannel = DEFAULT_AGENT_CHANNEL } = options;
-  const watchdog = Watchdog.start(
-    fileURLToPath(new URL('watchdog.js', DIST)),
-    state.path,
-    options.remove,
-  );
   const logFile = join(state.path, 'cluster.log');
   const log = openSync(logFile, 'a', 0o600);
+  const logger = createPinoLogger({ destination: log, level: 'info' });
+  const script = fileURLToPath(new URL('watchdog.js', DIST));
+  const watchdog = Watchdog.start(script, state.path, options.remove, () =>
+    logger.warn('the watchdog has ended, and another one starts'),
+  );
   const stops: (() => Promise<void> | void)[] = [() => watchdog.release(), () => closeSync(log)];
   const stop = async (): Promise<void> => {
     for (const each of stops.splice(0).reverse()) await each();
@@ -88,7 +88,7 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
     const base = {
       clock: nodeClock,
       random: systemRandom,
-      logger: createPinoLogger({ destination: log, level: 'info' }),
+      logger,
       processes: watchdog.guard(createNodeProcessRunner()),
       stateDirectory: state.path,
       path: containerPath(),

@@ -7,6 +7,7 @@ import { watchShell } from './shell-watch.ts';
 import { openStateDirectory } from './state-directory.ts';
 import { onTermination } from './termination.ts';
 import type { UpOptions } from './up-options.ts';
+import { endLeftovers, leftoversText } from './watchdog/leftovers.ts';
 
 /** Runs or joins a cluster; returns the exit code of the command. */
 export async function up(options: UpOptions): Promise<number> {
@@ -17,6 +18,8 @@ export async function up(options: UpOptions): Promise<number> {
   const unwatch = watchShell(() => termination.end('the shell that ran npx has ended'));
   const where = `${nodeCount(nodes.length)} in ${state.path}`;
   try {
+    const ended = await endLeftovers(state.path);
+    if (ended > 0) process.stdout.write(`${leftoversText(ended)}\n`);
     process.stdout.write(`Starting Kubernetes with JobSet on ${where}\n`);
     const cluster = await startLocalCluster({
       state,

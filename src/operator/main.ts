@@ -111,7 +111,7 @@ async function run(given: OperatorFlags, text: string | undefined): Promise<numb
   try {
     const access = await clusterAccess(flags, logger);
     const metrics = createMetrics();
-    showMetricsToParent(metrics);
+    showMetricsToParent(metrics, () => stop('its parent has ended'));
     const counts = transportMetrics(metrics);
     connections = connectApiClients(access, {
       userAgent: `lockstep-operator/${packageJson.version}`,

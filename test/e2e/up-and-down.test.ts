@@ -7,12 +7,15 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { KUBERNETES } from '../kubernetes.ts';
 import { LOCKSTEP, outputUntil, WHERE } from './local-cluster.fixture.ts';
 
 const POLL_MS = 50;
 const DEBUGGER_STARTS_MS = 1000;
 /** Where Node listens for debuggers: 127.0.0.1:9229, as `/proc/net/tcp` writes it. */
 const DEBUGGER = '0100007F:240D';
+
+const LEFT = 'Ended 1 process of Pods that an earlier "lockstep up" had left';
 
 let directory: string;
 let state: string;
@@ -65,6 +68,50 @@ it('is ended by its state directory, and says where none runs', async () => {
   expect(again.text).toContain(`no "lockstep up" runs in ${state}`);
 });
 
+it.runIf(KUBERNETES === undefined)(
+  'starts another watchdog, and cleans up what remains when both are killed',
+  async () => {
+    const starts = async (): Promise<number> => {
+      const up = start(process.execPath, LOCKSTEP, 'up', '--state-dir', state);
+      const text = await outputUntil(up, 'It runs.');
+      if (text.includes('Ended ')) expect(text).toContain(LEFT);
+      return up.pid ?? 0;
+    };
+    const watchdogs = (up: number): readonly number[] =>
+      below(up).filter((pid) => commandOf(pid).includes('watchdog.js'));
+    const killAll = async (up: number): Promise<number> => {
+      process.kill(up, 'SIGSTOP');
+      for (const pid of watchdogs(up)) process.kill(pid, 'SIGKILL');
+      const operators = below(up).filter((pid) => commandOf(pid).includes('operator.js'));
+      process.kill(up, 'SIGKILL');
+      // The operator ends by itself when its parent does.
+      await until(() => operators.every((pid) => commandOf(pid) === ''));
+      return operators.length;
+    };
+    const first = await starts();
+    const [watchdog = 0] = watchdogs(first);
+    process.kill(watchdog, 'SIGKILL');
+    await until(() => watchdogs(first).some((pid) => pid !== watchdog));
+    expect(await killAll(first)).toBe(1);
+    const leave = (): ChildProcess => {
+      const root = join(state, 'nodes', 'node-0', 'pods', 'uid', 'containers', 'c', 'root');
+      const env = { PATH: process.env['PATH'] ?? '', LOCKSTEP_ROOT: root };
+      const left = spawn('sleep', ['600'], { env, detached: true, stdio: 'ignore' });
+      children.push(left);
+      return left;
+    };
+    const left = leave();
+    expect(await runs('down', '--state-dir', state)).toEqual({
+      code: 0,
+      text: `${LEFT} in ${state}\n`,
+    });
+    await until(() => left.signalCode === 'SIGKILL');
+    const second = leave();
+    await starts();
+    await until(() => second.signalCode === 'SIGKILL');
+  },
+);
+
 it('opens no debugger in any of its processes at SIGUSR1', async () => {
   const up = start(process.execPath, LOCKSTEP, 'up', '--state-dir', state, ...WHERE);
   await outputUntil(up, 'It runs.');
@@ -85,6 +132,19 @@ it('ends with the shell that ran npx', async () => {
   while (existsSync(lock)) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   expect((await runs('down', '--state-dir', state)).code).toBe(1);
 });
+
+/** Its arguments; empty when it has ended. */
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+}
 
 /** A process and all below it. */
 function below(pid: number): readonly number[] {

@@ -3,12 +3,13 @@
  * If that ends without `done`, the parent was killed: the watchdog then ends every process group
  * that it knows, and removes the state directory.
  *
- * Input, one line each: `group PID`, `gone PID`, `state PATH` (processes whose root lies below it
- * are ended too), `remove PATH`, `done`.
+ * Input, one line each: `group PID`, `gone PID`, `state PATH` (Pods' processes that left
+ * their group are ended too), `remove PATH`, `done`.
  */
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { refuseInspector } from '../../runtime/adapters/no-inspector.ts';
+import { endLeftovers } from './leftovers.ts';
 
 refuseInspector();
 const groups = new Set<number>();
@@ -32,7 +33,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 
 if (!done) {
   for (const group of groups) kill(-group);
-  for (const pid of strays()) kill(pid);
+  for (const path of states) await endLeftovers(path);
   for (const path of removals) rmSync(path, { recursive: true, force: true });
 }
 
@@ -42,23 +43,4 @@ function kill(pid: number): void {
   } catch {
     // It has already ended.
   }
-}
-
-/** Processes that left their group, found by the state directory in their environment (Linux). */
-function strays(): readonly number[] {
-  let names: readonly string[];
-  try {
-    names = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  } catch {
-    return [];
-  }
-  return names.map(Number).filter((pid) => {
-    if (pid === process.pid) return false;
-    try {
-      const environment = readFileSync(`/proc/${pid}/environ`, 'latin1');
-      return [...states].some((path) => environment.includes(`LOCKSTEP_ROOT=${path}/`));
-    } catch {
-      return false;
-    }
-  });
 }

@@ -2,30 +2,44 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { ProcessRunner } from '../../runtime/ports/process-runner.ts';
 
+/** From the end of a watchdog to the start of the next. */
+const RESTART_MS = 500;
+
 /** Tells the watchdog what to end if this process is killed. */
 export class Watchdog {
-  private readonly child: ChildProcess;
+  readonly #script: string;
+  /** What each watchdog is told first. */
+  readonly #beginning: readonly string[];
+  readonly #onEnd: () => void;
+  readonly #groups = new Set<number>();
+  #child: ChildProcess;
+  #restart: NodeJS.Timeout | undefined;
+  #isReleased = false;
 
-  private constructor(child: ChildProcess) {
-    this.child = child;
+  private constructor(script: string, beginning: readonly string[], onEnd: () => void) {
+    this.#script = script;
+    this.#beginning = beginning;
+    this.#onEnd = onEnd;
+    this.#child = this.#spawn();
   }
 
   /**
    * Starts `script`, the built watchdog, over `stateDirectory`; `remove` says whether it deletes
-   * that directory too.
+   * that directory too. If it is killed, `onEnd` is called, and another one starts.
    */
-  static start(script: string, stateDirectory: string, remove: boolean): Watchdog {
-    const child = spawn(process.execPath, [script], {
-      detached: true,
-      stdio: ['pipe', 'ignore', 'ignore'],
-    });
-    child.unref();
-    // If it dies first, this process goes on without a watchdog rather than dying of EPIPE.
-    child.stdin?.on('error', () => undefined);
-    const watchdog = new Watchdog(child);
-    watchdog.tell(`state ${stateDirectory}`);
-    if (remove) watchdog.tell(`remove ${stateDirectory}`);
-    return watchdog;
+  static start(
+    script: string,
+    stateDirectory: string,
+    remove: boolean,
+    onEnd: () => void = () => undefined,
+  ): Watchdog {
+    const removal = remove ? [`remove ${stateDirectory}`] : [];
+    return new Watchdog(script, [`state ${stateDirectory}`, ...removal], onEnd);
+  }
+
+  /** The process ID of the current one, or the last. */
+  get pid(): number {
+    return this.#child.pid ?? 0;
   }
 
   /** A runner whose processes the watchdog ends if this process is killed. */
@@ -42,17 +56,48 @@ export class Watchdog {
 
   /** Watches one process group until `ended`. */
   watch(group: number, ended: Promise<unknown>): void {
-    this.tell(`group ${group}`);
-    void ended.then(() => this.tell(`gone ${group}`));
+    this.#groups.add(group);
+    this.#tell(`group ${group}`);
+    void ended.then(() => {
+      this.#groups.delete(group);
+      this.#tell(`gone ${group}`);
+    });
   }
 
   /** The parent has cleaned up by itself: the watchdog ends and does nothing. */
   release(): void {
-    this.tell('done');
-    this.child.stdin?.end();
+    this.#isReleased = true;
+    clearTimeout(this.#restart);
+    this.#tell('done');
+    this.#child.stdin?.end();
   }
 
-  private tell(line: string): void {
-    this.child.stdin?.write(`${line}\n`);
+  #spawn(): ChildProcess {
+    const child = spawn(process.execPath, [this.#script], {
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    child.unref();
+    // Its end is noticed below, and this process must not die of EPIPE.
+    child.stdin?.on('error', () => undefined);
+    const ended = (): void => this.#startAnother();
+    child.once('error', ended);
+    child.once('exit', ended);
+    const groups = [...this.#groups].map((group) => `group ${group}`);
+    child.stdin?.write([...this.#beginning, ...groups, ''].join('\n'));
+    return child;
+  }
+
+  #startAnother(): void {
+    if (this.#isReleased) return;
+    this.#onEnd();
+    this.#restart = setTimeout(() => {
+      this.#child = this.#spawn();
+    }, RESTART_MS);
+    this.#restart.unref();
+  }
+
+  #tell(line: string): void {
+    this.#child.stdin?.write(`${line}\n`);
   }
 }

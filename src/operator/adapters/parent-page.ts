@@ -13,9 +13,13 @@ export type PageReply = { readonly id: number } & (
   | { readonly problem: string }
 );
 
-/** Does nothing in a process that was started without such a channel. */
-export function showMetricsToParent(metrics: Metrics): void {
+/**
+ * Does nothing in a process that was started without such a channel. `onParentEnd` is called when
+ * the parent ends: its cluster is gone, and nobody else may know of this process.
+ */
+export function showMetricsToParent(metrics: Metrics, onParentEnd: () => void): void {
   if (process.send === undefined) return;
+  process.once('disconnect', onParentEnd);
   process.on('message', ({ id }: PageQuestion) => {
     // If the parent is gone, so is its question.
     const reply = (message: PageReply): void =>

@@ -1,5 +1,5 @@
 /** Kills all processes that a container has started. */
-import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
@@ -13,8 +13,17 @@ export class EnvironmentKiller {
 
   /** Resolves with the number of killed processes, once none is left. */
   kill(name: string, value: string): Promise<number> {
+    return this.#hunt(`${name}=${value}`, 'Whole');
+  }
+
+  /** The same for values that begin with `beginning`, and never a process of another user. */
+  killBeginning(name: string, beginning: string): Promise<number> {
+    return this.#hunt(`${name}=${beginning}`, 'Beginning');
+  }
+
+  #hunt(entry: string, matches: Hunt['matches']): Promise<number> {
     return new Promise((resolve) => {
-      this.#waiting.push({ entry: Buffer.from(`${name}=${value}`), killed: new Set(), resolve });
+      this.#waiting.push({ entry: Buffer.from(entry), matches, killed: new Set(), resolve });
       if (!this.#isScanning) void this.#scan();
     });
   }
@@ -42,6 +51,7 @@ export class EnvironmentKiller {
 
 interface Hunt {
   readonly entry: Buffer;
+  readonly matches: 'Whole' | 'Beginning';
   readonly killed: Set<number>;
   readonly resolve: (count: number) => void;
 }
@@ -64,7 +74,8 @@ async function passOver(hunts: readonly Hunt[]): Promise<readonly Hunt[]> {
     const environment = environmentOf(pid);
     if (environment === undefined) continue;
     for (const hunt of hunts) {
-      if (!holds(environment, hunt.entry)) continue;
+      if (!holds(environment, hunt)) continue;
+      if (hunt.matches === 'Beginning' && !isOurs(pid)) continue;
       found.add(hunt);
       hunt.killed.add(pid);
       kill(pid);
@@ -125,13 +136,18 @@ function grown(buffer: Buffer): Buffer {
   return larger;
 }
 
-function holds(environment: Buffer, entry: Buffer): boolean {
+function holds(environment: Buffer, { entry, matches }: Hunt): boolean {
   for (let at = environment.indexOf(entry); at >= 0; at = environment.indexOf(entry, at + 1)) {
     const end = at + entry.length;
-    const isWhole = end === environment.length || environment[end] === 0;
-    if (isWhole && (at === 0 || environment[at - 1] === 0)) return true;
+    const isEnd = matches === 'Beginning' || end === environment.length || environment[end] === 0;
+    if (isEnd && (at === 0 || environment[at - 1] === 0)) return true;
   }
   return false;
+}
+
+/** Root reads the environments of all users. */
+function isOurs(pid: number): boolean {
+  return statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === process.getuid?.();
 }
 
 function kill(pid: number): void {
