@@ -257,6 +257,7 @@ export class TrainingGroup {
         Promise.reject(new Error('no hub runs')),
     );
     if (answer.kind === 'Refuse') throw new Error(answer.reason);
+    answer.over();
     return parseMemberReports(Buffer.from(answer.json).toString()) ?? [];
   }
 

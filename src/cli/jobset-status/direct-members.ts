@@ -27,6 +27,7 @@ export class DirectMembers {
     const hasServed = this.#contact !== undefined;
     const { status, text } = await this.#read(member, signal);
     if (status === 200) return reportsIn(text);
+    if (status === TOO_MANY_REQUESTS) throw new BusyHubError(text);
     this.close();
     if (hasServed) return this.ask(pods, signal);
     throw new Error(`it answered ${status}: ${text}`);
@@ -67,6 +68,18 @@ export class DirectMembers {
     return this.#contact;
   }
 }
+
+/** The hub gives no more pages to this namespace now, so to ask through another way is useless. */
+export class BusyHubError extends Error {
+  override readonly name = 'BusyHubError';
+
+  /** With the hub's reason, which the agent may have passed on. */
+  constructor(reason: string) {
+    super(`it answered ${TOO_MANY_REQUESTS}: ${reason.trim()}; try again in some seconds`);
+  }
+}
+
+export const TOO_MANY_REQUESTS = 429;
 
 interface Contact {
   readonly podUid: string;

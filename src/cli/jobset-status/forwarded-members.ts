@@ -11,7 +11,7 @@ import { resourcePath } from '../../kube/resource.ts';
 import { wholeBody } from '../../runtime/client/response-body.ts';
 import type { CredentialSource } from '../../runtime/credentials/credential-source.ts';
 import type { ByteChannel, HttpResponse, Transport } from '../../runtime/ports/transport.ts';
-import { MAX_REPORT_BYTES, reportsIn } from './direct-members.ts';
+import { BusyHubError, MAX_REPORT_BYTES, reportsIn, TOO_MANY_REQUESTS } from './direct-members.ts';
 
 /**
  * The API server forwards a port to the agent's Pod, so a user who may forward ports in the
@@ -44,6 +44,7 @@ export async function forwardedMembers(
     const request = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`);
     const answer = await forwardedExchange(channel, MEMBER_PAGE_PORT, request, MAX_REPORT_BYTES);
     const { status, body } = answerIn(Buffer.from(answer));
+    if (status === TOO_MANY_REQUESTS) throw new BusyHubError(body);
     if (status !== 200) throw new Error(`its agent answered ${status}: ${body.trim()}`);
     return reportsIn(body);
   } finally {

@@ -102,6 +102,18 @@ it('asks another member where the agent of the first has no page', async () => {
   expect(asked).toEqual({ reports: REPORTS });
 });
 
+it('asks nobody else while the hub gives the namespace no page, and says so', async () => {
+  const reason = 'members in namespace team ask too often';
+  const { asked, paths } = await ask(
+    [() => forwarding(`HTTP/1.1 429 Too Many Requests\r\n\r\n${reason}\n`)],
+    [pod('train-w-0-0'), pod('train-w-0-1')],
+  );
+  expect(paths).toHaveLength(1);
+  expect(asked).toEqual({
+    problem: `the hub was not asked: through Pod train-w-0-0: it answered 429: ${reason}; try again in some seconds`,
+  });
+});
+
 it('names the right that is missing, and tries no other Pod for it', async () => {
   const { asked, paths } = await ask(
     [() => refusal(403, 'pods "train-w-0-0" is forbidden')],

@@ -6,7 +6,7 @@ import { printable } from '../../kube/quote.ts';
 import type { ClientConnection } from '../../runtime/adapters/http-client-connection.ts';
 import { withDeadline } from '../../runtime/deadline.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
-import { DirectMembers, hubUrlOf } from './direct-members.ts';
+import { BusyHubError, DirectMembers, hubUrlOf } from './direct-members.ts';
 import { forwardedMembers, MissingRightError } from './forwarded-members.ts';
 
 /**
@@ -32,6 +32,7 @@ export class HubMembers {
     const [first] = members;
     if (first === undefined) return { reports: undefined };
     const problems: string[] = [];
+    let isBusy = false;
     const attempt = async (
       what: string,
       ask: (within: AbortSignal) => Promise<readonly MemberReport[]>,
@@ -42,7 +43,8 @@ export class HubMembers {
         signal.throwIfAborted();
         const why = error instanceof Error ? error.message : String(error);
         problems.push(printable(`${what}: ${why.slice(0, MAX_WHY_LENGTH)}`));
-        if (error instanceof MissingRightError) candidates.length = 0;
+        isBusy = error instanceof BusyHubError;
+        if (isBusy || error instanceof MissingRightError) candidates.length = 0;
         return undefined;
       }
     };
@@ -56,9 +58,9 @@ export class HubMembers {
       this.#podUid = pod.metadata.uid;
       return { reports };
     }
-    const reports = await attempt(hubUrlOf(first) ?? '', (within) =>
-      this.#direct.ask(members, within),
-    );
+    const reports = isBusy
+      ? undefined
+      : await attempt(hubUrlOf(first) ?? '', (within) => this.#direct.ask(members, within));
     if (reports !== undefined) return { reports };
     this.#direct.close();
     return { problem: `the hub was not asked: ${problems.join('; ')}` };

@@ -41,7 +41,7 @@ export function authorizedPage(page: HttpHandler, readers: PageReaders): HttpHan
     const key = `${pathname} ${token}`;
     const known = allowed.get(key) ?? refused.get(key);
     if (known !== undefined) return answer(known, page, request);
-    if (underWay >= MAX_UNDER_WAY) return text(429, 'too many tokens are being reviewed\n');
+    if (underWay >= MAX_UNDER_WAY) return BUSY;
     underWay++;
     try {
       const verdict = await withDeadline(
@@ -116,6 +116,12 @@ function typeOf(of: typeof TOKEN_REVIEWS | typeof SUBJECT_ACCESS_REVIEWS) {
 const UNAUTHORIZED: HttpResponse = {
   ...text(401, 'unauthorized: show a token of the cluster, "Authorization: Bearer ..."\n'),
   headers: { 'content-type': 'text/plain; charset=utf-8', 'www-authenticate': 'Bearer' },
+};
+
+const REFUSED_FOR_NOW = text(429, 'too many tokens are being reviewed\n');
+const BUSY: HttpResponse = {
+  ...REFUSED_FOR_NOW,
+  headers: { ...REFUSED_FOR_NOW.headers, 'retry-after': '1' },
 };
 
 function text(status: number, body: string): HttpResponse {

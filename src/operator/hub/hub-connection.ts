@@ -17,13 +17,11 @@ import { PODS } from '../../kube/objects/pod.ts';
 import { isReason } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import type { Informer } from '../../runtime/informer/informer.ts';
-import { KeyedBudget } from '../../runtime/keyed-budget.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import type { PageAnswer, StreamAcceptor, StreamRequest } from '../../runtime/ports/stream.ts';
-import { type Rate, TokenBucket } from '../../runtime/token-bucket.ts';
 import type { GroupTracker } from '../tracking/group-tracker.ts';
 import type { MemberFates } from '../tracking/member-fates.ts';
 import { LIVING, podsOf } from '../tracking/pod-reads.ts';
@@ -31,6 +29,7 @@ import { spokenFacts } from '../tracking/spoken-facts.ts';
 import type { HubMember } from './agent-stream.ts';
 import { Hub } from './hub.ts';
 import { MemberPages } from './member-pages.ts';
+import { PageBudget } from './page-budget.ts';
 import type { PodClaim, TokenVerdict } from './pod-token.ts';
 import { type MemberFinding, streamAdmission } from './stream-admission.ts';
 import type { PodLookup } from './unseen-pods.ts';
@@ -62,10 +61,6 @@ export interface HubSettings {
   /** For requests that agents cause; by default the operator's. */
   readonly client?: Client | undefined;
 }
-
-/** Users ask through members; a group's budget suffices for a few watching users. */
-const JOBSET_PAGES: Rate = { perSecond: 5, burst: 20 };
-const ALL_PAGES: Rate = { perSecond: 100, burst: 200 };
 
 interface Caches {
   readonly jobSets: Informer<JobSet>;
@@ -133,28 +128,20 @@ export function connectHub(
       for (const pod of tracker.podsOf(group)) yield reportOf(pod, hub, caches, nowMs, startMs);
     },
   });
-  const ofJobSets = new KeyedBudget(JOBSET_PAGES, clock);
-  const ofAll = new TokenBucket(ALL_PAGES, clock);
+  const budget = new PageBudget(clock);
   return {
     hub,
     accept,
     listMembers: async (request) => {
       const found = await identify(request);
       if (found.kind === 'Refuse') return found;
-      const { jobSetUid } = found.member;
-      if (!ofJobSets.of(jobSetUid).tryTake()) return tooOften('the members of the JobSet ask');
-      if (!ofAll.tryTake()) return tooOften('members of all JobSets ask');
-      return { kind: 'Page', json: await pages.page(groupOf(found.member)) };
+      return budget.answer(found.member, () => pages.page(groupOf(found.member)));
     },
     close: () => {
       hub.close();
       stop();
     },
   };
-}
-
-function tooOften(who: string): PageAnswer {
-  return { kind: 'Refuse', status: 429, reason: `${who} too often`, retryAfterSeconds: 1 };
 }
 
 /** `ownerKey` of the JobSet. */

@@ -96,7 +96,8 @@ it('tells agents an address and authorities that fit its certificate, and waits 
   expect(await scene.door?.listMembers(REQUEST)).toMatchObject({ status: 503 });
   listener.serve({
     accept: () => Promise.resolve({ kind: 'Refuse', status: 401, reason: 'mine' }),
-    listMembers: () => Promise.resolve({ kind: 'Page', json: Buffer.from('[]') }),
+    listMembers: () =>
+      Promise.resolve({ kind: 'Page', json: Buffer.from('[]'), over: () => undefined }),
   });
   expect(await scene.door?.accept(REQUEST)).toMatchObject({ reason: 'mine' });
   await scene.reached(listener.stop());

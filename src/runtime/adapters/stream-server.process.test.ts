@@ -50,9 +50,12 @@ afterEach(() => server.close());
 
 /** The number of requests for the page. */
 let pagesAsked = 0;
+/** The number of pages whose readers have taken them, or are gone. */
+let pagesOver = 0;
 
 function listen(acceptor: StreamAcceptor): Promise<StreamServer> {
   pagesAsked = 0;
+  pagesOver = 0;
   return startStreamServer({
     acceptor,
     pages: new Map([
@@ -62,7 +65,7 @@ function listen(acceptor: StreamAcceptor): Promise<StreamServer> {
           pagesAsked++;
           return Promise.resolve(
             token === 'good'
-              ? { kind: 'Page', json: Buffer.from('["page"]') }
+              ? { kind: 'Page', json: Buffer.from('["page"]'), over: () => pagesOver++ }
               : { kind: 'Refuse', status: 429, reason: 'too often', retryAfterSeconds: 3 },
           );
         },
@@ -293,6 +296,7 @@ describe('a page', () => {
     expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
     expect(text).toMatch(/\r\nconnection: close\r\n/i);
     expect(text).toContain('["page"]');
+    await expect.poll(() => pagesOver).toBe(1);
   });
 
   it.each<[string, readonly string[]]>([

@@ -79,7 +79,7 @@ const BACKLOG = 4096;
 const KEEP_ALIVE_PROBE_MS = 30_000;
 /** From the request to the end of its answer, which may be 3 MB. */
 const PAGE_TIMEOUT_MS = 10_000;
-/** Each may hold a page in memory until its reader has taken it. */
+/** Each holds a page in memory until its reader has taken it. */
 const MAX_PAGES_UNDER_WAY = 64;
 const TOO_MANY_PAGES: StreamRefusal = {
   kind: 'Refuse',
@@ -180,11 +180,7 @@ class PageAnswers {
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { socket } = request;
     const timer = setTimeout(() => socket.destroy(), PAGE_TIMEOUT_MS);
-    this.#underWay++;
-    response.once('close', () => {
-      clearTimeout(timer);
-      this.#underWay--;
-    });
+    response.once('close', () => clearTimeout(timer));
     const { pages, path, protocol } = this.#options;
     const page = request.method === 'GET' ? pages?.get(request.url ?? '') : undefined;
     if (page === undefined) {
@@ -192,14 +188,20 @@ class PageAnswers {
       response.end(`expected GET ${path} with "Upgrade: ${protocol}"\n`);
       return;
     }
-    const answer: PageAnswer =
-      this.#underWay > MAX_PAGES_UNDER_WAY ? TOO_MANY_PAGES : await page(streamRequest(request));
-    if (answer.kind === 'Page') {
+    const answer: PageAnswer = await page(streamRequest(request));
+    const isTooMany = this.#underWay >= MAX_PAGES_UNDER_WAY;
+    if (answer.kind === 'Page' && (isTooMany || socket.destroyed)) answer.over();
+    else if (answer.kind === 'Page') {
+      this.#underWay++;
+      response.once('close', () => {
+        this.#underWay--;
+        answer.over();
+      });
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(answer.json);
       return;
     }
-    const { status, reason, retryAfterSeconds } = answer;
+    const { status, reason, retryAfterSeconds } = answer.kind === 'Page' ? TOO_MANY_PAGES : answer;
     if (retryAfterSeconds !== undefined) response.setHeader('retry-after', retryAfterSeconds);
     response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' });
     response.end(`${reason}\n`);

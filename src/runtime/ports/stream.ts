@@ -59,7 +59,14 @@ export type ConnectionDrop =
   | 'NoRequest';
 
 /** The answer to a request for a page on a stream server: JSON, or the reason for a refusal. */
-export type PageAnswer = { readonly kind: 'Page'; readonly json: Uint8Array } | StreamRefusal;
+export type PageAnswer =
+  | {
+      readonly kind: 'Page';
+      readonly json: Uint8Array;
+      /** The server calls it when the reader has taken the page, or is gone. */
+      readonly over: () => void;
+    }
+  | StreamRefusal;
 
 export interface StreamConnector {
   /**
