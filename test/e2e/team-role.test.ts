@@ -186,7 +186,7 @@ describe('the Role for a team', () => {
     expect((await lockstep('status')).stdout).toContain(NAME);
     const status = await lockstep('status', NAME);
     expect(status.code).toBe(0);
-    expect(status.stdout).toContain('for-a-team-w-0/1');
+    expect(status.stdout).toMatch(/^1 +for-a-team-w-0-1-/m);
     expect((await lockstep('logs', NAME)).stdout).toContain('begins');
     expect(await lockstep('report', NAME)).toMatchObject({ code: 0, stderr: '' });
 

@@ -86,7 +86,7 @@ export function failedSlowly(known: Known): readonly Suspicion[] {
   if (first === undefined || death === undefined) return [];
   const { end, sinceMs } = first;
   const isSoon = (atMs: number): boolean => atMs - sinceMs <= TOGETHER_MS;
-  // Of one that ended so soon, and first, the end itself tells more.
+  // An end that came so soon, and first, tells more than the traceback.
   if (death.atMs < sinceMs || (death === end && isSoon(end.atMs))) return [];
   const paceThen = paceAt(sinceMs, ends);
   if (paceThen === 'Unknown' || paceThen === 'Silent') return [];

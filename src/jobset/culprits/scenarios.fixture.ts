@@ -188,10 +188,10 @@ export const SCENARIOS: readonly Scenario[] = [
     hung(rank, rank === C ? { failedMs: 5000, step: 320 } : {}),
   ),
   row('a traceback in a hanging group in which another was stopped', '1 Certain', (rank) =>
-    hung(rank, rank === C ? { failedMs: 5000 } : rank === 1 ? { states: 'T' } : {}),
+    hung(rank, rank === C ? { failedMs: 5000 } : rank === 1 ? STOPPED : {}),
   ),
   row('a traceback just before another was stopped, and all hang', '1 Likely, 2 Likely', (rank) =>
-    hung(rank, rank === C ? { failedMs: 60_900 } : rank === 1 ? { states: 'T' } : {}),
+    hung(rank, rank === C ? { failedMs: 60_900 } : rank === 1 ? STOPPED : {}),
   ),
   row('a logged traceback of one, and SIGKILL of another', '1 Certain', (rank) => {
     if (rank === 1) return ended(0, diedBy('SIGKILL'));

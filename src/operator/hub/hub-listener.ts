@@ -118,8 +118,9 @@ export async function startHubListener(options: HubListenerOptions): Promise<Hub
     });
   } catch (error) {
     await keeper.stop();
-    if (!(error instanceof DeadlineError) || failure === undefined) throw error;
-    throw new DeadlineError(`no certificates for the hub; last: ${failure}`, { cause: failure });
+    if (!(error instanceof DeadlineError) || !(failure instanceof Error)) throw error;
+    const message = `no certificates for the hub; last: ${failure.message}`;
+    throw new DeadlineError(message, { cause: failure });
   }
   const close = async (): Promise<void> => {
     door = undefined;

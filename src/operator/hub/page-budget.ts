@@ -15,7 +15,7 @@ const NAMESPACE_PAGES: Rate = { perSecond: 25, burst: 50 };
 const ALL_PAGES: Rate = { perSecond: 100, burst: 200 };
 /** Pages of one namespace that are being written, or that their readers have not taken yet. */
 const MAX_UNDER_WAY_OF_NAMESPACE = 16;
-/** The same in bytes; one page alone may have more. 30,000 members take 6 MB. */
+/** Their bytes; one page alone may have more. 30,000 members take 6 MB. */
 const MAX_BYTES_UNDER_WAY_OF_NAMESPACE = 32 * 1024 * 1024;
 const RETRY_AFTER_SECONDS = 1;
 

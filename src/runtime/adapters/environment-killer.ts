@@ -16,7 +16,7 @@ export class EnvironmentKiller {
     return this.#hunt(`${name}=${value}`, 'Whole');
   }
 
-  /** The same for values that begin with `beginning`, and never a process of another user. */
+  /** Kills those whose value begins with `beginning`, and never a process of another user. */
   killBeginning(name: string, beginning: string): Promise<number> {
     return this.#hunt(`${name}=${beginning}`, 'Beginning');
   }

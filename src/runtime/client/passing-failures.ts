@@ -48,7 +48,7 @@ export async function throughPassingFailures<T>(
   } catch (error) {
     if (signal.aborted || !(error instanceof DeadlineError)) throw error;
     const seconds = API_PATIENCE_MS / 1000;
-    const last = failure === undefined ? 'no answer' : String(failure);
+    const last = failure instanceof Error ? failure.message : 'no answer';
     const message = `waited ${seconds} s for the API server to ${what}; last: ${last}`;
     throw new DeadlineError(message, { cause: failure ?? error.cause });
   }
