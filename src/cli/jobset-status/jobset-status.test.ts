@@ -182,6 +182,28 @@ describe('a table of members', () => {
     expect(row).toContain(`node-0  ${text}`);
   });
 
+  it.each([
+    ['1h', 1, 'Kept', '  no worker runs any more: the Pods are kept for 50m with their logs'],
+    ['1m', 1, 'Kept', undefined],
+    [undefined, 1, 'Running', undefined],
+    // Failed before anybody asked for it: no agent was told to stop.
+    ['1h', 0, 'Running', undefined],
+  ])('says whose Pod is kept: %s, epoch %i has ended', (keep, deprecated, phase, line) => {
+    const failed = { type: 'Failed', status: 'True', reason: 'x', message: 'y' } as const;
+    const { metadata, ...jobSet } = jobSetWith(deprecated, 1, 7);
+    const annotations: Readonly<Record<string, string>> =
+      keep === undefined ? {} : { 'lockstep/keep-failed': keep };
+    const conditions = [{ ...failed, lastTransitionTime: RECORD.time }];
+    const of = {
+      ...jobSet,
+      metadata: { ...metadata, annotations },
+      status: { ...jobSet.status, syncedEpoch: 1, terminalState: 'Failed' as const, conditions },
+    };
+    const lines = memberTable(statusView(of, [pod(0)], undefined)).split('\n');
+    expect(lines.find((text) => text.includes('are kept'))).toBe(line);
+    expect(lines.at(-2)).toMatch(new RegExp(`node-0 +${phase} `));
+  });
+
   it('says what somebody has to know: conditions that are True, and Pods that are not there', () => {
     const conditions = [
       { type: 'Rejected', status: 'True' as const, reason: 'InvalidSpec', message: 'no \u001b[2J' },

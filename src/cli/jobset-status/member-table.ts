@@ -81,6 +81,7 @@ function summary({ jobSet, members }: StatusView, options: TableOptions): readon
       // The last failure says it too.
       ...jobSet.conditions.filter(({ type }) => type !== 'Failed').map(conditionLine),
       ...warningLines(jobSet),
+      ...keptLines(jobSet, nowMs),
       ...failureLines(jobSet, options),
       ...groupLines(jobSet, members),
       ...(isWide ? [countsLine(jobSet)] : []),
@@ -88,6 +89,14 @@ function summary({ jobSet, members }: StatusView, options: TableOptions): readon
       ...avoidedLines(avoidedNodes).slice(0, isWide ? undefined : SHOWN_NODES),
       ...(isWide ? restartHistory.flatMap((record, i) => restartLines(record, i, jobSet)) : []),
     ].map((line) => `  ${line}`),
+  ];
+}
+
+function keptLines({ keptUntilMs = 0 }: JobSetView, nowMs: number): readonly string[] {
+  const leftMs = keptUntilMs - nowMs;
+  if (leftMs <= 0) return [];
+  return [
+    `no worker runs any more: the Pods are kept for ${humanDuration(leftMs)} with their logs`,
   ];
 }
 
@@ -188,7 +197,8 @@ function nodeText({ node, isNodeLost }: MemberView): string {
   return isNodeLost ? `${node} (NotReady)` : (node ?? NOTHING);
 }
 
-function phaseText({ phase, heldBy }: MemberView): string {
+function phaseText({ phase, heldBy, isKept }: MemberView): string {
+  if (isKept === true) return 'Kept';
   return heldBy === null ? phase : printable(`${phase} (${heldBy})`);
 }
 

@@ -83,7 +83,7 @@ function shareOf(jobSet: JobSet, goodput: Goodput, nowMs: number): GoodputShare 
   const hasEnded = Lost + Hung + Restarting + Running + pendingMs > 0 || phase === 'Finished';
   return {
     share: isKnown ? savedMs / judgedMs : null,
-    unknown: isKnown ? null : whyUnknown(jobSet, hasEnded),
+    unknown: isKnown ? null : whyUnknown(jobSet, goodput, hasEnded),
     savedMs,
     judgedMs,
     judgedUntilMs:
@@ -91,9 +91,16 @@ function shareOf(jobSet: JobSet, goodput: Goodput, nowMs: number): GoodputShare 
   };
 }
 
-function whyUnknown(jobSet: JobSet, hasEnded: boolean): string {
+function whyUnknown(
+  jobSet: JobSet,
+  { phase, pendingMs = 0 }: Goodput,
+  hasEnded: boolean,
+): string {
   if (!isGroup(jobSet)) return 'without restart in place, nobody reports checkpoints';
-  return hasEnded ? 'no checkpoint was reported' : 'it is judged when its first epoch ends';
+  if (!hasEnded) return 'it is judged when its first epoch ends';
+  if (phase === 'Running') return 'no epoch that has ended reported a checkpoint';
+  if (phase === 'Suspended' && pendingMs > 0) return 'it is judged when the JobSet is resumed';
+  return 'no checkpoint was reported';
 }
 
 function isGroup({ metadata, spec }: JobSet): boolean {

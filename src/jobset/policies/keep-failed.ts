@@ -14,6 +14,7 @@ import type { Decision } from '../decision.ts';
 import type { DefaultedSpec } from '../defaults.ts';
 import { isReleased } from '../epoch/in-place-restart.ts';
 import { type Facts, isOfGroup } from '../facts.ts';
+import type { JobSet } from '../jobset.ts';
 import type { Next } from '../merge.ts';
 import { KEEP_FAILED, KUEUE_QUEUE_NAME } from '../names.ts';
 import { isFinished, isTrue } from '../status/conditions.ts';
@@ -46,14 +47,27 @@ export function stopUnlessKept(facts: Facts): readonly Decision[] {
 }
 
 function keptForMs(facts: Facts): number {
-  const { group, jobSet, status, nowMs } = facts;
-  if (group === undefined || !keepsFailed(facts) || isReleased(group)) return 0;
-  const failed = status.conditions?.find(
+  const { group, jobSet, spec, status, nowMs } = facts;
+  if (group === undefined || isReleased(group)) return 0;
+  const untilMs = keptUntilMs({ metadata: jobSet.metadata, spec, status }) ?? nowMs;
+  return Math.min(keepFailedMs(jobSet.metadata), untilMs - nowMs);
+}
+
+/** Until when the Pods of a JobSet stay that has failed; undefined: it asks for nothing, or has not. */
+export function keptUntilMs({
+  metadata,
+  spec,
+  status,
+}: Pick<JobSet, 'metadata' | 'status'> & {
+  readonly spec: Pick<JobSet['spec'], 'suspend'>;
+}): number | undefined {
+  const failed = status?.conditions?.find(
     ({ type, status: is }) => type === 'Failed' && is === 'True',
   );
   const failedMs = Date.parse(failed?.lastTransitionTime ?? '');
-  const keepMs = keepFailedMs(jobSet.metadata);
-  return Number.isNaN(failedMs) ? 0 : Math.min(keepMs, failedMs + keepMs - nowMs);
+  const keepMs = keepFailedMs(metadata);
+  if (spec.suspend === true || keepMs === 0 || Number.isNaN(failedMs)) return undefined;
+  return failedMs + keepMs;
 }
 
 /** 0, as without the annotation, where it is refused. */

@@ -16,6 +16,8 @@ import { type GoodputAt, goodputAt } from '../goodput/goodput-at.ts';
 import type { MemberReport } from '../hub/member-report.ts';
 import type { AvoidedNode, JobSet, RestartRecord } from '../jobset.ts';
 import { REPLICATED_JOB_NAME } from '../names.ts';
+import { asRecorded } from '../overrides/recorded-annotations.ts';
+import { keptUntilMs } from '../policies/keep-failed.ts';
 import {
   type GroupProgress,
   groupProgress,
@@ -70,6 +72,8 @@ export interface JobSetView extends RestartBudget {
    * may be over while members are missing.
    */
   readonly backoffEndMs: number | null;
+  /** The JobSet has failed, and its Pods stay without workers until then, in Unix milliseconds. */
+  readonly keptUntilMs?: number;
   /** For failures: what a user or a change of the size ended is not one of them. */
   readonly inPlaceRestarts: number;
   readonly restarts: number;
@@ -112,6 +116,8 @@ export interface MemberView {
    * Why it does not run, such as `Unschedulable` or `ErrImagePull`; null: it runs, or will soon.
    */
   readonly heldBy: string | null;
+  /** Its worker has ended because the JobSet failed, and its Pod stays for a while. */
+  readonly isKept?: true;
   /** The newest epoch that it announced; null: none. */
   readonly epoch: number | null;
   /** The channel that it uses; null: none at the moment. */
@@ -156,19 +162,22 @@ export function statusView(
   const steps = reports?.flatMap((report) => report.progress ?? []) ?? [];
   const progress = groupProgress(steps);
   const isReleased = jobSetState(jobSet) === 'Released';
+  const keptMs = keptUntil(jobSet);
   const members = pods
     .map((pod) => {
       const report = byPod.get(pod.metadata.name);
       return {
         label: rankOf(jobSet, pod).label,
         ...memberView(pod, report, history, notReady),
+        ...(keptMs !== undefined && isKept(pod) ? { isKept: true as const } : {}),
         progress: progressView(report?.progress, progress, isReleased),
       };
     })
     .sort((a, b) => orderOf(a).localeCompare(orderOf(b), 'en', { numeric: true }));
   const goodput = goodputAt(jobSet, nowMs, reports && progress) ?? null;
   const warning = restoreWarning(jobSet, progress, nowMs) ?? null;
-  const view = { ...jobSetView(jobSet, members), goodput, restoreWarning: warning };
+  const added = { restoreWarning: warning, ...defined({ keptUntilMs: keptMs }) };
+  const view = { ...jobSetView(jobSet, members), goodput, ...added };
   const started = pods.filter(hasStarted).length;
   const seen = { started, announced: view.announced, ...(reports === undefined ? {} : { steps }) };
   const shown = shownState(jobSet, { ...seen, ...heldMember(members) }, nowMs);
@@ -180,6 +189,17 @@ function heldMember(members: readonly MemberView[]): Pick<Seen, 'held'> {
   const held = members.find(({ heldBy, phase }) => heldBy !== null && phase !== 'Failed');
   if (held === undefined || held.heldBy === null) return {};
   return { held: { reason: held.heldBy, why: `Pod ${held.pod} does not start: ${held.heldBy}` } };
+}
+
+/** Undefined as well if no agent was told to stop its worker. */
+function keptUntil(jobSet: Stored<JobSet>): number | undefined {
+  const { deprecated, synced } = epochsOf(jobSet.status ?? {});
+  const haveStopped = jobSetState(jobSet) === 'Failed' && hasEpochs(jobSet) && synced <= deprecated;
+  return haveStopped ? keptUntilMs(asRecorded(jobSet)) : undefined;
+}
+
+function isKept({ metadata, status }: Stored<Pod>): boolean {
+  return status?.phase === 'Running' && metadata.deletionTimestamp === undefined;
 }
 
 function hasStarted({ status }: Pod): boolean {

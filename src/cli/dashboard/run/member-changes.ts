@@ -68,6 +68,7 @@ const FIELDS = Object.keys({
   channel: 1,
   lastCause: 1,
   label: 1,
+  isKept: 1,
 } satisfies Record<keyof Omit<MemberView, 'progress'>, 1>) as (keyof Omit<
   MemberView,
   'progress'

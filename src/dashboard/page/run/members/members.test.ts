@@ -36,6 +36,7 @@ describe('stateOf', () => {
     ['Pending', { phase: 'Pending' }, GATHERING],
     ['Held', { phase: 'Pending', heldBy: 'ErrImagePull' }, GATHERING],
     ['Ending', { phase: 'Terminating' }, GATHERING],
+    ['Kept', { epoch: 5, isKept: true }, { ...RELEASED, state: 'Failed' }],
     ['NodeLost', { isNodeLost: true }, GATHERING],
     ['Failed', { phase: 'Failed', isNodeLost: true }, RELEASED],
     ['Succeeded', { phase: 'Succeeded' }, RELEASED],

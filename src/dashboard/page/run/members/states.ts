@@ -35,6 +35,7 @@ export const STATES = {
   Failed: { label: 'failed', shape: 'Cross', color: '--bad' },
   NodeLost: { label: 'on a lost node', shape: 'Bang', color: '--bad' },
   Held: { label: 'held by something', shape: 'Slash', color: '--warn' },
+  Kept: { label: 'has ended, Pod kept', shape: 'Level3', color: '--idle' },
   Ending: { label: 'is being deleted', shape: 'Minus', color: '--idle' },
   Pending: { label: 'Pod not running yet', shape: 'Dot', color: '--idle' },
   Behind: { label: 'not at the new epoch yet', shape: 'Ring', color: '--warn' },
@@ -53,6 +54,7 @@ export function stateOf(member: MemberView, { state, epoch }: Group): MemberStat
   if (member.phase === 'Terminating') return 'Ending';
   if (member.heldBy !== null) return 'Held';
   if (member.phase !== 'Running') return 'Pending';
+  if (member.isKept === true) return 'Kept';
   if (epoch !== null && (member.epoch === null || member.epoch < epoch)) return 'Behind';
   if (state === 'AtBarrier') return 'AtBarrier';
   return member.progress?.isStraggler === true ? 'Straggler' : 'Running';
