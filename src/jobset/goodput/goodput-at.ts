@@ -91,11 +91,7 @@ function shareOf(jobSet: JobSet, goodput: Goodput, nowMs: number): GoodputShare 
   };
 }
 
-function whyUnknown(
-  jobSet: JobSet,
-  { phase, pendingMs = 0 }: Goodput,
-  hasEnded: boolean,
-): string {
+function whyUnknown(jobSet: JobSet, { phase, pendingMs = 0 }: Goodput, hasEnded: boolean): string {
   if (!isGroup(jobSet)) return 'without restart in place, nobody reports checkpoints';
   if (!hasEnded) return 'it is judged when its first epoch ends';
   if (phase === 'Running') return 'no epoch that has ended reported a checkpoint';
