@@ -54,7 +54,8 @@ const VIRTUAL_TIME = 'Moves a virtual clock, by which the API server and the nod
 /** Suites below `test/` for the embedded cluster only, and why. */
 export const EMBEDDED_ONLY: Readonly<Record<string, string>> = {
   'e2e/documented-commands.test.ts': 'Pages are about `lockstep up` as they show it.',
-  'e2e/first-look.test.ts': 'The page is about `lockstep up`, which provides the volume of the example.',
+  'e2e/first-look.test.ts':
+    'The page is about `lockstep up`, which provides the volume of the example.',
   'integration/agent-crashes.test.ts': VIRTUAL_TIME,
   'integration/agent-protocol.test.ts': VIRTUAL_TIME,
   'integration/confined-operator.test.ts': VIRTUAL_TIME,
