@@ -13,7 +13,14 @@ const BOTH_SUCCEED: JobScenario['steps'] = [
   ['it runs', (play) => play.run({ any: 1 })],
   ['a user deletes it', (play) => play.delete({ any: 1 })],
   ['12 s pass', (play) => play.pass(12)],
-  ['it succeeds, and its replacement', (play) => play.end({ any: 2 }, 0)],
+  [
+    'it succeeds, and its replacement',
+    async (play) => {
+      // In this order: a Job that sees only the replacement's success waits for the deleted Pod.
+      await play.end('deleted', 0);
+      await play.end({ any: 1 }, 0);
+    },
+  ],
   ['the kubelet lets it go', (play) => play.release()],
 ];
 
