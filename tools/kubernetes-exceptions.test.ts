@@ -1,9 +1,37 @@
-/** Checks that the list of exceptions for real clusters names only suites and tests that exist. */
-import { existsSync } from 'node:fs';
+/**
+ * Checks the list of suites for the embedded cluster only: it names suites that exist, and each one that
+ * would not meet the real Kubernetes, where it would only run a second time.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { EMBEDDED_ONLY } from '../test/kubernetes.ts';
 
+const TEST = join(import.meta.dirname, '../test');
+/** The file that knows the real Kubernetes. */
+const KUBERNETES = join(TEST, 'kubernetes.ts');
+
 it.each(Object.entries(EMBEDDED_ONLY))('%s is there, and has a reason', (suite, reason) => {
-  expect(existsSync(new URL(`../test/${suite}`, import.meta.url))).toBe(true);
+  expect(existsSync(join(TEST, suite))).toBe(true);
   expect(reason).toMatch(/\.$/);
 });
+
+it('names each suite that cannot meet a real Kubernetes', () => {
+  const suites = ['e2e', 'integration'].flatMap((folder) =>
+    readdirSync(join(TEST, folder))
+      .filter((name) => name.endsWith('.test.ts'))
+      .map((name) => `${folder}/${name}`),
+  );
+  const unmet = suites.filter((suite) => !reaches(join(TEST, suite)));
+  expect(unmet.filter((suite) => !(suite in EMBEDDED_ONLY))).toEqual([]);
+});
+
+/** Whether it imports `test/kubernetes.ts`, directly or by other files of `test/`. */
+function reaches(file: string, seen = new Set<string>()): boolean {
+  if (file === KUBERNETES) return true;
+  if (seen.has(file)) return false;
+  seen.add(file);
+  const imports = readFileSync(file, 'utf8').matchAll(/ from '(\.[^']+\.ts)'/g);
+  const files = Array.from(imports, ([, path = '']) => join(dirname(file), path));
+  return files.some((each) => each.startsWith(TEST) && reaches(each, seen));
+}
