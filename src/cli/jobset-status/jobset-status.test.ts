@@ -9,16 +9,9 @@ import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import { sleep } from '../../runtime/ports/clock.ts';
 import { parseJobSetStatus } from './command.ts';
 import { followStatus } from './live-status.ts';
-import * as printed from './member-table.ts';
+import { memberScreen, memberTable } from './printed-at.fixture.ts';
 import { statusChanges } from './status-changes.ts';
 import { livePrinter, printStatus } from './status-printer.ts';
-
-const AT = { isWide: false, nowMs: Date.parse('2026-01-01T00:10:00Z') };
-const memberTable = (view: StatusView): string => printed.memberTable(view, AT);
-const memberScreen = (
-  view: StatusView,
-  screen: { readonly rows: number; readonly columns: number },
-): readonly string[] => printed.memberScreen(view, screen, AT);
 
 function pod(index: number, annotations: Readonly<Record<string, string>> = {}): Stored<Pod> {
   return {

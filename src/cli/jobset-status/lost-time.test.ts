@@ -2,16 +2,9 @@ import { expect, it } from 'vitest';
 import { jobSetWith } from '../../../test/fixtures/hub-jobset.ts';
 import type { Goodput, JobSetStatus } from '../../jobset/jobset.ts';
 import { type StatusView, statusView } from '../../jobset/view/status-view.ts';
-import * as printed from './member-table.ts';
+import { memberScreen, memberTable } from './printed-at.fixture.ts';
 import { statusChanges } from './status-changes.ts';
 import { livePrinter } from './status-printer.ts';
-
-const AT = { isWide: false, nowMs: Date.parse('2026-01-01T00:10:00Z') };
-const memberTable = (view: StatusView): string => printed.memberTable(view, AT);
-const memberScreen = (
-  view: StatusView,
-  screen: { readonly rows: number; readonly columns: number },
-): readonly string[] => printed.memberScreen(view, screen, AT);
 
 const CREATED_MS = Date.parse('2026-01-01T00:00:00Z');
 const MINUTE_MS = 60_000;

@@ -4,15 +4,8 @@ import type { MemberSteps } from '../../jobset/progress/group-progress.ts';
 import { type StatusView, statusView } from '../../jobset/view/status-view.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
-import * as printed from './member-table.ts';
+import { memberScreen, memberTable } from './printed-at.fixture.ts';
 import { livePrinter } from './status-printer.ts';
-
-const AT = { isWide: false, nowMs: Date.parse('2026-01-01T00:10:00Z') };
-const memberTable = (view: StatusView): string => printed.memberTable(view, AT);
-const memberScreen = (
-  view: StatusView,
-  screen: { readonly rows: number; readonly columns: number },
-): readonly string[] => printed.memberScreen(view, screen, AT);
 
 function podOf(index: number): Stored<Pod> {
   return {

@@ -5,12 +5,9 @@ import type { JobSetStatus, RestartRecord, Suspect } from '../../jobset/jobset.t
 import { EXTRA_RESTARTS, RESTART_EPOCH } from '../../jobset/names.ts';
 import { restartBudget } from '../../jobset/view/restart-budget.ts';
 import { type StatusView, statusView } from '../../jobset/view/status-view.ts';
-import * as printed from './member-table.ts';
+import { memberTable } from './printed-at.fixture.ts';
 import { budgetText } from './restart-lines.ts';
 import { statusChanges } from './status-changes.ts';
-
-const AT = { isWide: false, nowMs: Date.parse('2026-01-01T00:10:00Z') };
-const memberTable = (view: StatusView): string => printed.memberTable(view, AT);
 
 const RECORD: RestartRecord = {
   epoch: 4,
@@ -38,7 +35,7 @@ function viewOf(...restartHistory: readonly RestartRecord[]): StatusView {
   return statusView({ ...jobSet, status: { ...jobSet.status, restartHistory } }, [], undefined);
 }
 
-const wideTable = (view: StatusView): string => printed.memberTable(view, { ...AT, isWide: true });
+const wideTable = (view: StatusView): string => memberTable(view, { isWide: true });
 
 /** The lines of a wide table about restarts, from the newest on. */
 function told(...history: readonly RestartRecord[]): readonly string[] {
@@ -184,10 +181,10 @@ it('begins with what a person wants to know', () => {
 
 it('wraps at words on a narrow terminal, and never in a wide table', () => {
   const record = { ...RECORD, suspects: [suspect(5, 'Certain')] };
-  const narrow = printed.memberTable(viewOf(record), { ...AT, width: 40 });
+  const narrow = memberTable(viewOf(record), { width: 40 });
   expect(narrow).toContain(
     '\n  last failure 10m ago: worker 5 on node\n    node-b: killed by SIGKILL\n',
   );
-  const wide = printed.memberTable(viewOf(record), { ...AT, isWide: true, width: 40 });
+  const wide = memberTable(viewOf(record), { isWide: true, width: 40 });
   expect(wide).toContain('worker 5, Pod w-0-5 on node node-b: killed by SIGKILL\n');
 });
