@@ -61,8 +61,8 @@ describe('in Supervisor mode', () => {
 
     const args = ['status', 'stopped-supervisor', '--kubeconfig', groups.cluster.kubeconfig];
     const { stdout } = await run(process.execPath, [LOCKSTEP, ...args]);
-    expect(stdout).toMatch(/ hung in epoch 1: made no progress for 1\d s at step \d+\n/);
-    expect(stdout).not.toMatch(/SIGKILL in epoch 1/);
+    expect(stdout).toMatch(/ epoch 1: its processes were stopped while the others waited\n/);
+    expect(stdout).not.toMatch(/epoch 1: (hung|was killed)/);
   });
 
   it('the worker that was killed is named at once', async () => {

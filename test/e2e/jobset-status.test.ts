@@ -112,9 +112,12 @@ it('tells each change while it looks on, and ends well with Ctrl-C', async () =>
     output += chunk.toString();
   });
   await outputUntil(command, 'epoch 1 over Hub');
+  // A look may ask the hub about the next epoch while the status is still the old one.
+  const restart = outputUntil(command, 'epoch 1 ended');
   group.kill(1);
   await group.running(2);
-  await outputUntil(command, 'epoch 2 over Hub, killed by SIGKILL in epoch 1');
+  await outputUntil(command, 'epoch 2 over Hub, epoch 1: was killed by SIGKILL');
+  await restart;
   command.kill('SIGINT');
   expect(await ended).toBe(0);
   expect(output).toMatch(/epoch 1 ended: .*worker 1\b.*SIGKILL/);
@@ -127,7 +130,7 @@ it('tells each change while it looks on, and ends well with Ctrl-C', async () =>
   expect(jobSet).toMatchObject({ epoch: 2, state: 'Released', inPlaceRestarts: 1 });
   expect(members.map(({ index, lastCause }) => [index, lastCause])).toEqual([
     ['0', null],
-    ['1', { epoch: 1, signal: 'SIGKILL' }],
+    ['1', { epoch: 1, signal: 'SIGKILL', why: 'was killed by SIGKILL', confidence: 'Certain' }],
     ['2', null],
   ]);
 });

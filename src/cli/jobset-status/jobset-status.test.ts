@@ -68,10 +68,10 @@ describe('a table of members', () => {
     ]);
     expect(memberTable(view).split('\n').slice(-6)).toEqual([
       '',
-      'WORKER  POD           NODE     PHASE    EPOCH  LAST CAUSE',
-      '0       train-w-0-0   node-0   Running  2      -',
-      '2       train-w-0-2   node-2   Running  1      -',
-      '10      train-w-0-10  node-10  Running  2      killed by SIGKILL in epoch 1',
+      'WORKER  POD           NODE     PHASE           EPOCH  LAST CAUSE',
+      '0       train-w-0-0   node-0   Running         2      -',
+      '2       train-w-0-2   node-2   Not at barrier  1      -',
+      '10      train-w-0-10  node-10  Running         2      epoch 1: was killed by SIGKILL',
       '',
     ]);
   });
@@ -85,10 +85,10 @@ describe('a table of members', () => {
 
   it('marks members whose node is not ready', () => {
     const view = statusView(jobSetWith(1, 2, 7), [pod(0), pod(1)], undefined, new Set(['node-1']));
-    expect(memberTable(view)).toMatch(/ node-0 +Running .*\n.* node-1 \(NotReady\) +Running /);
+    expect(memberTable(view)).toMatch(/ node-0 +Running .*\n.* node-1 \(NotReady\) +Node lost /);
     const before = statusView(jobSetWith(1, 2, 7), [pod(0), pod(1)], undefined);
     expect(statusChanges(before, view)).toEqual([
-      expect.stringContaining('Pod train-w-0-1 on node-1 (NotReady): Running'),
+      expect.stringContaining('Pod train-w-0-1 on node-1 (NotReady): Node lost'),
     ]);
   });
 
@@ -100,17 +100,17 @@ describe('a table of members', () => {
     const view = statusView(jobSetWith(1, 1, 7), [pod(0, annotations), pod(1)], undefined);
     const table = memberTable(view);
     expect(table).toMatch(/^train: At barrier 1 of 1, 0 of 0 restarts used\n/);
-    expect(table).toContain('2      exited with 7 in epoch 1');
-    expect(table).toContain('train-w-0-1  node-1  Running  -      -');
+    expect(table).toContain('2      epoch 1: exited with code 7');
+    expect(table).toMatch(/train-w-0-1 +node-1 +Not at barrier +- +-\n/);
   });
 
   it.each([
-    [{ exitCode: 3, reason: 'Error' }, 'exited with 3 in epoch 1'],
-    [{ exitCode: 137, signal: 'SIGKILL', reason: 'Error' }, 'killed by SIGKILL in epoch 1'],
-    [{ exitCode: null, reason: 'PodRestarted' }, 'failed in epoch 1'],
+    [{ exitCode: 3, reason: 'Error' }, 'epoch 1: exited with code 3'],
+    [{ exitCode: 137, signal: 'SIGKILL', reason: 'Error' }, 'epoch 1: was killed by SIGKILL'],
+    [{ exitCode: null, reason: 'PodRestarted' }, 'epoch 1: failed'],
     [
       { exitCode: null, reason: 'WorkerHung', message: 'made no progress for 61 s' },
-      'hung in epoch 1: made no progress for 61 s',
+      'epoch 1: hung, made no progress for 61 s',
     ],
   ])('tells of a sidecar what the witness of the restart saw: %o', (end, text) => {
     const jobSet = withRestart({ witness: { pod: 'train-w-0-1', ...end } });
@@ -131,11 +131,11 @@ describe('a table of members', () => {
       { pod: 'train-w-0-0', epoch: 2, channel: 'Hub', cause: killed },
       { pod: 'train-w-0-1', epoch: 2, channel: 'Hub', cause: { ...killed, hung: 'slept \u001b' } },
     ]);
-    const causes = memberTable(view).match(/hung in epoch .*/g);
+    const causes = memberTable(view).match(/epoch 1: hung.*/g);
     expect(causes).toEqual([
-      'hung in epoch 1: was silent',
-      'hung in epoch 1: slept \\x1b',
-      'hung in epoch 1: made no progress for 61 s at step 330',
+      'epoch 1: hung, was silent',
+      'epoch 1: hung, slept \\x1b',
+      'epoch 1: hung, made no progress for 61 s at step 330',
     ]);
     const [first] = statusView(jobSetWith(3, 3, 7), pods.slice(0, 1), [
       { pod: 'train-w-0-0', epoch: 4, channel: 'Hub', cause: { ...killed, epoch: 3 } },
@@ -274,7 +274,7 @@ describe('changes', () => {
         /^2026-01-01 00:00:00 UTC epoch 1 ended: the cause is not known yet; first seen: Pod train-w-0-1 exited with code 7/,
       ),
       expect.stringMatching(/^train: At barrier \d of 1, 0 of 0 restarts used$/),
-      'worker 1, Pod train-w-0-1 on node-1: Running, epoch 2 over Hub, exited with 7 in epoch 1',
+      'worker 1, Pod train-w-0-1 on node-1: Running, epoch 2 over Hub, epoch 1: exited with code 7',
       'worker 3, Pod train-w-0-3 on node-3: Running, no epoch',
       'worker 2, Pod train-w-0-2 is gone',
     ]);

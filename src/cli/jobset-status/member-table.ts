@@ -1,11 +1,12 @@
 /** Renders a JobSet and its members as a table. */
 
 import type { ReportedRestart } from '../../jobset/epoch/restart-request.ts';
+import { lastCauseInWords } from '../../jobset/view/last-cause.ts';
+import { memberStateInWords } from '../../jobset/view/member-state.ts';
 import { stateWords } from '../../jobset/view/shown-state.ts';
 import type {
   ConditionView,
   JobSetView,
-  LastCause,
   MemberView,
   StatusView,
 } from '../../jobset/view/status-view.ts';
@@ -32,7 +33,10 @@ export interface TableOptions {
 export function memberTable(view: StatusView, options: TableOptions): string {
   const width = options.isWide ? undefined : options.width;
   const lines = [...summary(view, options), ...missing(view)];
-  const table = columns(view.members, { ...options, width: width ?? Number.POSITIVE_INFINITY });
+  const table = columns(view.jobSet, view.members, {
+    ...options,
+    width: width ?? Number.POSITIVE_INFINITY,
+  });
   return [...lines.flatMap(fitting(width)), '', ...table].map((line) => `${line}\n`).join('');
 }
 
@@ -62,7 +66,7 @@ export function memberScreen(
   const ordered = isAll
     ? members
     : [...members.filter(isBehind), ...members.filter((member) => !isBehind(member))];
-  const table = columns(ordered.slice(0, room), options);
+  const table = columns(jobSet, ordered.slice(0, room), options);
   const more = isAll ? [] : [`and ${members.length - room} more`];
   return [...head, ...table, ...more].map((line) => line.slice(0, screen.columns));
 }
@@ -158,14 +162,17 @@ export function lastingLine(jobSet: JobSetView, members: readonly MemberView[]):
   return jobSetLine({ ...jobSet, shown: { kind, text }, progress: null }, members, 0);
 }
 
+/** The line of the JobSet says that it gathers: one for each member would be too many in a log. */
+const RUNS = { state: 'Running', epoch: null } as const;
+
 export function memberLine(member: MemberView): string {
   const { label, pod, node, epoch, channel, lastCause } = member;
   const where = node === null ? '' : ` on ${nodeText(member)}`;
   const announced = epoch === null ? 'no epoch' : `epoch ${epoch}`;
   const over = channel === null ? '' : ` over ${channel}`;
-  const cause = lastCause === null ? '' : `, ${causeText(lastCause)}`;
+  const cause = lastCause === null ? '' : `, ${lastCauseInWords(lastCause)}`;
   return printable(
-    `worker ${label}, Pod ${pod}${where}: ${phaseText(member)}, ${announced}${over}${cause}`,
+    `worker ${label}, Pod ${pod}${where}: ${memberStateInWords(member, RUNS)}, ${announced}${over}${cause}`,
   );
 }
 
@@ -197,22 +204,6 @@ function nodeText({ node, isNodeLost }: MemberView): string {
   return isNodeLost ? `${node} (NotReady)` : (node ?? NOTHING);
 }
 
-function phaseText({ phase, heldBy, isKept }: MemberView): string {
-  if (isKept === true) return 'Kept';
-  return heldBy === null ? phase : printable(`${phase} (${heldBy})`);
-}
-
-function causeText({ epoch, hung, exitCode, signal }: LastCause): string {
-  if (hung !== undefined) return `hung in epoch ${epoch}: ${hung}`;
-  const how =
-    signal !== undefined
-      ? `killed by ${signal}`
-      : exitCode === undefined
-        ? 'failed'
-        : `exited with ${exitCode}`;
-  return `${how} in epoch ${epoch}`;
-}
-
 /** Why a group that runs may not be well. */
 export function warningLines({
   restoreWarning,
@@ -225,7 +216,7 @@ type Column = readonly string[];
 
 const LAST_CAUSE = 'LAST CAUSE';
 /** A shorter one says nothing, so others go first. */
-const LEAST_CAUSE = 'killed by SIGKILL...'.length;
+const LEAST_CAUSE = 'epoch 5: followed another'.length;
 
 /** Which columns go where there is no room, the first of them first. */
 const DISPENSABLE = [
@@ -242,6 +233,7 @@ const DISPENSABLE = [
 
 /** Only the last column is ever cut, and none is wide. */
 function columns(
+  jobSet: JobSetView,
   members: readonly MemberView[],
   { isWide, width = Number.POSITIVE_INFINITY }: TableOptions,
 ): readonly string[] {
@@ -253,11 +245,13 @@ function columns(
     columnOf('WORKER', ({ label }) => label),
     columnOf('POD', ({ pod }) => pod),
     columnOf('NODE', nodeText),
-    columnOf('PHASE', phaseText),
+    columnOf('PHASE', (member) => memberStateInWords(member, jobSet)),
     columnOf('EPOCH', ({ epoch }) => (epoch === null ? NOTHING : String(epoch))),
     ...(isWide ? [columnOf('CHANNEL', ({ channel }) => channel ?? NOTHING)] : []),
     ...progressColumns(members),
-    columnOf(LAST_CAUSE, ({ lastCause }) => (lastCause === null ? NOTHING : causeText(lastCause))),
+    columnOf(LAST_CAUSE, ({ lastCause }) =>
+      lastCause === null ? NOTHING : lastCauseInWords(lastCause),
+    ),
   ];
   for (const name of DISPENSABLE) {
     if (leastWidth(all) <= width) break;

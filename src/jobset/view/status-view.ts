@@ -4,14 +4,11 @@ import { defined } from '../../kube/json/defined.ts';
 import type { Condition, Stored } from '../../kube/meta.ts';
 import { namespaceOf } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
-import { hangInWords } from '../culprits/end-in-words.ts';
-import { epochsOf } from '../epoch/dialect.ts';
+import { epochsOf, releasedEpoch } from '../epoch/dialect.ts';
 import { groupSize } from '../epoch/group-state.ts';
-import type { Notice } from '../epoch/notice.ts';
 import { type PodFacts, podFacts } from '../epoch/pod-facts.ts';
 import { backoffEndMs } from '../epoch/restart-history.ts';
 import { type ReportedRestart, reportedRestarts } from '../epoch/restart-request.ts';
-import type { WorkerEnd } from '../epoch/worker-end.ts';
 import { type GoodputAt, goodputAt } from '../goodput/goodput-at.ts';
 import type { MemberReport } from '../hub/member-report.ts';
 import type { AvoidedNode, JobSet, RestartRecord } from '../jobset.ts';
@@ -29,6 +26,7 @@ import type { Progress } from '../progress/progress.ts';
 import { podHold } from '../starting/pod-hold.ts';
 import { FOR_TOOLS, isTrue } from '../status/conditions.ts';
 import { hasEpochs, type JobSetState, jobSetState } from './jobset-state.ts';
+import { type LastCause, lastCauseOf } from './last-cause.ts';
 import { lastFailureOf, type OverviewFailure } from './overview.ts';
 import { type RestartBudget, restartBudget } from './restart-budget.ts';
 import { restoreWarning } from './restore-warning.ts';
@@ -62,6 +60,8 @@ export interface JobSetView extends RestartBudget {
    * released.
    */
   readonly syncedEpoch: number | null;
+  /** ReplicatedJobs that run in the current epoch while others still gather; absent: none. */
+  readonly releasedFirst?: readonly string[];
   /** How many of the expected members have announced the current epoch. */
   readonly announced: number;
   readonly size: number;
@@ -134,16 +134,6 @@ export interface ProgressView extends Progress {
   readonly stepsPerSecond?: number;
   /** It makes fewer steps than three quarters of its group's median. */
   readonly isStraggler: boolean;
-}
-
-/** At most one of `hung`, `exitCode` and `signal`; none if unknown. */
-export interface LastCause {
-  /** In which the worker ran. */
-  readonly epoch: number;
-  /** In words: it made no progress, and was killed for that. */
-  readonly hung?: string;
-  readonly exitCode?: number;
-  readonly signal?: string;
 }
 
 /**
@@ -235,12 +225,17 @@ function jobSetView(
   const epoch = isInPlace ? deprecated + 1 : null;
   const announced = members.filter((member) => epoch !== null && member.epoch === epoch).length;
   const size = groupSize(jobSet);
+  const names = isInPlace && synced <= deprecated ? jobSet.spec.replicatedJobs : [];
+  const first = names
+    ?.map(({ name }) => name)
+    .filter((name) => releasedEpoch(status, name) === epoch);
   return {
     namespace: namespaceOf(metadata),
     name: metadata.name,
     state: jobSetState(jobSet),
     epoch,
     syncedEpoch: isInPlace ? synced : null,
+    ...(first === undefined || first.length === 0 ? {} : { releasedFirst: first }),
     announced,
     size,
     backoffEndMs: backoffEndMs(jobSet) ?? null,
@@ -299,50 +294,11 @@ function memberView(
     heldBy: isEnding ? null : (podHold(pod)?.reason ?? null),
     epoch: report?.epoch ?? facts?.epoch ?? null,
     channel: report === undefined ? written(facts) : report.channel,
-    lastCause: newest([
-      reported(report?.cause),
-      noticed(facts?.notice),
-      ...history.map((record) => witnessed(record, metadata.name)),
-    ]),
+    lastCause: lastCauseOf(metadata.name, report, facts?.notice, history),
   };
 }
 
 /** For an agent that uses no hub. */
 function written(facts: PodFacts | undefined): 'API' | null {
   return facts?.epoch === undefined ? null : 'API';
-}
-
-/**
- * Among causes of one epoch the first wins: an agent knows better than a witness. That it hung says
- * more than the signal that ended it.
- */
-function newest(causes: readonly (LastCause | undefined)[]): LastCause | null {
-  let last: LastCause | null = null;
-  for (const cause of causes) {
-    const isNews = cause !== undefined && (last === null || cause.epoch > last.epoch);
-    const saysMore = cause?.hung !== undefined && cause.epoch === last?.epoch;
-    if (isNews || (saysMore && last?.hung === undefined)) last = cause;
-  }
-  return last;
-}
-
-function reported(
-  notice: { readonly epoch: number; readonly end?: WorkerEnd; readonly hung?: string } | undefined,
-): LastCause | undefined {
-  if (notice?.end === undefined) return undefined;
-  const { epoch, end, hung } = notice;
-  return { epoch, ...(hung === undefined ? end : { hung }) };
-}
-
-function noticed(notice: Notice | undefined): LastCause | undefined {
-  return reported(notice && { ...notice, ...defined({ hung: hangInWords(notice.ended) }) });
-}
-
-/** Sidecars do not see how a worker ends, but the witness of a restart may say it. */
-function witnessed({ epoch, witness }: RestartRecord, pod: string): LastCause | undefined {
-  if (witness?.pod !== pod) return undefined;
-  const { exitCode, signal, message } = witness;
-  if (message !== undefined) return { epoch, hung: message };
-  if (signal !== undefined) return { epoch, signal };
-  return exitCode === null ? { epoch } : { epoch, exitCode };
 }

@@ -1,6 +1,7 @@
 /** Which members a reader looks for. */
+import { memberState } from '../../../../jobset/view/member-state.ts';
 import type { MemberView } from '../../../../jobset/view/status-view.ts';
-import { type Group, stateOf } from './states.ts';
+import type { Group } from './states.ts';
 
 export const KINDS = ['All', 'Behind', 'NotReady', 'Straggler'] as const;
 export type Kind = (typeof KINDS)[number];
@@ -23,7 +24,7 @@ const READY: readonly string[] = ['Running', 'Straggler', 'Succeeded', 'AtBarrie
 const STEPS_OF_CHANCE = 1;
 
 function isOfKind(kind: Kind, member: MemberView, group: Group): boolean {
-  const state = stateOf(member, group);
+  const state = memberState(member, group);
   switch (kind) {
     case 'All':
       return true;

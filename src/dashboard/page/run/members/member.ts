@@ -1,10 +1,11 @@
 /** All that is known of one member, and its log. */
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
+import type { MemberState } from '../../../../jobset/view/member-state.ts';
 import type { RunMember } from '../../../messages/run.ts';
 import { shown } from '../../elements/shown-text.ts';
 import { Log } from './log.ts';
-import { type MemberState, STATES } from './states.ts';
+import { STATES } from './states.ts';
 import { factsOf, memberName } from './words.ts';
 
 export interface MemberProps {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { MemberView } from '../../../../jobset/view/status-view.ts';
 import { matches } from './filter.ts';
 import { cellAt, inOrder, layOut, neighbour } from './layout.ts';
-import { COLORINGS, type Group, LOOKS, lookOf, silenceOf, stateOf } from './states.ts';
+import { COLORINGS, type Group, LOOKS, lookOf, silenceOf } from './states.ts';
 
 const member = (more: Partial<MemberView> = {}): MemberView => ({
   label: '0',
@@ -22,28 +22,6 @@ const member = (more: Partial<MemberView> = {}): MemberView => ({
   ...more,
 });
 const RELEASED: Group = { state: 'Released', epoch: 4, progress: { highestStep: 101 } };
-const GATHERING: Group = { ...RELEASED, state: 'AtBarrier' };
-const WITHOUT: Group = { state: 'Running', epoch: null, progress: null };
-
-describe('stateOf', () => {
-  it.each([
-    ['Running', {}, RELEASED],
-    ['Running', { epoch: null }, WITHOUT],
-    ['AtBarrier', {}, GATHERING],
-    ['Behind', { epoch: 3 }, GATHERING],
-    ['Behind', { epoch: null }, GATHERING],
-    ['Straggler', { progress: { silentMs: 1, isStraggler: true } }, RELEASED],
-    ['Pending', { phase: 'Pending' }, GATHERING],
-    ['Held', { phase: 'Pending', heldBy: 'ErrImagePull' }, GATHERING],
-    ['Ending', { phase: 'Terminating' }, GATHERING],
-    ['Kept', { epoch: 5, isKept: true }, { ...RELEASED, state: 'Failed' }],
-    ['NodeLost', { isNodeLost: true }, GATHERING],
-    ['Failed', { phase: 'Failed', isNodeLost: true }, RELEASED],
-    ['Succeeded', { phase: 'Succeeded' }, RELEASED],
-  ] as const)('calls a member %s', (state, more, group) => {
-    expect(stateOf(member(more), group)).toBe(state);
-  });
-});
 
 describe('lookOf', () => {
   const progress = (step: number): MemberView =>

@@ -2,6 +2,7 @@
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { memberState } from '../../../../jobset/view/member-state.ts';
 import type { JobSetView } from '../../../../jobset/view/status-view.ts';
 import type { RunMember } from '../../../messages/run.ts';
 import { shown } from '../../elements/shown-text.ts';
@@ -12,16 +13,7 @@ import { Grid } from './grid.ts';
 import { inOrder } from './layout.ts';
 import { Member } from './member.ts';
 import { drawShape } from './paint.ts';
-import {
-  COLORINGS,
-  type Coloring,
-  LOOKS,
-  type Look,
-  lookOf,
-  STATES,
-  silenceOf,
-  stateOf,
-} from './states.ts';
+import { COLORINGS, type Coloring, LOOKS, type Look, lookOf, STATES, silenceOf } from './states.ts';
 import { memberName, silenceText } from './words.ts';
 
 export interface MembersProps {
@@ -152,7 +144,7 @@ export function Members({
               open !== undefined &&
               html`<${Member}
                 ...${{ namespace, name, member: open }}
-                state=${stateOf(open, jobSet)}
+                state=${memberState(open, jobSet)}
                 nowMs=${nowMs}
                 close=${() => select(null)}
               />`
@@ -259,7 +251,7 @@ function Rows({ found, jobSet, silentMs, selected, select }: RowsProps): VNode {
             <th scope="row">
               <button type="button" class="link" onClick=${() => select(member.pod)}>${shown(memberName(member), 120)}</button>
             </th>
-            <td>${STATES[stateOf(member, jobSet)].label}${member.heldBy === null ? '' : `: ${shown(member.heldBy, 80)}`}</td>
+            <td>${STATES[memberState(member, jobSet)].label}${member.heldBy === null ? '' : `: ${shown(member.heldBy, 80)}`}</td>
             <td class="number">${member.progress?.step?.toLocaleString('en') ?? '–'}</td>
             <td class="number">${silence === null ? '–' : silenceText(silence)}</td>
             <td>${member.node === null ? '–' : shown(member.node, 120)}</td>

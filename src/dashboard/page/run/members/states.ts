@@ -1,4 +1,5 @@
 /** What a member does, in a word, a shape and a colour, in each of the ways to colour the grid. */
+import { type MemberState, memberState } from '../../../../jobset/view/member-state.ts';
 import type { JobSetView, MemberView } from '../../../../jobset/view/status-view.ts';
 import type { RunMember } from '../../../messages/run.ts';
 
@@ -43,25 +44,10 @@ export const STATES = {
   Straggler: { label: 'slower than the others', shape: 'Notched', color: '--warn' },
   Running: { label: 'runs', shape: 'Full', color: '--time-productive' },
   Succeeded: { label: 'succeeded', shape: 'Check', color: '--good' },
-} as const satisfies Readonly<Record<string, Look>>;
-export type MemberState = keyof typeof STATES;
-
-/** The worst first. */
-export function stateOf(member: MemberView, { state, epoch }: Group): MemberState {
-  if (member.phase === 'Succeeded') return 'Succeeded';
-  if (member.phase === 'Failed') return 'Failed';
-  if (member.isNodeLost) return 'NodeLost';
-  if (member.phase === 'Terminating') return 'Ending';
-  if (member.heldBy !== null) return 'Held';
-  if (member.phase !== 'Running') return 'Pending';
-  if (member.isKept === true) return 'Kept';
-  if (epoch !== null && (member.epoch === null || member.epoch < epoch)) return 'Behind';
-  if (state === 'AtBarrier') return 'AtBarrier';
-  return member.progress?.isStraggler === true ? 'Straggler' : 'Running';
-}
+} as const satisfies Readonly<Record<MemberState, Look>>;
 
 /** What cells are compared with. */
-export type Group = Pick<JobSetView, 'state' | 'epoch' | 'progress'>;
+export type Group = Pick<JobSetView, 'state' | 'epoch' | 'progress' | 'releasedFirst'>;
 
 const LEVELS = [
   { shape: 'Level0', color: '--time-productive' },
@@ -105,7 +91,7 @@ export function lookOf(
 ): number {
   switch (coloring) {
     case 'State':
-      return STATE_NAMES.indexOf(stateOf(member, group));
+      return STATE_NAMES.indexOf(memberState(member, group));
     case 'Step':
       return levelOf(behind(group.progress?.highestStep, member.progress?.step), STEPS);
     case 'Silence':

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { RunMember } from '../../../messages/run.ts';
-import { cellInWords, endInWords, factsOf } from './words.ts';
+import { cellInWords, factsOf } from './words.ts';
 
 const MEMBER: RunMember = {
   atMs: 1000,
@@ -41,7 +41,7 @@ it('tells what is known of a member', () => {
     'First step': '70.0 s ago',
     'Silent for': '61.0 s',
     Standby: 'none any more: a standby exited with 0',
-    'Last end': 'exited with code 137, in epoch 3',
+    'Last end': 'epoch 3: exited with code 137',
   });
 });
 
@@ -60,14 +60,6 @@ it('leaves out what is not', () => {
     ['Phase', 'Running'],
     ['Last end', 'no failure is known'],
   ]);
-});
-
-it.each([
-  [{ epoch: 2, hung: 'made no progress for 61 s' }, 'hung, made no progress for 61 s, in epoch 2'],
-  [{ epoch: 2, signal: 'SIGKILL' }, 'was killed by SIGKILL, in epoch 2'],
-  [{ epoch: 2 }, 'failed, in epoch 2'],
-])('tells an end %j', (cause, text) => {
-  expect(endInWords(cause)).toBe(text);
 });
 
 it('tells a cell in one line', () => {

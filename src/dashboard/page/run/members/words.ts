@@ -1,6 +1,7 @@
 /** Members in words. */
 import { hasNoStandbys, WHY_NO_STANDBYS } from '../../../../jobset/progress/standby.ts';
-import type { LastCause, MemberView } from '../../../../jobset/view/status-view.ts';
+import { lastCauseInWords } from '../../../../jobset/view/last-cause.ts';
+import type { MemberView } from '../../../../jobset/view/status-view.ts';
 import type { RunMember } from '../../../messages/run.ts';
 import { rateText, rough } from '../words.ts';
 import { silenceOf } from './states.ts';
@@ -8,18 +9,6 @@ import { silenceOf } from './states.ts';
 /** `train-workers-0/12`: its Job and index. */
 export function memberName({ replicatedJob, job, index }: MemberView): string {
   return `${job === '' ? replicatedJob : job}/${index ?? '-'}`;
-}
-
-export function endInWords({ epoch, hung, exitCode, signal }: LastCause): string {
-  const how =
-    hung !== undefined
-      ? `hung, ${hung}`
-      : signal !== undefined
-        ? `was killed by ${signal}`
-        : exitCode === undefined
-          ? 'failed'
-          : `exited with code ${exitCode}`;
-  return `${how}, in epoch ${epoch}`;
 }
 
 /** What is known of a member, in the order in which a reader wants it; null: it is not known. */
@@ -59,7 +48,7 @@ export function factsOf(
     ['Silent for', silentMs === null ? null : silenceText(silentMs)],
     ['First step', firstStepMs === undefined ? null : `${rough(firstStepMs + sinceMs)} ago`],
     ['Standby', standbyText],
-    ['Last end', lastCause === null ? 'no failure is known' : endInWords(lastCause)],
+    ['Last end', lastCause === null ? 'no failure is known' : lastCauseInWords(lastCause)],
   ];
   return facts.filter(([, text]) => text !== null);
 }

@@ -1,0 +1,98 @@
+/** Why the worker of a member ended last. It never contradicts what a record says of the group. */
+import { defined } from '../../kube/json/defined.ts';
+import { hangInWords } from '../culprits/end-in-words.ts';
+import type { Notice } from '../epoch/notice.ts';
+import type { WorkerEnd } from '../epoch/worker-end.ts';
+import type { MemberReport } from '../hub/member-report.ts';
+import type { RestartRecord } from '../jobset.ts';
+
+/** At most one of `hung`, `exitCode` and `signal`; none if unknown. */
+export interface LastCause {
+  /** In which the worker ran. */
+  readonly epoch: number;
+  /** In words: it made no progress, and was killed for that. */
+  readonly hung?: string;
+  readonly exitCode?: number;
+  readonly signal?: string;
+  /** It is a suspect of that epoch: what it did, in words. */
+  readonly why?: string;
+  /** How sure it is that this suspect failed first. */
+  readonly confidence?: 'Certain' | 'Likely';
+  /** Others are the suspects of that epoch, and its worker only followed. */
+  readonly isFollower?: true;
+}
+
+/** Null: no failure of this member is known. `history` has the newest record first. */
+export function lastCauseOf(
+  pod: string,
+  report: MemberReport | undefined,
+  notice: Notice | undefined,
+  history: readonly RestartRecord[],
+): LastCause | null {
+  const last = newest([
+    reported(report?.cause),
+    noticed(notice),
+    ...history.flatMap((record) => [witnessed(record, pod), suspected(record, pod)]),
+  ]);
+  if (last === null) return null;
+  const { suspects } = history.find(({ epoch }) => epoch === last.epoch) ?? {};
+  if (suspects === undefined) return last;
+  const suspect = suspects.find((one) => one.pod === pod);
+  if (suspect === undefined) return { ...last, isFollower: true };
+  const { why, confidence } = suspect;
+  return { ...last, why, confidence };
+}
+
+/** `epoch 5: was killed by SIGKILL`. It may hold texts of workers: anything at all. */
+export function lastCauseInWords(cause: LastCause): string {
+  const sure = cause.confidence === 'Likely' ? 'likely first, ' : '';
+  return `epoch ${cause.epoch}: ${sure}${howInWords(cause)}`;
+}
+
+function howInWords({ isFollower, why, hung, signal, exitCode }: LastCause): string {
+  if (isFollower === true) return 'followed another';
+  if (why !== undefined) return why;
+  if (hung !== undefined) return `hung, ${hung}`;
+  if (signal !== undefined) return `was killed by ${signal}`;
+  return exitCode === undefined ? 'failed' : `exited with code ${exitCode}`;
+}
+
+/**
+ * Among causes of one epoch the first wins: an agent knows better than a witness. That it hung says
+ * more than the signal that ended it.
+ */
+function newest(causes: readonly (LastCause | undefined)[]): LastCause | null {
+  let last: LastCause | null = null;
+  for (const cause of causes) {
+    const isNews = cause !== undefined && (last === null || cause.epoch > last.epoch);
+    const saysMore = cause?.hung !== undefined && cause.epoch === last?.epoch;
+    if (isNews || (saysMore && last?.hung === undefined)) last = cause;
+  }
+  return last;
+}
+
+function reported(
+  notice: { readonly epoch: number; readonly end?: WorkerEnd; readonly hung?: string } | undefined,
+): LastCause | undefined {
+  if (notice?.end === undefined) return undefined;
+  const { epoch, end, hung } = notice;
+  return { epoch, ...(hung === undefined ? end : { hung }) };
+}
+
+function noticed(notice: Notice | undefined): LastCause | undefined {
+  return reported(notice && { ...notice, ...defined({ hung: hangInWords(notice.ended) }) });
+}
+
+/** Sidecars do not see how a worker ends, but the witness of a restart may say it. */
+function witnessed({ epoch, witness }: RestartRecord, pod: string): LastCause | undefined {
+  if (witness?.pod !== pod) return undefined;
+  const { exitCode, signal, message } = witness;
+  if (message !== undefined) return { epoch, hung: message };
+  if (signal !== undefined) return { epoch, signal };
+  return exitCode === null ? { epoch } : { epoch, exitCode };
+}
+
+/** A worker that only stood still never told its end. */
+function suspected({ epoch, suspects }: RestartRecord, pod: string): LastCause | undefined {
+  return suspects?.some((suspect) => suspect.pod === pod) === true ? { epoch } : undefined;
+}

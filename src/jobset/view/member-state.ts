@@ -1,0 +1,55 @@
+/** What one member does, for a table in a terminal and the page. */
+import type { JobSetState } from './jobset-state.ts';
+import type { JobSetView, MemberView } from './status-view.ts';
+
+/** In words for a table with little room. The worst first, as far as a member can be two of them. */
+export const MEMBER_STATES = {
+  Failed: 'Failed',
+  NodeLost: 'Node lost',
+  Held: 'Held',
+  Kept: 'Kept',
+  Ending: 'Terminating',
+  Pending: 'Pending',
+  Behind: 'Not at barrier',
+  AtBarrier: 'At barrier',
+  Straggler: 'Running',
+  Running: 'Running',
+  Succeeded: 'Succeeded',
+} as const;
+export type MemberState = keyof typeof MEMBER_STATES;
+
+type Group = Pick<JobSetView, 'state' | 'epoch' | 'releasedFirst'>;
+
+/**
+ * A Pod that is `Running` need not have a worker: it has none while its group gathers. Where the
+ * epoch of a member is not known, its Pod alone is told.
+ */
+export function memberState(member: MemberView, group: Group): MemberState {
+  const { state, epoch, releasedFirst = [] } = group;
+  const isBehind = isLive(state) && member.epoch !== null && member.epoch < (epoch ?? 0);
+  if (member.phase === 'Succeeded') return 'Succeeded';
+  if (member.phase === 'Failed') return 'Failed';
+  if (member.isNodeLost) return 'NodeLost';
+  if (member.phase === 'Terminating') return 'Ending';
+  if (member.heldBy !== null) return 'Held';
+  if (member.phase !== 'Running') return 'Pending';
+  if (member.isKept === true) return 'Kept';
+  if (state === 'AtBarrier' && !releasedFirst.includes(member.replicatedJob)) {
+    return isBehind || member.epoch === null ? 'Behind' : 'AtBarrier';
+  }
+  if (isBehind) return 'Behind';
+  return member.progress?.isStraggler === true ? 'Straggler' : 'Running';
+}
+
+/** The state for a table: with what holds it up, as `Pending (ErrImagePull)`. */
+export function memberStateInWords(member: MemberView, group: Group): string {
+  const { phase, heldBy } = member;
+  const state = memberState(member, group);
+  if (state === 'Pending') return phase;
+  const words = state === 'Held' ? phase : MEMBER_STATES[state];
+  return heldBy === null ? words : `${words} (${heldBy})`;
+}
+
+function isLive(state: JobSetState): boolean {
+  return state === 'AtBarrier' || state === 'Released';
+}
