@@ -12,7 +12,7 @@ import type { AccountedClass } from './goodput/classes.ts';
 import type { AgentRights } from './injection/agent-rights.ts';
 import type { JobSetStatus, RestartCause, RestartPhases } from './jobset.ts';
 import type { ReplacementCause } from './ladder/ladder-settings.ts';
-import type { Question } from './snapshot.ts';
+import type { MissingState, Question } from './snapshot.ts';
 import type { ConditionChange } from './status/conditions.ts';
 import type { CountersPutOff } from './status/counters.ts';
 
@@ -33,8 +33,8 @@ export interface Decision {
   /** The write belongs to a group restart: counters stay, because they will soon be right again. */
   readonly keepsCounters?: boolean;
   readonly countersPutOff?: CountersPutOff;
-  /** Members of the group are missing, or not ready. */
-  readonly lacksMembers?: true;
+  /** Which members of the group are missing, or not ready. */
+  readonly missing?: MissingState;
 }
 
 /** Fields that differ from what is stored. One that is undefined is removed. */

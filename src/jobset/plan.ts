@@ -46,7 +46,7 @@ import { dealWithFailedJobs, reportJobsReady } from './policies/job-failure.ts';
 import { endWithFailure, stopUnlessKept } from './policies/keep-failed.ts';
 import { complete } from './policies/success-policy.ts';
 import { deleteExpired } from './policies/ttl.ts';
-import type { Question, Snapshot } from './snapshot.ts';
+import type { MissingState, Question, Snapshot } from './snapshot.ts';
 import { reportStarting } from './starting/report-starting.ts';
 import { isFinished } from './status/conditions.ts';
 import type { CountersPutOff } from './status/counters.ts';
@@ -76,8 +76,8 @@ export interface Plan {
   readonly watchpoint: Watchpoint | undefined;
   /** Counters of Jobs whose write was put off, for the next plan. */
   readonly countersPutOff?: CountersPutOff | undefined;
-  /** Members of the group are missing, or not ready. */
-  readonly lacksMembers?: boolean;
+  /** Which members of the group are missing, or not ready; undefined: none is. */
+  readonly missing?: MissingState | undefined;
 }
 
 /**
@@ -176,7 +176,7 @@ export function plan(stored: Snapshot): Plan {
     events: next.events,
     outcomes: decisions.flatMap(({ outcomes = [] }) => outcomes),
     watchpoint: group && watchpointOf({ ...group, epoch: currentEpoch(next.status) }),
-    lacksMembers: decisions.some(({ lacksMembers }) => lacksMembers),
+    missing: decisions.find(({ missing }) => missing)?.missing,
     countersPutOff: decisions.find(({ countersPutOff }) => countersPutOff)?.countersPutOff,
     requeueAfterMs: earliest(decisions),
   };

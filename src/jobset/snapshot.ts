@@ -72,10 +72,24 @@ export interface HubReach {
 export interface StartLook {
   /** For how long members have been missing without a break. */
   readonly missingForMs: number;
-  /** Until the next Pod may be read. */
-  readonly mayLookInMs: number;
+  /** For how long a Job has lacked a Pod without a break. */
+  readonly noPodForMs: number;
+  /** Since the last time that a Pod was read for it. */
+  readonly sinceLookMs: number;
   /** How often one was read since they are missing. */
   readonly looks: number;
+  /** How often since what is missing has changed. */
+  readonly idleLooks: number;
+  /** Pods in a row that were found starting, while no Job lacked a Pod. */
+  readonly calmLooks: number;
+}
+
+/** Which members are missing, for the next plan to know for how long. */
+export interface MissingState {
+  /** It changes with what is worth a read soon. */
+  readonly key: string;
+  /** A Job has fewer Pods than it should. */
+  readonly lacksPods: boolean;
 }
 
 /** The namespace's objects under names that the JobSet needs. */

@@ -12,10 +12,20 @@ import type { Job, JobStatus } from '../../kube/objects/job.ts';
 import { MemberCounts } from '../epoch/members.ts';
 import { type Plan, plan } from '../plan.ts';
 import type { Answers, StartLook } from '../snapshot.ts';
-import { START_LOOK_MS, START_PATIENCE_MS } from './report-starting.ts';
+import { CALM_LOOKS, MAX_START_LOOK_MS, START_PATIENCE_MS } from './report-starting.ts';
 
 const SIZE = 3;
-const LATER: StartLook = { missingForMs: START_PATIENCE_MS, mayLookInMs: 0, looks: 0 };
+const START_LOOK_MS = 10_000;
+const LATER: StartLook = {
+  missingForMs: START_PATIENCE_MS,
+  noPodForMs: START_PATIENCE_MS,
+  sinceLookMs: Number.POSITIVE_INFINITY,
+  looks: 0,
+  idleLooks: 0,
+  calmLooks: 0,
+};
+/** A Pod was read just now. */
+const LOOKED: StartLook = { ...LATER, sinceLookMs: 0 };
 const HOLD = { reason: 'Unschedulable', message: '0/3 nodes\nare available' };
 
 function jobWith(status: JobStatus = {}): Stored<Job> {
@@ -91,11 +101,11 @@ function toldBy(
 describe('while a member is missing', () => {
   it.each([
     ['before a restart would be over', { ...LATER, missingForMs: 0 }, START_PATIENCE_MS],
-    ['soon after another read', { ...LATER, mayLookInMs: 4000 }, 4000],
+    ['soon after another read', { ...LATER, sinceLookMs: 6000 }, 4000],
   ])('no Pod is read %s', (_, startLook, requeueAfterMs) => {
     const made = planOf({ startLook });
     expect(made.question).toBeUndefined();
-    expect(made).toMatchObject({ lacksMembers: true, requeueAfterMs });
+    expect(made).toMatchObject({ missing: { key: 'Unannounced' }, requeueAfterMs });
   });
 
   it('Pods that have not announced the epoch are read in turn', () => {
@@ -113,13 +123,13 @@ describe('while a member is missing', () => {
   });
 
   it('the condition says why, in one line', () => {
-    const made = planOf({ answers: { heldPod: { name: 'p', hold: HOLD } } });
+    const made = planOf({ startLook: LOOKED, answers: { heldPod: { name: 'p', hold: HOLD } } });
     const message = 'Pod p does not start: Unschedulable: 0/3 nodes\\nare available';
     expect(toldBy(made)).toEqual(['True', 'Unschedulable', message]);
     expect(made.events.map(({ type, reason }) => [type, reason])).toEqual([
       ['Warning', 'Unschedulable'],
     ]);
-    expect(made).toMatchObject({ lacksMembers: true, requeueAfterMs: START_LOOK_MS });
+    expect(made.requeueAfterMs).toBe(START_LOOK_MS);
   });
 
   it('a Pod that starts is not told', () => {
@@ -127,11 +137,13 @@ describe('while a member is missing', () => {
   });
 
   const told = { reason: 'ErrImagePull', message: 'Pod p does not start: ErrImagePull' };
+  const crashing = { ...told, reason: 'CrashLoopBackOff' };
   it.each([
     ['is not written for other words', told, 'ErrImagePull', undefined],
     ['is not written for the other words of an image', told, 'ImagePullBackOff', undefined],
     ['is written for another reason', told, 'Unschedulable', 'Unschedulable'],
     ['is written for another Pod', { ...told, message: 'Pod q ' }, 'ErrImagePull', 'ErrImagePull'],
+    ['is not written between two crashes', crashing, 'RunContainerError', undefined],
     ['has a word of ours for an impossible one', told, '\u001b[2J', 'Waiting'],
   ])('the condition %s', (_, before, reason, after) => {
     const hold = { reason, message: 'anything' };
@@ -143,8 +155,21 @@ describe('while a member is missing', () => {
   it('the condition goes when its Pod starts, but not between two crashes', () => {
     const answers = { heldPod: { name: 'p' } };
     expect(toldBy(planOf({ told, answers }))).toEqual(['False', 'Starting', 'Pod p starts']);
-    const crashing = { ...told, reason: 'CrashLoopBackOff' };
     expect(planOf({ told: crashing, answers }).status).toBeUndefined();
+  });
+
+  it.each([
+    ['its Pod crashed once and runs since', crashing, 'p'],
+    ['its Pod is gone', told, 'another'],
+  ])('the condition goes if no Pod was found waiting for a minute, and %s', (_, before, name) => {
+    const planAfter = (calmLooks: number) =>
+      planOf({
+        told: before,
+        startLook: { ...LATER, calmLooks },
+        answers: { heldPod: { name } },
+      });
+    expect(planAfter(CALM_LOOKS - 1).status).toBeUndefined();
+    expect(toldBy(planAfter(CALM_LOOKS))?.slice(0, 2)).toEqual(['False', 'Starting']);
   });
 });
 
@@ -161,6 +186,35 @@ describe('a Pod that nobody made', () => {
     const made = planOf({ members, job: jobWith({ failed: 1 }) });
     expect(made).toMatchObject({ status: undefined, requeueAfterMs: 20_000 - START_PATIENCE_MS });
   });
+
+  const job = jobWith({ failed: 1 });
+  const heldNow = {
+    job,
+    members: membersWith(job, [0], [1]),
+    answers: { heldPod: { name: 'p', hold: HOLD } },
+  };
+  const of = (noPodForMs: number): StartLook => ({ ...LATER, noPodForMs });
+  const aboutPod = { reason: 'Unschedulable', message: 'Pod p does not start' };
+  const aboutJob = { reason: 'PodNotCreated', message: 'Job train-w-0 lacks a Pod' };
+  const silent = { job, members: membersWith(job, [0], [1]), answers: { heldPod: { name: 'p' } } };
+  it.each<[string, Scene, string | undefined]>([
+    ['a Pod that waits comes first', { ...heldNow, startLook: of(60_000) }, 'Unschedulable'],
+    [
+      'a Pod stays told at first',
+      { job, members, told: aboutPod, startLook: of(59_999) },
+      undefined,
+    ],
+    [
+      'and later does not',
+      { job, members, told: aboutPod, startLook: of(60_000) },
+      'PodNotCreated',
+    ],
+    ['a Job stays told while it lacks one', { ...heldNow, told: aboutJob }, undefined],
+    ['a Pod on its way hides it', { ...silent, startLook: of(59_999) }, undefined],
+    ['for a minute', { ...silent, startLook: of(60_000) }, 'PodNotCreated'],
+  ])('%s', (_, scene, reason) => {
+    expect(toldBy(planOf(scene))?.[1]).toBe(reason);
+  });
 });
 
 describe('when all have announced the epoch', () => {
@@ -175,6 +229,22 @@ describe('when all have announced the epoch', () => {
     expect(asked).toEqual(['Pending', 'train-w-0-0', 'Pending', 'train-w-0-1']);
   });
 
+  it('it is looked for less and less, until readiness changes', () => {
+    const first = planOf({ ...unready, startLook: { ...LOOKED, idleLooks: 1 } });
+    const waits = [2 * SIZE, 2 * SIZE + 1, 2 * SIZE + 3, 1000].map(
+      (idleLooks) => planOf({ ...unready, startLook: { ...LOOKED, idleLooks } }).requeueAfterMs,
+    );
+    expect([first.requeueAfterMs, ...waits]).toEqual([
+      START_LOOK_MS,
+      START_LOOK_MS,
+      2 * START_LOOK_MS,
+      8 * START_LOOK_MS,
+      MAX_START_LOOK_MS,
+    ]);
+    const changed = planOf({ ...unready, job: jobWith({ ready: SIZE - 2 }), startLook: LOOKED });
+    expect(changed.missing?.key).not.toBe(first.missing?.key);
+  });
+
   it.each([
     [
       'all are ready',
@@ -184,7 +254,7 @@ describe('when all have announced the epoch', () => {
   ])('nothing is asked if %s, and the condition goes', (_, scene: Scene) => {
     const made = planOf({ ...scene, told: { reason: 'X', message: '' } });
     expect(toldBy(made)?.slice(0, 2)).toEqual(['False', 'NoneMissing']);
-    expect(made.lacksMembers).toBe(false);
+    expect(made.missing).toBeUndefined();
   });
 });
 

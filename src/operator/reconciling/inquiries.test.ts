@@ -12,7 +12,7 @@ test('a look at a Pod that does not start holds a failure up for a second at mos
     new Promise((_resolve, reject) => {
       signal?.addEventListener('abort', () => reject(signal.reason));
     });
-  const memory = { readHeldPod: () => undefined };
+  const memory = { starts: { looked: () => undefined } };
   const sources = { client: { list }, clock, memory } as unknown as Sources;
   const question = { kind: 'HeldPod', pod: undefined } as const;
   const { signal } = new AbortController();

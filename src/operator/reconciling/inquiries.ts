@@ -85,12 +85,11 @@ export async function inquire(
       };
     }
     case 'HeldPod': {
-      memory.readHeldPod(clock.now());
       const pod = await heldPod(question.pod, jobSet, client, clock, signal);
-      if (pod === undefined) return { answers: { heldPod: {} } };
-      return {
-        answers: { heldPod: { name: pod.metadata.name, ...defined({ hold: podHold(pod) }) } },
-      };
+      const hold = pod && podHold(pod);
+      const name = pod?.metadata.name;
+      memory.starts.looked(pod && hold !== undefined, clock.now());
+      return { answers: { heldPod: defined({ name, hold }) } };
     }
     case 'FreshJobSet': {
       const { name, namespace = '' } = jobSet.metadata;

@@ -3,8 +3,7 @@ import type { JobSetIdentity } from '../../jobset/child-jobs/job-template.ts';
 import { HUB_LOOK_MS, isToldOfHub } from '../../jobset/epoch/hub-reach.ts';
 import type { PodFacts } from '../../jobset/epoch/pod-facts.ts';
 import { ownerKey } from '../../jobset/membership.ts';
-import type { HubReach, Knowledge, StartLook } from '../../jobset/snapshot.ts';
-import { START_LOOK_MS } from '../../jobset/starting/report-starting.ts';
+import type { HubReach, Knowledge } from '../../jobset/snapshot.ts';
 import type { CountersPutOff } from '../../jobset/status/counters.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
@@ -14,6 +13,7 @@ import type { ChildJobMemory } from '../tracking/child-job-memory.ts';
 import type { GroupTracker } from '../tracking/group-tracker.ts';
 import type { ActionOutcome } from './carry-out.ts';
 import { KeptStatus } from './kept-status.ts';
+import { StartMemory } from './start-memory.ts';
 
 /** No correct decision depends on it: it saves requests, repeated Events, and what others drop. */
 export class JobSetMemory {
@@ -29,9 +29,7 @@ export class JobSetMemory {
     silent: new Map(),
   };
   countersPutOff: CountersPutOff | undefined;
-  /** Since when members are missing; undefined: none is. */
-  #missingMs: number | undefined;
-  #startReads = { atMs: Number.NEGATIVE_INFINITY, count: 0 };
+  readonly starts = new StartMemory();
   readonly jobs: ChildJobMemory;
   readonly status: KeptStatus;
   /** Successive passes in which a Job could not be made; undefined: none was carried out yet. */
@@ -90,24 +88,6 @@ export class JobSetMemory {
       case 'Failed':
         break;
     }
-  }
-
-  startLook(nowMs: number): StartLook {
-    const { atMs, count } = this.#startReads;
-    return {
-      missingForMs: nowMs - (this.#missingMs ?? nowMs),
-      mayLookInMs: Math.max(0, atMs + START_LOOK_MS - nowMs),
-      looks: count,
-    };
-  }
-
-  lacksMembers(isSo: boolean, nowMs: number): void {
-    if (!isSo) this.#startReads = { ...this.#startReads, count: 0 };
-    this.#missingMs = isSo ? (this.#missingMs ?? nowMs) : undefined;
-  }
-
-  readHeldPod(nowMs: number): void {
-    this.#startReads = { atMs: nowMs, count: this.#startReads.count + 1 };
   }
 
   /** `members` are those that were told of the hub; asked for at most once in `HUB_LOOK_MS`. */

@@ -129,7 +129,7 @@ export class JobSetReconciler {
     this.#settle(snapshot.jobSet, made);
     memory.jobs.recorded(snapshot.vanished);
     memory.countersPutOff = made.countersPutOff;
-    memory.lacksMembers(made.lacksMembers === true, this.#options.clock.now());
+    memory.starts.missing(made.missing, this.#options.clock.now());
     this.#reports.plan(snapshot.jobSet, memory, made);
     await this.#act(snapshot.jobSet, memory, made, signal);
     // No watch reports that nodes have learned it.
@@ -252,7 +252,7 @@ export class JobSetReconciler {
       gates,
       sha1,
       hubReach: hub && memory.hubReach(hub, toldMembers(identity, jobs, tracker), clock.now()),
-      startLook: memory.startLook(clock.now()),
+      startLook: memory.starts.look(clock.now()),
       limits,
       nowMs: clock.now(),
     };
