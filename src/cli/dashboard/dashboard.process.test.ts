@@ -167,15 +167,21 @@ describe('a session', () => {
     expect(headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  test('has a limit of streams, and of bytes', async () => {
+  test('has a limit of streams in a session and in all, and of bytes', async () => {
     const opened = new AbortController();
-    const answers = await Promise.all(
-      Array.from({ length: 66 }, async () =>
-        page.fetch('/api/overview', { signal: opened.signal }),
-      ),
-    );
-    const refused = answers.filter(({ status }) => status === 429);
-    expect(refused).toHaveLength(2);
+    const logIns = Array.from({ length: 4 }, async () => {
+      const { headers } = await fetch(page.dashboard.openedAddress(), { redirect: 'manual' });
+      return (headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+    });
+    const refusedOf = async (cookie: string, count: number): Promise<number> => {
+      const streams = Array.from({ length: count }, async () =>
+        page.fetch('/api/overview', { signal: opened.signal, headers: { cookie } }),
+      );
+      return (await Promise.all(streams)).filter(({ status }) => status === 429).length;
+    };
+    const refused: number[] = [];
+    for (const cookie of await Promise.all(logIns)) refused.push(await refusedOf(cookie, 18));
+    expect([...refused, await refusedOf(page.cookie, 1)]).toEqual([2, 2, 2, 2, 1]);
     opened.abort();
     const headers = {
       origin: `http://127.0.0.1:${page.dashboard.port}`,
@@ -187,6 +193,21 @@ describe('a session', () => {
       body: 'x'.repeat(9000),
     });
     expect(large.status).toBe(413);
+  });
+
+  test('that a thief may have opened ends with its streams, and others go on', async () => {
+    const address = page.dashboard.openedAddress();
+    const { headers } = await fetch(address, { redirect: 'manual' });
+    const [cookie = ''] = (headers.get('set-cookie') ?? '').split(';');
+    const stolen = await page.fetch('/api/overview', { headers: { cookie } });
+    const own = await page.fetch('/api/overview');
+    expect((await fetch(address)).status).toBe(401);
+    // It reads to the end.
+    await stolen.text();
+    expect((await page.fetch('/', { headers: { cookie } })).status).toBe(401);
+    const reader = own.body?.getReader();
+    expect((await reader?.read())?.done).toBe(false);
+    await reader?.cancel();
   });
 
   test('ends with its server, and goes on for a page that has a pass', async () => {

@@ -19,7 +19,7 @@ import { parseActionRequest } from './action/action-request.ts';
 import { perform } from './action/perform.ts';
 import type { AccessKey } from './http/access-key.ts';
 import { answer, jsonAnswer, refusal } from './http/answers.ts';
-import { judge, type Permitted } from './http/guard.ts';
+import { type Judgement, judge, type Permitted } from './http/guard.ts';
 import { logIn, renewSession } from './http/log-in.ts';
 import { Sessions } from './http/sessions.ts';
 import { streamLog } from './log/log-stream.ts';
@@ -61,6 +61,7 @@ const HOST = '127.0.0.1';
 /** A browser has six for one server, and a user some tabs and browsers. */
 const MAX_CONNECTIONS = 256;
 const MAX_STREAMS = 64;
+const MAX_STREAMS_OF_SESSION = 16;
 /** Each follows a log of the cluster. */
 const MAX_LOG_STREAMS = 16;
 /** JobSets that are followed at a time, with all their Pods. */
@@ -115,7 +116,8 @@ class Site {
   readonly sessions: Sessions;
   readonly #options: DashboardOptions;
   readonly #surroundings: Surroundings;
-  readonly #streams = new Set<EventStream>();
+  /** With the cookie of its session. */
+  readonly #streams = new Map<EventStream, string>();
   #overview: Feed<OverviewMessage> | undefined;
   /** By namespace and name. */
   readonly #runs = new Map<string, Feed<RunMessage>>();
@@ -126,6 +128,9 @@ class Site {
     const { connection, clock, random } = options;
     this.#options = options;
     this.sessions = new Sessions({ key: options.accessKey, clock });
+    this.sessions.onEnded = () => {
+      for (const [stream, session] of this.#streams) if (!this.sessions.has(session)) stream.cut();
+    };
     const health = new ClusterHealth(connection.transport, clock);
     this.#surroundings = { client: connection.client, clock, random, health };
   }
@@ -139,19 +144,19 @@ class Site {
         return refusal(request, status, why, allow === undefined ? {} : { allow });
       }
       case 'LogIn':
-        return logIn(this.sessions, judgement, request, port);
+        return logIn(this.sessions, judgement, request, { address: HOST, port });
       case 'Permitted':
-        return this.#permitted(judgement.request, request, port);
+        return this.#permitted(judgement.request, { ...request, session: judgement.session }, port);
     }
   }
 
   async close(): Promise<void> {
-    for (const stream of this.#streams) stream.end();
+    for (const stream of this.#streams.keys()) stream.end();
     const feeds = [this.#overview, ...this.#runs.values()];
     await Promise.all(feeds.map(async (feed) => feed?.close()));
   }
 
-  async #permitted(asked: Permitted, request: HttpRequest, port: number): Promise<HttpResponse> {
+  async #permitted(asked: Permitted, request: SessionRequest, port: number): Promise<HttpResponse> {
     switch (asked.kind) {
       case 'Pass':
         return jsonAnswer(200, this.sessions.newPass(`${HOST}:${port}`));
@@ -198,7 +203,7 @@ class Site {
     return this.#overview;
   }
 
-  async #run(query: URLSearchParams, request: HttpRequest): Promise<HttpResponse> {
+  async #run(query: URLSearchParams, request: SessionRequest): Promise<HttpResponse> {
     const at = jobSetIn(query);
     if (typeof at === 'string') return refusal(request, 400, at);
     const key = `${at.namespace}/${at.name}`;
@@ -243,14 +248,14 @@ class Site {
     return feed !== undefined;
   }
 
-  #follow<Message>(feed: Feed<Message>, request: HttpRequest): HttpResponse {
+  #follow<Message>(feed: Feed<Message>, request: SessionRequest): HttpResponse {
     const stream = this.#open(request, (ended) => feed.leave(ended));
     if (stream === undefined) return refusal(request, 429, TOO_MANY_STREAMS);
     feed.join(stream);
     return streamAnswer(stream);
   }
 
-  #log(query: URLSearchParams, request: HttpRequest): HttpResponse {
+  #log(query: URLSearchParams, request: SessionRequest): HttpResponse {
     const at = jobSetIn(query);
     const pod = query.get('pod') ?? '';
     if (typeof at === 'string') return refusal(request, 400, at);
@@ -268,14 +273,18 @@ class Site {
     return streamAnswer(stream);
   }
 
-  #open(request: HttpRequest, onEnd: (stream: EventStream) => void): EventStream | undefined {
-    if (this.#streams.size >= MAX_STREAMS) return undefined;
+  #open(
+    { session = '', signal }: SessionRequest,
+    onEnd: (stream: EventStream) => void,
+  ): EventStream | undefined {
+    const ofSession = [...this.#streams.values()].filter((each) => each === session).length;
+    if (this.#streams.size >= MAX_STREAMS || ofSession >= MAX_STREAMS_OF_SESSION) return undefined;
     const stream: EventStream = new EventStream(() => {
       this.#streams.delete(stream);
       onEnd(stream);
     });
-    this.#streams.add(stream);
-    request.signal.addEventListener('abort', () => stream.end(), { once: true });
+    this.#streams.set(stream, session);
+    signal.addEventListener('abort', () => stream.end(), { once: true });
     return stream;
   }
 
@@ -288,6 +297,8 @@ class Site {
     return jsonAnswer(200, done);
   }
 }
+
+type SessionRequest = HttpRequest & Pick<Extract<Judgement, { kind: 'Permitted' }>, 'session'>;
 
 interface Named {
   readonly namespace: string;

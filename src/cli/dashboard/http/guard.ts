@@ -28,7 +28,12 @@ export type Permitted =
   | { readonly kind: 'Renew' };
 
 export type Judgement =
-  | { readonly kind: 'Permitted'; readonly request: Permitted }
+  | {
+      readonly kind: 'Permitted';
+      readonly request: Permitted;
+      /** The cookie of its session; undefined for what all may ask. */
+      readonly session: string | undefined;
+    }
   /** Exchange the token for a cookie, and take it out of the address. */
   | {
       readonly kind: 'LogIn';
@@ -84,12 +89,12 @@ export function judge(
   const file = Object.hasOwn(FILES, pathname) ? FILES[pathname] : undefined;
   if (file !== undefined) {
     if (method !== 'GET' && method !== 'HEAD') return notAllowed('GET, HEAD');
-    return { kind: 'Permitted', request: { kind: 'File', ...file } };
+    return { kind: 'Permitted', request: { kind: 'File', ...file }, session };
   }
   if (asked === undefined) return refused(404, 'there is no such page');
   const expected = POSTED.includes(asked.kind) ? 'POST' : 'GET';
   if (method !== expected) return notAllowed(expected);
-  return foreign(headers, host, asked) ?? { kind: 'Permitted', request: asked };
+  return foreign(headers, host, asked) ?? { kind: 'Permitted', request: asked, session };
 }
 
 /** What a page asks for that has no session, because its server was started again. */

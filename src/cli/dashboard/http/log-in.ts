@@ -2,7 +2,7 @@
 import type { HttpRequest, HttpResponse } from '../../../runtime/ports/transport.ts';
 import { jsonAnswer, loggedIn, refusal } from './answers.ts';
 import { cookieName } from './guard.ts';
-import { foreignUser } from './peer-user.ts';
+import { type Endpoint, foreignUser } from './peer-user.ts';
 import { NO_SESSION, parseRenewal, type Sessions } from './sessions.ts';
 
 export interface LogIn {
@@ -15,17 +15,18 @@ export function logIn(
   sessions: Sessions,
   { token, session }: LogIn,
   request: HttpRequest,
-  port: number,
+  server: Endpoint,
 ): HttpResponse {
-  const peerPort = request.peer?.port;
-  const stranger = peerPort === undefined ? undefined : foreignUser({ peerPort, serverPort: port });
+  const { address = '', port } = request.peer ?? {};
+  const stranger =
+    port === undefined ? undefined : foreignUser({ peer: { address, port }, server });
   if (stranger !== undefined) {
     return refusal(request, 403, `This is not for user ${stranger} of this machine.`);
   }
   const exchange = sessions.exchange(token, session);
   if ('why' in exchange) return refusal(request, 401, exchange.why);
   const { cookie } = exchange;
-  return loggedIn(request, cookie === session ? undefined : cookieText(port, cookie));
+  return loggedIn(request, cookie === session ? undefined : cookieText(server.port, cookie));
 }
 
 /**

@@ -44,6 +44,8 @@ export class Sessions {
 
   /** Another token is the one for the printed address now. */
   onNewToken: (token: string) => void = () => undefined;
+  /** Sessions that were good are so no more. */
+  onEnded: () => void = () => undefined;
 
   constructor({ key, clock }: { readonly key: AccessKey; readonly clock: Clock }) {
     this.#key = key;
@@ -115,6 +117,7 @@ export class Sessions {
     for (const renewed of this.#renewed) this.#sessions.delete(renewed);
     this.#renewed.clear();
     this.#key.renew();
+    this.onEnded();
   }
 
   #passSecret(id: string, host: string): string {
@@ -124,7 +127,7 @@ export class Sessions {
   #open(): string {
     const cookie = newSecret();
     this.#sessions.add(digest(cookie));
-    dropOldest(this.#sessions, MAX_SESSIONS);
+    if (dropOldest(this.#sessions, MAX_SESSIONS)) this.onEnded();
     return cookie;
   }
 
@@ -162,9 +165,12 @@ function digest(secret: string): string {
   return createHash('sha256').update(secret).digest('base64');
 }
 
-function dropOldest(of: Map<string, unknown> | Set<string>, max: number): void {
+/** True if there were more than `max`. */
+function dropOldest(of: Map<string, unknown> | Set<string>, max: number): boolean {
+  const before = of.size;
   for (const key of of.keys()) {
-    if (of.size <= max) return;
+    if (of.size <= max) break;
     of.delete(key);
   }
+  return of.size < before;
 }

@@ -25,8 +25,7 @@ export class EventStream implements AsyncIterable<Uint8Array> {
     if (this.#isOver) return;
     // What is told at first may be larger: it comes when nothing waits.
     if (this.#bytes > MAX_WAITING_BYTES) {
-      this.#waiting = [];
-      this.end();
+      this.cut();
       return;
     }
     this.#waiting.push(event);
@@ -38,6 +37,12 @@ export class EventStream implements AsyncIterable<Uint8Array> {
   async drained(): Promise<void> {
     if (this.#bytes === 0 || this.#isOver) return;
     await new Promise<void>((resolve) => this.#onDrained.add(resolve));
+  }
+
+  /** What the page has not taken is not told. */
+  cut(): void {
+    this.#waiting = [];
+    this.end();
   }
 
   /** What was sent before is still told. */
