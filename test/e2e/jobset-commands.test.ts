@@ -149,7 +149,7 @@ describe.each(RESTART_MODES)('a group in mode %s', (mode) => {
     expect(exitCode).toBe(0);
     expect(stdout).toContain(`JobSet default/${name}: 1 of 10 restarts used\n`);
     expect(stdout).toContain('for failures: 1 restart in place, 0 of all Jobs\n');
-    expect(stdout).toMatch(/epoch 1 ended: WorkerFailed, counted; had run for /);
+    expect(stdout).toMatch(/epoch 1 ended: a worker failed, counted; had run for /);
     expect(stdout).toMatch(/, released after \d+\.\d\d s\n/);
     const json = JSON.parse((await lockstep('report', name, '-o', 'json')).stdout) as object;
     expect(json).toMatchObject({ name, inPlaceRestarts: 1, restartHistory: [{ epoch: 1 }] });
@@ -178,7 +178,9 @@ describe.each(RESTART_MODES)('a group in mode %s', (mode) => {
     expect(report).toContain('1 of 10 restarts used\n');
     expect(report).toContain('for failures: 1 restart in place, ');
     expect(report).toContain('recorded: 2 restarts (1 WorkerFailed, 1 Requested), ');
-    expect(report).toMatch(/epoch 2 ended: Requested, not counted; had run for /);
+    expect(report).toMatch(
+      /epoch 2 ended: a user asked for it, not counted: no failure; had run for /,
+    );
   });
 
   it('lists the nodes that members have left, and forgets them once', async () => {

@@ -101,13 +101,15 @@ describe('the report about a JobSet', () => {
     const lines = reportLines(REPORT, 80);
     const second = lines.findIndex((line) => line.includes('epoch 2'));
     expect(lines.slice(4, second - 1)).toEqual([
-      '2026-01-01 00:10:00 UTC epoch 1 ended: WorkerFailed, counted; had run for 10m',
+      '2026-01-01 00:10:00 UTC epoch 1 ended: a worker failed, counted; had run for 10m',
       '    the cause is not known; first seen: worker 2, Pod train-w-0-2: made no progress for 61 s (WorkerExited)',
       '    from the failure: announced after 0.10 s, all at barrier after 0.40 s, released after 0.50 s',
       '  restarting          0.40 s  #############',
       '  cost in all         0.40 s',
     ]);
-    expect(lines[second]).toMatch(/epoch 2 ended: Scaled, not counted; never released$/);
+    expect(lines[second]).toMatch(
+      /epoch 2 ended: its size changed, not counted: no failure; never released$/,
+    );
     expect(lines[second + 1]).toContain('last words of Pod train-w-0-5:');
   });
 
@@ -206,7 +208,13 @@ describe('the report about a JobSet', () => {
       message: 'worker 2 of w exited with code 1',
       lastTransitionTime: '2026-01-01T00:30:00Z',
     } as const;
-    const report = reportOf({ conditions: [condition] });
+    const last = { ...FIRST, epoch: 3, counted: false, time: '2026-01-01T00:30:00.400000Z' };
+    const hang = { ...WITNESS, reason: 'WorkerHung' };
+    const restartHistory = [{ ...last, witness: hang }, FIRST];
+    const report = reportOf({ conditions: [condition], restartHistory });
+    const text = reportLines(report, 100).join('\n');
+    expect(text).toContain('epoch 3 ended: a worker hung, final: the JobSet failed; had run');
+    expect(text).toContain('recorded: 1 restart (1 WorkerFailed)');
     expect(reportLines(report, 100).at(-1)).toBe(
       '2026-01-01 00:30:00 UTC the JobSet failed: worker 2 of w exited with code 1 (ReachedMaxRestarts)',
     );

@@ -8,6 +8,7 @@ import type { AvoidedNode, JobSet } from '../../jobset/jobset.ts';
 import type { GroupProgress } from '../../jobset/progress/group-progress.ts';
 import { withoutFailure } from '../../jobset/view/overview.ts';
 import { type RestartBudget, restartBudget } from '../../jobset/view/restart-budget.ts';
+import { causeInWords, countedInWords, isFinalFailure } from '../../jobset/view/restart-words.ts';
 import { restoreWarning } from '../../jobset/view/restore-warning.ts';
 import { namespaceOf, type Stored } from '../../kube/meta.ts';
 import { printable } from '../../kube/quote.ts';
@@ -99,7 +100,8 @@ export function restartReport(
 export function reportLines(report: RestartReport, width: number): readonly string[] {
   const { restartHistory, goodput, avoidedNodes, backoffLeftMs, failure } = report;
   const longestMs = Math.max(0, ...restartHistory.map(({ cost }) => cost?.totalMs ?? 0));
-  const drawn = { longestMs, width, replicatedJobs: report.replicatedJobs };
+  const { replicatedJobs } = report;
+  const drawn = { longestMs, width, failedMs: failedMsOf(report), replicatedJobs };
   return [
     ...totals(report),
     ...warningLines(report),
@@ -125,16 +127,22 @@ function totals(report: RestartReport): readonly string[] {
     `JobSet ${namespace}/${name}: ${budgetText(report)}`,
     `for failures: ${restartsText(inPlaceRestarts)} in place, ${restarts} of all Jobs`,
   ];
-  const recorded = restartHistory.length;
+  const failedMs = failedMsOf(report);
+  const restarted = restartHistory.filter((record) => !isFinalFailure(record, failedMs));
+  const recorded = restarted.length;
   if (recorded === 0) return [...head, 'no restart is recorded'];
   const mean = seconds(down / recorded);
-  const causes = causesText(restartHistory);
+  const causes = causesText(restarted);
   return [
     ...head,
     printable(
       `recorded: ${restartsText(recorded)} (${causes}), ${seconds(down)} down, ${mean} on average`,
     ),
   ];
+}
+
+function failedMsOf({ failure }: RestartReport): number {
+  return Date.parse(failure?.time ?? '');
 }
 
 /** `3 WorkerFailed, 1 Requested` */
@@ -152,15 +160,17 @@ function restartsText(count: number): string {
 interface Drawn {
   readonly longestMs: number;
   readonly width: number;
+  /** When the JobSet failed; NaN: it has not. */
+  readonly failedMs: number;
   readonly replicatedJobs: number;
 }
 
 function restartLines(record: CostedRestart, drawn: Drawn): readonly string[] {
-  const { epoch, time, cause, counted, ranMs, cost } = record;
+  const { epoch, time, ranMs, cost } = record;
   const ran = ranMs === undefined ? 'never released' : `had run for ${duration(ranMs)}`;
   const failure = failureText(record, drawn);
   const lines = [
-    `${momentText(time)} epoch ${epoch} ended: ${cause}, ${counted ? '' : 'not '}counted; ${ran}`,
+    `${momentText(time)} epoch ${epoch} ended: ${causeInWords(record)}, ${countedInWords(record, isFinalFailure(record, drawn.failedMs))}; ${ran}`,
     ...(failure === undefined ? [] : [`    ${failure}`]),
     ...culpritLines(record, drawn).map((line) => `    ${line}`),
     ...phasesText(record).map((line) => `    ${line}`),

@@ -2,6 +2,7 @@
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
+import { isFinalFailure } from '../../../jobset/view/restart-words.ts';
 import type { DatedCondition, RunState, RunView } from '../../messages/run.ts';
 import { Facts } from './facts.ts';
 import { useNow } from './follow.ts';
@@ -97,16 +98,8 @@ export function Life({ run, state, look, change, lostSinceMs, isRefused }: LifeP
   </div>`;
 }
 
-/** Conditions have whole seconds. */
-const ONE_WRITE_MS = 1000;
-
-/** The write that ends a JobSet records its last failure. */
-function isEndOf(
-  { atMs, record }: DatedRestart,
-  { type, status, timeMs }: DatedCondition,
-): boolean {
-  const isFailed = type === 'Failed' && status === 'True';
-  return isFailed && !record.counted && Math.abs(timeMs - atMs) <= ONE_WRITE_MS;
+function isEndOf({ record }: DatedRestart, { type, status, timeMs }: DatedCondition): boolean {
+  return type === 'Failed' && status === 'True' && isFinalFailure(record, timeMs);
 }
 
 /** The oldest first. */

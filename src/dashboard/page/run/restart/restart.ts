@@ -10,6 +10,7 @@ import type { ReportedRestart } from '../../../../jobset/epoch/restart-request.t
 import { describeWitness } from '../../../../jobset/epoch/witness.ts';
 import type { TimelineSegment } from '../../../../jobset/goodput/timeline.ts';
 import type { LastWords, Suspect } from '../../../../jobset/jobset.ts';
+import { causeInWords, countedInWords } from '../../../../jobset/view/restart-words.ts';
 import type { EpochCost } from '../../../messages/run.ts';
 import { shown } from '../../elements/shown-text.ts';
 import { zoneText } from '../../elements/time-text.ts';
@@ -17,7 +18,7 @@ import { momentText } from '../timeline/ticks.ts';
 import { classWords, exact, percent, rough } from '../words.ts';
 import { lastLines } from './last-words.ts';
 import { type Phase, waterfallOf } from './phases.ts';
-import { causeInWords, countedInWords, culpritOf } from './words.ts';
+import { culpritOf } from './words.ts';
 
 /** UTF-16 code units of a reason that are shown; the last words say more. */
 const WHY_LENGTH = 400;
@@ -41,12 +42,12 @@ export interface RestartProps {
 
 export function Restart(props: RestartProps): VNode {
   const { record, cost, isNewest, isFinal, older, newer, showMember } = props;
-  const { epoch, cause, ranMs, suspects = [], witness, lastWords } = record;
+  const { epoch, ranMs, suspects = [], witness, lastWords } = record;
   const offset = new Date(record.time).getTimezoneOffset();
   const words = isFailure(record) ? 'is-bad' : 'is-active';
   return html`<section class="card restart" aria-labelledby="restart-title">
     <div class="part-head">
-      <h2 id="restart-title">Epoch ${epoch} ended: ${shown(causeInWords(cause))}</h2>
+      <h2 id="restart-title">Epoch ${epoch} ended: ${shown(causeInWords(record))}</h2>
       <p class="quiet">
         <time datetime=${record.time}>${momentText(Date.parse(record.time), offset, 3)} ${zoneText(offset)}</time>
         ${ranMs === undefined ? ', before it was released' : `, after it had run for ${rough(ranMs)}`}

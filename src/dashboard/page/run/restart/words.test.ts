@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { ReportedRestart } from '../../../../jobset/epoch/restart-request.ts';
 import type { Suspect } from '../../../../jobset/jobset.ts';
-import { causeInWords, countedInWords, culpritOf, restartInWords } from './words.ts';
+import { culpritOf, restartInWords } from './words.ts';
 
 const RECORD: ReportedRestart = {
   epoch: 4,
@@ -33,14 +33,4 @@ it('tells a restart in one line', () => {
     'the cause is not known; first seen: Pod p-2 on node n exited with code 1 (WorkerExited)',
   );
   expect(restartInWords({ ...RECORD, cause: 'Scaled' })).toBe('its size changed');
-  expect(causeInWords('Unheard')).toBe('Unheard');
-});
-
-it('says why a restart did not count', () => {
-  expect(countedInWords(RECORD, false)).toBe('counted');
-  const uncounted = { ...RECORD, counted: false };
-  expect(countedInWords(uncounted, true)).toBe('final: the JobSet failed');
-  expect(countedInWords(uncounted, false)).toBe('not counted towards the limit');
-  const scaled = { ...uncounted, cause: 'Scaled' } as const;
-  expect(countedInWords(scaled, false)).toBe('not counted: no failure');
 });
