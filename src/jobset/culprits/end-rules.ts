@@ -10,7 +10,7 @@ import {
   type Suspicion,
   silentMsAt,
 } from './known.ts';
-import { stoppedOnes } from './odd-one-out.ts';
+import { isAnyStopped, stoppedOnes } from './odd-one-out.ts';
 
 /** Ends this close to each other may have one cause, or follow each other in any order. */
 const TOGETHER_MS = 2000;
@@ -66,7 +66,7 @@ export function killed(known: Known): readonly Suspicion[] {
   if (isLate && stopped.length > 0) return [];
   const together = fatal.filter((end) => end.atMs - first.atMs <= TOGETHER_MS);
   const isFirst = deaths[0] === first;
-  const isSure = isFirst && together.length === 1 && !isLate && stopped.length === 0;
+  const isSure = isFirst && together.length === 1 && !isLate && !isAnyStopped(known);
   const silence = `, ${Math.round(silentMsAt(ends, first.atMs) / 1000)} s after the last step`;
   const found = together.map(({ member, evidence }): Suspicion => {
     const why = `${fatalEnd(evidence) ?? ''}${isLate ? silence : ''}`;
@@ -149,7 +149,7 @@ export function firstToFail(known: Known): readonly Suspicion[] {
   const isLaunched = ends.some((end) => end.evidence.launcher === true);
   // A group may wait for them for as long as its longest step.
   const stopped = stoppedOnes(known);
-  const isClear = !isAfterAll && !isLaunched && stopped.length === 0;
+  const isClear = !isAfterAll && !isLaunched && !isAnyStopped(known);
   const isSure = isAlone && isClear && pace === 'Stepping';
   return [...stopped, { member, why, confidence: isSure ? 'Certain' : 'Likely' }];
 }

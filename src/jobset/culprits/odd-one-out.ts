@@ -42,14 +42,23 @@ export function stoppedOnes(known: Known): readonly Suspicion[] {
 
 const STOPPED = 'its processes were stopped while the others waited';
 
-function stoppedEnds({ ends, size }: Known): readonly End[] {
-  const stopped = ends.filter(({ atMs, evidence: { states = '', stoppedMs, step, byItself } }) => {
+/** Few or many: a group waits for one of them alone. */
+export function isAnyStopped(known: Known): boolean {
+  return allStopped(known).length > 0;
+}
+
+function stoppedEnds(known: Known): readonly End[] {
+  const stopped = allStopped(known);
+  return stopped.length > few(known.size) ? [] : stopped;
+}
+
+function allStopped({ ends }: Known): readonly End[] {
+  return ends.filter(({ atMs, evidence: { states = '', stoppedMs, step, byItself } }) => {
     if (!/[Tt]/.test(states) || byItself === true) return false;
     // Its agent has judged this by its own steps, if it made some.
     if (step !== undefined || stoppedMs === undefined) return true;
     return !isSteppedOn(ends, atMs - stoppedMs);
   });
-  return stopped.length > few(size) ? [] : stopped;
 }
 
 /** Most tell the same place of their programs, and few tell others. */

@@ -114,6 +114,14 @@ export const SCENARIOS: readonly Scenario[] = [
     if (rank === 1) return ended(0, diedBy('SIGKILL'));
     return rank === C ? stopped({ how: 'Killed', states: 'T', stoppedMs: 300 }) : stopped();
   }),
+  row('an exception in one, after half of the group was stopped', '1 Likely', (rank, size) => {
+    if (rank === 1) return ended(0, exited(1));
+    return stopped(2 * rank >= size ? { how: 'Killed', states: 'T', stoppedMs: 300 } : {});
+  }),
+  row('SIGKILL of one, after half of the group was stopped', '1 Likely', (rank, size) => {
+    if (rank === 1) return ended(0, diedBy('SIGKILL'));
+    return stopped(2 * rank >= size ? { how: 'Killed', states: 'T', stoppedMs: 300 } : {});
+  }),
   row(
     'an exception in one, within a step, after another was stopped',
     '2 Likely, 1 Likely',

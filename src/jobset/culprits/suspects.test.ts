@@ -170,3 +170,71 @@ describe('suspects', () => {
     );
   });
 });
+
+/** When most of `SCENARIOS` begin. */
+const FAILED_MS = 1_000_000;
+const HOUR_MS = 3_600_000;
+const WELL = { agoMs: 0, step: 330, silentMs: 400, longestMs: 900, cpuMs: 4000 } as const;
+const HIDDEN: Fate = {
+  kind: 'Ended',
+  atMs: FAILED_MS + 50,
+  evidence: { ...WELL, how: 'Stopped' },
+};
+const told = (evidence: Partial<WorkerEvidence>): Fate => {
+  return { ...HIDDEN, evidence: { ...HIDDEN.evidence, ...evidence } };
+};
+const longAgo = (evidence: Partial<WorkerEvidence>): Fate => {
+  return { ...told(evidence), atMs: FAILED_MS - HOUR_MS } as Fate;
+};
+const LIES: readonly (readonly [string, Fate])[] = [
+  ['a traceback an hour ago', told({ failedMs: HOUR_MS, silentMs: HOUR_MS + 1 })],
+  ['a traceback just before the failure', told({ failedMs: 1000, silentMs: 1050 })],
+  ['stopped for an hour', told({ how: 'Killed', states: 'T', stoppedMs: HOUR_MS })],
+  ['stopped for a second', told({ how: 'Killed', states: 'T', stoppedMs: 1000 })],
+  ['died an hour ago', longAgo({ how: 'Exited', exitCode: 1, byItself: true })],
+  ['crashed an hour ago', longAgo({ how: 'Signaled', signal: 'SIGSEGV', byItself: true })],
+  ['hung an hour ago', longAgo({ how: 'Hung', silentMs: 60_000 })],
+  ['finished an hour ago', longAgo({ how: 'Exited', exitCode: 0, byItself: true })],
+  ['in a phase without end', told({ inPhase: true })],
+  ['a step just now', told({ silentMs: 0 })],
+  ['steps without a pause', told({ longestMs: 0 })],
+  ['another place', told({ where: 'x' })],
+];
+
+describe('an agent that lies', () => {
+  const LIAR = 3;
+
+  function certain(evidence: GroupEvidence, claim?: Fate): readonly number[] {
+    const members = evidence.members.map(({ member, fate }) =>
+      claim !== undefined && member.completionIndex === LIAR
+        ? { member, fate: claim }
+        : { member, fate },
+    );
+    return suspectsOf({ ...evidence, members }).flatMap(({ member, confidence }) =>
+      confidence === 'Certain' ? [member.completionIndex ?? -1] : [],
+    );
+  }
+
+  test.each(LIES)('makes nobody certain who would not be if it told nothing odd: %s', (_, lie) => {
+    const wrong = SCENARIOS.flatMap((row) =>
+      [4, 64].flatMap((size) => {
+        const evidence = evidenceIn(row, size);
+        const allowed = new Set([LIAR, ...certain(evidence), ...certain(evidence, HIDDEN)]);
+        const named = certain(evidence, lie).filter((rank) => !allowed.has(rank));
+        // What was seen stopped is no lie.
+        const innocent = named.filter((rank) => {
+          const fate = evidence.members.find((each) => each.member.completionIndex === rank)?.fate;
+          return fate?.kind !== 'Ended' || fate.evidence.states === undefined;
+        });
+        return innocent.map((rank) => `${row.name}, of ${size}: ${rank}`);
+      }),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test('can name itself', () => {
+    const row = SCENARIOS.find(({ name }) => name === 'one SIGKILL');
+    const [, lie] = LIES.find(([name]) => name === 'crashed an hour ago') ?? [];
+    expect(row && certain(evidenceIn(row, 4), lie)).toEqual([LIAR]);
+  });
+});
