@@ -142,6 +142,43 @@ describe.each(FRAMEWORKS)(
   },
 );
 
+/** Ends that are not dated by the end of their process, or that look like success. */
+const ENDS: readonly (readonly [string, Fault])[] = [
+  ['an exit with 0 of rank 2 too early', { rank: 2, signal: 'SIGUSR2' }],
+  ['a traceback of rank 1, and a teardown of 5 s', { rank: 1, signal: 'SIGWINCH' }],
+  ['a teardown of 5 s of rank 1 without a traceback', { rank: 1, signal: 'SIGURG' }],
+];
+
+describe.each(FRAMEWORKS.filter(({ ranksPerPod }) => ranksPerPod === 1))(
+  '$name never takes an innocent for certain',
+  (framework) => {
+    describe.each(ROUNDS)('(round %i)', (round) => {
+      it.each(ENDS)('after %s', async (name, { rank, signal }) => {
+        const options = {
+          name: `${framework.name}-${signal.toLowerCase()}-${round}`,
+          isCold: true,
+        };
+        const run = await FrameworkRun.start(framework, cluster.client, options);
+        try {
+          const isStepping = (): boolean =>
+            run.stepping(1) &&
+            run.lives(1).every(({ lastStep = 0 }) => lastStep > CHECKPOINT_STEPS);
+          await run.until('all ranks do steps', isStepping);
+          process.kill(run.process(rank), signal);
+          const judged = (): RestartRecord | undefined =>
+            run.record(1)?.phases?.announceMs === undefined ? undefined : run.record(1);
+          await run.until('the restart is judged', () => judged() !== undefined);
+          const named = namedIn(judged(), run.podOf(rank));
+          figures.push(`${framework.name}, ${name}: ${named}`);
+          expect(named).not.toMatch(/^wrong, Certain/);
+        } finally {
+          await run.remove();
+        }
+      });
+    });
+  },
+);
+
 /** What one failure cost a run that was completed afterwards. */
 interface Cost {
   /** Until the next epoch was released, and until all ranks had done a step in it. */
