@@ -3,11 +3,13 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { endLeftovers } from './leftovers.ts';
 import { Watchdog } from './watchdog.ts';
 
 const POLL_MS = 20;
+/** For what takes milliseconds on a machine that has nothing else to do. */
+const PATIENCE_MS = 20_000;
 const SLEEP = ['sleep', '600'] as const;
 
 let state: string;
@@ -35,7 +37,7 @@ function runs(child: ChildProcess): boolean {
 }
 
 async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  await vi.waitUntil(condition, { interval: POLL_MS, timeout: PATIENCE_MS });
 }
 
 it('is followed by another one that knows the same, as often as it is killed', async () => {
