@@ -3,7 +3,7 @@ import type { Condition, KubeObject, StringMap } from '../kube/meta.ts';
 import type { PersistentVolumeClaim } from '../kube/objects/core.ts';
 import type { JobTemplateSpec } from '../kube/objects/job.ts';
 import { type Resource, resource } from '../kube/resource.ts';
-import type { Course } from './goodput/course.ts';
+import type { Course, HeldWork } from './goodput/course.ts';
 import { JOBSET_API_VERSION } from './names.ts';
 
 /**
@@ -213,6 +213,7 @@ export interface Goodput {
   readonly runningMs?: number;
   /** The end of an epoch, up to `time`, until all its members have told; absent after that. */
   readonly pendingMs?: number;
+  readonly held?: HeldWork;
   /** Since the end of the newest record whose course is known, up to `time`; absent: nothing is known. */
   readonly course?: Course;
 }
@@ -236,10 +237,7 @@ export interface ReplicatedJobStatus {
   /** By job index: how often the failure policy recreated that Job alone. Absent: never any. */
   readonly jobRestarts?: readonly number[];
   readonly jobRestartsCountTowardsMax?: readonly number[];
-  /**
-   * Indexes of the Jobs that have succeeded in this attempt, such as `0,2-5`; see
-   * `child-jobs/succeeded-jobs.ts`.
-   */
+  /** Jobs that have succeeded in this attempt, such as `0,2-5`: `child-jobs/succeeded-jobs.ts`. */
   readonly succeededIndexes?: string;
   /** S(r): the newest epoch in which this ReplicatedJob was released. */
   readonly syncedEpoch?: number;

@@ -13,6 +13,7 @@ import type { Job, JobStatus } from '../../kube/objects/job.ts';
 import type { JobSetSpec, JobSetStatus } from '../jobset.ts';
 import { DISABLE_IN_PLACE_RESTART, KEEP_FAILED } from '../names.ts';
 import { plan } from '../plan.ts';
+import type { GroupProgress } from '../progress/group-progress.ts';
 import { sumsOf } from './classes.ts';
 import {
   afterEach,
@@ -24,6 +25,7 @@ import {
   HELD,
   IN_PLACE,
   job,
+  lived,
   type Moment,
   ONE,
   oneAt,
@@ -32,6 +34,7 @@ import {
   RUNS,
   told,
 } from './lives.fixture.ts';
+import { restartCosts } from './restart-cost.ts';
 
 /** Seconds of each class at the last moment, and the phase. */
 function life(
@@ -44,12 +47,14 @@ function life(
     const { goodput } = jobSet.status ?? {};
     if (goodput === undefined) throw new Error('nothing is accounted for');
     const ms = Object.values(sumsOf(goodput)).reduce((sum, each) => sum + each, 0);
-    expect(ms + (goodput.pendingMs ?? 0)).toBe(Date.parse(goodput.time) - CREATED_MS);
+    const { pendingMs = 0, held = { ms: 0 } } = goodput;
+    expect(ms + pendingMs + held.ms).toBe(Date.parse(goodput.time) - CREATED_MS);
   }
   const { goodput = { time: '', phase: 'Waiting' } } = all.at(-1)?.status ?? {};
   const some = Object.entries(sumsOf(goodput)).filter(([, ms]) => ms > 0);
   return {
     ...Object.fromEntries(some.map(([name, ms]) => [name, ms / 1000])),
+    ...(goodput.held && { Held: goodput.held.ms / 1000 }),
     phase: goodput.phase,
   };
 }
@@ -157,6 +162,14 @@ test('an account that cannot be true is begun anew, and holds up nothing', () =>
   expect(Date.parse(written.status?.goodput?.time ?? '')).toBeLessThanOrEqual(CREATED_MS + 9000);
 });
 
+/** Suspended at 100, resumed at 200, and released at 230 without a word since. */
+const RESUMED: readonly Moment[] = [
+  ...RELEASED,
+  [100, { spec: { suspend: true }, ...told(100) }],
+  [101, { ...at(1), jobs: [HELD], reported: () => ({}) }],
+  [200, { spec: { suspend: false } }],
+  [230, at(2, RUNS)],
+];
 const WORKED = { Waiting: 30, Starting: 10, Productive: 40 };
 
 describe('time of a group', () => {
@@ -177,7 +190,7 @@ describe('time of a group', () => {
         [100, { spec: { replicatedJobs: [replicatedJob('w', 3)] }, ...told(100) }],
         [150, { ...at(2, storedJob('train-w-0', 'w', { pods: 3, status: READY })), ...told(150) }],
       ],
-      { ...WORKED, Lost: 20, Restarting: 50, phase: 'Running' },
+      { ...WORKED, Held: 20, Restarting: 50, phase: 'Running' },
     ],
     [
       'that ends by hand',
@@ -186,20 +199,12 @@ describe('time of a group', () => {
         [100, { annotations: { 'lockstep/restart-epoch': '1' }, ...told(100) }],
         [110, { ...at(2, RUNS), ...told(110) }],
       ],
-      { ...WORKED, Lost: 20, Restarting: 10, phase: 'Running' },
+      { ...WORKED, Held: 20, Restarting: 10, phase: 'Running' },
     ],
     [
       'that is suspended, and resumed',
-      [
-        ...RELEASED,
-        [100, { spec: { suspend: true }, ...told(100) }],
-        [101, { ...at(1), jobs: [HELD], reported: () => ({}) }],
-        [200, { spec: { suspend: false } }],
-        [230, at(2, RUNS)],
-        [260, at(3, RUNS)],
-        [260, at(3, RUNS)],
-      ],
-      { ...WORKED, Lost: 20, Suspended: 100, Waiting: 60, Starting: 40, phase: 'Running' },
+      [...RESUMED, [260, at(3, RUNS)]],
+      { ...WORKED, Held: 20, Suspended: 100, Waiting: 60, Starting: 40, phase: 'Running' },
     ],
     [
       'that waits in a queue first',
@@ -274,6 +279,49 @@ describe('time of a group', () => {
     ],
   ])('%s', (_, moments, expected) => {
     expect(life(GROUP, moments)).toEqual(expected);
+  });
+
+  test.each<[string, GroupProgress, object]>([
+    ['is lost if the next epoch goes on from none that is new', { restored: null }, { Lost: 20 }],
+    ['is lost if it goes on from the one before', { restored: 5 }, { Lost: 20 }],
+    ['is saved if it goes on from a newer one', { restored: 6 }, { Productive: 60 }],
+    ['is not known before all members can have told', {}, { Held: 20 }],
+  ])('whose work before a suspend %s', (_, more, expected) => {
+    const next = { reported: () => ({ firstStepMs: 39_000, startMs: 31_000, ...more }) };
+    const moments: readonly Moment[] = [...RESUMED, [300, { members: oneAt(3), ...next }]];
+    const rest = { Suspended: 100, Waiting: 60, Starting: 41, phase: 'Restarting' };
+    const made = lived(GROUP, moments);
+    expect(life(GROUP, moments)).toEqual({ ...WORKED, ...rest, ...expected });
+    const cost = restartCosts(made, CREATED_MS + 310_000).get(1);
+    const isKnown = !('Held' in expected);
+    expect(cost?.lostMs).toBe(isKnown ? ('Lost' in expected ? 20_000 : 0) : undefined);
+    if (isKnown) return;
+    const decided = life(GROUP, [...moments, [310, { ...at(3, RUNS), ...next }]]);
+    expect(decided, 'by then all have').toMatchObject({ Lost: 20 + 39, Restarting: 10 });
+  });
+
+  test.each<[string, readonly Moment[], object]>([
+    [
+      'an epoch without a step',
+      [
+        [300, { members: oneAt(3) }],
+        [310, at(3, RUNS)],
+      ],
+      { Held: 20 },
+    ],
+    [
+      'the failure of the JobSet',
+      [[300, { jobs: [job(FAILED)], spec: { failurePolicy: {} } }]],
+      { Lost: 20 },
+    ],
+  ])('whose work before a suspend comes before %s', (_, more, expected) => {
+    expect(life(GROUP, [...RESUMED, ...more])).toMatchObject({ Productive: 40, ...expected });
+  });
+
+  test('is judged at once where the definition would drop what is not known yet', () => {
+    const lacks = new Set(['goodput.held']);
+    const all = RESUMED.map(([atS, change]): Moment => [atS, { ...change, lacks }]);
+    expect(life(GROUP, all)).toMatchObject({ Productive: 40, Lost: 20 });
   });
 
   test('from before an upgrade is running up to the first write', () => {

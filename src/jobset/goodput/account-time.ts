@@ -8,10 +8,11 @@ import type { Facts } from '../facts.ts';
 import type { Goodput, GoodputPhase, JobSetStatus } from '../jobset.ts';
 import type { Next } from '../merge.ts';
 import { isFinished, isTrue } from '../status/conditions.ts';
-import { account } from './account.ts';
+import { account, type Moment } from './account.ts';
 import { sumsOf } from './classes.ts';
 import { partsBetween } from './course.ts';
 import { recordCourse } from './course-record.ts';
+import { judgeHeldWork } from './held-work.ts';
 import { phaseAfter } from './phase.ts';
 import { isSoundGoodput } from './sound.ts';
 
@@ -26,23 +27,27 @@ export function accountTime(facts: Facts, { status: next, isChanged }: Next): De
   const isAdopted = stored === undefined && status.restarts !== undefined;
   const isGroup = group !== undefined && !isAdopted;
   const isTold = isGroup && (before.phase === 'Running' || before.pendingMs !== undefined);
-  const goodput = account(before, {
+  const phase = phaseAfter(facts, next);
+  const moment: Moment = {
     nowMs,
-    next: phaseAfter(facts, next),
+    next: phase,
     isGroup,
     isEnd: currentEpoch(next) > currentEpoch(status),
     isSuccess: isTrue(next.conditions, 'Completed'),
     told: (isTold ? facts.reported?.() : undefined) ?? {},
     isHeard: (facts.hubReach?.streams ?? 0) > 0,
+    maySave: phase !== 'Finished' && maySave(facts, next, before.phase),
     hungMs: hungMs(facts, next, before.phase),
-  });
+  };
+  const judged = judgeHeldWork(before, next.restartHistory ?? [], moment);
+  const goodput = account(judged.goodput, moment);
   if (goodput === status.goodput) return {};
   const change = recordCourse({
     status,
     // What another version of the operator did, and in which order, is unknown.
-    before: isAdopted ? goodput : before,
+    before: isAdopted ? goodput : judged.goodput,
     after: goodput,
-    next,
+    records: judged.records,
     lacks: facts.lacks,
   });
   return { status: change, outcomes: grown(status, goodput) };
@@ -52,6 +57,13 @@ export function accountTime(facts: Facts, { status: next, isChanged }: Next): De
 function beginning({ jobSet, status }: Facts): Goodput {
   const { creationTimestamp } = jobSet.metadata;
   return { time: creationTimestamp, phase: status.restarts === undefined ? 'Waiting' : 'Running' };
+}
+
+/** Workers that no failure has ended can save their work. */
+function maySave({ lacks }: Facts, next: JobSetStatus, phase: GoodputPhase): boolean {
+  if (lacks?.has('goodput.held') === true) return false;
+  const cause = next.restartHistory?.find(({ ranMs }) => ranMs !== undefined)?.cause;
+  return phase === 'Suspended' || cause === 'Resumed' || cause === 'Scaled';
 }
 
 /** The silence of the witness, if the epoch ended because it hung. */

@@ -7,7 +7,9 @@ import { defined } from '../../kube/json/defined.ts';
 import { microTimeText } from '../../kube/time.ts';
 import type { Goodput, GoodputPhase } from '../jobset.ts';
 import type { GroupProgress } from '../progress/group-progress.ts';
-import type { GoodputSum } from './classes.ts';
+import { type GoodputSum, sumsOf } from './classes.ts';
+import { courseFrom } from './course.ts';
+import { courseOf } from './stretches.ts';
 
 /** What is known at a moment. */
 export interface Moment {
@@ -23,6 +25,8 @@ export interface Moment {
   readonly told: GroupProgress;
   /** Agents are connected, so silence means that no step was done. */
   readonly isHeard: boolean;
+  /** Workers of the ended epoch may have saved their work when they were told to end. */
+  readonly maySave?: boolean;
   /** For how long the worker had been silent whose hang ended the epoch. */
   readonly hungMs?: number | undefined;
 }
@@ -37,14 +41,12 @@ const SUM_OF = {
 /** Returns `before` itself if nothing can be accounted for yet. */
 export function account(before: Goodput, moment: Moment): Goodput {
   const { phase, pendingMs } = before;
-  const { next, isGroup, isEnd } = moment;
+  const { next, isGroup } = moment;
   if (phase === 'Finished') return before;
   const sinceMs = Date.parse(before.time);
   const nowMs = Math.max(sinceMs, Math.trunc(moment.nowMs));
   if (pendingMs !== undefined) {
-    // Members tell of the ended epoch before the next is released, and of a suspended one when their
-    // workers have ended: no stamp comes between.
-    if (next === phase && !isEnd) return before;
+    if (!decidesPending(before, moment)) return before;
     const { pendingMs: _, ...rest } = before;
     const span = { fromMs: sinceMs - pendingMs, toMs: sinceMs };
     const decided = decide(rest, span, { ...moment, isSuccess: false });
@@ -67,6 +69,14 @@ export function account(before: Goodput, moment: Moment): Goodput {
   return fromMs === nowMs
     ? ended
     : { ...ended, ...defined({ stepped }), pendingMs: nowMs - fromMs };
+}
+
+/**
+ * Members tell of the ended epoch before the next is released, and of a suspended one when their
+ * workers have ended: no stamp comes between.
+ */
+export function decidesPending({ phase, pendingMs }: Goodput, { next, isEnd }: Moment): boolean {
+  return pendingMs !== undefined && (next !== phase || isEnd);
 }
 
 interface Span {
@@ -92,7 +102,9 @@ function known(
   }
   // A worker that was restored reports its old checkpoint again.
   const isNew = checkpoint !== undefined && checkpoint > (before.checkpoint ?? -1);
-  if (!isNew || checkpointMs === undefined) return { goodput, fromMs: sinceMs };
+  // Before the first step of workers that report steps, it holds work of an epoch before.
+  const isEarly = goodput.stepped === undefined && goodput.startingMs !== undefined;
+  if (!isNew || isEarly || checkpointMs === undefined) return { goodput, fromMs: sinceMs };
   const savedMs = within(checkpointMs);
   if (savedMs > sinceMs) {
     goodput = { ...plus(goodput, 'productiveMs', savedMs - sinceMs), stepped: true };
@@ -109,7 +121,21 @@ function decide(before: Goodput, span: Span, moment: Moment): Goodput {
     return plus(goodput, reportsWork(goodput, moment) ? 'productiveMs' : 'runningMs', restMs);
   }
   const hungMs = Math.min(restMs, moment.hungMs ?? 0);
-  return plus(plus(goodput, 'hungMs', hungMs), sumOfRest(goodput, moment), restMs - hungMs);
+  const sum = sumOfRest(goodput, moment);
+  const ended = plus(goodput, 'hungMs', hungMs);
+  const isHeld = sum === 'lostMs' && moment.maySave === true;
+  return (
+    (isHeld ? held(before, ended, restMs - hungMs) : undefined) ?? plus(ended, sum, restMs - hungMs)
+  );
+}
+
+/** Undefined if it has no place in the course. */
+function held(before: Goodput, goodput: Goodput, ms: number): Goodput | undefined {
+  const { fromMs } = courseFrom(sumsOf(goodput), undefined);
+  const isPlaced = fromMs > courseOf(before).fromMs;
+  return ms > 0 && goodput.held === undefined && isPlaced
+    ? { ...goodput, held: { fromMs, ms } }
+    : undefined;
 }
 
 function sumOfRest(goodput: Goodput, moment: Moment): GoodputSum {
@@ -134,6 +160,6 @@ function moved(before: Goodput, nowMs: number, phase: GoodputPhase): Goodput {
   return { ...goodput, time: microTimeText(nowMs), phase };
 }
 
-function plus(goodput: Goodput, sum: GoodputSum, ms: number): Goodput {
+export function plus(goodput: Goodput, sum: GoodputSum, ms: number): Goodput {
   return ms === 0 ? goodput : { ...goodput, [sum]: (goodput[sum] ?? 0) + ms };
 }

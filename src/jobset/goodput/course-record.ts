@@ -1,5 +1,5 @@
 /** Keeps the order of the accounted time in the status: the course of each epoch in its record. */
-import type { Goodput, JobSetStatus } from '../jobset.ts';
+import type { Goodput, JobSetStatus, RestartRecord } from '../jobset.ts';
 import { sumsOf } from './classes.ts';
 import { type Course, endOf, extended, partsBetween } from './course.ts';
 import { courseOf } from './stretches.ts';
@@ -9,7 +9,8 @@ interface Accounting {
   readonly status: JobSetStatus;
   readonly before: Goodput;
   readonly after: Goodput;
-  readonly next: JobSetStatus;
+  /** Those after the write. */
+  readonly records: readonly RestartRecord[];
   /** Fields that the stored definition would drop. */
   readonly lacks?: ReadonlySet<string> | undefined;
 }
@@ -21,31 +22,32 @@ interface Accounting {
 export function recordCourse(
   accounting: Accounting,
 ): Pick<JobSetStatus, 'goodput' | 'restartHistory'> {
-  const { status, before, after, next, lacks } = accounting;
+  const { status, before, after, lacks } = accounting;
   const { course: _, ...goodput } = after;
+  const { held } = goodput;
   if (lacks?.has('goodput.course') === true || lacks?.has('restartHistory[].course') === true) {
     return { goodput };
   }
-  let records = next.restartHistory ?? [];
+  let { records } = accounting;
   const newest = records[0]?.epoch;
   const hasEnded = newest !== undefined && newest !== status.restartHistory?.[0]?.epoch;
   const close = (at: number, closed: Course): Course => {
     const record = records[at];
     if (record === undefined || record.course !== undefined) return closed;
     if (closed.parts.length > 0) records = records.with(at, { ...record, course: closed });
-    return { fromMs: endOf(closed), parts: [] };
+    return { fromMs: endOf(closed, held), parts: [] };
   };
   const parts = partsBetween(sumsOf(before), sumsOf(after));
   let course = courseOf(before);
   if (before.pendingMs !== undefined && after.pendingMs === undefined) {
     const own = parts.filter((part) => part.class !== before.phase);
     const later = parts.filter((part) => part.class === before.phase);
-    const worked = extended(course, own);
+    const worked = extended(course, own, held);
     // What comes after the pending end belongs to the epoch after it, but a suspend ends no epoch.
     const isOver = before.phase === 'Restarting';
-    course = extended(isOver ? close(hasEnded ? 1 : 0, worked) : worked, later);
+    course = extended(isOver ? close(hasEnded ? 1 : 0, worked) : worked, later, held);
   } else {
-    course = extended(course, parts);
+    course = extended(course, parts, held);
   }
   if (hasEnded && after.pendingMs === undefined) course = close(0, course);
   return {

@@ -22,13 +22,47 @@ export interface CoursePart {
  */
 export const MAX_COURSE_PARTS = 24;
 
-/** Where nothing is known of the time before. */
-export function courseFrom(sums: Sums): Course {
-  return { fromMs: totalOf(sums), parts: [] };
+/** Work of an epoch before, of which nothing tells yet whether a checkpoint holds it. */
+export interface HeldWork {
+  /** Where it begins, as in `Course`. A course has a gap there, which comes after one of its parts. */
+  readonly fromMs: number;
+  readonly ms: number;
 }
 
-export function endOf({ fromMs, parts }: Course): number {
+/** Where nothing is known of the time before. */
+export function courseFrom(sums: Sums, held: HeldWork | undefined): Course {
+  return { fromMs: totalOf(sums) + (held?.ms ?? 0), parts: [] };
+}
+
+/** With the gap that `held` makes in it. */
+export function endOf(course: Course, held: HeldWork | undefined): number {
+  return sumTo(course) + (held !== undefined && hasGap(course, held) ? held.ms : 0);
+}
+
+export function hasGap(course: Course, held: HeldWork): boolean {
+  return course.fromMs < held.fromMs && held.fromMs <= sumTo(course);
+}
+
+function sumTo({ fromMs, parts }: Course): number {
   return parts.reduce((end, { ms }) => end + ms, fromMs);
+}
+
+/** The parts of a course, and in its gap one of that class. */
+export function filled<C extends string>(
+  course: Course,
+  held: HeldWork,
+  name: C,
+): readonly { readonly class: AccountedClass | C; readonly ms: number }[] {
+  if (!hasGap(course, held)) return course.parts;
+  let atMs = course.fromMs;
+  const [before, after]: [CoursePart[], CoursePart[]] = [[], []];
+  for (const part of course.parts) {
+    const earlierMs = Math.min(part.ms, Math.max(0, held.fromMs - atMs));
+    atMs += part.ms;
+    if (earlierMs > 0) before.push({ ...part, ms: earlierMs });
+    if (earlierMs < part.ms) after.push({ ...part, ms: part.ms - earlierMs });
+  }
+  return [...before, { class: name, ms: held.ms }, ...after];
 }
 
 /** By how much one accounting has made the sums grow. It adds to classes in the order of time. */
@@ -39,7 +73,11 @@ export function partsBetween(before: Sums, after: Sums): readonly CoursePart[] {
   });
 }
 
-export function extended({ fromMs, parts }: Course, added: readonly CoursePart[]): Course {
+export function extended(
+  { fromMs, parts }: Course,
+  added: readonly CoursePart[],
+  held: HeldWork | undefined,
+): Course {
   const all = [...parts];
   for (const part of added) {
     const last = all.at(-1);
@@ -47,5 +85,5 @@ export function extended({ fromMs, parts }: Course, added: readonly CoursePart[]
     else all.push(part);
   }
   const dropped = all.slice(0, -MAX_COURSE_PARTS);
-  return { fromMs: endOf({ fromMs, parts: dropped }), parts: all.slice(-MAX_COURSE_PARTS) };
+  return { fromMs: endOf({ fromMs, parts: dropped }, held), parts: all.slice(-MAX_COURSE_PARTS) };
 }

@@ -57,7 +57,7 @@ export function goodputAt(
   const reckoning = reckonAt(jobSet, nowMs, reported);
   if (reckoning === undefined) return undefined;
   const { createdMs, goodput, now } = reckoning;
-  const classes = { ...sumsOf(goodput), Pending: goodput.pendingMs ?? 0 };
+  const classes = { ...sumsOf(goodput), Pending: pendingIn(goodput) };
   classes[now.class] += now.ms;
   const elapsedMs = Date.parse(goodput.time) - createdMs + now.ms;
   return { elapsedMs, classes, ...shareOf(jobSet, jobSet.status?.goodput ?? goodput, nowMs) };
@@ -71,6 +71,10 @@ export function goodputShare(jobSet: JobSet, nowMs: number): GoodputShare | unde
     : shareOf(jobSet, goodput, nowMs);
 }
 
+function pendingIn({ pendingMs = 0, held }: Goodput): number {
+  return pendingMs + (held?.ms ?? 0);
+}
+
 export const NOT_ACCOUNTED = 'its time is not accounted for';
 
 function shareOf(jobSet: JobSet, goodput: Goodput, nowMs: number): GoodputShare {
@@ -80,7 +84,8 @@ function shareOf(jobSet: JobSet, goodput: Goodput, nowMs: number): GoodputShare 
   const sinceMs = phase === 'Restarting' ? Math.max(0, Math.trunc(nowMs) - stampMs) : 0;
   const judgedMs = savedMs + Starting + Lost + Hung + Restarting + sinceMs;
   const isKnown = (checkpoint !== undefined || savedMs > 0) && judgedMs > 0;
-  const hasEnded = Lost + Hung + Restarting + Running + pendingMs > 0 || phase === 'Finished';
+  const hasEnded =
+    Lost + Hung + Restarting + Running + pendingIn(goodput) > 0 || phase === 'Finished';
   return {
     share: isKnown ? savedMs / judgedMs : null,
     unknown: isKnown ? null : whyUnknown(jobSet, goodput, hasEnded),

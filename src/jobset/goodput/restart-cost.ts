@@ -3,9 +3,9 @@ import { defined } from '../../kube/json/defined.ts';
 import type { JobSet, RestartPhases, RestartRecord } from '../jobset.ts';
 import type { GroupProgress } from '../progress/group-progress.ts';
 import { type AccountedClass, sumsOf } from './classes.ts';
-import { type Course, endOf, extended, partsBetween } from './course.ts';
+import { type Course, endOf, extended, type HeldWork, hasGap, partsBetween } from './course.ts';
 import { reckonAt } from './goodput-at.ts';
-import { isSoundCourse } from './sound.ts';
+import { isSoundCourse, isSoundGoodput } from './sound.ts';
 import { stretchesOf } from './stretches.ts';
 
 /** Milliseconds. A field is absent as long as it is unknown, or if nothing tells it. */
@@ -39,9 +39,11 @@ export function restartCosts(
     aftermathsOf(jobSet, nowMs, reported).map((each) => [each.course.fromMs, each]),
   );
   const costs = new Map<number, RestartCost>();
+  const { goodput } = jobSet.status ?? {};
+  const held = goodput !== undefined && isSoundGoodput(goodput) ? goodput.held : undefined;
   for (const record of jobSet.status?.restartHistory ?? []) {
     const course = isSoundCourse(record.course) ? record.course : undefined;
-    const cost = costOf(record, course, course && afterMs.get(endOf(course)));
+    const cost = costOf(record, course, course && afterMs.get(endOf(course, held)), held);
     if (cost !== undefined) costs.set(record.epoch, cost);
   }
   return costs;
@@ -63,7 +65,7 @@ function aftermathsOf(
     const added = partsBetween(sumsOf(stored), sumsOf(goodput));
     const isPending = pendingMs !== undefined;
     return {
-      course: extended(course, added),
+      course: extended(course, added, goodput.held),
       isOver: {
         restarting: phase !== 'Restarting' || isPending,
         starting: stepped === true || (phase !== 'Running' && !isPending),
@@ -77,9 +79,11 @@ function costOf(
   { phases }: RestartRecord,
   course: Course | undefined,
   after: Aftermath | undefined,
+  held: HeldWork | undefined,
 ): RestartCost | undefined {
+  const isHeld = course !== undefined && held !== undefined && hasGap(course, held);
   const known = defined({
-    ...(course && lossesIn(sumsIn(course))),
+    ...(course && !isHeld && lossesIn(sumsIn(course))),
     restartingMs: restartingIn(after) ?? downIn(phases),
     startingMs: after?.isOver.starting === true ? startingIn(sumsIn(after.course)) : undefined,
   });

@@ -20,6 +20,9 @@ test.each([
   [{ waitingMs: 0.5 }, false],
   [{ pendingMs: 2 ** 53 }, false],
   [{ lostMs: '1' }, false],
+  [{ held: { fromMs: 1, ms: 2 } }, true],
+  [{ held: { fromMs: 1 } }, false],
+  [{ held: null }, false],
 ])('an account with %j is sound: %j', (more, isSound) => {
   const goodput = { time: TIME, phase: 'Running', ...more } as never;
   expect(isSoundGoodput(goodput)).toBe(isSound);
@@ -54,10 +57,11 @@ test('whatever a status holds, readers get lengths of time, or nothing', () => {
     fc.record({ fromMs: number, parts }, { requiredKeys: [] }),
     fc.anything(),
   );
+  const held = fc.oneof(fc.record({ fromMs: number, ms: number }), fc.constant(null));
   const time = fc.constantFrom(TIME, '2026-12-31T23:59:60Z', '9999-12-31T00:00:00Z', '');
   const phase = fc.constantFrom('Running', 'Restarting', 'Finished', 'Other');
   const goodput = fc.record(
-    { time, phase, waitingMs: number, lostMs: number, pendingMs: number, course },
+    { time, phase, waitingMs: number, lostMs: number, pendingMs: number, held, course },
     { requiredKeys: ['time', 'phase'] },
   );
   fc.assert(

@@ -11,11 +11,14 @@ import { type Course, MAX_COURSE_PARTS } from './course.ts';
 const MAX_MS = 1e14;
 
 export function isSoundGoodput(goodput: Goodput): boolean {
-  const { time, phase, pendingMs = 0 } = goodput;
+  const { time, phase, pendingMs = 0, held = { fromMs: 0, ms: 0 } } = goodput;
   return (
     !Number.isNaN(Date.parse(time)) &&
     GOODPUT_PHASES.includes(phase) &&
-    [...Object.values(sumsOf(goodput)), pendingMs].every(isLength)
+    [...Object.values(sumsOf(goodput)), pendingMs].every(isLength) &&
+    isJsonObject(held) &&
+    isLength(held.fromMs) &&
+    isLength(held.ms)
   );
 }
 

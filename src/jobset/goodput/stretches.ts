@@ -3,8 +3,8 @@ import { withDefaults } from '../defaults.ts';
 import { currentEpoch } from '../epoch/in-place-restart.ts';
 import type { Goodput, JobSet } from '../jobset.ts';
 import { restartsInPlace } from '../policies/restart-strategy.ts';
-import { ACCOUNTED, type AccountedClass, type Sums, sumsOf, totalOf } from './classes.ts';
-import { type Course, courseFrom, endOf } from './course.ts';
+import { ACCOUNTED, type AccountedClass, type Sums, sumsOf } from './classes.ts';
+import { type Course, courseFrom, endOf, type HeldWork } from './course.ts';
 import { isSoundCourse } from './sound.ts';
 
 /** From the end of the epoch before to the end of this one. */
@@ -24,16 +24,17 @@ export interface Stretches {
 /** The last stretch ends at the stamp, and goes on. It is that of a pending end, if there is one. */
 export function stretchesOf({ metadata, spec, status = {} }: JobSet, goodput: Goodput): Stretches {
   const { restartHistory = [] } = status;
+  const { held } = goodput;
   const hasEpochs = restartsInPlace(withDefaults(spec), metadata.annotations);
   const current = hasEpochs ? currentEpoch(status) - (isEndPending(goodput) ? 1 : 0) : null;
   const recorded = restartHistory.flatMap(({ epoch, course }) =>
     isSoundCourse(course) ? [{ epoch, course }] : [],
   );
-  const known = withoutOverlaps([{ epoch: current, course: courseOf(goodput) }, ...recorded]);
+  const known = withoutOverlaps([{ epoch: current, course: courseOf(goodput) }, ...recorded], held);
   const sums = sumsOf(goodput);
   const rest = minus(sums, known);
   if (rest !== undefined) return { known: known.toReversed(), rest };
-  return { known: [{ epoch: current, course: courseFrom(sums) }], rest: sums };
+  return { known: [{ epoch: current, course: courseFrom(sums, held) }], rest: sums };
 }
 
 /** Whether the pending work is that of an epoch that has ended. A suspend ends none. */
@@ -46,16 +47,19 @@ export function isEndPending({ phase, pendingMs }: Goodput): boolean {
  * nothing of courses has written since.
  */
 export function courseOf(goodput: Goodput): Course {
-  const { course } = goodput;
-  const sums = sumsOf(goodput);
-  return isSoundCourse(course) && endOf(course) === totalOf(sums) ? course : courseFrom(sums);
+  const { course, held } = goodput;
+  const unknown = courseFrom(sumsOf(goodput), held);
+  return isSoundCourse(course) && endOf(course, held) === unknown.fromMs ? course : unknown;
 }
 
 /** `stretches` with the newest first. An older one that overlaps a newer one cannot be true. */
-function withoutOverlaps(stretches: readonly Stretch[]): readonly Stretch[] {
+function withoutOverlaps(
+  stretches: readonly Stretch[],
+  held: HeldWork | undefined,
+): readonly Stretch[] {
   let untilMs = Number.POSITIVE_INFINITY;
   return stretches.filter(({ course }) => {
-    if (endOf(course) > untilMs) return false;
+    if (endOf(course, held) > untilMs) return false;
     untilMs = course.fromMs;
     return true;
   });

@@ -109,7 +109,7 @@ describe('the time of a group', () => {
       ],
       [
         ...FIRST_EPOCH,
-        'Lost 80-100 in 1',
+        'Pending 80-100 in 1',
         'Suspended 100-200 in 1',
         'Waiting 200-230 in 2',
         'Starting 230-300 in 2',
@@ -177,7 +177,7 @@ describe('the time of a group', () => {
         [150, { ...at(2, storedJob('train-w-0', 'w', { pods: 3, status: READY })), ...told(150) }],
         [150, { reported: () => ({}) }],
       ],
-      [...FIRST_EPOCH, 'Lost 80-100 in 1', 'Restarting 100-150 in 2', 'Starting 150-300 in 2'],
+      [...FIRST_EPOCH, 'Pending 80-100 in 1', 'Restarting 100-150 in 2', 'Starting 150-300 in 2'],
     ],
     [
       'whose Jobs are recreated',
@@ -228,7 +228,7 @@ describe('the time of a group', () => {
       [98, { ...at(1, RUNS), reported: () => ({}) }],
       [110, at(2, RUNS)],
     ]);
-    const worked = [...FIRST_EPOCH, 'Lost 80-100 in 1'];
+    const worked = [...FIRST_EPOCH, 'Pending 80-100 in 1'];
     expect(segmentsOf(jobSet, 90).slice(0, 4)).toEqual(worked);
     expect(segmentsOf(jobSet, 120).at(-1)).toMatch(/-120 in \d$/);
   });

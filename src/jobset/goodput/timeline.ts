@@ -1,8 +1,8 @@
 /** Where each second of a JobSet went, in the order in which it passed, for readers of its status. */
 import type { JobSet } from '../jobset.ts';
 import type { GroupProgress } from '../progress/group-progress.ts';
-import { ACCOUNTED, type GoodputClass, type Sums, sumsOf } from './classes.ts';
-import { partsBetween } from './course.ts';
+import { ACCOUNTED, type GoodputClass, sumsOf } from './classes.ts';
+import { filled, hasGap, partsBetween } from './course.ts';
 import { reckonAt } from './goodput-at.ts';
 import { isEndPending, stretchesOf } from './stretches.ts';
 
@@ -37,15 +37,17 @@ export function timelineOf(
   const { createdMs, goodput, now } = reckoning;
   const { known, rest } = stretchesOf(jobSet, stored);
   const line = new Line(createdMs);
-  const gaps = new Gaps(rest);
+  const { held, pendingMs } = goodput;
+  const isPlaced = held !== undefined && known.some(({ course }) => hasGap(course, held));
+  const gaps = new Gaps({ ...rest, Pending: isPlaced ? 0 : (held?.ms ?? 0) });
   for (const { epoch, course } of known) {
     const untilMs = createdMs + course.fromMs;
     for (const part of gaps.next(untilMs - line.endMs)) line.add(part, null, { isSummary: true });
-    for (const part of course.parts) line.add(part, epoch);
+    const parts = held === undefined ? course.parts : filled(course, held, 'Pending');
+    for (const part of parts) line.add(part, epoch);
   }
   const current = known.at(-1)?.epoch ?? null;
   for (const part of partsBetween(sumsOf(stored), sumsOf(goodput))) line.add(part, current);
-  const { pendingMs } = goodput;
   line.add({ class: 'Pending', ms: pendingMs ?? 0 }, current);
   line.add(now, current !== null && isEndPending(goodput) ? current + 1 : current);
   return line.segments;
@@ -83,16 +85,16 @@ class Line {
 
 /** Divides time whose order is unknown among the gaps in which it passed. */
 class Gaps {
-  readonly #left: Record<string, number>;
+  readonly #left: Record<GoodputClass, number>;
 
-  constructor(sums: Sums) {
+  constructor(sums: Readonly<Record<GoodputClass, number>>) {
     this.#left = { ...sums };
   }
 
   next(lengthMs: number): readonly Part[] {
     let restMs = lengthMs;
-    return ACCOUNTED.map((name) => {
-      const leftMs = this.#left[name] ?? 0;
+    return ([...ACCOUNTED, 'Pending'] as const).map((name) => {
+      const leftMs = this.#left[name];
       const ms = Math.min(leftMs, restMs);
       this.#left[name] = leftMs - ms;
       restMs -= ms;

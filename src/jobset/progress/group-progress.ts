@@ -33,6 +33,11 @@ export interface GroupProgress {
    * however fast the clocks of agents, hub and reader are.
    */
   readonly startMs?: number;
+  /**
+   * The newest checkpoint that a member reported before the first step or with it: what the epoch
+   * goes on from. Null: none was; absent: not all members have been heard yet.
+   */
+  readonly restored?: number | null;
   /** A member has reported something since the newest release. */
   readonly isReporting?: true;
   /** Median of the members whose rate is known. */

@@ -209,6 +209,7 @@ const STATUS: Whole<JobSetStatus> = {
     restartingMs: 7,
     runningMs: 8,
     pendingMs: 9,
+    held: { fromMs: 10, ms: 11 },
     course: { fromMs: 21, parts: [{ class: 'Restarting', ms: 15 }] },
   },
 };

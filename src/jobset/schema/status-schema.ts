@@ -208,6 +208,17 @@ const GOODPUT = object(
     restartingMs: atLeastZero(int64('From the end of an epoch to the next release.')),
     runningMs: atLeastZero(int64('Workers ran, and reported no checkpoint by which to judge.')),
     pendingMs: atLeastZero(int64('The end of an epoch, until all its members have told.')),
+    held: object(
+      {
+        fromMs: atLeastZero(int64('Where it begins, as in a course.')),
+        ms: atLeastZero(int64('Its length.')),
+      },
+      {
+        required: ['fromMs', 'ms'],
+        description:
+          'Work at the end of an epoch that no failure ended, until the next epoch tells which checkpoint it goes on from.',
+      },
+    ),
     course: COURSE,
   },
   { required: ['time', 'phase'], description: 'What became of the time, in milliseconds.' },

@@ -76,9 +76,21 @@ interface Worker {
 type Fact =
   | { readonly atMs: number; readonly kind: 'Released' | 'Suspended' | 'Resumed' | 'Failed' }
   | { readonly atMs: number; readonly kind: 'Completed' }
-  | { readonly atMs: number; readonly kind: 'Ended'; readonly hungSinceMs?: number | undefined }
+  | {
+      readonly atMs: number;
+      readonly kind: 'Ended';
+      readonly hungSinceMs?: number | undefined;
+      /** No failure ended it, so the next epoch tells what was saved. */
+      readonly maySave?: boolean;
+    }
   | { readonly atMs: number; readonly kind: 'Step' | 'Line' }
-  | { readonly atMs: number; readonly kind: 'Checkpoint'; readonly number: number };
+  | {
+      readonly atMs: number;
+      readonly kind: 'Checkpoint';
+      readonly number: number;
+      /** The worker has made no step of its own yet. */
+      readonly isRestored: boolean;
+    };
 
 type Untimed<F> = F extends Fact ? Omit<F, 'atMs'> : never;
 
@@ -138,17 +150,20 @@ class World {
         this.write({});
         break;
       case 'Fail':
+        if (this.#isRunning) this.#endEpoch('WorkerFailed');
+        break;
       case 'Scale':
-        if (this.#isRunning) this.#endEpoch(undefined);
+        if (this.#isRunning) this.#endEpoch('Scaled');
+        if (afterMs % 2 === 0) this.#saveSilently(worker);
         break;
       case 'Hang':
-        if (this.#isRunning) this.#endEpoch(worker);
+        if (this.#isRunning) this.#endEpoch('WorkerFailed', worker);
         break;
       case 'StartFailed':
         if (!this.#isRunning && !this.#isSuspended) this.#end('StartFailed');
         break;
       case 'Suspend':
-        this.#suspend(worker, afterMs % 2 === 0);
+        this.#suspend(worker, (['No', 'Told', 'Silently'] as const)[afterMs % 3]);
         break;
       case 'Resume':
         this.#resume();
@@ -236,7 +251,10 @@ class World {
     const { goodput } = this.status;
     if (goodput === undefined) throw new Error('a write accounts for nothing');
     const sums = sumsOf(goodput);
-    const total = Object.values(sums).reduce((sum, ms) => sum + ms, goodput.pendingMs ?? 0);
+    const total = Object.values(sums).reduce(
+      (sum, ms) => sum + ms,
+      (goodput.pendingMs ?? 0) + (goodput.held?.ms ?? 0),
+    );
     expect(total, 'up to the stamp').toBe(Date.parse(goodput.time) - CREATED_MS);
     if (before === undefined) return;
     expect(Date.parse(goodput.time)).toBeGreaterThanOrEqual(Date.parse(before.time));
@@ -285,16 +303,21 @@ class World {
     this.#newest = number;
     worker.checkpoint = number;
     worker.savedMs = this.nowMs;
-    this.#note({ kind: 'Checkpoint', number });
+    this.#note({ kind: 'Checkpoint', number, isRestored: worker.step === undefined });
   }
 
-  #endEpoch(hung: Worker | undefined): void {
+  /** Its worker saves when it is told to end, and nobody hears of it. */
+  #saveSilently({ step }: Worker): void {
+    if (step !== undefined) this.#newest++;
+  }
+
+  #endEpoch(cause: RestartRecord['cause'], hung?: Worker): void {
     const epoch = (this.status.deprecatedEpoch ?? 0) + 1;
     this.#hung = hung && { epoch, silentMs: this.#silenceOf(hung) };
-    this.#end('WorkerFailed');
+    this.#end(cause);
     this.#isRunning = false;
     const hungSinceMs = hung && (hung.lineMs ?? CREATED_MS);
-    this.#note({ kind: 'Ended', hungSinceMs });
+    this.#note({ kind: 'Ended', hungSinceMs, maySave: cause === 'Scaled' });
   }
 
   #end(cause: RestartRecord['cause']): void {
@@ -305,7 +328,7 @@ class World {
     this.ends++;
   }
 
-  #suspend(worker: Worker, doesSave: boolean): void {
+  #suspend(worker: Worker, saves: 'No' | 'Told' | 'Silently' | undefined): void {
     if (this.#isSuspended) return;
     this.#isSuspended = true;
     this.#tell();
@@ -318,11 +341,12 @@ class World {
     };
     this.write({ conditions: [suspended] });
     // Its agent tells once more when the worker has ended.
-    if (this.#isRunning && doesSave && worker.step !== undefined) {
+    if (this.#isRunning && saves === 'Told' && worker.step !== undefined) {
       this.#save(worker, this.#newest + 1);
       this.#ping(worker);
     }
-    if (this.#isRunning) this.#note({ kind: 'Ended' });
+    if (this.#isRunning && saves === 'Silently') this.#saveSilently(worker);
+    if (this.#isRunning) this.#note({ kind: 'Ended', maySave: true });
     this.#note({ kind: 'Suspended' });
     this.#isToEnd = this.#isRunning;
     this.#isRunning = false;
@@ -340,6 +364,8 @@ class World {
 
   #changeLeader(clockStepMs: number): void {
     if (this.#isNoisy) this.#clockMs = clockStepMs;
+    // What the epoch goes on from is forgotten, once there is a newer checkpoint.
+    else if (this.status.goodput?.held !== undefined) this.write({});
     this.#work = new GroupWork();
     this.#see();
     this.#tell();
@@ -403,6 +429,24 @@ function append(spans: Span[], { class: name, fromMs, toMs }: Span): void {
   spans.push({ class: name, fromMs: goesOn ? last.fromMs : fromMs, toMs });
 }
 
+/** Whether the next epoch with a step begins with a checkpoint above that one. */
+function goesOnAfter(checkpoint: number, facts: readonly Fact[]): boolean {
+  const begins = facts.flatMap(({ kind }, i) => (kind === 'Released' ? [i] : []));
+  for (const [n, begin] of begins.entries()) {
+    const inEpoch = facts.slice(begin, begins[n + 1]);
+    const step = inEpoch.find(({ kind }) => kind === 'Step');
+    if (step === undefined) continue;
+    return inEpoch.some(
+      (each) =>
+        each.kind === 'Checkpoint' &&
+        each.isRestored &&
+        each.number > checkpoint &&
+        each.atMs <= step.atMs + 1000,
+    );
+  }
+  return false;
+}
+
 /** What the time was, read off the whole life. */
 function oracle(facts: readonly Fact[], endMs: number): readonly Span[] {
   const spans: Span[] = [];
@@ -426,6 +470,7 @@ function oracle(facts: readonly Fact[], endMs: number): readonly Span[] {
       let savedMs: number | undefined;
       for (const each of inEpoch) {
         if (each.kind !== 'Checkpoint' || each.number <= highest) continue;
+        if (each.isRestored && stepMs === undefined) continue;
         highest = each.number;
         savedMs = each.atMs;
       }
@@ -433,11 +478,12 @@ function oracle(facts: readonly Fact[], endMs: number): readonly Span[] {
       if (end?.kind === 'Completed') {
         put(hasReported ? 'Productive' : 'Running', stepMs ?? fact.atMs, toMs);
       } else {
-        const lastMs = savedMs ?? stepMs ?? fact.atMs;
+        const lastMs = Math.max(savedMs ?? 0, stepMs ?? fact.atMs);
         put('Productive', stepMs ?? fact.atMs, savedMs ?? 0);
         const hungSinceMs = end?.kind === 'Ended' ? end.hungSinceMs : undefined;
         const hungMs = Math.max(lastMs, hungSinceMs ?? toMs);
-        const judged = highest >= 0 ? 'Lost' : 'Running';
+        const isSaved = end?.kind === 'Ended' && end.maySave && goesOnAfter(highest, rest);
+        const judged = highest < 0 ? 'Running' : isSaved === true ? 'Productive' : 'Lost';
         put(stepMs === undefined ? (hasReported ? 'Starting' : 'Running') : judged, lastMs, hungMs);
         put('Hung', hungMs, toMs);
       }
@@ -504,7 +550,7 @@ function checkTimeline(world: World, spans?: readonly Span[]): void {
   const starts = new Set(timeline.map((segment) => segment.fromMs));
   for (const { time, ranMs, course } of status.restartHistory ?? []) {
     if (course === undefined) continue;
-    expect(CREATED_MS + endOf(course)).toBe(Date.parse(time));
+    expect(CREATED_MS + endOf(course, status.goodput?.held)).toBe(Date.parse(time));
     if (ranMs !== undefined) expect(starts).toContain(Date.parse(time) - ranMs);
   }
 }

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import { ZERO } from '../../../test/fixtures/planned.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
+import type { Progress } from '../../jobset/progress/progress.ts';
 import type { Stored } from '../../kube/meta.ts';
 import { GroupWork } from './group-work.ts';
 
@@ -33,8 +34,41 @@ test('the earliest first step counts, and the earliest report of the highest che
     startMs: 600,
     checkpoint: 4,
     checkpointMs: 1070,
+    restored: 3,
     isReporting: true,
   });
+});
+
+const BEFORE_ITS_STEP = { checkpoint: 7, checkpointMs: 400 };
+
+test.each<[string, readonly Partial<Progress>[], number, number | null | undefined]>([
+  ['one that a worker reports with its first step', [BEFORE_ITS_STEP], 2000, 7],
+  [
+    'it still, when there is a newer one',
+    [BEFORE_ITS_STEP, { checkpoint: 9, checkpointMs: 0 }],
+    9000,
+    7,
+  ],
+  [
+    'one of a member that makes its step a moment later',
+    [{}, { firstStepMs: 0, checkpoint: 7, checkpointMs: 0 }],
+    2000,
+    7,
+  ],
+  ['not known before all members can have told', [{}], 11_000, undefined],
+  ['none after that', [{ checkpoint: 7, checkpointMs: 399 }], 13_000, null],
+  ['none of an agent that tells no ages', [{ checkpoint: 7 }], 13_000, null],
+])('what an epoch goes on from is %s', (_, reports, atMs, expected) => {
+  const work = running();
+  for (const report of reports) work.take(uid, { ...STEPPED, ...report }, 2000);
+  expect(work.at(uid, atMs).restored).toBe(expected);
+});
+
+test('what an epoch goes on from is not known of a member that makes no steps long after the others', () => {
+  const work = running();
+  work.take(uid, STEPPED, 2000);
+  work.take(uid, { silentMs: 0, checkpoint: 7, checkpointMs: 0 }, 2700);
+  expect(work.at(uid, 3000)).not.toHaveProperty('restored');
 });
 
 test('a release makes old what was told before, and what a late agent still tells', () => {

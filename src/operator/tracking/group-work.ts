@@ -12,7 +12,7 @@ import type { Stored } from '../../kube/meta.ts';
 
 type Told = Pick<
   GroupProgress,
-  'firstStepMs' | 'startMs' | 'checkpoint' | 'checkpointMs' | 'isReporting'
+  'firstStepMs' | 'startMs' | 'checkpoint' | 'checkpointMs' | 'restored' | 'isReporting'
 >;
 
 interface Work {
@@ -28,6 +28,9 @@ interface Work {
   stepHeardMs?: number;
   checkpoint?: number;
   savedMs?: number;
+  /** The highest that a worker reported no later than a step of its own. */
+  restored?: number;
+  restoredMs?: number;
 }
 
 /**
@@ -35,6 +38,9 @@ interface Work {
  * because no two clocks are equally fast, and what is past must not change.
  */
 const SETTLED_MS = 10_000;
+
+/** Members make their first steps together, and their agents see that at different times. */
+const TOGETHER_MS = 1000;
 
 export class GroupWork {
   /** By UID of the JobSet, until it is over. */
@@ -59,7 +65,7 @@ export class GroupWork {
   take(jobSetUid: string, progress: Progress, nowMs: number): void {
     const work = this.#works.get(jobSetUid);
     if (work === undefined) return;
-    const { silentMs, firstStepMs, checkpoint, checkpointMs = 0 } = progress;
+    const { silentMs, firstStepMs, checkpoint, checkpointMs } = progress;
     if (nowMs - silentMs >= work.sinceMs) work.isReporting = true;
     const steppedMs = firstStepMs === undefined ? undefined : nowMs - firstStepMs;
     if (steppedMs !== undefined && steppedMs >= work.sinceMs) {
@@ -68,8 +74,16 @@ export class GroupWork {
         work.steppedMs = Math.min(work.steppedMs ?? steppedMs, steppedMs);
       }
     }
-    const savedMs = nowMs - checkpointMs;
+    const savedMs = nowMs - (checkpointMs ?? 0);
     if (checkpoint === undefined || savedMs < work.sinceMs) return;
+    const isBeforeSteps =
+      checkpointMs !== undefined &&
+      checkpointMs >= (firstStepMs ?? 0) &&
+      savedMs <= (work.steppedMs ?? savedMs) + TOGETHER_MS;
+    if (isBeforeSteps && checkpoint > (work.restored ?? -1)) {
+      work.restored = checkpoint;
+      work.restoredMs = savedMs;
+    }
     if (work.checkpoint === checkpoint) {
       work.savedMs = Math.min(work.savedMs ?? savedMs, savedMs);
     } else if (work.checkpoint === undefined || checkpoint > work.checkpoint) {
@@ -83,7 +97,16 @@ export class GroupWork {
     const age = (ms: number | undefined): number | undefined =>
       ms === undefined ? undefined : Math.max(0, Math.round(nowMs - ms));
     const ages = { firstStepMs: age(steppedMs), checkpointMs: age(savedMs) };
-    return defined({ ...ages, startMs: this.startMs(jobSetUid), checkpoint, isReporting });
+    const startMs = this.startMs(jobSetUid);
+    const restored = this.#restored(jobSetUid, nowMs);
+    return defined({ ...ages, startMs, checkpoint, restored, isReporting });
+  }
+
+  #restored(jobSetUid: string, nowMs: number): number | null | undefined {
+    const { steppedMs, stepHeardMs, restored, restoredMs = 0 } = this.#works.get(jobSetUid) ?? {};
+    if (steppedMs === undefined || stepHeardMs === undefined) return undefined;
+    if (restored !== undefined && restoredMs <= steppedMs + TOGETHER_MS) return restored;
+    return nowMs - stepHeardMs > SETTLED_MS ? null : undefined;
   }
 
   /** From the release to the first step; undefined: one of them is not known. */
