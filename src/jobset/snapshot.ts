@@ -26,7 +26,10 @@ export interface Snapshot {
   readonly jobSet: Stored<JobSet>;
   /** What its first status is to record; absent: it has a status. */
   readonly recording?: Recording | undefined;
-  /** The Jobs whose controller is this JobSet, by UID. */
+  /**
+   * The Jobs whose controller is this JobSet, by UID. Of a Pod template they need to have only what
+   * `keptJobs` keeps.
+   */
   readonly jobs: readonly Stored<Job>[];
   /**
    * Its finished Jobs that were deleted since the last plan that was carried out. The status in the
@@ -129,6 +132,8 @@ export type Question =
   | { readonly kind: 'FailedJob'; readonly job: Stored<Job> }
   /** Are Jobs really suspended, so that a released epoch has lost its Pods? */
   | { readonly kind: 'FreshJobs' }
+  /** What do these suspended Jobs say in full? `Snapshot.jobs` need not have all of a Pod template. */
+  | { readonly kind: 'WholeJobs'; readonly jobs: readonly Stored<Job>[] }
   /** Which Pods have succeeded by now, so that no nearly complete Job is recreated? */
   | { readonly kind: 'SucceededPods' }
   /** Which Pods live by now, if slots have no known Pod? */
@@ -159,6 +164,8 @@ export interface Answers {
   readonly failedJob?: FailedJobAnswer;
   /** True if `jobs` are no older than the question. */
   readonly areJobsFresh?: boolean;
+  /** By UID, of those that were asked for the ones that still exist, as far as memory allows. */
+  readonly wholeJobs?: ReadonlyMap<string, Stored<Job>>;
   /** The Pods that lived when the question was asked: a second view beside `members`. */
   readonly freshPods?: Members;
   readonly failedPods?: FailedPodsAnswer;

@@ -322,10 +322,18 @@ describe('convergence', () => {
       counters: [{ name: 'w', ...ZERO, suspended: 1 }],
       startup: { startable: new Set(['w']), inProgress: undefined },
     });
-    expect(kindsOf(resumeJobs(facts))).toEqual(['ResumeJob']);
-    expect(resumeJobs({ ...facts, startup: { startable: new Set(), inProgress: 'v' } })).toEqual([
-      { actions: [], events: [] },
+    const [, suspended] = active;
+    const unanswered = { ...facts, answers: {} };
+    expect(resumeJobs(unanswered)).toEqual([
+      { question: { kind: 'WholeJobs', jobs: [suspended] } },
     ]);
+    const wholeJobs = new Map(active.map((job) => [job.metadata.uid, job]));
+    expect(kindsOf(resumeJobs({ ...facts, answers: { wholeJobs } }))).toEqual(['ResumeJob']);
+    const none = { ...facts, answers: { wholeJobs: new Map() } };
+    expect(resumeJobs(none), 'later').toMatchObject([{ actions: [], requeueAfterMs: 100 }]);
+    expect(resumeJobs({ ...facts, startup: { startable: new Set(), inProgress: 'v' } })).toEqual(
+      [],
+    );
   });
 
   test.each([

@@ -213,6 +213,7 @@ export class SimulatedOperator {
       case 'FailedPods':
       case 'FreshJobSet':
       case 'HeldPod':
+      case 'WholeJobs':
       case 'Notice':
       case 'OverduePods':
         throw new Error(`the question ${question.kind} is no part of this benchmark`);

@@ -45,19 +45,31 @@ export function beginResume(facts: Facts): readonly Decision[] {
   return [...countRun(facts), { conditions: [change] }];
 }
 
+/** Jobs that were not read are resumed in a later pass. */
+const OTHERS_AFTER_MS = 100;
+
 /** A Job that the Job controller has not stopped yet is resumed after that. */
 export function resumeJobs(facts: Facts): readonly Decision[] {
-  const { children, counters, gates, spec, startup } = facts;
+  const { answers, children, counters, gates, spec, startup } = facts;
   if (spec.suspend || counters.every((each) => each.suspended === 0)) return [];
   const build = builderOf(facts);
   const byName = new Map(spec.replicatedJobs.map((each) => [each.name, each]));
   const resumed = new Map<string, number>();
-  const resumes = children.active.filter(isSuspended).flatMap((job) => {
+  const startable = children.active.flatMap((job) => {
     const replicatedJob = byName.get(replicatedJobOf(job) ?? '');
     const isLeaving = job.metadata.deletionTimestamp !== undefined;
-    if (isLeaving || replicatedJob === undefined || !startup.startable.has(replicatedJob.name)) {
-      return [];
-    }
+    const isDue =
+      isSuspended(job) && !isLeaving && startup.startable.has(replicatedJob?.name ?? '');
+    return isDue && replicatedJob !== undefined ? [{ job, replicatedJob }] : [];
+  });
+  if (startable.length === 0) return [];
+  const { wholeJobs } = answers;
+  if (wholeJobs === undefined) {
+    return [{ question: { kind: 'WholeJobs', jobs: startable.map(({ job }) => job) } }];
+  }
+  const resumes = startable.flatMap(({ job: { metadata }, replicatedJob }) => {
+    const job = wholeJobs.get(metadata.uid);
+    if (job === undefined) return [];
     const asked = replicatedJob.template.spec.template.spec;
     const desired = withShareOf(job, build(replicatedJob, jobIndexOf(job)), asked);
     const resume = resumeOf(job, desired, gates.MutablePodResourcesForSuspendedJobSets);
@@ -69,5 +81,12 @@ export function resumeJobs(facts: Facts): readonly Decision[] {
   const question = isChanged ? questionOfResources(facts) : undefined;
   if (question !== undefined) return [{ question }];
   const whole = spec.replicatedJobs.filter(({ name, replicas }) => resumed.get(name) === replicas);
-  return [{ events: whole.flatMap((each) => eventsOfStart(spec, each)), actions: resumes }];
+  const isAll = startable.every(({ job }) => wholeJobs.has(job.metadata.uid));
+  return [
+    {
+      events: whole.flatMap((each) => eventsOfStart(spec, each)),
+      actions: resumes,
+      ...(isAll ? {} : { requeueAfterMs: OTHERS_AFTER_MS }),
+    },
+  ];
 }

@@ -217,6 +217,8 @@ export class ControllerModel {
       case 'FreshJobs':
         this.#jobs = this.#world.jobControl.jobs;
         return { areJobsFresh: true };
+      case 'WholeJobs':
+        return { wholeJobs: new Map(question.jobs.map((job) => [job.metadata.uid, job])) };
       case 'FreshPods':
         return { freshPods: this.#counted(this.#world.livingPods()) };
       case 'Witness': {

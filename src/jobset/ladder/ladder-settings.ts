@@ -136,7 +136,7 @@ export function toleratesReplacement({
 }
 
 /** Exit codes of containers that are told to end: by SIGTERM, or in the end by SIGKILL. */
-const END_CODES = [143, 137];
+export const END_CODES = [143, 137];
 
 function mayMatchEnd(codes: PodFailurePolicyRule['onExitCodes']): boolean {
   if (codes === undefined) return false;

@@ -9,11 +9,13 @@ import { JOBSET_UID } from '../../jobset/names.ts';
 import type { Answers, Question, SuspectAnswer, SuspectPod } from '../../jobset/snapshot.ts';
 import { podHold } from '../../jobset/starting/pod-hold.ts';
 import { defined } from '../../kube/json/defined.ts';
+import { memoryWeight } from '../../kube/json/memory-weight.ts';
 import { namespaceOf, type Stored } from '../../kube/meta.ts';
 import { JOBS, type Job } from '../../kube/objects/job.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
+import { isReason } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client/client.ts';
-import { allPages } from '../../runtime/client/pages.ts';
+import { boundedPages } from '../../runtime/client/pages.ts';
 import { forEachConcurrently } from '../../runtime/concurrency.ts';
 import { withDeadline } from '../../runtime/deadline.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
@@ -47,8 +49,10 @@ export async function inquire(
     case 'FailedJob':
       return { answers: { failedJob: await findFailedPod(question.job, sinceMs, client, signal) } };
     case 'FreshJobs':
-      for (const job of await listJobs(jobSet, client, signal)) memory.jobs.wrote(job);
+      for await (const job of labelledJobs(jobSet, client, signal)) memory.jobs.wrote(job);
       return { answers: { areJobsFresh: true } };
+    case 'WholeJobs':
+      return { answers: { wholeJobs: await wholeJobs(question.jobs, jobSet, client, signal) } };
     case 'SucceededPods':
       for (const pod of await podsOf(jobSet.metadata, SUCCEEDED, client, signal)) {
         tracker.podSucceeded(pod);
@@ -122,26 +126,66 @@ export interface Inquiry {
 
 /** Pods that are read at a time. */
 const MAX_PARALLEL_READS = 10;
-/** Jobs per request. */
-const PAGE_SIZE = 500;
+/**
+ * About what the Jobs take that are read whole for one pass. Thousands of usual Jobs take less, and an
+ * operator works on a few JobSets at a time.
+ */
+const MAX_WHOLE_JOBS_BYTES = 32 * 1024 * 1024;
 
 /** Labels only narrow the list: other Jobs may have them too. */
-async function listJobs(
+async function* labelledJobs(
   jobSet: Stored<JobSet>,
   client: Client,
   signal: AbortSignal,
-): Promise<readonly Stored<Job>[]> {
+): AsyncGenerator<Stored<Job>, void> {
   const { metadata } = jobSet;
-  const labelled = await allPages((next) =>
-    client.list(JOBS, {
-      namespace: namespaceOf(metadata),
-      labelSelector: `${JOBSET_UID}=${metadata.uid}`,
-      limit: PAGE_SIZE,
-      ...next,
-      signal,
-    }),
+  const namespace = namespaceOf(metadata);
+  const labelSelector = `${JOBSET_UID}=${metadata.uid}`;
+  const pages = boundedPages((page) =>
+    client.list(JOBS, { namespace, labelSelector, ...page, signal }),
   );
-  return labelled.filter((job) => isChildOf(job, jobSet));
+  for await (const { items } of pages) {
+    for (const job of items) if (isChildOf(job, jobSet)) yield job;
+  }
+}
+
+/** One list for all, and a read for each whose labels somebody changed. */
+async function wholeJobs(
+  jobs: readonly Stored<Job>[],
+  jobSet: Stored<JobSet>,
+  client: Client,
+  signal: AbortSignal,
+): Promise<NonNullable<Answers['wholeJobs']>> {
+  const wanted = new Map(jobs.map((job) => [job.metadata.uid, job]));
+  const found = new Map<string, Stored<Job>>();
+  let bytes = 0;
+  const take = (job: Stored<Job>): boolean => {
+    const { uid } = job.metadata;
+    if (wanted.delete(uid)) {
+      bytes += memoryWeight(job);
+      found.set(uid, job);
+    }
+    return wanted.size > 0 && bytes < MAX_WHOLE_JOBS_BYTES;
+  };
+  for await (const job of labelledJobs(jobSet, client, signal)) if (!take(job)) return found;
+  for (const { metadata } of wanted.values()) {
+    const job = await readJob(metadata, client, signal);
+    if (job !== undefined && isChildOf(job, jobSet) && !take(job)) break;
+  }
+  return found;
+}
+
+async function readJob(
+  { namespace = '', name }: Stored<Job>['metadata'],
+  client: Client,
+  signal: AbortSignal,
+): Promise<Stored<Job> | undefined> {
+  try {
+    return await client.get(JOBS, { namespace, name }, { signal });
+  } catch (error) {
+    if (isReason(error, 'NotFound')) return undefined;
+    throw error;
+  }
 }
 
 /** Overdue Pods that still exist and, as far as we know, live. */

@@ -48,7 +48,6 @@ import { inquire } from './inquiries.ts';
 import { JobSetMemory, MAX_NOTICES_PER_EPOCH, toldMembers } from './jobset-memory.ts';
 import { Reports } from './reports.ts';
 import { StatusWriter } from './status-writer.ts';
-import { readWholeJobs } from './whole-jobs.ts';
 
 export interface ReconcilerOptions extends RecordingSources {
   readonly client: Client;
@@ -121,7 +120,6 @@ export class JobSetReconciler {
     const acted = readWith(jobSet, recording);
     const restartAllProblem = await this.#restartAllProblem(acted, signal);
     const found = { recording, restartAllProblem };
-    await readWholeJobs(memory.jobs, this.#cachedJobs(jobSet), this.#options.client, signal);
     const decided = await this.#decide(jobSet, memory, found, signal);
     const { made, snapshot } = decided;
     const { status } = made;

@@ -1,6 +1,6 @@
 /**
- * The kept part of a Pod or a volume claim with the label of a JobSet: only names and values that
- * the operator reads. Any user may create such objects, with annotations, finalizers and owners of
+ * The kept part of the metadata of a Pod, a volume claim or a Job: only names and values that the
+ * operator reads. Any user may create such objects, with annotations, finalizers and owners of
  * a megabyte, and as many as the quota of a namespace allows. Members of a group share equal parts.
  */
 import {
@@ -39,22 +39,37 @@ const MAX_NAME_CHARACTERS = 253;
  * alone.
  */
 const MAX_SHARED = 4_096;
+/** Their length as JSON has a limit, too. */
+const MAX_SHARED_CHARACTERS = 4 * 1024 * 1024;
 
-/** The transformation of one cache, which keeps these labels too. */
-export function boundedMetadata(
-  labelsToo: readonly string[] = [],
-): (object: Stored<PartialObjectMetadata>) => Stored<PartialObjectMetadata> {
-  const keptLabels = [...LABELS, ...labelsToo];
+/** Returns an equal value that it was given before, or this one. */
+export type Share = <T>(value: T) => T;
+
+/** For one cache. */
+export function sharedValues(): Share {
   const known = new Map<string, unknown>();
-  const shared = <T>(value: T): T => {
+  let characters = 0;
+  return <T>(value: T): T => {
     const text = JSON.stringify(value);
     // The text says all that the value is.
     const same = known.get(text) as T | undefined;
     if (same !== undefined) return same;
-    if (known.size >= MAX_SHARED) known.clear();
+    characters += text.length;
+    if (known.size >= MAX_SHARED || characters > MAX_SHARED_CHARACTERS) {
+      known.clear();
+      characters = text.length;
+    }
     known.set(text, value);
     return value;
   };
+}
+
+/** The transformation of one cache, which keeps these labels too. */
+export function boundedMetadata(
+  labelsToo: readonly string[] = [],
+  shared = sharedValues(),
+): (object: Stored<PartialObjectMetadata>) => Stored<PartialObjectMetadata> {
+  const keptLabels = [...LABELS, ...labelsToo];
   return ({ apiVersion, kind, metadata }) => {
     const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp } =
       metadata;
@@ -94,7 +109,7 @@ function isController({
   return controller === true && texts.every((text) => text.length <= MAX_NAME_CHARACTERS);
 }
 
-function valuesOf(names: readonly string[], map: StringMap): StringMap {
+export function valuesOf(names: readonly string[], map: StringMap): StringMap {
   const values: Record<string, string> = {};
   for (const name of names) {
     const value = map[name];
@@ -104,7 +119,7 @@ function valuesOf(names: readonly string[], map: StringMap): StringMap {
 }
 
 /** A copy: a slice would keep all of the text that it is of. */
-function beginningOf(text: string): string {
-  if (text.length <= MAX_VALUE_CHARACTERS) return text;
-  return Buffer.from(text.slice(0, MAX_VALUE_CHARACTERS)).toString();
+export function beginningOf(text: string, maxCharacters = MAX_VALUE_CHARACTERS): string {
+  if (text.length <= maxCharacters) return text;
+  return Buffer.from(text.slice(0, maxCharacters)).toString();
 }

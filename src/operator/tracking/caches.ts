@@ -5,8 +5,8 @@
 
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { isManagedByUs, type ManagedScope } from '../../jobset/manager.ts';
-import { isChildOf, ownerKey, ownerOf } from '../../jobset/membership.ts';
-import { JOB_INDEX, JOBSET_NAME, REPLICATED_JOB_NAME } from '../../jobset/names.ts';
+import { ownerKey, ownerOf } from '../../jobset/membership.ts';
+import { JOBSET_NAME } from '../../jobset/names.ts';
 import { asRecorded } from '../../jobset/overrides/recorded-annotations.ts';
 import { isFinished } from '../../jobset/status/conditions.ts';
 import { defined } from '../../kube/json/defined.ts';
@@ -21,12 +21,13 @@ import {
   subscribedUntil,
   withoutManagedFields,
 } from '../../runtime/informer/create-informer.ts';
-import type { Informer, Store } from '../../runtime/informer/informer.ts';
+import type { Informer } from '../../runtime/informer/informer.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import { boundedMetadata } from './bounded-metadata.ts';
+import { keptJobs } from './kept-job.ts';
 import { LIVING, SUCCEEDED } from './pod-reads.ts';
 import { PodVersions } from './pod-versions.ts';
 import { StoredDefinition } from './stored-definition.ts';
@@ -111,22 +112,19 @@ function startInformers(shared: CacheOptions): Informers {
     metadataOnly: true,
     transform: boundedMetadata(),
   } as const;
-  const jobSets = createInformer<JobSet>({
-    ...shared,
-    resource: JOBSETS,
-    transform: (jobSet) => asRecorded(withoutManagedFields(jobSet)),
-    // Nothing is done, counted or told about JobSets of other controllers.
-    keeps: ({ spec }) => isManagedByUs(spec, shared),
-    indexes: { [GROUPS_BY_NAMESPACE]: groupNamespaces, [BY_UID]: uidOf },
-  });
   return {
-    jobSets,
+    jobSets: createInformer<JobSet>({
+      ...shared,
+      resource: JOBSETS,
+      transform: (jobSet) => asRecorded(withoutManagedFields(jobSet)),
+      // Nothing is done, counted or told about JobSets of other controllers.
+      keeps: ({ spec }) => isManagedByUs(spec, shared),
+      indexes: { [GROUPS_BY_NAMESPACE]: groupNamespaces, [BY_UID]: uidOf },
+    }),
     jobs: createInformer<Job>({
       ...shared,
       resource: JOBS,
-      // A Job is kept whole if its JobSet is known.
-      startAfter: (signal) => jobSets.whenSynced(signal),
-      transform: withSpecOfChildren(jobSets.store),
+      transform: keptJobs(),
       indexes: {
         [JOBS_BY_OWNER]: (job) => {
           const owner = ownerOf(job);
@@ -171,34 +169,6 @@ export function informersUntil(informers: Informers, until: AbortSignal): Inform
     livingPods: subscribedUntil(informers.livingPods, until),
     succeededPods: subscribedUntil(informers.succeededPods, until),
   };
-}
-
-/**
- * Any user's Jobs are watched, for their names and Pods. They may have a megabyte each, and name any
- * JobSet as their controller. So only Jobs whose JobSet is known are kept whole. The two watches may
- * differ by moments: the JobSet reads its Jobs that are not whole again. What places their Pods in the
- * group stays.
- */
-export function withSpecOfChildren(
-  jobSets: Pick<Store<JobSet>, 'get'>,
-): (job: Stored<Job>) => Stored<Job> {
-  const bounded = boundedMetadata([REPLICATED_JOB_NAME, JOB_INDEX]);
-  return (job) => {
-    const owner = ownerOf(job);
-    const jobSet = owner && jobSets.get(`${owner.namespace}/${owner.name}`);
-    if (jobSet !== undefined && isChildOf(job, jobSet)) return withoutManagedFields(job);
-    const { suspend, completions, parallelism } = job.spec;
-    const template = { spec: { containers: [] } };
-    return {
-      ...bounded(job),
-      spec: { ...defined({ suspend, completions, parallelism }), template },
-    };
-  };
-}
-
-/** The API server stores no Job without a container. */
-export function isWhole({ spec }: Job): boolean {
-  return spec.template.spec.containers.length > 0;
 }
 
 /** All Services of a cluster are watched for their names; little of each is needed. */

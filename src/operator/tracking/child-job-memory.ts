@@ -5,7 +5,7 @@ import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import type { Store } from '../../runtime/informer/informer.ts';
 import { OwnWrites } from '../../runtime/informer/own-writes.ts';
-import { isWhole } from './caches.ts';
+import { keptJobs } from './kept-job.ts';
 
 /**
  * It remembers own writes, accepted deletions, and finished Jobs that were deleted since the last
@@ -16,8 +16,6 @@ export class ChildJobMemory {
   readonly #jobSet: Owner;
   /** UIDs of Jobs whose deletion was accepted. */
   #deleted = new Set<string>();
-  /** Jobs that are in the cache without their spec, by UID. */
-  readonly #whole = new Map<string, Stored<Job>>();
   /** By UID. */
   readonly #vanished = new Map<string, Stored<Job>>();
 
@@ -28,21 +26,11 @@ export class ChildJobMemory {
 
   /** A Job as the API server returned it. */
   wrote(job: Stored<Job>): void {
-    this.#own.note(job);
+    this.#own.note(kept(job));
   }
 
   deleted(job: Stored<Job>): void {
     this.#deleted.add(job.metadata.uid);
-  }
-
-  /** Cached Jobs that are not whole, because they came before the JobSet did. */
-  toRead(cached: Iterable<Stored<Job>>): readonly Stored<Job>[] {
-    return [...cached].filter((job) => !isWhole(job) && !this.#whole.has(job.metadata.uid));
-  }
-
-  /** A Job that was to be read. */
-  hasRead(job: Stored<Job>): void {
-    this.#whole.set(job.metadata.uid, job);
   }
 
   /** The cached Jobs, with changes that the cache does not show yet. */
@@ -50,12 +38,8 @@ export class ChildJobMemory {
     const jobs: Stored<Job>[] = [];
     const uids = new Set<string>();
     for (const job of cached) {
-      const { uid } = job.metadata;
-      uids.add(uid);
-      if (isWhole(job)) this.#whole.delete(uid);
-      const known = isWhole(job) ? job : this.#whole.get(uid);
-      // One that could not be read is gone already.
-      if (known !== undefined) jobs.push(this.#own.newest(known));
+      uids.add(job.metadata.uid);
+      jobs.push(this.#own.newest(job));
     }
     const isOurs = (job: Job): boolean => isSame(ownerOf(job), this.#jobSet);
     jobs.push(...this.#own.missing(uids, isOurs));
@@ -71,12 +55,10 @@ export class ChildJobMemory {
     const { uid } = job.metadata;
     const isByUs = this.#deleted.delete(uid);
     this.#own.forget(uid);
-    const last = isWhole(job) ? job : (this.#whole.get(uid) ?? job);
-    this.#whole.delete(uid);
-    const { conditions } = last.status ?? {};
+    const { conditions } = job.status ?? {};
     const hasEnded = isTrue(conditions, 'Complete') || isTrue(conditions, 'Failed');
     if (isByUs || !hasEnded || this.#vanished.size >= MAX_VANISHED) return;
-    this.#vanished.set(uid, last);
+    this.#vanished.set(uid, job);
   }
 
   get vanished(): readonly Stored<Job>[] {
@@ -88,6 +70,9 @@ export class ChildJobMemory {
     for (const { metadata } of jobs) this.#vanished.delete(metadata.uid);
   }
 }
+
+/** They are forgotten soon, so they share nothing. */
+const kept = keptJobs((value) => value);
 
 /** Beyond it, Jobs that succeeded and were deleted within one pass are run again. */
 const MAX_VANISHED = 10_000;

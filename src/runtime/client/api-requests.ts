@@ -18,6 +18,7 @@ import {
   type Transport,
   TransportError,
 } from '../ports/transport.ts';
+import { isTooLong } from './pages.ts';
 import { wholeBody } from './response-body.ts';
 import { refusalOf } from './status-response.ts';
 
@@ -40,6 +41,8 @@ export interface ApiCall {
   /** Sent as JSON. */
   readonly body?: unknown;
   readonly contentType?: string;
+  /** The longest answer. */
+  readonly maxBytes?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -76,7 +79,7 @@ export class ApiRequests {
       this.#withCredentials(call, (credentials) =>
         this.#inTime(call, async (signal) => {
           const response = await this.#send(credentials, call, signal);
-          const body = (await wholeBody(response.body)).toString();
+          const body = (await wholeBody(response.body, call.maxBytes)).toString();
           if (!isSuccess(response)) throw refusalOf(response.status, response.headers, body);
           return parsed(body, call);
         }),
@@ -210,6 +213,7 @@ export class ApiRequests {
 
   /** The least time that the server wants us to wait; undefined for errors that are not retried. */
   #retryAfterMs(error: unknown, isRepeatable: boolean): number | undefined {
+    if (isTooLong(error)) return undefined;
     if (error instanceof TransportError) return isRepeatable ? 0 : undefined;
     if (!(error instanceof ApiStatusError)) return undefined;
     const seconds = error.status.details?.retryAfterSeconds;

@@ -111,11 +111,13 @@ export interface ListOptions extends CallOptions {
   readonly fieldSelector?: string;
   readonly limit?: number;
   readonly continue?: string;
+  /** A longer answer is refused, with `TransportError` and code `EMSGSIZE`. */
+  readonly maxBytes?: number;
   readonly resourceVersion?: string;
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan';
 }
 
-export interface WatchOptions extends Omit<ListOptions, 'limit' | 'continue'> {
+export interface WatchOptions extends Omit<ListOptions, 'limit' | 'continue' | 'maxBytes'> {
   /** Ask for `PartialObjectMetadata` instead of whole objects. */
   readonly metadataOnly?: boolean;
   readonly allowWatchBookmarks?: boolean;

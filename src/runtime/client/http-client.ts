@@ -181,7 +181,8 @@ class HttpClient implements Client {
     itemOf: (item: Stored<T>) => Stored<T>,
   ): Promise<KubeList<Stored<T>>> {
     const path = `${resourcePath(of, options)}?${queryOf(options)}`.replace(/\?$/, '');
-    const call = { method: 'GET', path, ...headers, signal: options.signal } as const;
+    const { signal, maxBytes } = options;
+    const call = { method: 'GET', path, ...headers, signal, maxBytes } as const;
     const list = await this.#requests.json(call);
     if (!hasMetadata(list) || !('items' in list)) throw unexpected(call, 'a list');
     const { items } = list as KubeList<Stored<T>>;
@@ -214,7 +215,12 @@ function queryOf(options: object): string {
   return query.toString();
 }
 
-const NOT_PARAMETERS: ReadonlySet<string> = new Set(['signal', 'namespace', 'metadataOnly']);
+const NOT_PARAMETERS: ReadonlySet<string> = new Set([
+  'signal',
+  'namespace',
+  'metadataOnly',
+  'maxBytes',
+]);
 
 function hasMetadata(value: unknown): value is KubeObject {
   return (

@@ -33,8 +33,6 @@ export interface InformerOptions<T extends KubeObject> {
   readonly transform?: ((object: Stored<T>) => Stored<T>) | undefined;
   /** Whether an object counts, for a choice that no selector can make. All do by default. */
   readonly keeps?: ((object: Stored<T>) => boolean) | undefined;
-  /** Nothing is read before this resolves; it rejects once the signal aborts. */
-  readonly startAfter?: ((signal: AbortSignal) => Promise<void>) | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -132,16 +130,7 @@ class ReflectedInformer<T extends KubeObject> implements Informer<T> {
       logger: this.#logger,
       onFailure,
     });
-    this.#running = this.#run(options.startAfter, this.#stopping.signal);
-  }
-
-  async #run(startAfter: InformerOptions<T>['startAfter'], signal: AbortSignal): Promise<void> {
-    try {
-      await startAfter?.(signal);
-    } catch {
-      return;
-    }
-    await this.#reflector.run(signal);
+    this.#running = this.#reflector.run(this.#stopping.signal);
   }
 
   hasSynced(): boolean {

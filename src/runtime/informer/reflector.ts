@@ -11,6 +11,7 @@ import type { KubeList, KubeObject, Stored } from '../../kube/meta.ts';
 import { ApiStatusError } from '../../kube/status.ts';
 import { Backoff } from '../backoff.ts';
 import type { ListOptions, WatchEvent, WatchOptions } from '../client/client.ts';
+import { boundedPages, isTooLong } from '../client/pages.ts';
 import { isVersionGone } from '../client/version-gone.ts';
 import { DeadlineError } from '../deadline.ts';
 import { type Clock, pause, sleep } from '../ports/clock.ts';
@@ -66,10 +67,7 @@ interface OpenWatch<T extends KubeObject> {
   close(reason?: Error): void;
 }
 
-/** Bounds memory, and how long parsing holds up the event loop (some 20 ms with large Pods). */
-export const LIST_PAGE_SIZE = 500;
-
-/** Two million objects: a server that never ends a list has a fault. */
+/** Two million objects, or some thousands of the largest: a server that never ends a list has a fault. */
 const MAX_LIST_PAGES = 4_000;
 
 /** After this time the server ends a watch, so that clients spread over servers anew. */
@@ -154,7 +152,8 @@ export class Reflector<T extends KubeObject> {
     switch (state.phase) {
       case 'listing':
         // The version of the first page expired before the last page was read: read all at once.
-        return isVersionGone(error) ? { phase: 'listing', isPaged: false } : state;
+        if (isVersionGone(error)) return { phase: 'listing', isPaged: false };
+        return isTooLong(error) ? { phase: 'listing', isPaged: true } : state;
       case 'streaming':
         if (isRefusal(error) || error instanceof DeadlineError) this.#load = 'pages';
         return this.#loading();
@@ -167,22 +166,20 @@ export class Reflector<T extends KubeObject> {
   async #list(isPaged: boolean, signal: AbortSignal): Promise<void> {
     const { source, sink, transform } = this.#options;
     const objects: Stored<T>[] = [];
-    let next = '';
-    for (let pages = 0; pages < MAX_LIST_PAGES; pages++) {
-      const page = await source.list({
-        ...(isPaged ? { limit: LIST_PAGE_SIZE } : {}),
-        ...(next === '' ? {} : { continue: next }),
-        signal,
-      });
-      for (const object of page.items) objects.push(transform(object));
-      next = page.metadata.continue ?? '';
-      if (next === '') {
-        sink.replace(objects, page.metadata.resourceVersion ?? '');
-        return;
+    let resourceVersion = '';
+    let pages = 0;
+    for await (const { items, metadata } of isPaged
+      ? boundedPages((page) => source.list({ ...page, signal }))
+      : [await source.list({ signal })]) {
+      if (pages > 0) await this.#giveTurn(signal);
+      for (const object of items) objects.push(transform(object));
+      resourceVersion = metadata.resourceVersion ?? '';
+      pages++;
+      if (pages > MAX_LIST_PAGES) {
+        throw new RangeError(`the list has not ended after ${MAX_LIST_PAGES} pages`);
       }
-      await this.#giveTurn(signal);
     }
-    throw new RangeError(`the list has not ended after ${MAX_LIST_PAGES} pages`);
+    sink.replace(objects, resourceVersion);
   }
 
   async #stream(signal: AbortSignal): Promise<OpenWatch<T>> {

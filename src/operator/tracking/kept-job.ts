@@ -1,0 +1,130 @@
+/**
+ * What the cache keeps of a Job: what plans read, each text of it within a bound. Any user may create
+ * Jobs of a megabyte, under any JobSet of the namespace, and as many as its quota allows. Jobs of one
+ * ReplicatedJob share most of it. Only a resume reads Jobs whole, from the API server.
+ */
+import { templateAgent } from '../../jobset/injection/template-agent.ts';
+import { END_CODES } from '../../jobset/ladder/ladder-settings.ts';
+import {
+  AGENT_CONTAINER,
+  ENV_AGENT_CHANNEL,
+  ENV_EXIT_CODE,
+  ENV_HUB_CA,
+  ENV_HUB_URL,
+  HUB_AUTHORITIES_NAME,
+  HUB_TOKEN_VOLUME_NAME,
+  JOB_INDEX,
+  JOB_RESTART_ATTEMPT,
+  REPLACE_AFTER,
+  REPLICATED_JOB_NAME,
+  REPLICATED_JOB_REPLICAS,
+  RESTART_ATTEMPT,
+  UPSTREAM_ENV_EXIT_CODE,
+} from '../../jobset/names.ts';
+import { defined } from '../../kube/json/defined.ts';
+import type { Stored } from '../../kube/meta.ts';
+import { DISRUPTION_TARGET } from '../../kube/objects/disruption.ts';
+import type { Job, JobSpec } from '../../kube/objects/job.ts';
+import type { Container, PodTemplateSpec, Volume } from '../../kube/objects/pod.ts';
+import { beginningOf, boundedMetadata, sharedValues, valuesOf } from './bounded-metadata.ts';
+
+const PLACE_LABELS = [REPLICATED_JOB_NAME, JOB_INDEX, RESTART_ATTEMPT, JOB_RESTART_ATTEMPT];
+const JOB_LABELS = [...PLACE_LABELS, REPLICATED_JOB_REPLICAS];
+const TEMPLATE_LABELS = [...PLACE_LABELS, REPLACE_AFTER];
+/** The first two make a container an agent. */
+const VARIABLES = [
+  ENV_EXIT_CODE,
+  UPSTREAM_ENV_EXIT_CODE,
+  ENV_HUB_CA,
+  ENV_HUB_URL,
+  ENV_AGENT_CHANNEL,
+];
+/** One authority has some 700 characters, and there are two while they change. */
+const MAX_AUTHORITIES_CHARACTERS = 8_192;
+
+/** The transformation of one cache. Doing it twice changes nothing. */
+export function keptJobs(shared = sharedValues()): (job: Stored<Job>) => Stored<Job> {
+  const bounded = boundedMetadata(JOB_LABELS, shared);
+  return (job) => {
+    const { spec, status } = job;
+    const { suspend, parallelism, completions, completionMode } = spec;
+    const { backoffLimitPerIndex, ttlSecondsAfterFinished, podFailurePolicy } = spec;
+    return {
+      ...bounded(job),
+      spec: {
+        ...defined({ suspend, parallelism, completions, completionMode }),
+        ...defined({ backoffLimitPerIndex, ttlSecondsAfterFinished }),
+        ...(podFailurePolicy && { podFailurePolicy: shared(keptPolicy(podFailurePolicy)) }),
+        template: {
+          metadata: {
+            labels: valuesOf(TEMPLATE_LABELS, spec.template.metadata?.labels ?? {}),
+            annotations: shared(
+              valuesOf([AGENT_CONTAINER], spec.template.metadata?.annotations ?? {}),
+            ),
+          },
+          spec: shared(keptPodSpec(spec.template)),
+        },
+      },
+      // Only controllers may write it.
+      ...defined({ status }),
+    };
+  };
+}
+
+/** What `toleratesReplacement` reads of it. */
+function keptPolicy({
+  rules,
+}: NonNullable<JobSpec['podFailurePolicy']>): NonNullable<JobSpec['podFailurePolicy']> {
+  return {
+    rules: rules.map(({ action, onExitCodes, onPodConditions = [] }) => ({
+      action,
+      onPodConditions: onPodConditions
+        .filter(({ type }) => type === DISRUPTION_TARGET)
+        .map(({ type, status }) => ({ type, ...defined({ status }) })),
+      ...(onExitCodes && {
+        onExitCodes: {
+          operator: onExitCodes.operator,
+          values: onExitCodes.values.filter((code) => END_CODES.includes(code)),
+        },
+      }),
+    })),
+  };
+}
+
+/** The agent, where it is, and whether its token's volume has the authorities of the hub. */
+function keptPodSpec(template: PodTemplateSpec): PodTemplateSpec['spec'] {
+  const agent = templateAgent(template);
+  const { initContainers, volumes } = template.spec;
+  const isInit = agent !== undefined && initContainers?.includes(agent) === true;
+  const kept = agent === undefined ? [] : [keptAgent(agent)];
+  const volume = volumes?.find(({ name }) => name === HUB_TOKEN_VOLUME_NAME);
+  return {
+    ...(isInit ? { initContainers: kept } : {}),
+    containers: isInit ? [] : kept,
+    ...(volume && { volumes: [keptVolume(volume)] }),
+  };
+}
+
+function keptAgent({ name, env, restartPolicy, startupProbe }: Container): Container {
+  const variables = VARIABLES.flatMap((wanted) => {
+    const found = env?.find((variable) => variable.name === wanted);
+    if (found === undefined) return [];
+    const most = wanted === ENV_HUB_CA ? MAX_AUTHORITIES_CHARACTERS : undefined;
+    const value = found.value && beginningOf(found.value, most);
+    return [{ name: wanted, ...defined({ value }) }];
+  });
+  return {
+    name,
+    env: variables,
+    ...defined({ restartPolicy }),
+    ...(startupProbe && { startupProbe: {} }),
+  };
+}
+
+function keptVolume({ name, projected }: Volume): Volume {
+  const hasMap = projected?.sources?.some(({ configMap }) => configMap !== undefined) === true;
+  return {
+    name,
+    ...(hasMap && { projected: { sources: [{ configMap: { name: HUB_AUTHORITIES_NAME } }] } }),
+  };
+}
