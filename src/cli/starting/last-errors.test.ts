@@ -18,6 +18,13 @@ it.each<[string, string, readonly string[]]>([
     ['TypeError: x\\x1b'],
   ],
   [
+    'a crash without the members of its error, and what follows it',
+    "cjs:1\n  throw err;\n  ^\n\nError: Cannot find module 'x'\n    at a (cjs:1:1) {\n" +
+      "  code: 'MODULE_NOT_FOUND',\n  requireStack: []\n}\n\nNode.js v24.0.0\n" +
+      '{"level":"error","msg":"no 2"}\n',
+    ["Error: Cannot find module 'x'", 'no 2'],
+  ],
+  [
     'nothing of what is no error',
     '{"level":"info","msg":"started"}\n{"level":"warn","msg":"slow"}\n',
     [],

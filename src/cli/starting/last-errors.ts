@@ -30,8 +30,11 @@ export function lastErrors(file: string, fromByte: number): readonly string[] {
 export function errorsIn(log: string): readonly string[] {
   const told: string[] = [];
   let isCrash = false;
+  let isBelowError = false;
   for (const line of log.split('\n')) {
-    const error = errorIn(line.trimEnd());
+    // Node prints the members of an error below its stack.
+    isBelowError = FRAME.test(line) || (isBelowError && !ENTRY.test(line) && !END.test(line));
+    const error = isBelowError ? undefined : errorIn(line.trimEnd());
     if (error === undefined) continue;
     // A crash shows the source first, and the error below it.
     if (isCrash && !error.isEntry) told.pop();
@@ -41,8 +44,11 @@ export function errorsIn(log: string): readonly string[] {
   return [...new Set(told)].slice(-MAX_LINES);
 }
 
-/** Frames of a stack say nothing to a user. */
-const NOISE = /^\s*(at |\^|node:|Node\.js v|$)/;
+const FRAME = /^\s+at /;
+const ENTRY = /^\{"/;
+const END = /^Node\.js v/;
+/** These lines of a crash say nothing to a user. */
+const NOISE = /^\s*(\^|node:|Node\.js v|$)/;
 
 /** `isEntry`: of the log, not of a crash. */
 function errorIn(line: string): { readonly text: string; readonly isEntry: boolean } | undefined {
