@@ -189,14 +189,14 @@ async function channelOf(
   const { jobSetUid, root } = configuration;
   // Who looks for a cause needs the address in each line about the hub.
   const runtime = { clock: nodeClock, random: systemRandom, logger: logger.with({ hub: hub.url }) };
-  const { connector, readMembers } = createHubClient({
+  const { connector, readPage } = createHubClient({
     ...runtime,
     hub,
     root,
     sessions: (authorities) => sessionsOf(configuration, { url: hub.url, authorities }, logger),
   });
   if (jobSetUid !== undefined) {
-    const handler = createMemberPage({ clock: nodeClock, jobSetUid, ask: readMembers });
+    const handler = createMemberPage({ clock: nodeClock, jobSetUid, ask: readPage });
     await showMembers(handler, configuration.podIP, logger);
   }
   const connection = hub.hasFallback ? await connectIfAllowed(configuration, logger) : undefined;

@@ -14,9 +14,9 @@ function pageOf(ask: Ask = async () => ({ status: 200, body: REPORTS })) {
   const handler = createMemberPage({
     clock,
     jobSetUid: 'own',
-    ask: (signal) => {
+    ask: (page, signal) => {
       asked++;
-      return ask(signal);
+      return ask(page, signal);
     },
   });
   return async (path: string, method: HttpRequest['method'] = 'GET') => {
@@ -30,6 +30,13 @@ function pageOf(ask: Ask = async () => ({ status: 200, body: REPORTS })) {
 
 it('shows the members of its own group', async () => {
   expect(await pageOf()('/members/own')).toBe('200 [{"pod":"a"}]');
+});
+
+it('shows the groups of its namespace, under the UID of its own', async () => {
+  const page = pageOf(async (path) => ({ status: 200, body: Buffer.from(path) }));
+  expect(await page('/groups/own')).toBe('200 /hub/groups');
+  expect(await page('/members/own')).toBe('200 /hub/members');
+  expect(await page('/groups/other')).toMatch(/^404 /);
 });
 
 it.each([
@@ -55,7 +62,7 @@ it('asks the hub once for all who look at about the same time', async () => {
   expect(asked).toBe(2);
 });
 
-const untilAborted: Ask = (signal) =>
+const untilAborted: Ask = (_page, signal) =>
   new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(new Error('no answer')));
   });

@@ -1,10 +1,16 @@
 /**
- * Serves the members of the group, as the hub knows them, on loopback of the agent's Pod. A user
- * who may forward a port of the Pod can read it, so `lockstep status` needs no route to the hub.
+ * Serves the members of the group, and the groups of its namespace, as the hub knows them, on loopback
+ * of the agent's Pod. A user who may forward a port of the Pod can read them, so `lockstep status`
+ * needs no route to the hub.
  * The path names the JobSet by UID, because on a host network the port may belong to another Pod.
  */
 
-import { MEMBER_PAGE_PATH } from '../jobset/names.ts';
+import {
+  GROUP_PAGE_PATH,
+  HUB_GROUPS_PATH,
+  HUB_MEMBERS_PATH,
+  MEMBER_PAGE_PATH,
+} from '../jobset/names.ts';
 import { withDeadline } from '../runtime/deadline.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import type { HttpHandler, HttpResponse } from '../runtime/ports/transport.ts';
@@ -14,19 +20,31 @@ export interface MemberPageOptions {
   readonly jobSetUid: string;
   /** Asks the hub. */
   readonly ask: (
+    path: HubPath,
     signal: AbortSignal,
   ) => Promise<{ readonly status: number; readonly body: Uint8Array }>;
 }
+
+type HubPath = typeof HUB_MEMBERS_PATH | typeof HUB_GROUPS_PATH;
 
 /** All readers within this time get one answer. */
 const FRESH_MS = 500;
 const ASK_TIMEOUT_MS = 5000;
 
 export function createMemberPage({ clock, jobSetUid, ask }: MemberPageOptions): HttpHandler {
-  let last: { readonly answer: Promise<HttpResponse>; readonly atMs: number } | undefined;
-  const asked = async (): Promise<HttpResponse> => {
+  const served = new Map<string, HubPath>([
+    [`${MEMBER_PAGE_PATH}/${jobSetUid}`, HUB_MEMBERS_PATH],
+    [`${GROUP_PAGE_PATH}/${jobSetUid}`, HUB_GROUPS_PATH],
+  ]);
+  const known = new Map<
+    HubPath,
+    { readonly answer: Promise<HttpResponse>; readonly atMs: number }
+  >();
+  const asked = async (page: HubPath): Promise<HttpResponse> => {
     try {
-      const { status, body } = await withDeadline(clock, ASK_TIMEOUT_MS, undefined, ask);
+      const { status, body } = await withDeadline(clock, ASK_TIMEOUT_MS, undefined, (signal) =>
+        ask(page, signal),
+      );
       return { status, headers: { 'content-type': 'application/json' }, body };
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
@@ -34,14 +52,17 @@ export function createMemberPage({ clock, jobSetUid, ask }: MemberPageOptions): 
     }
   };
   return ({ method, path }) => {
-    if (path !== `${MEMBER_PAGE_PATH}/${jobSetUid}`) {
+    const page = served.get(path);
+    if (page === undefined) {
       return Promise.resolve(text(404, 'only the members of its own group are served here\n'));
     }
     if (method !== 'GET') return Promise.resolve(text(405, 'only GET is allowed\n'));
     const nowMs = clock.monotonic();
-    if (last === undefined || nowMs - last.atMs >= FRESH_MS)
-      last = { answer: asked(), atMs: nowMs };
-    return last.answer;
+    const last = known.get(page);
+    if (last !== undefined && nowMs - last.atMs < FRESH_MS) return last.answer;
+    const answer = asked(page);
+    known.set(page, { answer, atMs: nowMs });
+    return answer;
   };
 }
 

@@ -257,10 +257,13 @@ export const HUB_AUTHORITIES_KEY = 'ca.crt';
 export const HUB_PATH = '/hub';
 /** The path under which a member's token reads all members, see `MemberReport`. */
 export const HUB_MEMBERS_PATH = '/hub/members';
+/** The path under which it reads all groups of its namespace, see `GroupReport`. */
+export const HUB_GROUPS_PATH = '/hub/groups';
 export const HUB_PROTOCOL = 'lockstep-hub/1';
 /**
- * Where an agent with a hub shows the members of its group: on loopback of its Pod, at this port,
- * below this path by UID of the JobSet.
+ * Where an agent with a hub shows both pages: on loopback of its Pod, at this port, below these paths
+ * by UID of its JobSet.
  */
 export const MEMBER_PAGE_PORT = 27_446;
 export const MEMBER_PAGE_PATH = '/members';
+export const GROUP_PAGE_PATH = '/groups';

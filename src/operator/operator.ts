@@ -90,7 +90,7 @@ export interface OperatorConfig extends ManagedScope {
 
 export interface Operator {
   /** The handlers behind the hub's port, if there is one. */
-  readonly hub: Pick<HubConnection, 'accept' | 'listMembers'> | undefined;
+  readonly hub: Pick<HubConnection, 'accept' | 'listMembers' | 'listGroups'> | undefined;
   /** Ends running reconciles and all streams. Another operator finishes what is half done. */
   stop(): Promise<void>;
 }

@@ -6,6 +6,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { EPOCH } from '../../src/jobset/names.ts';
+import { overviewRow } from '../../src/jobset/view/overview.ts';
+import { stateWords } from '../../src/jobset/view/shown-state.ts';
 import { EVENTS } from '../../src/kube/objects/event.ts';
 import { JOBS } from '../../src/kube/objects/job.ts';
 import { createInformer } from '../../src/runtime/informer/create-informer.ts';
@@ -328,6 +330,27 @@ describe('progress', () => {
       .toSorted((a, b) => a.pod.localeCompare(b.pod))
       .map(({ progress }) => progress?.step);
   }
+
+  it('that does not come is told with all groups of the namespace', async () => {
+    await start();
+    const wordsNow = async (): Promise<string> => {
+      const nowMs = group.cluster.clock.now();
+      const [heard] = await group.heardGroups('w/0');
+      return stateWords(overviewRow(await group.jobSet(), null, nowMs, heard).shown, nowMs);
+    };
+    await group.cluster.clock.advance(30_000);
+    expect(await wordsNow()).toBe('Running');
+    await group.cluster.clock.advance(570_000);
+    expect(await wordsNow()).toMatch(/^Hung\? no step for 10m since the release$/);
+    for (const slot of ['w/0', 'w/1', 'w/2']) group.report(slot, '1');
+    await group.cluster.clock.advance(7000);
+    expect(await wordsNow()).toBe('Running');
+    group.exit('w/1', 7);
+    await group.allIn(2, SIZE);
+    // A page may be a second old.
+    await group.cluster.clock.advance(2000);
+    expect(await group.heardGroups('w/1')).toMatchObject([{ epoch: 2, announced: SIZE }]);
+  });
 
   it('of a healthy run is known to the hub, and causes no write', async () => {
     await start();

@@ -16,6 +16,7 @@ import type { AgentChannel } from '../../src/jobset/injection/agent-hub.ts';
 import { JOBSETS, type JobSet, type JobSetSpec } from '../../src/jobset/jobset.ts';
 import { EPOCH, REPLICATED_JOB_NAME } from '../../src/jobset/names.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
+import { type HeardGroup, parseGroupReports } from '../../src/jobset/view/group-report.ts';
 import type { Stored, StringMap } from '../../src/kube/meta.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/objects/custom-resource-definition.ts';
 import { EVENTS, type Event } from '../../src/kube/objects/event.ts';
@@ -251,14 +252,23 @@ export class TrainingGroup {
 
   /** What the operator's hub tells about the members, in the name of the Pod in a slot. */
   async memberReports(slot: string): Promise<readonly MemberReport[]> {
+    return parseMemberReports(await this.#page('listMembers', slot)) ?? [];
+  }
+
+  /** What it tells about the groups of the namespace. */
+  async heardGroups(slot: string): Promise<readonly HeardGroup[]> {
+    return parseGroupReports(await this.#page('listGroups', slot), this.cluster.clock.now()) ?? [];
+  }
+
+  async #page(page: 'listMembers' | 'listGroups', slot: string): Promise<string> {
     const token = (await this.podUids()).get(this.podNameIn(slot));
     const answer = await this.#reached(
-      this.#operator?.hub?.listMembers({ token, address: slot }) ??
+      this.#operator?.hub?.[page]({ token, address: slot }) ??
         Promise.reject(new Error('no hub runs')),
     );
     if (answer.kind === 'Refuse') throw new Error(answer.reason);
     answer.over();
-    return parseMemberReports(Buffer.from(answer.json).toString()) ?? [];
+    return Buffer.from(answer.json).toString();
   }
 
   /** Lets the worker in a slot exit. */

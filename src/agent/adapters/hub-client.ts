@@ -5,7 +5,8 @@
 import { join } from 'node:path';
 import {
   HUB_AUTHORITIES_KEY,
-  HUB_MEMBERS_PATH,
+  type HUB_GROUPS_PATH,
+  type HUB_MEMBERS_PATH,
   HUB_PATH,
   HUB_PROTOCOL,
   HUB_TOKEN_DIRECTORY,
@@ -33,14 +34,15 @@ export interface HubClientOptions {
 
 export interface HubClient {
   readonly connector: StreamConnector;
-  /** The page with the members of the group. Rejects if the hub cannot be reached. */
-  readonly readMembers: (
+  /** A page of the hub. Rejects if the hub cannot be reached. */
+  readonly readPage: (
+    path: typeof HUB_MEMBERS_PATH | typeof HUB_GROUPS_PATH,
     signal: AbortSignal,
   ) => Promise<{ readonly status: number; readonly body: Uint8Array }>;
 }
 
 /** A page of 30,000 members fits. */
-const MAX_MEMBERS_BYTES = 16 * 1024 * 1024;
+const MAX_PAGE_BYTES = 16 * 1024 * 1024;
 
 export function createHubClient(options: HubClientOptions): HubClient {
   const { hub, root, clock, logger, sessions } = options;
@@ -49,15 +51,15 @@ export function createHubClient(options: HubClientOptions): HubClient {
   // Without authorities the hub has a publicly trusted certificate, so the file is not read.
   const { authorities: told } = hub;
   const authoritiesNow = told === undefined ? undefined : hubAuthorities(told, file, logger);
-  const readMembers: HubClient['readMembers'] = async (signal) => {
+  const readPage: HubClient['readPage'] = async (path, signal) => {
     const tls = { certificateAuthority: await authoritiesNow?.() };
     const { token } = await credentials.current(signal);
     const transport = createHttpTransport({ server: hub.url, tls, maxConnections: 1 });
     try {
       const headers = { authorization: `Bearer ${token}` };
-      const request = { method: 'GET', path: HUB_MEMBERS_PATH, headers, signal } as const;
+      const request = { method: 'GET', path, headers, signal } as const;
       const { status, body } = await transport.send(request);
-      return { status, body: await wholeBody(body, MAX_MEMBERS_BYTES) };
+      return { status, body: await wholeBody(body, MAX_PAGE_BYTES) };
     } finally {
       transport.close();
     }
@@ -84,5 +86,5 @@ export function createHubClient(options: HubClientOptions): HubClient {
       return last.connector.connect(listener, signal);
     },
   };
-  return { connector, readMembers };
+  return { connector, readPage };
 }

@@ -13,6 +13,7 @@ import { type HttpServer, startHttpServer } from '../../runtime/adapters/http-se
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import type { HttpRequest, HttpResponse } from '../../runtime/ports/transport.ts';
+import { HubGroups } from '../jobset-list/hub-groups.ts';
 import { HubMembers } from '../jobset-status/hub-members.ts';
 import { NodeHealth } from '../jobset-status/node-health.ts';
 import { parseActionRequest } from './action/action-request.ts';
@@ -195,7 +196,11 @@ class Site {
   #overviewFeed(): Feed<OverviewMessage> {
     this.#overview ??= new Feed<OverviewMessage>({
       clock: this.#options.clock,
-      open: (publisher) => new OverviewSource(this.#surroundings, this.#options.scope, publisher),
+      open: (publisher) => {
+        const { scope, connection, clock } = this.#options;
+        const hub = new HubGroups(connection, clock);
+        return new OverviewSource({ ...this.#surroundings, scope, hub }, publisher);
+      },
       onClosed: () => {
         this.#overview = undefined;
       },

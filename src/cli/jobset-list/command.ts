@@ -16,6 +16,7 @@ import type { ConnectionFlags } from '../cluster-connection.ts';
 import { followStatus } from '../jobset-status/live-status.ts';
 import { STANDARD_OUTPUT } from '../jobset-status/status-printer.ts';
 import { UNKNOWN_API, withCluster } from '../named-jobset.ts';
+import { type HeardGroups, HubGroups } from './hub-groups.ts';
 import { type ListView, liveListPrinter, printList } from './list-printer.ts';
 import type { ListOptions } from './options.ts';
 
@@ -30,31 +31,43 @@ interface Listed {
   /** Undefined: all. */
   readonly namespace: string | undefined;
   readonly options: ListOptions;
+  readonly hub: Pick<HubGroups, 'ask'>;
   readonly signal: AbortSignal;
 }
 
 export async function listJobSets(options: ListOptions, flags: ConnectionFlags): Promise<number> {
-  const code = await withCluster(flags, async ({ client, access, signal }) => {
+  const code = await withCluster(flags, async ({ signal, ...connection }) => {
+    const { client, access } = connection;
     const namespace = options.isEverywhere ? undefined : (options.namespace ?? access.namespace);
-    const listed = { client, namespace, options, signal };
-    // Watches would retry what the server refuses; this tells the user.
-    const now = await lookOnce(listed);
-    if (options.isLive) return follow(listed, now.view.problem === undefined);
-    printList(now.view, options, STANDARD_OUTPUT, nodeClock.now());
-    const { output } = options;
-    const isForPeople = output !== 'json' && output !== 'yaml';
-    const where = namespace === undefined ? '' : ` in ${namespace} namespace.`;
-    if (now.missing.length === 0 && now.view.rows.length === 0 && isForPeople) {
-      process.stderr.write(`No resources found${where}\n`);
+    const hub = new HubGroups(connection, nodeClock);
+    const listed = { client, namespace, options, hub, signal };
+    try {
+      return await list(listed);
+    } finally {
+      hub.close();
     }
-    for (const name of now.missing) {
-      process.stderr.write(`lockstep: there is no JobSet ${namespace}/${name}\n`);
-    }
-    if (now.view.problem !== undefined) process.stderr.write(`lockstep: ${now.view.problem}\n`);
-    return now.missing.length === 0 ? 0 : EXIT_FAILURE;
   });
   // Ctrl-C is the usual way to stop looking, not a failure.
   return options.isLive && code === EXIT_INTERRUPTED ? 0 : code;
+}
+
+async function list(listed: Listed): Promise<number> {
+  const { namespace, options } = listed;
+  // Watches would retry what the server refuses; this tells the user.
+  const now = await lookOnce(listed);
+  if (options.isLive) return follow(listed, now.view.problem === undefined);
+  printList(now.view, options, STANDARD_OUTPUT, nodeClock.now());
+  const { output } = options;
+  const isForPeople = output !== 'json' && output !== 'yaml';
+  const where = namespace === undefined ? '' : ` in ${namespace} namespace.`;
+  if (now.missing.length === 0 && now.view.rows.length === 0 && isForPeople) {
+    process.stderr.write(`No resources found${where}\n`);
+  }
+  for (const name of now.missing) {
+    process.stderr.write(`lockstep: there is no JobSet ${namespace}/${name}\n`);
+  }
+  if (now.view.problem !== undefined) process.stderr.write(`lockstep: ${now.view.problem}\n`);
+  return now.missing.length === 0 ? 0 : EXIT_FAILURE;
 }
 
 interface Look {
@@ -80,10 +93,12 @@ export async function lookOnce(listed: Listed): Promise<Look> {
       throw error;
     }),
   ]);
+  const { names } = listed.options;
+  const wanted = wantedOf(listed, jobSets);
   const found = new Set(jobSets.map(({ metadata }) => metadata.name));
   return {
-    view: viewOf(listed, jobSets, jobs),
-    missing: listed.options.names.filter((name) => !found.has(name)),
+    view: viewOf(wanted, jobs, await heardOf(listed, wanted, signal)),
+    missing: names.filter((name) => !found.has(name)),
   };
 }
 
@@ -99,17 +114,34 @@ function jobsOf({ namespace }: Listed) {
   return { ...(namespace === undefined ? {} : { namespace }), labelSelector: JOBSET_UID };
 }
 
-function viewOf(
+function wantedOf(
   { options: { names } }: Listed,
   jobSets: readonly Stored<JobSet>[],
+): readonly Stored<JobSet>[] {
+  return jobSets.filter(({ metadata }) => names.length === 0 || names.includes(metadata.name));
+}
+
+async function heardOf(
+  { hub, options: { output } }: Listed,
+  jobSets: readonly Stored<JobSet>[],
+  signal: AbortSignal,
+): Promise<HeardGroups> {
+  return output === 'name' ? new Map() : hub.ask(jobSets, signal);
+}
+
+function viewOf(
+  jobSets: readonly Stored<JobSet>[],
   jobs: readonly Stored<Job>[] | undefined,
+  heard: HeardGroups,
 ): ListView {
   const podsOf = jobs === undefined ? () => null : podCountsOf(jobs);
   const nowMs = nodeClock.now();
   const rows = jobSets
-    .filter(({ metadata }) => names.length === 0 || names.includes(metadata.name))
     .toSorted(byName)
-    .map((jobSet): OverviewRow => overviewRow(jobSet, podsOf(jobSet), nowMs));
+    .map(
+      (jobSet): OverviewRow =>
+        overviewRow(jobSet, podsOf(jobSet), nowMs, heard.get(jobSet.metadata.uid)),
+    );
   if (jobs !== undefined) return { rows };
   return { rows, problem: 'you may not list Jobs, so it is unknown how many Pods are ready' };
 }
@@ -136,7 +168,9 @@ async function follow(listed: Listed, mayReadJobs: boolean): Promise<number> {
       signal,
       look: async (within) => {
         await Promise.all([jobSets.whenSynced(within), jobs?.whenSynced(within)]);
-        return viewOf(listed, [...jobSets.store.values()], jobs && [...jobs.store.values()]);
+        const wanted = wantedOf(listed, [...jobSets.store.values()]);
+        const heard = await heardOf(listed, wanted, within);
+        return viewOf(wanted, jobs && [...jobs.store.values()], heard);
       },
       show: liveListPrinter(options, STANDARD_OUTPUT, () => nodeClock.now()),
     });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { jobSetWith } from '../../../test/fixtures/hub-jobset.ts';
 import { storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
 import type { OverviewRow } from '../../jobset/view/overview.ts';
@@ -213,6 +214,13 @@ describe('a look at the cluster', () => {
     isLive: false,
   } as const;
   const TRAINS = [storedJobSet({}, { name: 'b' }), storedJobSet({}, { name: 'a' })];
+  const GROUP = jobSetWith(2, 3, 7);
+  const HUNG = {
+    jobSet: GROUP.metadata.uid,
+    epoch: 3,
+    announced: 2,
+    silence: { sinceMs: 0, isLong: true },
+  };
 
   /** What the server answers for each resource. */
   function lookAt(answers: Readonly<Record<string, readonly object[] | Error>>, names: string[]) {
@@ -223,7 +231,14 @@ describe('a look at the cluster', () => {
     };
     const { signal } = new AbortController();
     const options = { ...OPTIONS, names };
-    return lookOnce({ client: { list } as unknown as Client, namespace: 'n', options, signal });
+    const hub = { ask: () => Promise.resolve(new Map([[HUNG.jobSet, HUNG]])) };
+    return lookOnce({
+      client: { list } as unknown as Client,
+      namespace: 'n',
+      options,
+      hub,
+      signal,
+    });
   }
 
   it('goes without Jobs that may not be listed, and says so', async () => {
@@ -233,6 +248,18 @@ describe('a look at the cluster', () => {
       ['b', null],
     ]);
     expect(view.problem).toBe('you may not list Jobs, so it is unknown how many Pods are ready');
+  });
+
+  it('has what the hub tells of a group', async () => {
+    const released = { ...GROUP, status: { ...GROUP.status, syncedEpoch: 3 } };
+    const { view } = await lookAt({ jobsets: [released, ...TRAINS] }, []);
+    expect(view.rows.map(({ shown }) => shown.text)).toEqual([
+      'No operator?',
+      'No operator?',
+      'Hung?',
+    ]);
+    const gathering = await lookAt({ jobsets: [GROUP] }, []);
+    expect(gathering.view.rows[0]?.shown.text).toBe('At barrier 1 of 1');
   });
 
   it('finds the named ones, and names what is not there', async () => {

@@ -1,6 +1,5 @@
-/** Asks the hub for the members of a JobSet, from the user's machine. */
-import { type MemberReport, parseMemberReports } from '../../jobset/hub/member-report.ts';
-import { ENV_HUB_CA, ENV_HUB_URL, HUB_AUDIENCE, HUB_MEMBERS_PATH } from '../../jobset/names.ts';
+/** Asks the hub for a page, from the user's machine. */
+import { ENV_HUB_CA, ENV_HUB_URL, HUB_AUDIENCE } from '../../jobset/names.ts';
 import type { Stored } from '../../kube/meta.ts';
 import { SERVICE_ACCOUNTS, type TokenRequest } from '../../kube/objects/core.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
@@ -8,25 +7,38 @@ import { createHttpTransport, type HttpTransport } from '../../runtime/adapters/
 import type { Client } from '../../runtime/client/client.ts';
 import { wholeBody } from '../../runtime/client/response-body.ts';
 
+/** A page of the hub, which agents serve as well. */
+export interface HubPage<Report> {
+  readonly hubPath: string;
+  /** Before the UID of the agent's JobSet. */
+  readonly agentPath: string;
+  /** What it lists. */
+  readonly what: string;
+  /** Undefined for an invalid text. */
+  readonly parse: (text: string) => readonly Report[] | undefined;
+}
+
 /**
  * It uses a token of one of the members. A user who may create tokens for their service account may
  * read their page. It needs a route to the hub's address in the cluster network.
  */
-export class DirectMembers {
+export class DirectMembers<Report> {
   readonly #client: Client;
+  readonly #page: HubPage<Report>;
   #contact: Contact | undefined;
 
-  constructor(client: Client) {
+  constructor(client: Client, page: HubPage<Report>) {
     this.#client = client;
+    this.#page = page;
   }
 
   /** Rejects with the reason why the hub was not asked. */
-  async ask(pods: readonly Stored<Pod>[], signal: AbortSignal): Promise<readonly MemberReport[]> {
+  async ask(pods: readonly Stored<Pod>[], signal: AbortSignal): Promise<readonly Report[]> {
     const member = this.#speaker(pods);
     // A long-used token may have expired: try once more with a new one.
     const hasServed = this.#contact !== undefined;
     const { status, text } = await this.#read(member, signal);
-    if (status === 200) return reportsIn(text);
+    if (status === 200) return reportsIn(text, this.#page);
     if (status === TOO_MANY_REQUESTS) throw new BusyHubError(text);
     this.close();
     if (hasServed) return this.ask(pods, signal);
@@ -52,7 +64,7 @@ export class DirectMembers {
   ): Promise<{ readonly status: number; readonly text: string }> {
     const { transport, token } = await this.#contactOf(member, signal);
     const headers = { authorization: `Bearer ${token}` };
-    const request = { method: 'GET', path: HUB_MEMBERS_PATH, headers, signal } as const;
+    const request = { method: 'GET', path: this.#page.hubPath, headers, signal } as const;
     const { status, body } = await transport.send(request);
     return { status, text: Buffer.from(await wholeBody(body, MAX_REPORT_BYTES)).toString() };
   }
@@ -87,10 +99,13 @@ interface Contact {
   readonly transport: HttpTransport;
 }
 
-/** Throws if the text is not a list of members. */
-export function reportsIn(text: string): readonly MemberReport[] {
-  const reports = parseMemberReports(text);
-  if (reports === undefined) throw new Error('the answer is not a list of members');
+/** Throws if the text is not such a list. */
+export function reportsIn<Report>(
+  text: string,
+  { parse, what }: HubPage<Report>,
+): readonly Report[] {
+  const reports = parse(text);
+  if (reports === undefined) throw new Error(`the answer is not a list of ${what}`);
   return reports;
 }
 

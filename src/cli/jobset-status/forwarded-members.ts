@@ -1,17 +1,22 @@
-/** Asks a member's agent for the members of a JobSet. */
+/** Asks a member's agent for a page of the hub. */
 import {
   forwardedExchange,
   PORT_FORWARD_HEADERS,
 } from '../../cluster/node/streaming/spdy/forwarded-exchange.ts';
-import type { MemberReport } from '../../jobset/hub/member-report.ts';
-import { MEMBER_PAGE_PATH, MEMBER_PAGE_PORT } from '../../jobset/names.ts';
+import { MEMBER_PAGE_PORT } from '../../jobset/names.ts';
 import type { Stored } from '../../kube/meta.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';
 import { resourcePath } from '../../kube/resource.ts';
 import { wholeBody } from '../../runtime/client/response-body.ts';
 import type { CredentialSource } from '../../runtime/credentials/credential-source.ts';
 import type { ByteChannel, HttpResponse, Transport } from '../../runtime/ports/transport.ts';
-import { BusyHubError, MAX_REPORT_BYTES, reportsIn, TOO_MANY_REQUESTS } from './direct-members.ts';
+import {
+  BusyHubError,
+  type HubPage,
+  MAX_REPORT_BYTES,
+  reportsIn,
+  TOO_MANY_REQUESTS,
+} from './direct-members.ts';
 
 /**
  * The API server forwards a port to the agent's Pod, so a user who may forward ports in the
@@ -28,16 +33,17 @@ export class MissingRightError extends Error {
 }
 
 /** Rejects with the reason why the agent was not asked. */
-export async function forwardedMembers(
+export async function forwardedMembers<Report>(
   options: ForwardedMembersOptions,
+  page: HubPage<Report>,
   pod: Stored<Pod>,
   jobSetUid: string,
   signal: AbortSignal,
-): Promise<readonly MemberReport[]> {
+): Promise<readonly Report[]> {
   const channel = await openPort(options, pod, signal);
   try {
     const lines = [
-      `GET ${MEMBER_PAGE_PATH}/${jobSetUid} HTTP/1.1`,
+      `GET ${page.agentPath}/${jobSetUid} HTTP/1.1`,
       'Host: agent',
       'Connection: close',
     ];
@@ -46,7 +52,7 @@ export async function forwardedMembers(
     const { status, body } = answerIn(Buffer.from(answer));
     if (status === TOO_MANY_REQUESTS) throw new BusyHubError(body);
     if (status !== 200) throw new Error(`its agent answered ${status}: ${body.trim()}`);
-    return reportsIn(body);
+    return reportsIn(body, page);
   } finally {
     channel.destroy();
   }

@@ -1,16 +1,11 @@
 import { expect, it } from 'vitest';
-import { createHeaderInflater } from '../../cluster/node/adapters/header-inflater.ts';
-import {
-  ServerSession,
-  type SpdyStream,
-} from '../../cluster/node/streaming/spdy/server-session.ts';
 import { ENV_HUB_URL } from '../../jobset/names.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
-import { channelPair } from '../../runtime/byte-channel.ts';
 import { MemoryClient } from '../../runtime/memory/memory-client.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import type { HttpResponse } from '../../runtime/ports/transport.ts';
+import { forwarding } from './forwarded-port.fixture.ts';
 import { HubMembers } from './hub-members.ts';
 
 const REPORTS = [{ pod: 'train-w-0-0', epoch: 2, channel: 'Hub' }];
@@ -38,27 +33,6 @@ function pod(name: string, more: Partial<Stored<Pod>> = {}): Stored<Pod> {
     },
     ...more,
   };
-}
-
-/** An API server that forwards to an agent with this answer. */
-function forwarding(answer: string): HttpResponse {
-  const [near, far] = channelPair();
-  const streams: SpdyStream[] = [];
-  const session = new ServerSession(far, {
-    inflater: createHeaderInflater(),
-    maxStreams: 2,
-    onStream: (stream) => {
-      streams.push(stream);
-      const [error, data] = streams;
-      if (error === undefined || data === undefined) return;
-      void data.channel.write(Buffer.from(answer)).then(() => {
-        data.channel.end();
-        error.channel.end();
-      });
-    },
-  });
-  void session.run();
-  return { status: 101, headers: {}, body: new Uint8Array(), channel: near };
 }
 
 function refusal(status: number, message: string): HttpResponse {

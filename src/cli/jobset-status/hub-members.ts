@@ -1,33 +1,40 @@
-/** Finds out which epochs members have announced over the hub. */
-import type { MemberReport } from '../../jobset/hub/member-report.ts';
+/** Finds out what the hub knows, such as which epochs members have announced. */
+import { type MemberReport, parseMemberReports } from '../../jobset/hub/member-report.ts';
+import { HUB_MEMBERS_PATH, MEMBER_PAGE_PATH } from '../../jobset/names.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
 import { printable } from '../../kube/quote.ts';
 import type { ClientConnection } from '../../runtime/adapters/http-client-connection.ts';
 import { withDeadline } from '../../runtime/deadline.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
-import { BusyHubError, DirectMembers, hubUrlOf } from './direct-members.ts';
+import { BusyHubError, DirectMembers, type HubPage, hubUrlOf } from './direct-members.ts';
 import { forwardedMembers, MissingRightError } from './forwarded-members.ts';
 
 /**
  * Only the operator's memory has them. A member's agent asks it for us, over a forwarded port of
  * its Pod; if that fails, we ask the hub directly.
  */
-export class HubMembers {
-  readonly #connection: Connection;
+export class HubReader<Report> {
+  readonly #connection: HubRoute;
   readonly #clock: Clock;
-  readonly #direct: DirectMembers;
+  readonly #page: HubPage<Report>;
+  readonly #direct: DirectMembers<Report>;
   /** The Pod whose agent has answered before. */
   #podUid: string | undefined;
 
-  constructor(connection: Connection, clock: Clock) {
+  constructor(connection: HubRoute, clock: Clock, page: HubPage<Report>) {
     this.#connection = connection;
     this.#clock = clock;
-    this.#direct = new DirectMembers(connection.client);
+    this.#page = page;
+    this.#direct = new DirectMembers(connection.client, page);
   }
 
-  /** Never rejects, except with the signal's reason. */
-  async ask(jobSetUid: string, pods: readonly Stored<Pod>[], signal: AbortSignal): Promise<Asked> {
+  /** `pods` are of that JobSet. Never rejects, except with the signal's reason. */
+  async ask(
+    jobSetUid: string,
+    pods: readonly Stored<Pod>[],
+    signal: AbortSignal,
+  ): Promise<Asked<Report>> {
     const members = pods.filter((pod) => isLive(pod) && hubUrlOf(pod) !== undefined);
     const [first] = members;
     if (first === undefined) return { reports: undefined };
@@ -35,8 +42,8 @@ export class HubMembers {
     let isBusy = false;
     const attempt = async (
       what: string,
-      ask: (within: AbortSignal) => Promise<readonly MemberReport[]>,
-    ): Promise<readonly MemberReport[] | undefined> => {
+      ask: (within: AbortSignal) => Promise<readonly Report[]>,
+    ): Promise<readonly Report[] | undefined> => {
       try {
         return await withDeadline(this.#clock, TIMEOUT_MS, signal, ask);
       } catch (error) {
@@ -52,7 +59,7 @@ export class HubMembers {
     for (let pod = candidates.shift(); pod !== undefined; pod = candidates.shift()) {
       const speaker = pod;
       const reports = await attempt(`through Pod ${pod.metadata.name}`, (within) =>
-        forwardedMembers(this.#connection, speaker, jobSetUid, within),
+        forwardedMembers(this.#connection, this.#page, speaker, jobSetUid, within),
       );
       if (reports === undefined) continue;
       this.#podUid = pod.metadata.uid;
@@ -78,11 +85,25 @@ export class HubMembers {
   }
 }
 
-type Connection = Pick<ClientConnection, 'client' | 'transport' | 'credentials'>;
+/** The members of one JobSet. */
+export class HubMembers extends HubReader<MemberReport> {
+  constructor(connection: HubRoute, clock: Clock) {
+    super(connection, clock, MEMBERS);
+  }
+}
 
-export type Asked =
+const MEMBERS: HubPage<MemberReport> = {
+  hubPath: HUB_MEMBERS_PATH,
+  agentPath: MEMBER_PAGE_PATH,
+  what: 'members',
+  parse: parseMemberReports,
+};
+
+export type HubRoute = Pick<ClientConnection, 'client' | 'transport' | 'credentials'>;
+
+export type Asked<Report = MemberReport> =
   /** Without reports if no member uses a hub. */
-  | { readonly reports: readonly MemberReport[] | undefined }
+  | { readonly reports: readonly Report[] | undefined }
   /** As a sentence. */
   | { readonly problem: string };
 

@@ -9,6 +9,7 @@ import { goodputShare, NOT_ACCOUNTED } from '../goodput/goodput-at.ts';
 import type { JobSet } from '../jobset.ts';
 import { identityOf, ownerKey, ownerOf } from '../membership.ts';
 import { type ConditionType, isTrue } from '../status/conditions.ts';
+import { type HeardGroup, seenOf } from './group-report.ts';
 import { hasEpochs, type JobSetState, jobSetState } from './jobset-state.ts';
 import { type RestartBudget, restartBudget } from './restart-budget.ts';
 import { withShortNames } from './short-names.ts';
@@ -57,22 +58,24 @@ export interface PodCounts {
   readonly succeeded: number;
 }
 
-/** `pods`: null if Jobs may not be read. */
+/** `pods`: null if Jobs may not be read; `heard`: what the hub tells of it now, if it was asked. */
 export function overviewRow(
   jobSet: Stored<JobSet>,
   pods: PodCounts | null,
   nowMs: number,
+  heard?: HeardGroup,
 ): OverviewRow {
   const { metadata, status = {} } = jobSet;
   const { conditions = [] } = status;
   const goodput = goodputShare(jobSet, nowMs);
+  const seen = { started: pods && pods.ready + pods.succeeded, ...seenOf(jobSet, heard) };
   const end = conditions.find(({ type, status }) => ENDS.includes(type) && status === 'True');
   return {
     namespace: namespaceOf(metadata),
     name: metadata.name,
     uid: metadata.uid,
     state: jobSetState(jobSet),
-    shown: shownState(jobSet, { started: pods && pods.ready + pods.succeeded }, nowMs),
+    shown: shownState(jobSet, seen, nowMs),
     epoch: hasEpochs(jobSet) ? epochsOf(status).synced : null,
     ready: pods?.ready ?? null,
     size: groupSize(jobSet),

@@ -12,6 +12,7 @@ import {
   shownState,
   stateWords,
 } from './shown-state.ts';
+import { silenceOf } from './silence.ts';
 
 const NOW_MS = Date.parse('2026-01-01T10:00:00Z');
 
@@ -72,6 +73,7 @@ describe('the state of a JobSet in words', () => {
       { started: 0 },
     ],
     ['Name conflict', group(condition('NameConflict', 'ServiceExists')), {}],
+    ['Jobs refused', group(condition('JobsRefused', 'CreationFailed')), { started: 2 }],
   ])('is "%s"', (words, jobSet, seen) => {
     expect(stateWords(shownState(jobSet, seen, NOW_MS), NOW_MS)).toBe(words);
   });
@@ -102,13 +104,14 @@ describe('the state of a JobSet in words', () => {
   ])('"%s" with %j and %j', (words, annotations, steps) => {
     const released = group({ syncedTime: AGO_10M });
     const jobSet = { ...released, metadata: { ...released.metadata, annotations } };
-    expect(stateWords(shownState(jobSet, { steps }, NOW_MS), NOW_MS)).toBe(words);
+    const silence = silenceOf(jobSet, steps, NOW_MS);
+    expect(stateWords(shownState(jobSet, { silence }, NOW_MS), NOW_MS)).toBe(words);
     expect(stateWords(shownState(jobSet, {}, NOW_MS), NOW_MS)).toBe('Running');
   });
 
   it('gives workers a minute for the first step', () => {
     const released = group({ syncedTime: new Date(NOW_MS - 60_000).toISOString() });
-    expect(shownState(released, { steps: [] }, NOW_MS).silence).toBeUndefined();
+    expect(silenceOf(released, [], NOW_MS)).toBeUndefined();
   });
 
   it('tells why somebody has to act', () => {

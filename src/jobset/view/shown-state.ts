@@ -9,10 +9,9 @@ import { groupSize } from '../epoch/group-state.ts';
 import { backoffEndMs } from '../epoch/restart-history.ts';
 import type { JobSet } from '../jobset.ts';
 import { isManagedByUs } from '../manager.ts';
-import type { MemberSteps } from '../progress/group-progress.ts';
 import type { ConditionType } from '../status/conditions.ts';
 import { jobSetState } from './jobset-state.ts';
-import { type Silence, silenceOf } from './silence.ts';
+import type { Silence } from './silence.ts';
 
 /** In the order in which they ask for attention: what can still be saved comes first. */
 export const STATE_KINDS = [
@@ -48,8 +47,8 @@ export interface Seen {
   readonly announced?: number;
   /** Why the first member that waits does not start; absent: none waits, or it is not known. */
   readonly held?: { readonly reason: string; readonly why: string };
-  /** What members that report have reported; absent: nobody was asked. */
-  readonly steps?: readonly MemberSteps[];
+  /** How long its workers are silent; absent: not for long, or nobody was asked. */
+  readonly silence?: Silence | undefined;
 }
 
 export function shownState(jobSet: JobSet, seen: Seen, nowMs: number): ShownState {
@@ -61,10 +60,9 @@ export function shownState(jobSet: JobSet, seen: Seen, nowMs: number): ShownStat
   }
   const stuck = stuckBy(status.conditions ?? []) ?? unseen(jobSet, nowMs);
   if (stuck !== undefined) return stuck;
-  const { started = null, announced, held, steps } = seen;
+  const { started = null, announced, held, silence } = seen;
   if (held !== undefined) return { kind: 'Stuck', text: held.reason, why: held.why };
   if (state === 'Released') {
-    const silence = steps && silenceOf(jobSet, steps, nowMs);
     if (silence === undefined) return RUNNING;
     return silence.isLong ? { kind: 'Hung', text: 'Hung?', silence } : { ...RUNNING, silence };
   }
@@ -111,6 +109,7 @@ const RUNNING: ShownState = { kind: 'Running', text: 'Running' };
 const STUCK: readonly (readonly [ConditionType, string | undefined])[] = [
   ['Rejected', 'Rejected'],
   ['NameConflict', 'Name conflict'],
+  ['JobsRefused', 'Jobs refused'],
   ['MemberNotStarting', undefined],
 ];
 

@@ -1,8 +1,10 @@
 /** How long the workers of a running group have been silent, where that is more than usual. */
+import type { MemberReport } from '../hub/member-report.ts';
 import type { JobSet } from '../jobset.ts';
 import { asRecorded } from '../overrides/recorded-annotations.ts';
 import { type GroupProgress, groupProgress, type MemberSteps } from '../progress/group-progress.ts';
 import { progressTimeouts } from '../progress/progress-timeouts.ts';
+import { jobSetState } from './jobset-state.ts';
 
 export interface Silence {
   /** Since when, in Unix milliseconds, rounded to seconds. */
@@ -26,12 +28,24 @@ const FIRST_STEP_MS = 60_000;
 /** Without a time-out, only a silence of this length is a sign of anything. */
 const LONG_MS = 10 * 60_000;
 
-/** `members` are those that report; it is only called for a group whose epoch is released. */
+/** Counts members whose agents the hub hears: it does not know what others would say. */
+export function silenceHeard(
+  jobSet: JobSet,
+  reports: readonly MemberReport[] = [],
+  nowMs: number,
+): Silence | undefined {
+  const heard = reports.filter(({ channel }) => channel === 'Hub');
+  const steps = heard.flatMap(({ progress }) => progress ?? []);
+  return heard.length === 0 ? undefined : silenceOf(jobSet, steps, nowMs);
+}
+
+/** `members` are those that report. Undefined too if no epoch is released. */
 export function silenceOf(
   jobSet: JobSet,
   members: readonly MemberSteps[],
   nowMs: number,
 ): Silence | undefined {
+  if (jobSetState(jobSet) !== 'Released') return undefined;
   const { status = {}, metadata } = asRecorded(jobSet);
   const releasedMs = Date.parse(status.syncedTime ?? '');
   if (Number.isNaN(releasedMs)) return undefined;

@@ -32,6 +32,7 @@ import { type RestartBudget, restartBudget } from './restart-budget.ts';
 import { restoreWarning } from './restore-warning.ts';
 import { rankOf } from './short-names.ts';
 import { type Seen, type ShownState, shownState } from './shown-state.ts';
+import { silenceHeard } from './silence.ts';
 
 /**
  * It combines the API server's objects with the hub's announcements. `-o json` prints it as it is;
@@ -169,8 +170,9 @@ export function statusView(
   const added = { restoreWarning: warning, ...defined({ keptUntilMs: keptMs }) };
   const view = { ...jobSetView(jobSet, members), goodput, ...added };
   const started = pods.filter(hasStarted).length;
-  const seen = { started, announced: view.announced, ...(reports === undefined ? {} : { steps }) };
-  const shown = shownState(jobSet, { ...seen, ...heldMember(members) }, nowMs);
+  const silence = silenceHeard(jobSet, reports, nowMs);
+  const seen = { started, announced: view.announced, silence, ...heldMember(members) };
+  const shown = shownState(jobSet, seen, nowMs);
   return { jobSet: { ...view, shown, progress: steps.length === 0 ? null : progress }, members };
 }
 

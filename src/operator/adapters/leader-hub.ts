@@ -4,7 +4,13 @@
  * leads to it.
  */
 import type { AgentChannel } from '../../jobset/injection/agent-hub.ts';
-import { ENV_POD_IP, HUB_MEMBERS_PATH, HUB_PATH, HUB_PROTOCOL } from '../../jobset/names.ts';
+import {
+  ENV_POD_IP,
+  HUB_GROUPS_PATH,
+  HUB_MEMBERS_PATH,
+  HUB_PATH,
+  HUB_PROTOCOL,
+} from '../../jobset/names.ts';
 import { startStreamServer } from '../../runtime/adapters/stream-server.ts';
 import { signatureKey } from '../../runtime/adapters/tls/json-web-keys.ts';
 import type { Client } from '../../runtime/client/client.ts';
@@ -87,7 +93,10 @@ async function hubOf(
         port,
         dropped,
         acceptor: door.accept,
-        pages: new Map([[HUB_MEMBERS_PATH, door.listMembers]]),
+        pages: new Map([
+          [HUB_MEMBERS_PATH, door.listMembers],
+          [HUB_GROUPS_PATH, door.listGroups],
+        ]),
         tls,
         path: HUB_PATH,
         protocol: HUB_PROTOCOL,

@@ -4,12 +4,16 @@
  */
 
 import { hangInWords } from '../../jobset/culprits/end-in-words.ts';
+import { epochsOf } from '../../jobset/epoch/dialect.ts';
 import { type PodFacts, podFacts } from '../../jobset/epoch/pod-facts.ts';
 import type { MemberReport } from '../../jobset/hub/member-report.ts';
 import type { ServedHub } from '../../jobset/injection/agent-hub.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
-import { membershipOf, ownerKey } from '../../jobset/membership.ts';
+import { identityOf, membershipOf, ownerKey } from '../../jobset/membership.ts';
 import { EPOCH, JOBSET_NAME, REPLICATED_JOB_NAME } from '../../jobset/names.ts';
+import type { MemberSteps } from '../../jobset/progress/group-progress.ts';
+import { type GroupReport, groupReport } from '../../jobset/view/group-report.ts';
+import { silenceOf } from '../../jobset/view/silence.ts';
 import { defined } from '../../kube/json/defined.ts';
 import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
@@ -22,6 +26,7 @@ import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import type { PageAnswer, StreamAcceptor, StreamRequest } from '../../runtime/ports/stream.ts';
+import { GROUPS_BY_NAMESPACE } from '../tracking/caches.ts';
 import type { GroupTracker } from '../tracking/group-tracker.ts';
 import type { MemberFates } from '../tracking/member-fates.ts';
 import { LIVING, podsOf } from '../tracking/pod-reads.ts';
@@ -47,6 +52,8 @@ export interface HubConnection {
   readonly accept: StreamAcceptor;
   /** The members of the JobSet of the requesting member: `MemberReport[]`. */
   readonly listMembers: (request: StreamRequest) => Promise<PageAnswer>;
+  /** The groups in the namespace of the requesting member: `GroupReport[]`. */
+  readonly listGroups: (request: StreamRequest) => Promise<PageAnswer>;
   /** Called when we no longer lead. */
   readonly close: () => void;
 }
@@ -128,15 +135,23 @@ export function connectHub(
       for (const pod of tracker.podsOf(group)) yield reportOf(pod, hub, caches, nowMs, startMs);
     },
   });
+  const groupPages = new MemberPages({
+    clock,
+    reportsOf: (namespace) => groupsIn(namespace, hub, caches, tracker, clock),
+  });
   const budget = new PageBudget(clock);
+  const answerer =
+    (write: (member: HubMember) => Promise<Uint8Array>) =>
+    async (request: StreamRequest): Promise<PageAnswer> => {
+      const found = await identify(request);
+      if (found.kind === 'Refuse') return found;
+      return budget.answer(found.member, () => write(found.member));
+    };
   return {
     hub,
     accept,
-    listMembers: async (request) => {
-      const found = await identify(request);
-      if (found.kind === 'Refuse') return found;
-      return budget.answer(found.member, () => pages.page(groupOf(found.member)));
-    },
+    listMembers: answerer((member) => pages.page(groupOf(member))),
+    listGroups: answerer(({ namespace }) => groupPages.page(namespace)),
     close: () => {
       hub.close();
       stop();
@@ -147,6 +162,31 @@ export function connectHub(
 /** `ownerKey` of the JobSet. */
 function groupOf({ namespace, jobSet, jobSetUid: uid }: HubMember): string {
   return ownerKey({ namespace, name: jobSet.slice(namespace.length + 1), uid });
+}
+
+/** Those whose agents have streams: of others the hub knows nothing. */
+function* groupsIn(
+  namespace: string,
+  hub: Hub,
+  { jobSets }: Caches,
+  tracker: GroupTracker,
+  clock: Clock,
+): Iterable<GroupReport> {
+  for (const jobSet of jobSets.store.byIndex(GROUPS_BY_NAMESPACE, namespace)) {
+    const { uid } = jobSet.metadata;
+    if (hub.streamsOf(uid) === 0) continue;
+    const epoch = epochsOf(jobSet.status ?? {}).deprecated + 1;
+    const steps: MemberSteps[] = [];
+    const nowMs = clock.monotonic();
+    let announced = 0;
+    for (const pod of tracker.podsOf(ownerKey(identityOf(jobSet)))) {
+      if (pod.epoch === epoch) announced++;
+      const told = hub.hasStream(pod.uid) ? hub.progress.at(pod.uid, nowMs) : undefined;
+      if (told !== undefined) steps.push(told);
+    }
+    const silence = silenceOf(jobSet, steps, clock.now());
+    yield groupReport({ jobSet: uid, epoch, announced, silence }, clock.now());
+  }
 }
 
 function reportOf(

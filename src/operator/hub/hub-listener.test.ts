@@ -83,6 +83,7 @@ class Scene {
   }
 }
 
+const PAGE = { kind: 'Page', json: Buffer.from('[]'), over: () => undefined } as const;
 const REQUEST = { token: 'token', address: 'memory' };
 
 it('tells agents an address and authorities that fit its certificate, and waits for who decides', async () => {
@@ -94,10 +95,11 @@ it('tells agents an address and authorities that fit its certificate, and waits 
   expect(certificateFacts(scene.pair?.certificate ?? '')?.dnsNames).toEqual(['hub.system.svc']);
   expect(await scene.door?.accept(REQUEST)).toMatchObject({ kind: 'Refuse', status: 503 });
   expect(await scene.door?.listMembers(REQUEST)).toMatchObject({ status: 503 });
+  expect(await scene.door?.listGroups(REQUEST)).toMatchObject({ status: 503 });
   listener.serve({
     accept: () => Promise.resolve({ kind: 'Refuse', status: 401, reason: 'mine' }),
-    listMembers: () =>
-      Promise.resolve({ kind: 'Page', json: Buffer.from('[]'), over: () => undefined }),
+    listMembers: () => Promise.resolve(PAGE),
+    listGroups: () => Promise.resolve(PAGE),
   });
   expect(await scene.door?.accept(REQUEST)).toMatchObject({ reason: 'mine' });
   await scene.reached(listener.stop());

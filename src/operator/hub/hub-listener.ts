@@ -42,7 +42,7 @@ export interface HubListenerOptions {
 }
 
 /** The handlers behind the port. */
-export type HubDoor = Pick<HubConnection, 'accept' | 'listMembers'>;
+export type HubDoor = Pick<HubConnection, 'accept' | 'listMembers' | 'listGroups'>;
 
 export interface StreamPort {
   readonly url: string;
@@ -90,6 +90,7 @@ export async function startHubListener(options: HubListenerOptions): Promise<Hub
   const knock: HubDoor = {
     accept: (request) => (door ?? CLOSED_DOOR).accept(request),
     listMembers: (request) => (door ?? CLOSED_DOOR).listMembers(request),
+    listGroups: (request) => (door ?? CLOSED_DOOR).listGroups(request),
   };
   const keeper = new CertificateKeeper({
     ...options,
@@ -163,10 +164,9 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 
 const NOT_LEADING = 'this replica does not lead yet';
 
-const CLOSED_DOOR: HubDoor = {
-  accept: () => Promise.resolve({ kind: 'Refuse', status: 503, reason: NOT_LEADING }),
-  listMembers: () => Promise.resolve({ kind: 'Refuse', status: 503, reason: NOT_LEADING }),
-};
+const closed = () => Promise.resolve({ kind: 'Refuse', status: 503, reason: NOT_LEADING } as const);
+
+const CLOSED_DOOR: HubDoor = { accept: closed, listMembers: closed, listGroups: closed };
 
 function hostOf({ url, host }: HubListenerOptions): string {
   return url === undefined ? host : new URL(url).hostname.replace(/^\[|\]$/g, '');

@@ -1,11 +1,13 @@
-/** The pages of members of a JobSet. */
+/** The pages of members of a JobSet, and of the groups of a namespace. */
 import type { MemberReport } from '../../jobset/hub/member-report.ts';
+import type { GroupReport } from '../../jobset/view/group-report.ts';
 import { type Clock, sleep } from '../../runtime/ports/clock.ts';
 
 /** A page is JSON, written once for all that ask within a short time. */
 export interface MemberPagesOptions {
   readonly clock: Clock;
-  readonly reportsOf: (group: string) => Iterable<MemberReport>;
+  /** By `ownerKey` of the JobSet, or by namespace. */
+  readonly reportsOf: (of: string) => Iterable<MemberReport | GroupReport>;
 }
 
 const LIFETIME_MS = 1000;
@@ -26,21 +28,21 @@ interface Page {
 
 export class MemberPages {
   readonly #options: MemberPagesOptions;
-  /** By `ownerKey` of the JobSet, the oldest first. */
+  /** The oldest first. */
   readonly #pages = new Map<string, Page>();
 
   constructor(options: MemberPagesOptions) {
     this.#options = options;
   }
 
-  page(group: string): Promise<Uint8Array> {
-    const known = this.#pages.get(group);
+  page(of: string): Promise<Uint8Array> {
+    const known = this.#pages.get(of);
     const startedMs = this.#options.clock.monotonic();
     if (known !== undefined && startedMs < known.untilMs) return known.json;
-    this.#pages.delete(group);
-    const json = this.#write(group);
+    this.#pages.delete(of);
+    const json = this.#write(of);
     const page: Page = { json, byteLength: 0, untilMs: Number.POSITIVE_INFINITY };
-    this.#pages.set(group, page);
+    this.#pages.set(of, page);
     json.then(
       ({ byteLength }) => {
         const nowMs = this.#options.clock.monotonic();
@@ -49,7 +51,7 @@ export class MemberPages {
         page.byteLength = byteLength;
         this.#forgetOldest();
       },
-      () => this.#pages.delete(group),
+      () => this.#pages.delete(of),
     );
     return json;
   }
@@ -57,17 +59,17 @@ export class MemberPages {
   #forgetOldest(): void {
     let bytes = 0;
     for (const { byteLength } of this.#pages.values()) bytes += byteLength;
-    for (const [group, { byteLength }] of this.#pages) {
+    for (const [of, { byteLength }] of this.#pages) {
       if (this.#pages.size <= MAX_PAGES && bytes <= MAX_KEPT_BYTES) return;
-      if (this.#pages.size > 1) this.#pages.delete(group);
+      if (this.#pages.size > 1) this.#pages.delete(of);
       bytes -= byteLength;
     }
   }
 
-  async #write(group: string): Promise<Uint8Array> {
+  async #write(of: string): Promise<Uint8Array> {
     const slices: string[] = [];
     let slice: string[] = [];
-    for (const report of this.#options.reportsOf(group)) {
+    for (const report of this.#options.reportsOf(of)) {
       slice.push(JSON.stringify(report));
       if (slice.length < SLICE) continue;
       slices.push(slice.join());

@@ -6,7 +6,8 @@ import { JOBSET_NAME } from '../../../jobset/names.ts';
 import { type OverviewRow, overviewRow, podCounts } from '../../../jobset/view/overview.ts';
 import type { Stored } from '../../../kube/meta.ts';
 import { JOBS, type Job } from '../../../kube/objects/job.ts';
-import type { Timer } from '../../../runtime/ports/clock.ts';
+import { pause, type Timer } from '../../../runtime/ports/clock.ts';
+import type { HeardGroups, HubGroups } from '../../jobset-list/hub-groups.ts';
 import { Coalesced } from '../streams/coalesced.ts';
 import type { Publisher, Source } from '../streams/feed.ts';
 import { Followed, type Surroundings } from '../streams/followed.ts';
@@ -23,6 +24,15 @@ export interface Scope {
   readonly firstLook?: FirstLook;
 }
 
+export interface OverviewOptions extends Surroundings {
+  readonly scope: Scope;
+  readonly hub: Pick<HubGroups, 'ask' | 'close'>;
+}
+
+/** What members tell the hub has no watch, so it is polled. */
+const ASK_INTERVAL_MS = 3000;
+/** Until JobSets are known. */
+const FIRST_ASK_MS = 200;
 /** Goodput changes by itself. */
 const REFRESH_MS = 10_000;
 const OWNER = 'owner';
@@ -34,8 +44,7 @@ interface Followers {
 }
 
 export class OverviewSource implements Source<OverviewMessage> {
-  readonly #surroundings: Surroundings;
-  readonly #scope: Scope;
+  readonly #options: OverviewOptions;
   readonly #publish: (message: OverviewMessage) => void;
   readonly #coalesced: Coalesced;
   readonly #leaveHealth: () => void;
@@ -46,15 +55,18 @@ export class OverviewSource implements Source<OverviewMessage> {
   /** Namespaces and names of what may have changed since; undefined: all. */
   #dirty: Set<string> | undefined;
   #refresh: Timer;
+  #heard: HeardGroups = new Map();
+  readonly #stopping = new AbortController();
 
-  constructor(surroundings: Surroundings, scope: Scope, publisher: Publisher<OverviewMessage>) {
-    this.#surroundings = surroundings;
-    this.#scope = scope;
+  constructor(options: OverviewOptions, publisher: Publisher<OverviewMessage>) {
+    const { clock, health, scope } = options;
+    this.#options = options;
     this.#publish = publisher.publish;
-    this.#coalesced = new Coalesced(surroundings.clock, () => this.#tell());
-    this.#leaveHealth = surroundings.health.follow({ changed: () => this.#coalesced.ask() });
+    this.#coalesced = new Coalesced(clock, () => this.#tell());
+    this.#leaveHealth = health.follow({ changed: () => this.#coalesced.ask() });
     this.#followers = this.#follow(scope.namespace);
     this.#refresh = this.#refreshLater();
+    void this.#askAgainAndAgain();
   }
 
   snapshot(): readonly OverviewMessage[] {
@@ -67,11 +79,21 @@ export class OverviewSource implements Source<OverviewMessage> {
     this.#refresh.cancel();
     this.#coalesced.stop();
     this.#leaveHealth();
+    this.#stopping.abort(new Error('nobody looks any more'));
+    this.#options.hub.close();
     await stopped(this.#followers);
   }
 
   #follow(namespace: string | undefined): Followers {
-    const common = { ...this.#surroundings, namespace, onState: () => this.#stateChanged() };
+    const { clock, client, random, health } = this.#options;
+    const common = {
+      clock,
+      client,
+      random,
+      health,
+      namespace,
+      onState: () => this.#stateChanged(),
+    };
     const jobSetChanged = ({ metadata }: Stored<JobSet>): void =>
       this.#changed(`${metadata.namespace}/${metadata.name}`);
     const jobChanged = (job: Stored<Job>): void => {
@@ -108,10 +130,32 @@ export class OverviewSource implements Source<OverviewMessage> {
   }
 
   #refreshLater(): Timer {
-    return this.#surroundings.clock.setTimer(REFRESH_MS, () => {
+    return this.#options.clock.setTimer(REFRESH_MS, () => {
       this.#stateChanged();
       this.#refresh = this.#refreshLater();
     });
+  }
+
+  async #askAgainAndAgain(): Promise<void> {
+    const { clock, hub } = this.#options;
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      const { informer } = this.#followers.jobSets;
+      const heard = await hub.ask([...informer.store.values()], signal).catch(() => this.#heard);
+      if (signal.aborted) return;
+      this.#hear(heard);
+      await pause(clock, informer.hasSynced() ? ASK_INTERVAL_MS : FIRST_ASK_MS, signal);
+    }
+  }
+
+  #hear(heard: HeardGroups): void {
+    const before = this.#heard;
+    this.#heard = heard;
+    for (const { metadata } of this.#followers.jobSets.informer.store.values()) {
+      const [old, now] = [before.get(metadata.uid), heard.get(metadata.uid)];
+      if (JSON.stringify(old) === JSON.stringify(now)) continue;
+      this.#changed(`${metadata.namespace}/${metadata.name}`);
+    }
   }
 
   #tell(): void {
@@ -119,9 +163,9 @@ export class OverviewSource implements Source<OverviewMessage> {
     const { jobSets, namespace, jobs } = this.#followers;
     if (jobSets.informer.hasSynced() && jobSets.refusal === undefined) this.#tellRows();
     const problems = overviewProblems({
-      health: this.#surroundings.health.problem,
+      health: this.#options.health.problem,
       namespace,
-      isNarrowed: namespace !== this.#scope.namespace,
+      isNarrowed: namespace !== this.#options.scope.namespace,
       jobSets: jobSets.refusal,
       jobs: jobs.refusal,
       count: jobSets.informer.store.size,
@@ -136,7 +180,7 @@ export class OverviewSource implements Source<OverviewMessage> {
     const { jobSets, namespace } = this.#followers;
     if (jobSets.refusal?.code !== 403 || namespace !== undefined) return;
     void stopped(this.#followers);
-    this.#followers = this.#follow(this.#scope.fallback);
+    this.#followers = this.#follow(this.#options.scope.fallback);
     this.#told = undefined;
     this.#dirty = undefined;
   }
@@ -157,7 +201,7 @@ export class OverviewSource implements Source<OverviewMessage> {
   }
 
   #all(rows: Rows): OverviewMessage {
-    return { type: 'Rows', rows: [...rows.values()], firstLook: this.#scope.firstLook };
+    return { type: 'Rows', rows: [...rows.values()], firstLook: this.#options.scope.firstLook };
   }
 
   #rows(told: Rows | undefined): Rows {
@@ -183,7 +227,8 @@ export class OverviewSource implements Source<OverviewMessage> {
     const isKnown = informer.hasSynced() && refusal === undefined;
     const jobs = informer.store.byIndex(OWNER, ownerKey(identityOf(jobSet)));
     const pods = isKnown ? podCounts(jobs) : null;
-    return overviewRow(jobSet, pods, this.#surroundings.clock.now());
+    const heard = this.#heard.get(jobSet.metadata.uid);
+    return overviewRow(jobSet, pods, this.#options.clock.now(), heard);
   }
 }
 

@@ -1,0 +1,29 @@
+/** A Pod's port that an API server forwards. */
+import { createHeaderInflater } from '../../cluster/node/adapters/header-inflater.ts';
+import {
+  ServerSession,
+  type SpdyStream,
+} from '../../cluster/node/streaming/spdy/server-session.ts';
+import { channelPair } from '../../runtime/byte-channel.ts';
+import type { HttpResponse } from '../../runtime/ports/transport.ts';
+
+/** An API server that forwards to an agent with this answer. */
+export function forwarding(answer: string): HttpResponse {
+  const [near, far] = channelPair();
+  const streams: SpdyStream[] = [];
+  const session = new ServerSession(far, {
+    inflater: createHeaderInflater(),
+    maxStreams: 2,
+    onStream: (stream) => {
+      streams.push(stream);
+      const [error, data] = streams;
+      if (error === undefined || data === undefined) return;
+      void data.channel.write(Buffer.from(answer)).then(() => {
+        data.channel.end();
+        error.channel.end();
+      });
+    },
+  });
+  void session.run();
+  return { status: 101, headers: {}, body: new Uint8Array(), channel: near };
+}
