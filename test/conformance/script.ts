@@ -22,6 +22,7 @@ import type { ScriptedRequest } from './scripted-request.ts';
 import { SMALL_KIND_REQUESTS } from './small-kind-requests.ts';
 import { WARNING_REQUESTS } from './warning-requests.ts';
 import { WIDGET_REQUESTS, WIDGETS } from './widget-requests.ts';
+import { WORKLOAD_REQUESTS } from './workload-requests.ts';
 
 /** The definition that must be served before some requests make sense. */
 export interface ScriptPart {
@@ -44,6 +45,7 @@ export const SCRIPT: readonly ScriptPart[] = [
       ...JOB_REFUSALS,
       ...WARNING_REQUESTS,
       ...SMALL_KIND_REQUESTS,
+      ...WORKLOAD_REQUESTS,
       ...LIST_REQUESTS,
       ...ACCESS_REQUESTS,
       ...DEFINITION_REQUESTS,

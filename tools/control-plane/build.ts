@@ -21,6 +21,26 @@ export const FEATURE_GATES: Readonly<Record<KubernetesVersion, FeatureGates>> = 
   '1.35.4': { NodeDeclaredFeatures: true, RestartAllContainersOnContainerExits: true },
   '1.34.4': { ContainerRestartRules: true },
 };
+
+/** An API that is off by default, with the gates of its fields. */
+export interface AlphaApi {
+  readonly groupVersion: string;
+  readonly featureGates: FeatureGates;
+}
+
+/** What the API server serves besides. Nothing acts on it: the other processes do not have these gates. */
+export const ALPHA_APIS: Readonly<Partial<Record<KubernetesVersion, AlphaApi>>> = {
+  '1.36.3': {
+    groupVersion: 'scheduling.k8s.io/v1alpha2',
+    featureGates: {
+      DRAWorkloadResourceClaims: true,
+      GangScheduling: true,
+      GenericWorkload: true,
+      TopologyAwareWorkloadScheduling: true,
+      WorkloadAwarePreemption: true,
+    },
+  },
+};
 const COMPONENTS = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
 
 /** Paths of programs. */

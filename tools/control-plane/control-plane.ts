@@ -17,7 +17,7 @@ import {
   createCertificateAuthority,
   issueCertificate,
 } from '../../src/runtime/adapters/tls/certificates.ts';
-import type { Binaries, FeatureGates } from './build.ts';
+import type { AlphaApi, Binaries, FeatureGates } from './build.ts';
 
 export interface ControlPlane {
   readonly kubeconfig: string;
@@ -42,9 +42,8 @@ export async function startControlPlane(
   binaries: Binaries,
   directory: string,
   featureGates: FeatureGates = {},
+  alphaApi?: AlphaApi,
 ): Promise<ControlPlane> {
-  const gates = Object.entries(featureGates).map(([name, isOn]) => `${name}=${isOn}`);
-  const features = gates.length === 0 ? {} : { 'feature-gates': gates.join(',') };
   const processes = new Processes(directory);
   try {
     const [api, client, peer] = await freePorts(3, systemRandom);
@@ -83,7 +82,8 @@ export async function startControlPlane(
       'allow-privileged': 'true',
       // The address of a Service does not lead to its endpoints here.
       'enable-aggregator-routing': 'true',
-      ...features,
+      ...gateFlags({ ...featureGates, ...alphaApi?.featureGates }),
+      ...(alphaApi === undefined ? {} : { 'runtime-config': `${alphaApi.groupVersion}=true` }),
     });
     await untilReady(kubeconfig);
     processes.start('kube-controller-manager', binaries['kube-controller-manager'], {
@@ -101,13 +101,18 @@ export async function startControlPlane(
       kubeconfig,
       'leader-elect': 'false',
       'secure-port': '0',
-      ...features,
+      ...gateFlags(featureGates),
     });
     return { kubeconfig, stop: () => processes.stop() };
   } catch (error) {
     await processes.stop();
     throw error;
   }
+}
+
+function gateFlags(featureGates: FeatureGates): Readonly<Record<string, string>> {
+  const gates = Object.entries(featureGates).map(([name, isOn]) => `${name}=${isOn}`);
+  return gates.length === 0 ? {} : { 'feature-gates': gates.join(',') };
 }
 
 function writeCredentials(directory: string, server: string) {

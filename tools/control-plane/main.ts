@@ -17,7 +17,13 @@ import { delimiter, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { isGoInstalled } from '../go-module.ts';
 import { buildHelm, isHelmBuilt } from '../helm/program.ts';
-import { buildControlPlane, FEATURE_GATES, isBuilt, KUBERNETES_VERSIONS } from './build.ts';
+import {
+  ALPHA_APIS,
+  buildControlPlane,
+  FEATURE_GATES,
+  isBuilt,
+  KUBERNETES_VERSIONS,
+} from './build.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
 import { inOwnNetwork, SERVICE_ADDRESS } from './own-network.ts';
 
@@ -73,7 +79,8 @@ async function main(): Promise<number> {
   const running: ControlPlane[] = [];
   try {
     for (const directory of directories) {
-      running.push(await startControlPlane(binaries, directory, FEATURE_GATES[version]));
+      const gates = FEATURE_GATES[version];
+      running.push(await startControlPlane(binaries, directory, gates, ALPHA_APIS[version]));
     }
     const kubeconfig = running[0]?.kubeconfig ?? '';
     report(`Kubernetes ${version} runs, ${copies} times; KUBECONFIG=${kubeconfig}`);

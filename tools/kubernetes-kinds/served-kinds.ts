@@ -35,6 +35,8 @@ export const SERVED_ROOTS = [
   'io.k8s.api.rbac.v1.ClusterRoleBinding',
   'io.k8s.api.rbac.v1.Role',
   'io.k8s.api.rbac.v1.RoleBinding',
+  'io.k8s.api.scheduling.v1alpha2.PodGroup',
+  'io.k8s.api.scheduling.v1alpha2.Workload',
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition',
   'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions',
   'io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta',

@@ -167,6 +167,16 @@ export const KIND_AMENDMENTS: Amendments = {
     ClusterRole: { rules: NULLABLE },
     Role: { rules: NULLABLE },
   },
+  'io.k8s.api.scheduling.v1alpha2': {
+    PodGroup: { '': 'Pods that are scheduled as a whole.', spec: EMPTY },
+    PodGroupSpec: {
+      podGroupTemplateRef: NULLABLE,
+      schedulingConstraints: NULLABLE,
+      priority: zero(0),
+    },
+    PodGroupTemplate: { schedulingConstraints: NULLABLE },
+    Workload: { '': 'Which groups of Pods a workload consists of.', spec: EMPTY },
+  },
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1': {
     CustomResourceConversion: { strategy: only('None', 'Webhook') },
     CustomResourceDefinition: {

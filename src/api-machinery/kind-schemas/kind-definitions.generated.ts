@@ -654,6 +654,66 @@ Subject map=atomic
  name! string
  namespace string
 `,
+  'io.k8s.api.scheduling.v1alpha2': `
+GangSchedulingPolicy
+ minCount! int32
+PodGroup
+ kind string
+ apiVersion string
+ metadata io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta
+ spec! PodGroupSpec
+ status PodGroupStatus
+PodGroupResourceClaim
+ name! string
+ resourceClaimName string
+ resourceClaimTemplateName string
+PodGroupResourceClaimStatus
+ name! string
+ resourceClaimName string
+PodGroupSchedulingConstraints
+ topology [TopologyConstraint] list=atomic
+PodGroupSchedulingPolicy
+ basic object
+ gang GangSchedulingPolicy
+PodGroupSpec
+ podGroupTemplateRef PodGroupTemplateReference
+ schedulingPolicy! PodGroupSchedulingPolicy
+ schedulingConstraints PodGroupSchedulingConstraints
+ resourceClaims [PodGroupResourceClaim] list=map keys=name patch=merge,retainKeys patchKey=name
+ disruptionMode 'Pod'|'PodGroup' default="Pod"
+ priorityClassName string
+ priority int32
+PodGroupStatus
+ conditions [io.k8s.apimachinery.pkg.apis.meta.v1.Condition] list=map keys=type patch=merge patchKey=type
+ resourceClaimStatuses [PodGroupResourceClaimStatus] list=map keys=name patch=merge,retainKeys patchKey=name
+PodGroupTemplate
+ name! string
+ schedulingPolicy! PodGroupSchedulingPolicy
+ schedulingConstraints PodGroupSchedulingConstraints
+ resourceClaims [PodGroupResourceClaim] list=map keys=name patch=merge,retainKeys patchKey=name
+ disruptionMode 'Pod'|'PodGroup'
+ priorityClassName string
+ priority int32
+PodGroupTemplateReference
+ workload WorkloadPodGroupTemplateReference
+TopologyConstraint
+ key! string
+TypedLocalObjectReference
+ apiGroup string
+ kind! string
+ name! string
+Workload
+ kind string
+ apiVersion string
+ metadata io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta
+ spec! WorkloadSpec
+WorkloadPodGroupTemplateReference
+ workloadName! string
+ podGroupTemplateName! string
+WorkloadSpec
+ controllerRef TypedLocalObjectReference
+ podGroupTemplates! [PodGroupTemplate] list=map keys=name
+`,
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1': `
 CustomResourceColumnDefinition
  name! string

@@ -260,6 +260,23 @@ RoleBinding metadata subjects roleRef
 RoleRef apiGroup kind name
 Subject kind apiGroup? name namespace?
 `,
+  'io.k8s.api.scheduling.v1alpha2': `
+GangSchedulingPolicy minCount
+PodGroup metadata spec status
+PodGroupResourceClaim name resourceClaimName resourceClaimTemplateName
+PodGroupResourceClaimStatus name resourceClaimName
+PodGroupSchedulingConstraints topology
+PodGroupSchedulingPolicy basic gang
+PodGroupSpec podGroupTemplateRef schedulingPolicy schedulingConstraints resourceClaims disruptionMode priorityClassName? priority
+PodGroupStatus conditions resourceClaimStatuses
+PodGroupTemplate name schedulingPolicy schedulingConstraints resourceClaims disruptionMode priorityClassName? priority
+PodGroupTemplateReference workload
+TopologyConstraint key
+TypedLocalObjectReference apiGroup? kind name
+Workload metadata spec
+WorkloadPodGroupTemplateReference workloadName podGroupTemplateName
+WorkloadSpec controllerRef podGroupTemplates
+`,
   'io.k8s.apimachinery.pkg.apis.meta.v1': `
 Condition type status observedGeneration? lastTransitionTime:T reason message
 DeleteOptions gracePeriodSeconds preconditions orphanDependents propagationPolicy dryRun ignoreStoreReadErrorWithClusterBreakingPotential

@@ -11,6 +11,7 @@ import { NODE_KIND } from './kinds/nodes.ts';
 import { PERSISTENT_VOLUME_CLAIM_KIND } from './kinds/persistent-volume-claims.ts';
 import { POD_KIND } from './kinds/pods.ts';
 import { RBAC_KINDS } from './kinds/rbac.ts';
+import { POD_GROUP_KIND, WORKLOAD_KIND } from './kinds/scheduling.ts';
 import { ENDPOINT_SLICE_KIND, SERVICE_KIND } from './kinds/services.ts';
 import { WEBHOOK_CONFIGURATION_KINDS } from './kinds/webhook-configurations.ts';
 import { type BuiltInKind, servedBuiltIn } from './resources/built-in-kind.ts';
@@ -34,6 +35,8 @@ export const BUILT_IN_KINDS: readonly BuiltInKind[] = [
   LEASE_KIND,
   ENDPOINT_SLICE_KIND,
   EVENT_KIND,
+  POD_GROUP_KIND,
+  WORKLOAD_KIND,
   ...RBAC_KINDS,
   ...WEBHOOK_CONFIGURATION_KINDS,
 ];

@@ -7,6 +7,7 @@ import { CORE_EVENT_TABLE } from './event-table.ts';
 import { JOB_TABLE } from './job-table.ts';
 import { NODE_KIND } from './nodes.ts';
 import { POD_TABLE } from './pod-table.ts';
+import { POD_GROUP_KIND } from './scheduling.ts';
 
 const NOW = Date.parse('2026-01-01T01:00:00Z');
 
@@ -238,5 +239,20 @@ describe('the table of Nodes', () => {
       Roles: 'control-plane',
       Version: '<unknown>',
     });
+  });
+});
+
+describe('the table of PodGroups', () => {
+  const scheduled = (status: string) => ({ type: 'PodGroupScheduled', status });
+  const disrupted = { type: 'DisruptionTarget', status: 'True', reason: 'PreemptionByScheduler' };
+
+  it.each([
+    ['Pending', []],
+    ['Scheduled', [scheduled('True')]],
+    ['Unschedulable', [scheduled('False')]],
+    ['PreemptionByScheduler', [scheduled('True'), disrupted]],
+  ])('shows %s', (state, conditions) => {
+    const group = stored({ spec: { schedulingPolicy: { basic: {} } }, status: { conditions } });
+    expect(row(POD_GROUP_KIND.table, group)).toMatchObject({ Policy: 'Basic', Status: state });
   });
 });
