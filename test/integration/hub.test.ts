@@ -341,7 +341,7 @@ describe('progress', () => {
     await group.cluster.clock.advance(30_000);
     expect(await wordsNow()).toBe('Running');
     await group.cluster.clock.advance(570_000);
-    expect(await wordsNow()).toMatch(/^Hung\? no step for 10m since the release$/);
+    expect(await wordsNow()).toBe('Running, no step for 10m since the release');
     for (const slot of ['w/0', 'w/1', 'w/2']) group.report(slot, '1');
     await group.cluster.clock.advance(7000);
     expect(await wordsNow()).toBe('Running');

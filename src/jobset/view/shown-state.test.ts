@@ -96,7 +96,8 @@ describe('the state of a JobSet in words', () => {
     ['Running, silent 99s', { [PROGRESS_TIMEOUT]: 'Auto' }, [{ silentMs: 99_000 }]],
     ['Running, silent 99s', TEN, [{ silentMs: 99_000, phase: 'evaluate' }]],
     ['Hung? silent 10m', {}, [{ silentMs: 600_000 }]],
-    ['Hung? no step for 10m since the release', {}, []],
+    ['Running, no step for 10m since the release', {}, []],
+    ['Hung? no step for 10m since the release', { [PROGRESS_TIMEOUT]: 'Auto' }, []],
     ['Hung? no step for 10m of 20m since the release', TEN, []],
     ['Running, no step for 10m of 30m since the release', { [FIRST_PROGRESS_TIMEOUT]: '30m' }, []],
     // What they reported of the epoch before.

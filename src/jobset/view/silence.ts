@@ -55,7 +55,11 @@ export function silenceOf(
   if (current.length === 0) {
     const leastMs = firstProgressTimeout === undefined ? FIRST_STEP_MS : REPORT_NOISE_MS;
     if (releasedForMs <= leastMs) return undefined;
-    return { ...silence(releasedMs, releasedForMs, firstProgressTimeout), isSinceRelease: true };
+    const told = silence(releasedMs, releasedForMs, firstProgressTimeout);
+    // A program that never reports steps is not known to hang.
+    const isExpected =
+      members.length > 0 || (firstProgressTimeout ?? progressTimeout) !== undefined;
+    return { ...told, isLong: told.isLong && isExpected, isSinceRelease: true };
   }
   const longest = current.reduce((one, other) => (one.silentMs >= other.silentMs ? one : other));
   const { stepsPerSecond = 0 } = groupProgress(current);
