@@ -14,7 +14,12 @@ import {
 } from '../../jobset/names.ts';
 import { memoryWeight } from '../../kube/json/memory-weight.ts';
 import type { Stored } from '../../kube/meta.ts';
-import type { Job, JobSpec, PodFailurePolicyRule } from '../../kube/objects/job.ts';
+import type {
+  Job,
+  JobSpec,
+  PodFailurePolicy,
+  PodFailurePolicyRule,
+} from '../../kube/objects/job.ts';
 import type { PodTemplateSpec } from '../../kube/objects/pod.ts';
 import { keptJobs } from './kept-job.ts';
 
@@ -196,6 +201,14 @@ test.each<[string, PodFailurePolicyRule]>([
   const job = jobWith({ podFailurePolicy: { rules: [rule] } });
   const kept = keptJobs()(job).spec;
   expect(toleratesReplacement(kept)).toBe(toleratesReplacement(job.spec));
+});
+
+test.each([
+  ['no rules', { rules: null }],
+  ['no conditions', { rules: [{ action: 'FailJob', onPodConditions: null }] }],
+])('an API server may tell an empty list of a policy as null: %s', (_, policy) => {
+  const job = jobWith({ podFailurePolicy: policy as unknown as PodFailurePolicy });
+  expect(toleratesReplacement(keptJobs()(job).spec)).toBe(true);
 });
 
 test('Jobs with the same template share what is kept of it', () => {

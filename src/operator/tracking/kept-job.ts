@@ -24,7 +24,7 @@ import {
 import { defined } from '../../kube/json/defined.ts';
 import type { Stored } from '../../kube/meta.ts';
 import { DISRUPTION_TARGET } from '../../kube/objects/disruption.ts';
-import type { Job, JobSpec } from '../../kube/objects/job.ts';
+import type { Job, PodFailurePolicy, PodFailurePolicyRule } from '../../kube/objects/job.ts';
 import type { Container, PodTemplateSpec, Volume } from '../../kube/objects/pod.ts';
 import { beginningOf, boundedMetadata, sharedValues, valuesOf } from './bounded-metadata.ts';
 
@@ -71,14 +71,16 @@ export function keptJobs(shared = sharedValues()): (job: Stored<Job>) => Stored<
   };
 }
 
-/** What `toleratesReplacement` reads of it. */
-function keptPolicy({
-  rules,
-}: NonNullable<JobSpec['podFailurePolicy']>): NonNullable<JobSpec['podFailurePolicy']> {
+/**
+ * What `toleratesReplacement` reads of it. An API server returns an empty list of rules as null, and
+ * some versions one of conditions, so a Job of any tenant may have that.
+ */
+function keptPolicy(policy: PodFailurePolicy): PodFailurePolicy {
+  const rules: readonly PodFailurePolicyRule[] | null = policy.rules;
   return {
-    rules: rules.map(({ action, onExitCodes, onPodConditions = [] }) => ({
+    rules: (rules ?? []).map(({ action, onExitCodes, onPodConditions }) => ({
       action,
-      onPodConditions: onPodConditions
+      onPodConditions: (onPodConditions ?? [])
         .filter(({ type }) => type === DISRUPTION_TARGET)
         .map(({ type, status }) => ({ type, ...defined({ status }) })),
       ...(onExitCodes && {
