@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { JOBSETS, type JobSetSpec, type JobSetStatus } from '../../src/jobset/jobset.ts';
 import { STATUS_RESTORES_PER_HOUR } from '../../src/jobset/status/stripped-status.ts';
+import { TransportError } from '../../src/runtime/ports/transport.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { TrainingGroup } from './training-group.fixture.ts';
 
@@ -90,6 +91,20 @@ test('a client that goes on is given in to, and gets another chance an hour late
   await updateStatus();
   await group.cluster.clock.advance(CALM_MS);
   expect(await status()).toEqual(before);
+});
+
+test('writes that an API server loses for a while cost no chance', async () => {
+  const before = await status();
+  let losses = 2 * STATUS_RESTORES_PER_HOUR;
+  group.operatorClient.beforeWrite = ({ what }) => {
+    if (what !== 'update jobsets/status' || losses-- <= 0) return;
+    throw new TransportError('lost', { code: 'ECONNRESET' });
+  };
+  await updateStatus();
+  await group.cluster.clock.advance(2 * CALM_MS);
+  expect(losses).toBeLessThanOrEqual(0);
+  expect(await status()).toEqual(before);
+  expect(await events('TakenOver')).toBe(0);
 });
 
 test('an operator that begins after that cannot know what was there', async () => {

@@ -44,7 +44,7 @@ export class KeptStatus {
     return undefined;
   }
 
-  /** The write of what was restored has failed, and is tried again. */
+  /** The write of what was restored has failed for a reason that passes, and is tried again. */
   notRestored(): void {
     this.#budget?.giveBack();
   }

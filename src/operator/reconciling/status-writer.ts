@@ -8,6 +8,7 @@ import { asRecorded } from '../../jobset/overrides/recorded-annotations.ts';
 import type { Stored } from '../../kube/meta.ts';
 import { isReason } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client/client.ts';
+import { isPassing } from '../../runtime/client/passing-failures.ts';
 import type { OwnWrites } from '../../runtime/informer/own-writes.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Hub } from '../hub/hub.ts';
@@ -48,7 +49,7 @@ export class StatusWriter {
       this.#reports.statusRestored(jobSet, restored.fields);
       return written;
     } catch (error) {
-      if (isReason(error, 'Conflict')) memory.status.notRestored();
+      if (isPassing(error)) memory.status.notRestored();
       throw error;
     }
   }
