@@ -3,6 +3,8 @@ import { storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import { inquire } from './inquiries.ts';
+import { StartLooks } from './start-looks.ts';
+import { StartMemory } from './start-memory.ts';
 
 type Sources = Parameters<typeof inquire>[2];
 
@@ -12,11 +14,42 @@ test('a look at a Pod that does not start holds a failure up for a second at mos
     new Promise((_resolve, reject) => {
       signal?.addEventListener('abort', () => reject(signal.reason));
     });
-  const memory = { starts: { looked: () => undefined } };
-  const sources = { client: { list }, clock, memory } as unknown as Sources;
+  const memory = { starts: new StartMemory() };
+  const startLooks = new StartLooks(clock);
+  const sources = { client: { list }, clock, startLooks, memory } as unknown as Sources;
   const question = { kind: 'HeldPod', pod: undefined } as const;
   const { signal } = new AbortController();
-  const asked = inquire(question, storedJobSet({ replicatedJobs: [] }), sources, signal);
+  const jobSet = storedJobSet({ replicatedJobs: [] });
+  const asked = inquire(question, jobSet, sources, signal);
+  const other = await inquire(question, jobSet, sources, signal);
+  expect(other, 'one that comes meanwhile does not wait').toEqual({ answers: { heldPod: {} } });
   await clock.advance(1000);
   expect(await asked).toEqual({ answers: { heldPod: {} } });
+});
+
+test('JobSets of one namespace that wait in thousands read few Pods, and leave some to others', async () => {
+  const clock = new VirtualClock();
+  let reads = 0;
+  const list = (): Promise<unknown> => {
+    reads++;
+    return Promise.resolve({ items: [], metadata: {} });
+  };
+  const startLooks = new StartLooks(clock);
+  const lookIn = async (namespace: string): Promise<void> => {
+    const memory = { starts: new StartMemory() };
+    const sources = { client: { list }, clock, startLooks, memory } as unknown as Sources;
+    const { metadata, ...rest } = storedJobSet({ replicatedJobs: [] });
+    const jobSet = { ...rest, metadata: { ...metadata, namespace } };
+    const question = { kind: 'HeldPod', pod: undefined } as const;
+    await inquire(question, jobSet, sources, new AbortController().signal);
+    expect(memory.starts.look(clock.now()).sinceLookMs, 'the next try is later').toBe(0);
+  };
+  for (let second = 0; second < 10; second++) {
+    for (let i = 0; i < 300; i++) await lookIn('crowd');
+    await clock.advance(1000);
+  }
+  expect(reads).toBeLessThanOrEqual(70);
+  reads = 0;
+  await lookIn('other');
+  expect(reads).toBe(1);
 });

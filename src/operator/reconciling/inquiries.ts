@@ -28,11 +28,12 @@ import type { PodVersions } from '../tracking/pod-versions.ts';
 import { failedStarts, findFailedPod, findWitness, startOfEpoch } from './failed-pod-reads.ts';
 import type { ImageVolumes } from './image-volumes.ts';
 import type { JobSetMemory } from './jobset-memory.ts';
+import type { StartLooks } from './start-looks.ts';
 
 export async function inquire(
   question: Question,
   jobSet: Stored<JobSet>,
-  { client, clock, versions, imageVolumes, tracker, fates, memory }: Sources,
+  { client, clock, versions, imageVolumes, startLooks, tracker, fates, memory }: Sources,
   signal: AbortSignal,
 ): Promise<Inquiry> {
   const sinceMs = startOfEpoch(jobSet);
@@ -89,7 +90,14 @@ export async function inquire(
       };
     }
     case 'HeldPod': {
-      const pod = await heldPod(question.pod, jobSet, client, clock, signal);
+      const look = startLooks.look(namespaceOf(jobSet.metadata), () =>
+        heldPod(question.pod, jobSet, client, clock, signal),
+      );
+      if (look === undefined) {
+        memory.starts.putOff(clock.now());
+        return { answers: { heldPod: {} } };
+      }
+      const pod = await look;
       const hold = pod && podHold(pod);
       const name = pod?.metadata.name;
       memory.starts.looked(pod && hold !== undefined, clock.now());
@@ -109,6 +117,7 @@ export interface Sources {
   readonly clock: Clock;
   readonly versions: PodVersions;
   readonly imageVolumes: ImageVolumes;
+  readonly startLooks: StartLooks;
   readonly tracker: GroupTracker;
   readonly fates: MemberFates;
   readonly memory: JobSetMemory;

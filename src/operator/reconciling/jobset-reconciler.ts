@@ -47,6 +47,7 @@ import { createImageVolumes, type ImageVolumes } from './image-volumes.ts';
 import { inquire } from './inquiries.ts';
 import { JobSetMemory, MAX_NOTICES_PER_EPOCH, toldMembers } from './jobset-memory.ts';
 import { Reports } from './reports.ts';
+import { StartLooks } from './start-looks.ts';
 import { StatusWriter } from './status-writer.ts';
 
 export interface ReconcilerOptions extends RecordingSources {
@@ -71,11 +72,12 @@ export interface ReconcilerOptions extends RecordingSources {
 }
 
 /** A plan asks at most one question of each kind, and looks at a few Pods with notices. */
-const MAX_QUESTIONS = 14 + MAX_NOTICES_PER_EPOCH;
+const MAX_QUESTIONS = 15 + MAX_NOTICES_PER_EPOCH;
 
 export class JobSetReconciler {
   readonly #options: ReconcilerOptions;
   readonly #imageVolumes: ImageVolumes;
+  readonly #startLooks: StartLooks;
   readonly #ownJobSets: OwnWrites<JobSet>;
   /** By UID of the JobSet. */
   readonly #memories = new Map<string, JobSetMemory>();
@@ -86,6 +88,7 @@ export class JobSetReconciler {
     this.#options = options;
     this.#reports = new Reports(options);
     this.#imageVolumes = createImageVolumes(options.client, options.clock);
+    this.#startLooks = new StartLooks(options.clock);
     this.#ownJobSets = new OwnWrites(options.informers.jobSets.store);
     this.#statuses = new StatusWriter(options, this.#ownJobSets, this.#reports);
   }
@@ -209,7 +212,8 @@ export class JobSetReconciler {
         memory.sawStrays(strays);
         return { snapshot, made, lookAgainMs };
       }
-      const sources = { ...this.#options, imageVolumes: this.#imageVolumes, memory };
+      const ours = { imageVolumes: this.#imageVolumes, startLooks: this.#startLooks, memory };
+      const sources = { ...this.#options, ...ours };
       const inquiry = await inquire(question, jobSet, sources, signal);
       if (inquiry.fresh !== undefined) {
         jobSet = asRecorded(inquiry.fresh);

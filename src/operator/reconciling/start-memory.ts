@@ -46,6 +46,11 @@ export class StartMemory {
     };
   }
 
+  /** No Pod may be looked for now. */
+  putOff(nowMs: number): void {
+    this.#readMs = nowMs;
+  }
+
   /** A Pod was looked for; undefined: none was found, or not in time. */
   looked(isHeld: boolean | undefined, nowMs: number): void {
     this.#readMs = nowMs;

@@ -1,0 +1,31 @@
+/**
+ * How often Pods are read to say why members do not start. Thousands of JobSets may wait for nodes, and
+ * restarts need the API server, and those who reconcile, more.
+ */
+import { KeyedBudget } from '../../runtime/keyed-budget.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import { type Rate, TokenBucket } from '../../runtime/token-bucket.ts';
+
+const NAMESPACE_LOOKS: Rate = { perSecond: 5, burst: 20 };
+const ALL_LOOKS: Rate = { perSecond: 20, burst: 40 };
+
+export class StartLooks {
+  readonly #ofNamespaces: KeyedBudget;
+  readonly #ofAll: TokenBucket;
+  #isLooking = false;
+
+  constructor(clock: Clock) {
+    this.#ofNamespaces = new KeyedBudget(NAMESPACE_LOOKS, clock);
+    this.#ofAll = new TokenBucket(ALL_LOOKS, clock);
+  }
+
+  /** Undefined: not now. One looks at a time, so that a slow API server holds up no others. */
+  look<T>(namespace: string, read: () => Promise<T>): Promise<T> | undefined {
+    if (this.#isLooking || !this.#ofNamespaces.of(namespace).tryTake()) return undefined;
+    if (!this.#ofAll.tryTake()) return undefined;
+    this.#isLooking = true;
+    return read().finally(() => {
+      this.#isLooking = false;
+    });
+  }
+}
