@@ -22,8 +22,8 @@ export interface CodeBlock extends Located {
 export interface Page {
   /** From the root of the repository. */
   readonly path: string;
-  /** Lines outside tables and code. */
-  readonly prose: readonly Located[];
+  /** Lines outside tables. */
+  readonly wrapped: readonly Located[];
   readonly cells: readonly Located[];
   readonly links: readonly Located[];
   /** The anchors that GitHub gives to its headings. */
@@ -42,12 +42,10 @@ export function parsePage(path: string, text: string): Page {
   const tokens = new MarkdownIt().parse(text, {});
   const inlines = tokens.filter(({ type }) => type === 'inline');
   const isCode = ({ type }: Token): boolean => type === 'fence' || type === 'code_block';
-  const unwrapped = new Set(
-    tokens.filter((token) => isCode(token) || token.type === 'table_open').flatMap(linesOf),
-  );
+  const unwrapped = new Set(tokens.filter(({ type }) => type === 'table_open').flatMap(linesOf));
   return {
     path,
-    prose: text
+    wrapped: text
       .split('\n')
       .map((line, index) => ({ line: index + 1, text: line }))
       .filter(({ line }) => !unwrapped.has(line)),
