@@ -198,6 +198,7 @@ describe('a table of members', () => {
   });
 
   it('says what somebody has to know: conditions that are True, and Pods that are not there', () => {
+    const waits = '; the next epoch waits 60 s';
     const conditions = [
       { type: 'Rejected', status: 'True' as const, reason: 'InvalidSpec', message: 'no \u001b[2J' },
       { type: 'WaitingForLostNode', status: 'False' as const, reason: 'PodsGone', message: '' },
@@ -205,7 +206,7 @@ describe('a table of members', () => {
         type: 'RestartingInPlace',
         status: 'True' as const,
         reason: 'WorkerFailed',
-        message: 'waits 60 s',
+        message: `epoch 7 ended: first seen: Pod p failed (x); 1 of 5 restarts used${waits}`,
       },
       { type: 'StartupPolicyInProgress', status: 'True' as const, reason: 'x', message: 'y' },
     ].map((one) => ({ ...one, lastTransitionTime: RECORD.time }));
@@ -220,9 +221,7 @@ describe('a table of members', () => {
       '',
     ]);
     const crashing = statusView(held, [pod(0, { 'jobset.sigs.k8s.io/epoch': '1' })], undefined);
-    expect(statusChanges(inEpoch(0, 0), crashing)).toContain(
-      'RestartingInPlace: waits 60 s (WorkerFailed)',
-    );
+    expect(statusChanges(inEpoch(0, 0), crashing)).toContain('the next epoch waits 60 s');
   });
 
   it('says nothing of epochs of a JobSet that recreates its Jobs', () => {

@@ -83,7 +83,7 @@ function summary({ jobSet, members }: StatusView, options: TableOptions): readon
     jobSetLine(jobSet, members, nowMs),
     ...[
       // The last failure says it too.
-      ...jobSet.conditions.filter(({ type }) => type !== 'Failed').map(conditionLine),
+      ...conditionLines(jobSet.conditions.filter(({ type }) => type !== 'Failed')),
       ...warningLines(jobSet),
       ...keptLines(jobSet, nowMs),
       ...failureLines(jobSet, options),
@@ -135,10 +135,21 @@ function missing({ jobSet, members }: StatusView): readonly string[] {
   ];
 }
 
-/** Messages quote Pods and people, so they may contain anything. */
-export function conditionLine({ type, reason, message }: ConditionView): string {
-  return printable(`${type}: ${message} (${reason})`);
+/**
+ * The last failure and the budget are told elsewhere, so of a restart only what the group waits for is
+ * news. Messages quote Pods and people, so they may contain anything.
+ */
+export function conditionLines(conditions: readonly ConditionView[]): readonly string[] {
+  return conditions.flatMap(({ type, reason, message }) => {
+    if (type !== 'RestartingInPlace') return [printable(`${type}: ${message} (${reason})`)];
+    const wait = message.slice(message.lastIndexOf(BUDGET_END) + BUDGET_END.length);
+    if (!message.includes(BUDGET_END)) return [printable(message)];
+    return wait === '' ? [] : [printable(wait.replace(/^; /, ''))];
+  });
 }
+
+/** What its message says before this is told elsewhere. */
+const BUDGET_END = ' restarts used';
 
 /** `train: Running, step 1,338, 4 of 4 workers, 2 of 5 restarts used` */
 export function jobSetLine(

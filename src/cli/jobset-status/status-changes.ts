@@ -3,7 +3,7 @@
 import type { ReportedRestart } from '../../jobset/epoch/restart-request.ts';
 import type { StatusView } from '../../jobset/view/status-view.ts';
 import { avoidedLines } from '../goodput-lines.ts';
-import { conditionLine, lastingLine, memberLine, warningLines } from './member-table.ts';
+import { conditionLines, lastingLine, memberLine, warningLines } from './member-table.ts';
 import { culpritLines, restartLine } from './restart-lines.ts';
 
 /**
@@ -19,8 +19,8 @@ export function statusChanges(
     ...restarts(before, after),
     ...changed(before === undefined ? [] : [lineOf(before)], [lineOf(after)]),
     ...changed(
-      before?.jobSet.conditions.map(conditionLine) ?? [],
-      after.jobSet.conditions.map(conditionLine),
+      conditionLines(before?.jobSet.conditions ?? []),
+      conditionLines(after.jobSet.conditions),
     ),
     ...changed(before === undefined ? [] : warningLines(before.jobSet), warningLines(after.jobSet)),
     ...changed(

@@ -30,10 +30,15 @@ export function failureInWords(failure: Failure, naming: Naming = 'Rank'): strin
   const { cause, suspects = [], witness, isOpen } = failure;
   const suspect = likeliest(suspects);
   if (suspect !== undefined) return suspectInWords(suspect, naming);
-  const seen = witness === undefined ? '' : `; first seen: ${witnessInWords(witness, naming)}`;
+  const seen = witness === undefined ? '' : `; ${firstSeenInWords(witness, naming)}`;
   // A member that waits at the barrier cannot be the cause of a crash before it.
   const known = cause === 'StartFailed' || witness === undefined ? FAILURES.get(cause) : undefined;
   return `${known ?? `the cause is not known${isOpen === true ? ' yet' : ''}`}${seen}`;
+}
+
+/** `first seen: worker 5 of w (w-0, index 5) on node n: exited with code 1 (Error)` */
+export function firstSeenInWords(witness: RestartWitness, naming: Naming = 'Rank'): string {
+  return `first seen: ${witnessInWords(witness, naming)}`;
 }
 
 /** The other suspects, if there are several: what each did. */

@@ -234,7 +234,7 @@ test('a worker that hung is told from one that was killed', () => {
     message: 'made no progress for 61 s at step 330',
   });
   expect(made.events[0]?.note).toContain(
-    'container worker of Pod train-workers-0-0 on node n0 made no progress for 61 s at step 330 (WorkerHung), worker 0 of workers',
+    'first seen: worker 0 on node n0: made no progress for 61 s at step 330 (WorkerHung); 1 of 5 ',
   );
 });
 

@@ -4,6 +4,7 @@
  * (`docs/design/protocol.md`).
  */
 import { microTimeText } from '../../kube/time.ts';
+import { firstSeenInWords } from '../culprits/failure-words.ts';
 import { isOpen, withSuspects } from '../culprits/records.ts';
 import type { Decision } from '../decision.ts';
 import type { GroupFacts } from '../facts.ts';
@@ -18,6 +19,7 @@ import { endedProgress } from '../ladder/ended-progress.ts';
 import { RESTART_EPOCH } from '../names.ts';
 import { reasonOf, type Verdict } from '../policies/failure-policy.ts';
 import { allowedRestarts, countedRestarts } from '../policies/restart-budget.ts';
+import { withShortNames } from '../view/short-names.ts';
 import { withFailedPods } from './failed-pods.ts';
 import { isReleased } from './in-place-restart.ts';
 import {
@@ -27,7 +29,7 @@ import {
   SHORT_EPOCH_MS,
   shortEpochsInARow,
 } from './restart-history.ts';
-import { describeWitness, type Witness } from './witness.ts';
+import type { Witness } from './witness.ts';
 
 export interface EpochEnd {
   readonly cause: RestartCause;
@@ -63,11 +65,12 @@ export function endEpoch(facts: GroupFacts, end: EpochEnd, status: JobSetStatus)
     ...(progress && { progress }),
   };
   const used = `${countedRestarts({ ...status, ...change })} of ${allowedRestarts(jobSet)} restarts used`;
+  const names = jobSet.spec.replicatedJobs?.length ?? 0;
   const restarting = {
     type: 'RestartingInPlace',
     status: 'True',
     reason: reasonOfEnd(end),
-    message: `epoch ${epoch} ended: ${causeInWords(end)}; ${used}${waitInWords(jobSet, change.restartHistory)}`,
+    message: `epoch ${epoch} ended: ${withShortNames(causeInWords(end), names)}; ${used}${waitInWords(jobSet, change.restartHistory)}`,
     event: isInPlace ? 'Warning' : 'Normal',
   } as const;
   return {
@@ -139,7 +142,7 @@ function waitInWords(jobSet: JobSet, history: readonly RestartRecord[]): string 
 
 function causeInWords({ cause, witness, isRequested = false }: EpochEnd): string {
   if (isRequested) return `${RESTART_EPOCH} asked for it`;
-  const who = witness === undefined ? '' : `first seen: ${describeWitness(witness.record)}`;
+  const who = witness === undefined ? '' : firstSeenInWords(witness.record);
   switch (cause) {
     case 'WorkerFailed':
       return who === '' ? 'a member failed' : who;
