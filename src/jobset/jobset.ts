@@ -265,7 +265,7 @@ export interface RestartRecord {
   /** How long the ended epoch had run since its release; absent if it was never released. */
   readonly ranMs?: number;
   readonly witness?: RestartWitness;
-  /** Who failed first, the likeliest first, at most `MAX_SUSPECTS`; absent: unknown. */
+  /** Who failed first, the likeliest first, at most `MAX_SUSPECTS`; absent or empty: unknown. */
   readonly suspects?: readonly Suspect[];
   /** Only in the newest record. */
   readonly lastWords?: LastWords;

@@ -121,6 +121,37 @@ describe('a group over the hub', () => {
     expect(record?.suspects).toMatchObject([{ completionIndex: 2, confidence: 'Certain' }]);
   });
 
+  it('names the culprit of a crash loop at the start of its back-off, with one more write', async () => {
+    await start(20);
+    const { clock } = group.cluster;
+    for (let epoch = 1; epoch <= 7; epoch++) {
+      await group.allIn(epoch, SIZE);
+      member(2).die({ ...KILLED, lastWords: `the end of ${epoch}` });
+      if (epoch < 7) await group.allIn(epoch + 1, SIZE);
+    }
+    const before = group.operatorClient.writes.length;
+    const endedMs = clock.monotonic();
+    await group.until(
+      ({ restartHistory: [of] = [] }) => of?.epoch === 7 && of.suspects !== undefined,
+    );
+    expect(clock.monotonic() - endedMs).toBeLessThan(1500);
+    const told = await newest();
+    expect(told).toMatchObject({
+      suspects: [{ completionIndex: 2, confidence: 'Certain' }],
+      lastWords: { text: 'the end of 7' },
+    });
+    await group.allIn(8, SIZE);
+    expect(clock.monotonic() - endedMs).toBeGreaterThanOrEqual(8000);
+    expect(clock.monotonic() - endedMs).toBeLessThan(9000);
+    const { suspects, lastWords } = (await newest()) ?? {};
+    expect({ suspects, lastWords }).toEqual({
+      suspects: told?.suspects,
+      lastWords: told?.lastWords,
+    });
+    const writes = group.operatorClient.writes.slice(before).map(({ what }) => what);
+    expect(writes, 'the end, the suspects and the release').toEqual([STATUS, STATUS, STATUS]);
+  });
+
   it('names one that printed a traceback, and took longer to end than the others', async () => {
     await start();
     member(2).whenStopped = {

@@ -154,6 +154,74 @@ describe('the release of the next epoch', () => {
   });
 });
 
+describe('while a crash loop holds the group back', () => {
+  const answers = { suspects: NODES };
+  /** `count` short epochs in a row, of which the newest has just ended. */
+  const loopOf = (count: number, newest: Partial<RestartRecord> = {}): JobSetStatus => {
+    const restartHistory = Array.from({ length: count }, (_, i): RestartRecord => {
+      return { ...(i === 0 ? ENDED : OLDER), epoch: 4 - i / 10, ranMs: 100 };
+    });
+    return statusAt(4, 4, {
+      restartHistory: restartHistory.with(0, { ...ENDED, ranMs: 100, ...newest }),
+    });
+  };
+  const heldWith = (
+    fates: readonly MemberEvidence[],
+    status = loopOf(7),
+    more: Partial<Snapshot> = {},
+  ) =>
+    planAt(status, { members: membersAt(5, JOB), fates: (of) => (of === 4 ? fates : []), ...more });
+  const LEFT_MS = 7000;
+
+  test('the record is judged once, and the release neither waits for it nor judges again', () => {
+    const fates = fatesIn('one SIGKILL');
+    expect(heldWith(fates).question).toMatchObject({ kind: 'Suspects' });
+    const made = heldWith(fates, loopOf(7), { answers });
+    expect(made.requeueAfterMs).toBe(LEFT_MS);
+    expect(made.status).toMatchObject({ syncedEpoch: 4 });
+    const [record] = made.status?.restartHistory ?? [];
+    expect(record?.suspects).toMatchObject([{ pod: RANK_2.pod, confidence: 'Certain' }]);
+    const again = heldWith(fatesIn('SIGSTOP of all'), made.status);
+    expect([again.question, again.status]).toEqual([undefined, undefined]);
+    const nowMs = NOW_MS + LEFT_MS;
+    const released = heldWith(fatesIn('SIGSTOP of all'), made.status, { nowMs });
+    expect(released.status).toMatchObject({ syncedEpoch: 5 });
+    const { phases: _, ...closed } = released.status?.restartHistory?.[0] ?? {};
+    expect(closed).toEqual(record);
+  });
+
+  test('a record that names nobody says so, and until its end only', () => {
+    const made = heldWith(fatesIn('SIGSTOP of all'));
+    expect(made.status?.restartHistory?.[0]).toMatchObject({ suspects: [] });
+    expect(heldWith(fatesIn('one SIGKILL'), made.status).status).toBeUndefined();
+    const nowMs = NOW_MS + LEFT_MS;
+    const released = heldWith(fatesIn('one SIGKILL'), made.status, { nowMs });
+    expect(released.status).toMatchObject({ syncedEpoch: 5 });
+    expect(released.status?.restartHistory?.[0]).not.toHaveProperty('suspects');
+    const ended = planAt(made.status ?? {}, failureIn(5, []));
+    expect(ended.status?.restartHistory?.[1]).toMatchObject({ epoch: 4 });
+    expect(ended.status?.restartHistory?.[1]).not.toHaveProperty('suspects');
+  });
+
+  test.each<[string, JobSetStatus, Partial<Snapshot>]>([
+    ['it is over soon', loopOf(6), {}],
+    ['nobody failed', loopOf(7, { cause: 'Scaled' }), {}],
+    [
+      'the definition keeps no suspects',
+      loopOf(7),
+      { lacks: new Set(['restartHistory[].suspects']) },
+    ],
+    ['a member is missing', loopOf(7), { members: membersAt(4, JOB) }],
+  ])('nothing is written if %s', (_why, status, more) => {
+    const { question, status: written } = heldWith(fatesIn('one SIGKILL'), status, {
+      answers,
+      ...more,
+    });
+    expect(question).toBeUndefined();
+    expect(written?.restartHistory?.[0]).not.toHaveProperty('suspects');
+  });
+});
+
 /** Rank 0 announces the epoch after this one. */
 function failureIn(epoch: number, fates: readonly MemberEvidence[]): Partial<Snapshot> {
   const members = membersAt(epoch, JOB);

@@ -1,7 +1,8 @@
 /**
  * What the record of a restart says of those who failed first: suspects, the rank in words, and
  * last words. It goes with the write that releases the next epoch, ends it, or fails the JobSet,
- * whichever comes first (`docs/design/culprits.md#where-it-stands`).
+ * whichever comes first, or before them while a crash loop holds the group back
+ * (`docs/design/culprits.md#where-it-stands`).
  */
 import { defined } from '../../kube/json/defined.ts';
 import type { Job } from '../../kube/objects/job.ts';
@@ -75,6 +76,11 @@ export function withSuspects(record: RestartRecord, facts: GroupFacts): RestartR
     ...(suspects.length === 0 ? {} : { suspects }),
     ...(lastWords === undefined ? {} : { lastWords }),
   };
+}
+
+/** The record before the release that closes it: none are suspects if nobody is, and that stays. */
+export function judged(record: RestartRecord, facts: GroupFacts): RestartRecord {
+  return { suspects: [], ...withSuspects(record, facts) };
 }
 
 /** `epoch 3 ended because of worker 5 ...`; undefined without a certain suspect. */

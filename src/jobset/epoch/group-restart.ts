@@ -1,15 +1,18 @@
 /**
  * Ends and releases the epochs of a group that restarts in place
  * (`docs/design/protocol.md#the-groups-epoch`). A restart takes one status write to end and
- * one for each release, however many members fail. Decisions about epochs stand alone in their plan, so that nothing else can delay or
+ * one for each release, however many members fail, and one in between while a crash loop holds it
+ * back. Decisions about epochs stand alone in their plan, so that nothing else can delay or
  * undo them.
  */
 import { microTimeText } from '../../kube/time.ts';
 import { isSuspended } from '../child-jobs/suspend.ts';
+import { isFailure } from '../culprits/failure-words.ts';
 import {
   culpritEvent,
   culpritInWords,
   isOpen,
+  judged,
   judgedInWords,
   podsToRead,
   withSuspects,
@@ -206,10 +209,10 @@ function isSpecChanged({ jobSet, status }: GroupFacts): boolean {
 
 function release(facts: GroupFacts, names: readonly string[]): readonly Decision[] {
   const { group, jobSet, status, counters, members, nowMs } = facts;
+  const open = openRecord(facts);
   // All members are at the barrier, but a crash loop holds the group back.
   const delayMs = heldBackForMs(facts);
-  if (delayMs > 0) return [{ requeueAfterMs: delayMs }];
-  const open = openRecord(facts);
+  if (delayMs > 0) return [...judgeMeanwhile(facts, open, delayMs), { requeueAfterMs: delayMs }];
   const pods = open === undefined ? [] : [...podsToRead(open, facts), ...unfitToRead(facts, open)];
   if (pods.length > 0) return ask({ kind: 'Suspects', pods });
   const closed = open && withSuspects(open, facts);
@@ -261,6 +264,30 @@ function release(facts: GroupFacts, names: readonly string[]): readonly Decision
     ...reportStartup(facts),
   ];
 }
+
+/** A group that is released sooner is judged in that write, which costs none of its own. */
+export const JUDGED_MEANWHILE_MS = 5000;
+
+/**
+ * Says who failed first while a person looks at a group that is held back. All members have told how
+ * they ended, as at a release, and the record is not judged again there.
+ */
+function judgeMeanwhile(
+  facts: GroupFacts,
+  open: RestartRecord | undefined,
+  leftMs: number,
+): readonly Decision[] {
+  if (open === undefined || open.suspects !== undefined || !isFailure(open)) return [];
+  const isLost = LOST_SUSPECTS.some((path) => facts.lacks?.has(path) === true);
+  if (leftMs <= JUDGED_MEANWHILE_MS || isLost) return [];
+  const pods = podsToRead(open, facts);
+  if (pods.length > 0) return ask({ kind: 'Suspects', pods });
+  const [, ...older] = facts.status.restartHistory ?? [];
+  return [{ status: { restartHistory: [judged(open, facts), ...older] } }];
+}
+
+/** What a definition lacks that keeps no suspects: they would be written again and again. */
+const LOST_SUSPECTS = ['restartHistory', 'restartHistory[].suspects'] as const;
 
 /** Members that leave their nodes, and not only what is told of some that stay. */
 function keepsWaiting({ question, actions, isLast }: Decision): boolean {

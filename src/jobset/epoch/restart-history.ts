@@ -27,8 +27,8 @@ export function recordEnd(
  * agent.
  */
 function inBrief(record: RestartRecord): RestartRecord {
-  const { lastWords: _, suspects, ...rest } = record;
-  return suspects === undefined ? rest : { ...rest, suspects: suspects.slice(0, 1) };
+  const { lastWords: _, suspects = [], ...rest } = record;
+  return suspects.length === 0 ? rest : { ...rest, suspects: suspects.slice(0, 1) };
 }
 
 /** An epoch that lasts longer than this after its release was no crash at the start. */
@@ -121,5 +121,6 @@ export function recordRelease(
     ...(heldMs > 0 && { backoffMs: heldMs }),
     releaseMs: releasedMs - announcedMs,
   };
-  return [{ ...newest, phases }, ...older];
+  const { suspects = [], ...rest } = newest;
+  return [{ ...rest, ...(suspects.length > 0 && { suspects }), phases }, ...older];
 }

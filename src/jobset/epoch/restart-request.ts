@@ -40,9 +40,10 @@ export function reportedRestarts({ metadata, status = {} }: JobSet): readonly Re
   return restartHistory.map((record, i) => {
     const isRequested = record.cause === 'Resumed' && requested === String(record.epoch);
     if (isRequested) return { ...record, cause: 'Requested' };
-    if (record.suspects !== undefined || !isFailure(record)) return record;
-    if (i === 0 && isOpen(record) && terminalState === undefined)
-      return { ...record, isOpen: true };
+    const { suspects } = record;
+    if ((suspects !== undefined && suspects.length > 0) || !isFailure(record)) return record;
+    const isUnjudged = suspects === undefined && isOpen(record);
+    if (i === 0 && isUnjudged && terminalState === undefined) return { ...record, isOpen: true };
     return restartMode === 'Sidecar' ? { ...record, whyUnknown: SIDECARS_CANNOT_TELL } : record;
   });
 }

@@ -158,7 +158,7 @@ const RESTART_RECORD = object(
     ranMs: int64('How long the epoch had run, in milliseconds; absent if never released.'),
     witness: RESTART_WITNESS,
     suspects: described(
-      'Who failed first, the likeliest first; absent if that is unknown.',
+      'Who failed first, the likeliest first; absent or empty if that is unknown.',
       limited({ maxItems: MAX_SUSPECTS }, atomicList(SUSPECT)),
     ),
     lastWords: LAST_WORDS,

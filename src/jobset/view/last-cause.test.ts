@@ -56,6 +56,9 @@ describe('the last cause of a member', () => {
   });
 
   it('keeps what members tell where nobody is suspected, and the end itself for tools', () => {
+    expect(told('innocent', HUNG, { ...RECORD, suspects: [] })).toBe(
+      'epoch 5: hung, made no progress for 10 s',
+    );
     expect(told('innocent', HUNG, RECORD)).toBe('epoch 5: hung, made no progress for 10 s');
     expect(told('innocent', { epoch: 6, end: { exitCode: 3 } }, HANG)).toBe(
       'epoch 6: exited with code 3',

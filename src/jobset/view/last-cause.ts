@@ -35,8 +35,8 @@ export function lastCauseOf(
     ...history.flatMap((record) => [witnessed(record, pod), suspected(record, pod)]),
   ]);
   if (last === null) return null;
-  const { suspects } = history.find(({ epoch }) => epoch === last.epoch) ?? {};
-  if (suspects === undefined) return last;
+  const { suspects = [] } = history.find(({ epoch }) => epoch === last.epoch) ?? {};
+  if (suspects.length === 0) return last;
   const suspect = suspects.find((one) => one.pod === pod);
   if (suspect === undefined) return { ...last, isFollower: true };
   const { why, confidence } = suspect;
