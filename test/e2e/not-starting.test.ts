@@ -1,24 +1,27 @@
 /** Why no member of a group starts, as the condition says it on this Kubernetes with its own scheduler. */
+import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 import type { JobSet } from '../../src/jobset/jobset.ts';
 import type { Condition } from '../../src/kube/meta.ts';
 import { NODES } from '../../src/kube/objects/node.ts';
+import type { PodSpec } from '../../src/kube/objects/pod.ts';
 import { AGENT_MODES } from '../kubernetes.ts';
+import { LOCKSTEP } from './local-cluster.fixture.ts';
 import { workerGroups } from './worker-groups.fixture.ts';
 
 const LABEL = 'lockstep-test/has-room';
 
 const groups = workerGroups();
 
-/** On nodes with a label that none has yet. */
-function forRoom(jobSet: JobSet): JobSet {
-  const replicatedJobs = (jobSet.spec.replicatedJobs ?? []).map((job) => {
-    const { spec } = job.template;
-    const pod = { ...spec.template.spec, nodeSelector: { [LABEL]: 'yes' } };
-    const template = { ...spec.template, spec: pod };
-    return { ...job, template: { ...job.template, spec: { ...spec, template } } };
-  });
-  return { ...jobSet, spec: { ...jobSet.spec, replicatedJobs } };
+function withPods(more: Partial<PodSpec>): (jobSet: JobSet) => JobSet {
+  return (jobSet) => {
+    const replicatedJobs = (jobSet.spec.replicatedJobs ?? []).map((job) => {
+      const { spec } = job.template;
+      const template = { ...spec.template, spec: { ...spec.template.spec, ...more } };
+      return { ...job, template: { ...job.template, spec: { ...spec, template } } };
+    });
+    return { ...jobSet, spec: { ...jobSet.spec, replicatedJobs } };
+  };
 }
 
 async function label(value: string | null): Promise<void> {
@@ -32,7 +35,12 @@ async function label(value: string | null): Promise<void> {
 
 it('members for which no node has room are told, until one has', async () => {
   const [mode] = AGENT_MODES;
-  const of = await groups.start({ name: 'roomless', size: 2, mode, edit: forRoom });
+  const of = await groups.start({
+    name: 'roomless',
+    size: 2,
+    mode,
+    edit: withPods({ nodeSelector: { [LABEL]: 'yes' } }),
+  });
   const told = (): Condition | undefined =>
     of.status.conditions?.find(({ type }) => type === 'MemberNotStarting');
   await of.until('it is told', () => told()?.status === 'True');
@@ -47,4 +55,18 @@ it('members for which no node has room are told, until one has', async () => {
   } finally {
     await label(null);
   }
+});
+
+it('a Pod that may not be made is told with the words of the API server', async () => {
+  const [mode] = AGENT_MODES;
+  const edit = withPods({ serviceAccountName: 'nobody' });
+  const of = await groups.start({ name: 'refused', size: 2, mode, edit });
+  await of.until('it is told', () =>
+    (of.status.conditions ?? []).some(({ reason }) => reason === 'PodNotCreated'),
+  );
+  const { kubeconfig } = groups.cluster;
+  const argv = [LOCKSTEP, 'status', 'refused', '--kubeconfig', kubeconfig];
+  expect(execFileSync(process.execPath, argv, { encoding: 'utf8' })).toMatch(
+    /^ {2}newest Event of Job refused-\S+: FailedCreate: .*serviceaccount "nobody" not found.* ago\)$/m,
+  );
 });

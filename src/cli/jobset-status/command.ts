@@ -2,6 +2,7 @@
 import type { JobSet } from '../../jobset/jobset.ts';
 import { claims } from '../../jobset/membership.ts';
 import { type StatusView, statusView } from '../../jobset/view/status-view.ts';
+import { defined } from '../../kube/json/defined.ts';
 import type { Stored } from '../../kube/meta.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
@@ -28,6 +29,7 @@ import {
 import { HubMembers } from './hub-members.ts';
 import { followStatus } from './live-status.ts';
 import { NodeHealth } from './node-health.ts';
+import { PodRefusals } from './pod-refusals.ts';
 import { livePrinter, printStatus, STANDARD_OUTPUT } from './status-printer.ts';
 
 export interface JobSetStatusOptions extends JobSetName {
@@ -69,8 +71,9 @@ export async function jobSetStatus(
     const hub = new HubMembers(connection, nodeClock);
     try {
       const nodes = new NodeHealth(found.client, nodeClock);
+      const refusals = new PodRefusals(found.client, nodeClock);
       const run = isLive ? showLive : showOnce;
-      await run({ ...found, hub, nodes, output });
+      await run({ ...found, hub, nodes, refusals, output });
       return 0;
     } finally {
       hub.close();
@@ -83,6 +86,7 @@ export async function jobSetStatus(
 interface Shown extends Omit<NamedJobSet, 'connection'> {
   readonly hub: HubMembers;
   readonly nodes: NodeHealth;
+  readonly refusals: PodRefusals;
   readonly output: OutputForm;
 }
 
@@ -127,16 +131,17 @@ async function showLive(shown: Shown): Promise<void> {
 async function viewOf(
   jobSet: Stored<JobSet>,
   labelled: readonly Stored<Pod>[],
-  { hub, nodes }: Pick<Shown, 'hub' | 'nodes'>,
+  { hub, nodes, refusals }: Pick<Shown, 'hub' | 'nodes' | 'refusals'>,
   signal: AbortSignal,
 ): Promise<StatusView> {
   const pods = labelled.filter((pod) => claims(pod, jobSet));
   const names = pods.flatMap(({ spec: { nodeName } }) =>
     nodeName === undefined ? [] : [nodeName],
   );
-  const [asked, notReady] = await Promise.all([
+  const [asked, notReady, [refusal]] = await Promise.all([
     hub.ask(jobSet.metadata.uid, pods, signal),
     nodes.notReady(new Set(names), signal),
+    refusals.ofJobSet(jobSet, signal),
   ]);
   const view = statusView(
     jobSet,
@@ -145,5 +150,6 @@ async function viewOf(
     notReady,
     nodeClock.now(),
   );
-  return 'problem' in asked ? { ...view, problem: asked.problem } : view;
+  const problem = 'problem' in asked ? asked.problem : undefined;
+  return { ...view, ...defined({ refusal, problem }) };
 }

@@ -8,6 +8,7 @@ import type {
   ConditionView,
   JobSetView,
   MemberView,
+  PodRefusal,
   StatusView,
 } from '../../jobset/view/status-view.ts';
 import { humanDuration } from '../../kube/duration.ts';
@@ -32,7 +33,7 @@ export interface TableOptions {
  */
 export function memberTable(view: StatusView, options: TableOptions): string {
   const width = options.isWide ? undefined : options.width;
-  const lines = [...summary(view, options), ...missing(view)];
+  const lines = [...summary(view, options), ...missing(view, options)];
   const table = columns(view.jobSet, view.members, {
     ...options,
     width: width ?? Number.POSITIVE_INFINITY,
@@ -53,7 +54,7 @@ export function memberScreen(
   const options = { isWide, nowMs, width: screen.columns };
   const lines = [
     ...summary(view, options),
-    ...missing(view),
+    ...missing(view, options),
     ...(problem === undefined ? [] : [problem]),
   ];
   const folds = lines.flatMap(fitting(screen.columns));
@@ -126,13 +127,25 @@ function failureLines(
 }
 
 /** Why Pods are not even created. The reason is in Events, which not every user may read. */
-function missing({ jobSet, members }: StatusView): readonly string[] {
+function missing(
+  { jobSet, members, refusal }: StatusView,
+  { nowMs }: Pick<TableOptions, 'nowMs'>,
+): readonly string[] {
   const { namespace, name, state, size } = jobSet;
+  if (refusal !== undefined) {
+    const age = humanDuration(Math.max(0, nowMs - refusal.timeMs));
+    return [`  ${refusalLine(refusal)} (${age} ago)`];
+  }
   const count = size - members.length;
   if (count <= 0 || (state !== 'AtBarrier' && state !== 'Running')) return [];
   return [
     `  ${count} of ${size} Pods are not there: the Events of "kubectl -n ${namespace} describe jobset ${name}" may say why`,
   ];
+}
+
+/** What the condition sends its reader to. What refuses a Pod chooses the words. */
+export function refusalLine({ job, reason, message }: PodRefusal): string {
+  return printable(`newest Event of Job ${job}: ${reason}: ${message}`);
 }
 
 /**

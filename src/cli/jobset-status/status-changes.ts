@@ -3,7 +3,13 @@
 import type { ReportedRestart } from '../../jobset/epoch/restart-request.ts';
 import type { StatusView } from '../../jobset/view/status-view.ts';
 import { avoidedLines } from '../goodput-lines.ts';
-import { conditionLines, lastingLine, memberLine, warningLines } from './member-table.ts';
+import {
+  conditionLines,
+  lastingLine,
+  memberLine,
+  refusalLine,
+  warningLines,
+} from './member-table.ts';
 import { culpritLines, restartLine } from './restart-lines.ts';
 
 /**
@@ -22,6 +28,7 @@ export function statusChanges(
       conditionLines(before?.jobSet.conditions ?? []),
       conditionLines(after.jobSet.conditions),
     ),
+    ...changed(refusalLines(before), refusalLines(after)),
     ...changed(before === undefined ? [] : warningLines(before.jobSet), warningLines(after.jobSet)),
     ...changed(
       avoidedLines(before?.jobSet.avoidedNodes ?? []),
@@ -35,6 +42,10 @@ export function statusChanges(
 
 function lineOf({ jobSet, members }: StatusView): string {
   return lastingLine(jobSet, members);
+}
+
+function refusalLines(view: StatusView | undefined): readonly string[] {
+  return view?.refusal === undefined ? [] : [refusalLine(view.refusal)];
 }
 
 function changed(before: readonly string[], after: readonly string[]): readonly string[] {

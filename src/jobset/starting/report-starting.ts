@@ -198,6 +198,12 @@ function lacking({ job, count }: LackingJob): Decision {
   return { conditions, requeueAfterMs: START_LOOK_MS };
 }
 
+/** The Job that the condition names because Kubernetes does not make its Pods. */
+export function jobWithoutPods(conditions: readonly Condition[] | undefined): string | undefined {
+  const told = conditions?.find(({ type, reason }) => type === TYPE && reason === NO_POD);
+  return told?.status === 'True' ? /^Job ([a-z0-9.-]+) lacks /.exec(told.message)?.[1] : undefined;
+}
+
 const NO_POD = 'PodNotCreated';
 /** A container ends at once. Between two tries it runs for a moment, or so it seems. */
 const CRASHES: readonly string[] = ['CrashLoopBackOff', 'RunContainerError', 'PostStartHookError'];

@@ -44,6 +44,16 @@ export interface StatusView {
   readonly members: readonly MemberView[];
   /** Why the hub was not asked though there is one: then epochs may be missing. */
   readonly problem?: string;
+  /** Why Pods are not made; absent: they are, or no Event that the user may read says why. */
+  readonly refusal?: PodRefusal;
+}
+
+/** The newest Event of a Job that warns while its Pods are not made. */
+export interface PodRefusal {
+  readonly job: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly timeMs: number;
 }
 
 export interface JobSetView extends RestartBudget {

@@ -52,7 +52,8 @@ export function eventChoice({ jobSet, podUid }: Chooser): EventChoice {
   };
 }
 
-function isAbout(
+/** About the JobSet, one of its Jobs, or a Pod of them. */
+export function isAbout(
   event: Stored<CoreEvent>,
   jobSet: Stored<JobSet>,
   podUid: Chooser['podUid'],
