@@ -10,7 +10,7 @@ export interface TableOptions {
   readonly hasNamespaces: boolean;
   readonly isWide: boolean;
   readonly hasHeadings: boolean;
-  /** Columns of the terminal. Failures are cut so that lines fit, except in a wide table. */
+  /** Columns of the terminal. Lines are cut so that they fit, except in a wide table. */
   readonly width?: number | undefined;
 }
 
@@ -22,23 +22,36 @@ export function listTable(
 ): readonly string[] {
   const columns = COLUMNS.filter(({ only }) => only === undefined || (isWide && only === 'wide'));
   const all = hasNamespaces ? [NAMESPACE, ...columns] : columns;
-  const linesWith = (maxFailure: number): readonly string[] => {
-    const shown = { nowMs, maxFailure };
-    const cells = rows.map((row) => all.map(({ cell }) => printable(cell(row, shown))));
-    return aligned(hasHeadings ? [all.map(({ heading }) => heading), ...cells] : cells);
+  const linesWith = (shown: Shown, dropped: readonly string[] = []): readonly string[] => {
+    const kept = all.filter(({ heading }) => !dropped.includes(heading));
+    const cells = rows.map((row) => kept.map(({ cell }) => printable(cell(row, shown))));
+    return aligned(hasHeadings ? [kept.map(({ heading }) => heading), ...cells] : cells);
   };
-  if (isWide) return linesWith(Number.POSITIVE_INFINITY);
-  const lines = linesWith(MAX_FAILURE);
-  const longest = Math.max(0, ...lines.map(({ length }) => length));
-  if (width === undefined || longest <= width) return lines;
-  const shown = { nowMs, maxFailure: MAX_FAILURE };
-  const widest = Math.max(...rows.map((row) => failureText(row, shown).length));
-  return linesWith(Math.max(LEAST_FAILURE, widest - (longest - width)));
+  if (isWide) return linesWith({ nowMs, maxFailure: Number.POSITIVE_INFINITY });
+  const whole = { nowMs, maxFailure: MAX_FAILURE };
+  const lines = linesWith(whole);
+  if (width === undefined || longest(lines) <= width) return lines;
+  const widest = Math.max(...rows.map((row) => failureText(row, whole).length));
+  // Cuts one thing after the other, until the first words of failures have room.
+  for (let cuts = 0; ; cuts += 1) {
+    const dropped = DROPPED.slice(0, Math.max(0, cuts - 1));
+    const shown = { ...whole, isBrief: cuts > 0 };
+    const room = widest - Math.max(0, longest(linesWith(shown, dropped)) - width);
+    const isLast = dropped.length === DROPPED.length;
+    if (room < Math.min(widest, FAIR_FAILURE) && !isLast) continue;
+    return linesWith({ ...shown, maxFailure: Math.max(LEAST_FAILURE, room) }, dropped);
+  }
+}
+
+function longest(lines: readonly string[]): number {
+  return Math.max(0, ...lines.map(({ length }) => length));
 }
 
 interface Shown {
   readonly nowMs: number;
   readonly maxFailure: number;
+  /** Without what the states can do without. */
+  readonly isBrief?: boolean;
 }
 
 interface Column {
@@ -51,12 +64,16 @@ const NOTHING = '-';
 const UNKNOWN = '?';
 /** The whole text is for wide tables. */
 const MAX_FAILURE = 60;
+/** Room for when it was, and for who failed: `5m ago: worker 2 was...`. */
+const FAIR_FAILURE = 26;
 const LEAST_FAILURE = 15;
+/** Columns that a narrow terminal goes without, in this order. `-o wide` has them all. */
+const DROPPED: readonly string[] = ['EPOCH', 'AGE', 'GOODPUT', 'RESTARTS', 'READY'];
 
 const NAMESPACE: Column = { heading: 'NAMESPACE', cell: ({ namespace }) => namespace };
 const COLUMNS: readonly Column[] = [
   { heading: 'NAME', cell: ({ name }) => name },
-  { heading: 'STATE', cell: ({ shown }, { nowMs }) => stateWords(shown, nowMs) },
+  { heading: 'STATE', cell: ({ shown }, { nowMs, isBrief }) => stateWords(shown, nowMs, isBrief) },
   { heading: 'EPOCH', cell: ({ epoch }) => String(epoch ?? NOTHING) },
   { heading: 'READY', cell: ({ ready, size }) => `${ready ?? UNKNOWN}/${size}` },
   {

@@ -82,20 +82,28 @@ export function shownState(jobSet: JobSet, seen: Seen, nowMs: number): ShownStat
   return { kind: 'AtBarrier', text: counted('At barrier', announced ?? null, size) };
 }
 
-/** With the countdown of a back-off, or with the silence: `Hung? silent 7s of 10s`. */
-export function stateWords(shown: ShownState, nowMs: number): string {
+/**
+ * With the countdown of a back-off, or with the silence: `Hung? silent 7s of 10s`. If it is brief, it
+ * leaves out since when there was no step.
+ */
+export function stateWords(shown: ShownState, nowMs: number, isBrief = false): string {
   const { text, untilMs, silence } = shown;
   if (silence !== undefined) {
-    return `${text}${shown.kind === 'Hung' ? '' : ','} ${silenceWords(silence, nowMs)}`;
+    return `${text}${shown.kind === 'Hung' ? '' : ','} ${silenceWords(silence, nowMs, isBrief)}`;
   }
   const leftMs = (untilMs ?? nowMs) - nowMs;
   return leftMs <= 0 ? text : `${text} ${humanDuration(Math.ceil(leftMs / 1000) * 1000)}`;
 }
 
-function silenceWords({ sinceMs, limitMs, isSinceRelease }: Silence, nowMs: number): string {
+function silenceWords(
+  { sinceMs, limitMs, isSinceRelease }: Silence,
+  nowMs: number,
+  isBrief: boolean,
+): string {
   const forMs = Math.max(0, nowMs - sinceMs);
   const time = `${humanDuration(forMs)}${limitMs === undefined ? '' : ` of ${humanDuration(limitMs)}`}`;
-  return isSinceRelease === true ? `no step for ${time} since the release` : `silent ${time}`;
+  if (isSinceRelease !== true) return `silent ${time}`;
+  return `no step for ${time}${isBrief ? '' : ' since the release'}`;
 }
 
 /** The most urgent first. */
