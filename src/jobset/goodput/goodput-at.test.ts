@@ -39,6 +39,19 @@ test('a reader sees time up to now, with work since the newest checkpoint as pen
   });
 });
 
+test('the highest checkpoint stays when nobody tells of it any more', () => {
+  const time = microTimeText(CREATED_MS + 60_000);
+  const at = (goodput: Partial<Goodput>, reported?: GroupProgress): unknown => {
+    const status = { goodput: { time, phase: 'Running', ...goodput } } as const;
+    const jobSet = storedJobSet({ failurePolicy: { restartStrategy: 'InPlaceRestart' } });
+    return goodputAt({ ...jobSet, status }, NOW_MS, reported)?.checkpoint;
+  };
+  expect(at({ phase: 'Finished', checkpoint: 300 })).toBe(300);
+  const told = { checkpoint: 330, checkpointMs: 15_000 };
+  expect(at({ checkpoint: 300, stepped: true, productiveMs: 45_000 }, told)).toBe(330);
+  expect(at({ phase: 'Finished' })).toBeUndefined();
+});
+
 test('an epoch that has just begun is starting if its members report', () => {
   const begun = { atS: 10, waitingMs: 10_000 };
   expect(classesOf(begun)).toEqual({ Waiting: 10_000, Running: 90_000 });

@@ -1,4 +1,6 @@
 /** What became of the time of a JobSet until now, for readers of its status. */
+
+import { defined } from '../../kube/json/defined.ts';
 import { withDefaults } from '../defaults.ts';
 import type { Goodput, GoodputPhase, JobSet } from '../jobset.ts';
 import { restartsInPlace } from '../policies/restart-strategy.ts';
@@ -11,6 +13,8 @@ export interface GoodputAt extends GoodputShare {
   /** Milliseconds from the creation to `nowMs`, or to the end of the JobSet: the sum of all classes. */
   readonly elapsedMs: number;
   readonly classes: Readonly<Record<GoodputClass, number>>;
+  /** The highest checkpoint that is accounted for; absent: none is. */
+  readonly checkpoint?: number;
 }
 
 /**
@@ -60,7 +64,8 @@ export function goodputAt(
   const classes = { ...sumsOf(goodput), Pending: pendingIn(goodput) };
   classes[now.class] += now.ms;
   const elapsedMs = Date.parse(goodput.time) - createdMs + now.ms;
-  return { elapsedMs, classes, ...shareOf(jobSet, jobSet.status?.goodput ?? goodput, nowMs) };
+  const share = shareOf(jobSet, jobSet.status?.goodput ?? goodput, nowMs);
+  return { elapsedMs, classes, ...share, ...defined({ checkpoint: goodput.checkpoint }) };
 }
 
 /** Undefined as `goodputAt` is. */

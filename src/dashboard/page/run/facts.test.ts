@@ -2,6 +2,25 @@ import { describe, expect, it } from 'vitest';
 import type { JobSetView, MemberView } from '../../../jobset/view/status-view.ts';
 import { factsOf } from './facts.ts';
 
+const GOODPUT: NonNullable<JobSetView['goodput']> = {
+  elapsedMs: 10_000,
+  classes: {
+    Waiting: 1000,
+    Suspended: 0,
+    Starting: 0,
+    Productive: 9000,
+    Lost: 0,
+    Running: 0,
+    Hung: 0,
+    Restarting: 0,
+    Pending: 0,
+  },
+  share: 0.9,
+  unknown: null,
+  savedMs: 9000,
+  judgedMs: 10_000,
+  judgedUntilMs: 50_000,
+};
 const JOB_SET: JobSetView = {
   namespace: 'default',
   name: 'train',
@@ -29,25 +48,7 @@ const JOB_SET: JobSetView = {
   },
   conditions: [],
   restartHistory: [],
-  goodput: {
-    elapsedMs: 10_000,
-    classes: {
-      Waiting: 1000,
-      Suspended: 0,
-      Starting: 0,
-      Productive: 9000,
-      Lost: 0,
-      Running: 0,
-      Hung: 0,
-      Restarting: 0,
-      Pending: 0,
-    },
-    share: 0.9,
-    unknown: null,
-    savedMs: 9000,
-    judgedMs: 10_000,
-    judgedUntilMs: 50_000,
-  },
+  goodput: GOODPUT,
   restoreWarning: null,
   avoidedNodes: [],
 };
@@ -88,6 +89,26 @@ describe('factsOf', () => {
       'Last step; 100; that was reported',
       'Checkpoint; 90',
     ]);
+  });
+
+  it.each<[string, Partial<JobSetView>, readonly string[]]>([
+    [
+      'knows the checkpoint from goodput when nobody tells of it',
+      { state: 'Completed', goodput: { ...GOODPUT, checkpoint: 1200 } },
+      ['Last step; –; told only while members run', 'Checkpoint; 1,200'],
+    ],
+    [
+      'prefers what members tell',
+      { progress: { checkpoint: 90 }, goodput: { ...GOODPUT, checkpoint: 80 } },
+      ['Step; –; no member reports steps', 'Checkpoint; 90'],
+    ],
+    [
+      'says that a run without checkpoints is over',
+      { state: 'Completed', goodput: { ...GOODPUT, share: 1 } },
+      ['Last step; –; told only while members run', 'Checkpoint; –; none was reported'],
+    ],
+  ])('%s', (_, more, facts) => {
+    expect(told({ progress: null, ...more }, NONE).slice(2, 4)).toEqual(facts);
   });
 
   it('tells for whom a group waits', () => {

@@ -128,7 +128,9 @@ const REPORTS_MS = 5000;
 function stepFact({ state, progress }: JobSetView): Fact {
   const { lowestStep, highestStep, stepsPerSecond } = progress ?? {};
   if (highestStep === undefined || lowestStep === undefined) {
-    return { name: 'Step', value: '–', more: 'no member reports steps' };
+    return isAtRest(state)
+      ? { name: 'Last step', value: '–', more: 'told only while members run' }
+      : { name: 'Step', value: '–', more: 'no member reports steps' };
   }
   const value = highestStep.toLocaleString('en');
   if (isAtRest(state)) return { name: 'Last step', value, more: 'that was reported' };
@@ -143,10 +145,12 @@ function isAtRest(state: JobSetView['state']): boolean {
   return state === 'Completed' || state === 'Failed' || state === 'Suspended';
 }
 
-function checkpointFact({ progress }: JobSetView, sinceMs: number): Fact {
-  const { checkpoint, checkpointMs } = progress ?? {};
+/** Its goodput keeps the checkpoint when members tell of none, as when they are gone. */
+function checkpointFact({ state, progress, goodput }: JobSetView, sinceMs: number): Fact {
+  const { checkpoint = goodput?.checkpoint, checkpointMs } = progress ?? {};
   if (checkpoint === undefined) {
-    return { name: 'Checkpoint', value: '–', more: 'none is reported' };
+    const more = isAtRest(state) ? 'none was reported' : 'none is reported';
+    return { name: 'Checkpoint', value: '–', more };
   }
   return {
     name: 'Checkpoint',

@@ -2,6 +2,7 @@
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
+import type { ReportedRestart } from '../../../jobset/epoch/restart-request.ts';
 import { isFinalFailure } from '../../../jobset/view/restart-words.ts';
 import type { DatedCondition, RunState, RunView } from '../../messages/run.ts';
 import { Facts } from './facts.ts';
@@ -77,7 +78,7 @@ export function Life({ run, state, look, change, lostSinceMs, isRefused }: LifeP
       html`<${Restart}
         ...${{ segments, nowMs, showMember, record: open.record, cost: open.cost }}
         isNewest=${at === restarts.length - 1}
-        isFinal=${run.conditions.some((each) => isEndOf(open, each))}
+        isFinal=${open.isFinal}
         backoffEndMs=${jobSet.announced >= jobSet.size ? jobSet.backoffEndMs : null}
         older=${toggle(-1)}
         newer=${toggle(1)}
@@ -98,17 +99,18 @@ export function Life({ run, state, look, change, lostSinceMs, isRefused }: LifeP
   </div>`;
 }
 
-function isEndOf({ record }: DatedRestart, { type, status, timeMs }: DatedCondition): boolean {
+function isEndOf(record: ReportedRestart, { type, status, timeMs }: DatedCondition): boolean {
   return type === 'Failed' && status === 'True' && isFinalFailure(record, timeMs);
 }
 
 /** The oldest first. */
-function datedRestarts({ jobSet, costs }: RunView): readonly DatedRestart[] {
+function datedRestarts({ jobSet, costs, conditions }: RunView): readonly DatedRestart[] {
   return jobSet.restartHistory
     .map((record) => ({
       record,
       atMs: Date.parse(record.time),
       cost: costs.find(({ epoch }) => epoch === record.epoch),
+      isFinal: conditions.some((each) => isEndOf(record, each)),
     }))
     .filter(({ atMs }) => Number.isFinite(atMs))
     .toSorted((a, b) => a.atMs - b.atMs);

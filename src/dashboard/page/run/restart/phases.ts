@@ -14,8 +14,8 @@ export interface Phase {
   readonly tookMs: number | null;
   /** How long it will go on for; null: that is not known, or it does not. */
   readonly leftMs: number | null;
-  /** It goes on, so `tookMs` grows; or it comes after one that does. */
-  readonly state: 'Over' | 'Open' | 'Later';
+  /** It goes on, so `tookMs` grows; or it comes after one that does; or it did not happen. */
+  readonly state: 'Over' | 'Open' | 'Later' | 'Never';
 }
 
 export interface Waterfall {
@@ -36,6 +36,8 @@ const PHASES = {
 
 interface WaterfallAt {
   readonly isNewest: boolean;
+  /** The JobSet failed with it, so nobody gathered any more. */
+  readonly isFinal: boolean;
   readonly nowMs: number;
   /** When the wait of a crash loop is over; null: there is none. All members have announced. */
   readonly backoffEndMs: number | null;
@@ -50,7 +52,7 @@ type Part = readonly [phase: keyof typeof PHASES, tookMs: number | undefined, is
 export function waterfallOf(
   { time, epoch, phases = {} }: ReportedRestart,
   segments: readonly TimelineSegment[],
-  { isNewest, nowMs, backoffEndMs }: WaterfallAt,
+  { isNewest, isFinal, nowMs, backoffEndMs }: WaterfallAt,
 ): Waterfall {
   const endedMs = Date.parse(time);
   const { detectMs, announceMs, backoffMs, releaseMs } = phases;
@@ -86,7 +88,8 @@ export function waterfallOf(
     const [label, meaning] = PHASES[key];
     const fromMs = atMs;
     atMs += tookMs ?? 0;
-    const state = isOpen ? 'Open' : isLater ? 'Later' : 'Over';
+    const isNever = isFinal && key !== 'detect' && tookMs === undefined;
+    const state = isOpen ? 'Open' : isLater ? 'Later' : isNever ? 'Never' : 'Over';
     isLater ||= isOpen;
     const leftMs = isOpen && key === 'backoff' ? (backoffEndMs ?? nowMs) - nowMs : null;
     return { key, label, meaning, fromMs, tookMs: tookMs ?? null, leftMs, state };

@@ -29,7 +29,7 @@ const SEGMENTS = [
   segment(RELEASED_MS + 2500, RELEASED_MS + 9999, 'Pending', 5),
 ];
 
-const LATER = { isNewest: true, nowMs: ENDED_MS + 20_000, backoffEndMs: null };
+const LATER = { isNewest: true, isFinal: false, nowMs: ENDED_MS + 20_000, backoffEndMs: null };
 
 describe('waterfallOf', () => {
   it('lays the phases behind each other', () => {
@@ -50,6 +50,7 @@ describe('waterfallOf', () => {
     const segments = [segment(ENDED_MS, ENDED_MS + 700, 'Restarting', 5)];
     const { phases } = waterfallOf(record, segments, {
       isNewest: true,
+      isFinal: false,
       nowMs: ENDED_MS + 700,
       backoffEndMs: null,
     });
@@ -65,7 +66,7 @@ describe('waterfallOf', () => {
     const { phases: _, ...record } = RECORD;
     const segments = [segment(ENDED_MS, ENDED_MS + 700, 'Restarting', 5)];
     const backoffEndMs = ENDED_MS + 4000;
-    const at = { isNewest: true, nowMs: ENDED_MS + 700, backoffEndMs };
+    const at = { isNewest: true, isFinal: false, nowMs: ENDED_MS + 700, backoffEndMs };
     const told = ({ phases }: ReturnType<typeof waterfallOf>): object =>
       phases.map(({ label, tookMs, leftMs, state }) => [label, tookMs, leftMs, state]);
     expect(told(waterfallOf(record, segments, at))).toEqual([
@@ -85,6 +86,16 @@ describe('waterfallOf', () => {
     ]);
   });
 
+  it('has phases that did not happen when the JobSet failed with it', () => {
+    const record = { ...RECORD, phases: { detectMs: 5 } };
+    const at = { ...LATER, isFinal: true };
+    const { totalMs, phases } = waterfallOf(record, SEGMENTS.slice(0, 3), at);
+    expect(totalMs).toBe(5);
+    expect(phases.map(({ state }) => state)).toEqual(['Over', 'Never', 'Never', 'Never']);
+    const unseen = waterfallOf({ ...record, phases: {} }, [], at);
+    expect(unseen.phases[0]?.state).toBe('Over');
+  });
+
   it('grows while workers start', () => {
     const { phases } = waterfallOf(RECORD, SEGMENTS.slice(0, -1), LATER);
     expect(phases.at(-1)).toMatchObject({ tookMs: 2500, state: 'Open' });
@@ -93,7 +104,7 @@ describe('waterfallOf', () => {
   it.each([
     [
       'a restart that another one followed',
-      { isNewest: false, nowMs: ENDED_MS + 700, backoffEndMs: null },
+      { isNewest: false, isFinal: false, nowMs: ENDED_MS + 700, backoffEndMs: null },
     ],
     ['a JobSet that is over', LATER],
   ])('leaves out what is not known of %s', (_, at) => {

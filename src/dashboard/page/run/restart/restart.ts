@@ -120,13 +120,13 @@ function PodLink({ pod, showMember }: { pod: string; showMember: (pod: string) =
 /** Below this share of the whole a phase is drawn wider than it was, so that it can be seen. */
 const LEAST_PERCENT = 0.6;
 
-function Phases({ record, segments, isNewest, nowMs, backoffEndMs }: RestartProps): VNode {
-  const { phases, totalMs } = waterfallOf(record, segments, { isNewest, nowMs, backoffEndMs });
+function Phases({ record, segments, ...at }: RestartProps): VNode {
+  const { phases, totalMs } = waterfallOf(record, segments, at);
   const hasFailure = phases[0]?.tookMs !== null;
-  const isOver = phases.every(({ state }) => state === 'Over');
+  const isOver = phases.every(({ state }) => state === 'Over' || state === 'Never');
   const isKnown = phases.some(({ tookMs }) => tookMs !== null);
   return html`<div class="restart-part is-wide">
-    <h3>From ${hasFailure ? 'the failure' : 'the end of the epoch'} to the first step${isKnown && html`: <b class="took">${exact(totalMs)}${isOver ? '' : ' so far'}</b>`}</h3>
+    <h3>From ${hasFailure ? 'the failure' : 'the end of the epoch'} to ${at.isFinal ? 'the end of the JobSet' : 'the first step'}${isKnown && html`: <b class="took">${exact(totalMs)}${isOver ? '' : ' so far'}</b>`}</h3>
     <table class="waterfall">
       <thead class="visually-hidden">
         <tr><th scope="col">Phase</th><th scope="col">Drawn</th><th scope="col">Took</th><th scope="col">Ended after</th></tr>
@@ -158,8 +158,16 @@ function Phases({ record, segments, isNewest, nowMs, backoffEndMs }: RestartProp
   </div>`;
 }
 
+/** Of a phase whose length there is none to tell. */
+const UNTOLD: Readonly<Record<Phase['state'], string>> = {
+  Over: 'not known',
+  Open: 'not known',
+  Later: 'not yet',
+  Never: 'did not happen',
+};
+
 function tookText(tookMs: number | null, leftMs: number | null, state: Phase['state']): string {
-  if (tookMs === null) return state === 'Later' ? 'not yet' : 'not known';
+  if (tookMs === null) return UNTOLD[state];
   if (leftMs !== null) return `${Math.ceil(leftMs / 1000)} s left`;
   return state === 'Open' ? `${exact(tookMs)} so far` : exact(tookMs);
 }

@@ -15,6 +15,8 @@ export interface DatedRestart {
   readonly record: ReportedRestart;
   /** Undefined: nothing is known of it. */
   readonly cost: EpochCost | undefined;
+  /** The JobSet failed with it. */
+  readonly isFinal: boolean;
 }
 
 export interface RestartTableProps {
@@ -38,13 +40,14 @@ export function RestartTable({ restarts, offset }: RestartTableProps): VNode {
       </tr>
     </thead>
     <tbody>
-      ${restarts.map(({ atMs, record, cost }) => {
+      ${restarts.map(({ atMs, record, cost, isFinal }) => {
         const { announceMs } = record.phases ?? {};
+        const untold = isFinal ? 'did not happen' : 'not known';
         return html`<tr key=${record.epoch}>
           <th scope="row">${record.epoch}</th>
           <td>${momentText(atMs, offset, 3)}</td>
           <td>${shown(restartInWords(record), 300)}</td>
-          <td>${announceMs === undefined ? 'not known' : exact(announceMs)}</td>
+          <td>${announceMs === undefined ? untold : exact(announceMs)}</td>
           <td>${cost === undefined ? 'not known' : rough(cost.totalMs)}</td>
         </tr>`;
       })}
