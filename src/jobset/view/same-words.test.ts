@@ -32,7 +32,7 @@ function reportOf(silentMs: number | undefined): MemberReport {
 
 it.each<[string, JobSetStatus, readonly MemberReport[]]>([
   ['Running', RELEASED, [reportOf(1000)]],
-  ['Running, no step for 60s of 150s since the release', RELEASED, [reportOf(undefined)]],
+  ['Running, no step for 60s of 2m30s since the release', RELEASED, [reportOf(undefined)]],
   ['Running, silent 8s of 20s', RELEASED, [reportOf(8000)]],
   ['Hung? silent 15s of 20s', RELEASED, [reportOf(15_000)]],
   ['At barrier 0 of 1', { ...RELEASED, deprecatedEpoch: 3 }, [reportOf(15_000)]],

@@ -158,7 +158,7 @@ function Phases({ record, segments, ...at }: RestartProps): VNode {
   </div>`;
 }
 
-/** Of a phase whose length there is none to tell. */
+/** What stands for the length of a phase that is not there. */
 const UNTOLD: Readonly<Record<Phase['state'], string>> = {
   Over: 'not known',
   Open: 'not known',
