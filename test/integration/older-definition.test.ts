@@ -132,6 +132,14 @@ describe('a definition without status.avoidedNodes and status.progress', () => {
     expect((await outdated())?.message).toMatch(
       /^the account of lost time is off: .*status.goodput/,
     );
+    await applyDefinition('goodput.held');
+    await group.cluster.until(
+      async () =>
+        (await outdated())?.message?.startsWith(
+          'the credit for work that workers save as they are told to end is off: the stored ' +
+            'CustomResourceDefinition of JobSets lacks status.goodput.held. ',
+        ) === true,
+    );
   });
 });
 

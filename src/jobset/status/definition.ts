@@ -45,6 +45,7 @@ const FEATURES: readonly Feature[] = [
   { what: 'who failed first', needs: 'restartHistory[].suspects' },
   { what: 'last words', needs: 'restartHistory[].lastWords' },
   { what: 'the account of lost time', needs: 'goodput' },
+  { what: 'the credit for work that workers save as they are told to end', needs: 'goodput.held' },
   { what: 'the order of the time', needs: 'goodput.course' },
   { what: 'the order of the time before a restart', needs: 'restartHistory[].course' },
   {
