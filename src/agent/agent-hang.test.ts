@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseNotice } from '../jobset/epoch/notice.ts';
 import {
   DISABLE_IN_PLACE_RESTART,
   EPOCH,
@@ -8,6 +7,7 @@ import {
   NOTICE,
   PROGRESS_TIMEOUT,
 } from '../jobset/names.ts';
+import { parseNotice } from '../jobset/worker-end/notice.ts';
 import { MemoryLogger } from '../runtime/memory/memory-logger.ts';
 import { SeededRandom } from '../runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../runtime/memory/virtual-clock.ts';

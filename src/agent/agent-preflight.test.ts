@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { parseNotice } from '../jobset/epoch/notice.ts';
 import { DISABLE_IN_PLACE_RESTART, EPOCH, NOTICE } from '../jobset/names.ts';
+import { parseNotice } from '../jobset/worker-end/notice.ts';
 import { type FakeProcess, MemoryProcessRunner } from '../runtime/memory/memory-process-runner.ts';
 import { SeededRandom } from '../runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../runtime/memory/virtual-clock.ts';

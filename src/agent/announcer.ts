@@ -5,9 +5,9 @@
  * Needs no right but `patch` on Pods.
  */
 
-import { formatNotice } from '../jobset/epoch/notice.ts';
 import { jobOf } from '../jobset/membership.ts';
 import { NOTICE } from '../jobset/names.ts';
+import { formatNotice } from '../jobset/worker-end/notice.ts';
 import type { Stored, StringMap } from '../kube/meta.ts';
 import { PODS, type Pod } from '../kube/objects/pod.ts';
 import { ApiStatusError } from '../kube/status.ts';

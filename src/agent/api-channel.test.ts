@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { parseNotice } from '../jobset/epoch/notice.ts';
 import {
   AGENT_STARTS,
   EPOCH,
@@ -8,6 +7,7 @@ import {
   NOTICE,
   REPLICATED_JOB_NAME,
 } from '../jobset/names.ts';
+import { parseNotice } from '../jobset/worker-end/notice.ts';
 import { failure } from '../kube/status.ts';
 import { createClient } from '../runtime/client/http-client.ts';
 import { handlerTransport } from '../runtime/memory/memory-transport.ts';

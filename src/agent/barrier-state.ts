@@ -1,5 +1,5 @@
 /** The states, events and effects of the barrier. */
-import type { WorkerEnd } from '../jobset/epoch/worker-end.ts';
+import type { WorkerEnd } from '../jobset/worker-end/worker-end.ts';
 import type { Announcement, EndedWorker, GroupSnapshot } from './channel.ts';
 import type { HungWorker, Marker } from './marker.ts';
 import type { WorkerExit } from './worker-exit.ts';

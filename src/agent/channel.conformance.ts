@@ -1,8 +1,8 @@
 /** The tests that every channel of the agent must pass, over the API server and over the hub. */
 import { expect, it } from 'vitest';
-import type { WorkerEvidence } from '../jobset/culprits/worker-evidence.ts';
 import { FIRST_PROGRESS_TIMEOUT, PROGRESS_TIMEOUT } from '../jobset/names.ts';
 import type { ProgressTimeouts } from '../jobset/progress/progress-timeouts.ts';
+import type { WorkerEvidence } from '../jobset/worker-end/worker-evidence.ts';
 import type { StringMap } from '../kube/meta.ts';
 import type { VirtualClock } from '../runtime/memory/virtual-clock.ts';
 import type { Channel } from './channel.ts';

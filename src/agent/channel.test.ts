@@ -1,6 +1,6 @@
 import { describe } from 'vitest';
-import { parseNotice } from '../jobset/epoch/notice.ts';
 import { EPOCH, NOTICE } from '../jobset/names.ts';
+import { parseNotice } from '../jobset/worker-end/notice.ts';
 import { SeededRandom } from '../runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
 import { SILENT } from '../runtime/ports/logger.ts';

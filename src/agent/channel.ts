@@ -3,10 +3,11 @@
  * (`docs/design/protocol.md`). JobSet status is the source of what comes in, either way. Nothing in
  * the barrier may know which channel it has.
  */
-import type { WorkerEvidence } from '../jobset/culprits/worker-evidence.ts';
+
 import type { GroupState } from '../jobset/epoch/group-state.ts';
-import type { WorkerEnd } from '../jobset/epoch/worker-end.ts';
 import type { Progress } from '../jobset/progress/progress.ts';
+import type { WorkerEnd } from '../jobset/worker-end/worker-end.ts';
+import type { WorkerEvidence } from '../jobset/worker-end/worker-evidence.ts';
 
 /** What an agent needs to know of its JobSet, from one version of it. */
 export interface GroupSnapshot extends GroupState {

@@ -10,7 +10,7 @@ import {
   MIN_LEASE_MS,
   MIN_LOST_NODE_DEADLINE_MS,
   parseLostNodeDeadline,
-} from '../jobset/epoch/lost-node-deadline.ts';
+} from '../jobset/injection/lost-node-deadline.ts';
 import {
   AGENT_COMMAND,
   AGENT_INSTALL_FLAG,

@@ -3,7 +3,8 @@
  * answers, late requests, servers that cannot stream. The behaviour of a real server is tested
  * against the embedded one.
  */
-import type { JobSet, JobSetStatus } from '../jobset/jobset.ts';
+import type { JobSet } from '../jobset/jobset.ts';
+import type { JobSetStatus } from '../jobset/jobset-status.ts';
 import type { OwnerReference, Stored, StringMap } from '../kube/meta.ts';
 import type { Pod } from '../kube/objects/pod.ts';
 import { applyJsonPatch, parseJsonPatch } from '../kube/patch/json-patch.ts';

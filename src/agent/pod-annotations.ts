@@ -4,8 +4,8 @@
  * admission policy that upstream gives its users refuses every other change of a Pod by its agent.
  */
 
-import { formatNotice } from '../jobset/epoch/notice.ts';
 import { AGENT_STARTS, EPOCH, IN_PLACE_RESTART_ATTEMPT, NOTICE } from '../jobset/names.ts';
+import { formatNotice } from '../jobset/worker-end/notice.ts';
 import { defined } from '../kube/json/defined.ts';
 import type { StringMap } from '../kube/meta.ts';
 import { type Announcement, evidenceAt } from './channel.ts';

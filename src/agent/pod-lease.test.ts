@@ -9,10 +9,10 @@ import {
   LOST_NODE_MARGIN_MS,
   leaseMs,
   MIN_LOST_NODE_DEADLINE_MS,
-} from '../jobset/epoch/lost-node-deadline.ts';
-import { lossMs } from '../jobset/epoch/lost-pods.ts';
-import { podFacts } from '../jobset/epoch/pod-facts.ts';
+} from '../jobset/injection/lost-node-deadline.ts';
 import { LOST_NODE_DEADLINE } from '../jobset/names.ts';
+import { lossMs } from '../jobset/plan/restart/lost-pods.ts';
+import { podFacts } from '../jobset/roster/pod-facts.ts';
 import { timeText } from '../kube/time.ts';
 import { SeededRandom } from '../runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../runtime/memory/virtual-clock.ts';

@@ -7,11 +7,11 @@
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { restrictAgents } from '../cli/agent-restriction.ts';
 import { connectTo } from '../cli/cluster-connection.ts';
-import { expectNoInstallation, startEmbedded } from '../cli/control-plane.ts';
+import { restrictAgents } from '../cli/local-cluster/agent-restriction.ts';
+import { expectNoInstallation, startEmbedded } from '../cli/local-cluster/control-plane.ts';
+import { plainNodes } from '../cli/local-cluster/up-options.ts';
 import { temporaryStateDirectory } from '../cli/state-directory.ts';
-import { plainNodes } from '../cli/up-options.ts';
 import { Watchdog } from '../cli/watchdog/watchdog.ts';
 import { OPERATOR_NAME } from '../deploy/permissions.ts';
 import { JOBSETS } from '../jobset/jobset.ts';

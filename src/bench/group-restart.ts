@@ -6,7 +6,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connectTo } from '../cli/cluster-connection.ts';
-import { type LocalCluster, startLocalCluster } from '../cli/local-cluster.ts';
+import { type LocalCluster, startLocalCluster } from '../cli/local-cluster/local-cluster.ts';
 import { temporaryStateDirectory } from '../cli/state-directory.ts';
 import type { RestartStrategy } from '../jobset/jobset.ts';
 import { expectDefinition } from './bench-cluster.ts';

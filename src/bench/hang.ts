@@ -5,7 +5,7 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type LocalCluster, startLocalCluster } from '../cli/local-cluster.ts';
+import { type LocalCluster, startLocalCluster } from '../cli/local-cluster/local-cluster.ts';
 import { temporaryStateDirectory } from '../cli/state-directory.ts';
 import { PROGRESS_TIMEOUT } from '../jobset/names.ts';
 import type { GroupBenchOptions } from './group-restart.ts';

@@ -7,13 +7,13 @@
 import { setTimeout } from 'node:timers/promises';
 import { createApiServer } from '../cluster/apiserver/api-server.ts';
 import { MemoryStorage } from '../cluster/memory/memory-storage.ts';
-import { MemberCounts } from '../jobset/epoch/members.ts';
 import { DEFAULT_FEATURE_GATES } from '../jobset/feature-gates.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
+import type { Snapshot } from '../jobset/plan/snapshot.ts';
 import { plan } from '../jobset/plan.ts';
+import { MemberCounts } from '../jobset/roster/members.ts';
 import { JOBSET_CRD } from '../jobset/schema/crd.ts';
 import { DEFINITION_LIMITS } from '../jobset/size-limits.ts';
-import type { Snapshot } from '../jobset/snapshot.ts';
 import type { Stored } from '../kube/meta.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../kube/objects/custom-resource-definition.ts';
 import { JOBS, type Job } from '../kube/objects/job.ts';

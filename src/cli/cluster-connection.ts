@@ -17,7 +17,7 @@ import { FIRST_ANSWER_TIMEOUT_MS, firstAnswer } from '../runtime/client/first-an
 import { type ClusterAccess, ClusterAccessError } from '../runtime/credentials/cluster-access.ts';
 import { withDeadline } from '../runtime/deadline.ts';
 import { TransportError } from '../runtime/ports/transport.ts';
-import { UsageError } from './command-line/usage-error.ts';
+import { UsageError } from './usage-error.ts';
 
 /** After this time a user who waits for the first answer is told so. */
 const SLOW_ANSWER_MS = 3_000;

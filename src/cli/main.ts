@@ -11,8 +11,8 @@ import { addCompletionCommand } from './command-line/completion-command.ts';
 import { addInstallationCommands } from './command-line/installation-commands.ts';
 import { asCalled, asCommanderReads, commandName } from './command-line/invocation.ts';
 import { addJobSetCommands } from './command-line/jobset-commands.ts';
-import { UsageError } from './command-line/usage-error.ts';
 import { endWithOutput } from './termination.ts';
+import { UsageError } from './usage-error.ts';
 
 /** The name under which cobra's programs answer shells. It is no command that users see. */
 const COMPLETE = '__complete';

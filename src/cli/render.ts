@@ -9,7 +9,7 @@ import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import { JOBSET_API_VERSION } from '../jobset/names.ts';
 import { type Rendering, renderJobSet } from '../jobset/render.ts';
 import { nameOrSample } from '../jobset/validation/jobset-name.ts';
-import { jobSetWarnings } from '../jobset/validation.ts';
+import { jobSetWarnings } from '../jobset/validation/validation.ts';
 import { formatFieldError } from '../kube/field-error.ts';
 import { isDeeperThan, MAX_JSON_DEPTH } from '../kube/json/json-depth.ts';
 import { isJsonObject } from '../kube/json/json-value.ts';

@@ -13,7 +13,7 @@ import { DEFAULT_FEATURE_GATES } from './feature-gates.ts';
 import type { JobSet, JobSetSpec, ReplicatedJob } from './jobset.ts';
 import { JOBSET_SCHEMA } from './schema/schema.ts';
 import { MAX_REPLICATED_JOBS } from './schema/schema-rules.ts';
-import { jobSetWarnings, validateJobSetUpdate } from './validation.ts';
+import { jobSetWarnings, validateJobSetUpdate } from './validation/validation.ts';
 
 const RULES = ruleTree(JOBSET_SCHEMA);
 const admit = (jobSet: JobSet) => admitJobSet(jobSet, DEFAULT_FEATURE_GATES);

@@ -17,7 +17,7 @@ import type { JobSet } from './jobset.ts';
 import { withFieldsOf } from './overrides/field-annotations.ts';
 import { JOBSET_SCHEMA } from './schema/schema.ts';
 import type { JobSetLimits } from './size-limits.ts';
-import { validateJobSetCreate } from './validation.ts';
+import { validateJobSetCreate } from './validation/validation.ts';
 
 /** `jobSet` has its defaults; check the errors before you use it. */
 export interface AdmittedJobSet {

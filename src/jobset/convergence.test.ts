@@ -16,7 +16,8 @@ import {
 } from '../../test/fixtures/planned.ts';
 import type { Stored } from '../kube/meta.ts';
 import type { Job } from '../kube/objects/job.ts';
-import type { JobSet, JobSetSpec, JobSetStatus, ReplicatedJob } from './jobset.ts';
+import type { JobSet, JobSetSpec, ReplicatedJob } from './jobset.ts';
+import type { JobSetStatus } from './jobset-status.ts';
 import { RESTART_ATTEMPT } from './names.ts';
 import type { Plan } from './plan.ts';
 

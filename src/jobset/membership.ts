@@ -1,9 +1,15 @@
 /** Decides which objects belong to which JobSet. */
-import { controllerOf, type KubeObject, namespaceOf, type Stored } from '../kube/meta.ts';
+import {
+  controllerOf,
+  type KubeObject,
+  namespaceOf,
+  type OwnerReference,
+  type Stored,
+} from '../kube/meta.ts';
 import { JOBS, type Job } from '../kube/objects/job.ts';
 import type { Resource } from '../kube/resource.ts';
 import { JOBSETS } from './jobset.ts';
-import { JOBSET_NAME, JOBSET_UID } from './names.ts';
+import { JOBSET_API_VERSION, JOBSET_NAME, JOBSET_UID } from './names.ts';
 
 /**
  * Every membership check is here, because a UID alone proves nothing: any user may write any UID
@@ -105,4 +111,21 @@ function controllerOfKind({ kind, group }: Resource, { metadata }: KubeObject): 
 
 function stranger(problem: string): Membership {
   return { kind: 'Stranger', problem };
+}
+
+export interface JobSetIdentity {
+  readonly name: string;
+  readonly namespace: string;
+  readonly uid: string;
+}
+
+export function ownerReferenceTo(jobSet: JobSetIdentity): OwnerReference {
+  return {
+    apiVersion: JOBSET_API_VERSION,
+    kind: JOBSETS.kind,
+    name: jobSet.name,
+    uid: jobSet.uid,
+    controller: true,
+    blockOwnerDeletion: true,
+  };
 }

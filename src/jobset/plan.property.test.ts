@@ -12,13 +12,14 @@ import type { Condition, Stored } from '../kube/meta.ts';
 import type { Job, JobStatus } from '../kube/objects/job.ts';
 import { timeText } from '../kube/time.ts';
 import { deepFrozen } from '../runtime/memory/deep-frozen.ts';
-import { MemberCounts } from './epoch/members.ts';
 import type { Witness } from './epoch/witness.ts';
 import { DEFAULT_FEATURE_GATES } from './feature-gates.ts';
-import type { JobSetSpec, JobSetStatus, RestartRecord } from './jobset.ts';
+import type { JobSetSpec } from './jobset.ts';
+import type { JobSetStatus, RestartRecord } from './jobset-status.ts';
 import { DISABLE_IN_PLACE_RESTART } from './names.ts';
+import type { Answers, Snapshot } from './plan/snapshot.ts';
 import { plan } from './plan.ts';
-import type { Answers, Snapshot } from './snapshot.ts';
+import { MemberCounts } from './roster/members.ts';
 
 /** Any snapshot, whether it can come about or not. */
 const NAMES = ['a', 'b'] as const;

@@ -15,7 +15,8 @@ import {
 
 import { BEGUN, jobSetOfTwo, planForTwo, TWO_WORKERS } from '../../test/fixtures/two-workers.ts';
 import type { JobStatus } from '../kube/objects/job.ts';
-import type { JobSetSpec, JobSetStatus } from './jobset.ts';
+import type { JobSetSpec } from './jobset.ts';
+import type { JobSetStatus } from './jobset-status.ts';
 import type { Plan } from './plan.ts';
 
 const COMPLETE: JobStatus = { ...DONE, succeeded: 2 };

@@ -3,15 +3,11 @@
  * every change, so each plan may do the first thing that is due and leave the rest to the next. The
  * result can be carried out any number of times.
  */
-import { reportUnknownAnnotations } from './annotations/unknown-annotations.ts';
-import { createJobs, reportRefusedJobs } from './child-jobs/job-creation.ts';
-import { beginResume, resumeJobs, suspendJobs } from './child-jobs/suspend.ts';
-import {
-  lookBeforeRecreating,
-  recreateHalfDone,
-  resizeJobs,
-  tidyUp,
-} from './child-jobs/tidying.ts';
+
+import { withDefaults } from './defaults.ts';
+import { currentEpoch, type Watchpoint, watchpointOf } from './epoch/in-place-restart.ts';
+import type { JobSetStatus } from './jobset-status.ts';
+import { isManagedByUs } from './manager.ts';
 import {
   type Action,
   type Decision,
@@ -19,44 +15,45 @@ import {
   type Outcome,
   type PlannedEvent,
   type Step,
-} from './decision.ts';
-import { withDefaults } from './defaults.ts';
-import { reportBypass } from './epoch/bypass.ts';
-import { inBothDialects, takeOver } from './epoch/dialect.ts';
-import { restartInPlace } from './epoch/group-restart.ts';
-import { reportHubReach } from './epoch/hub-reach.ts';
-import { currentEpoch, type Watchpoint, watchpointOf } from './epoch/in-place-restart.ts';
-import { dealWithLostPods, reviewNamedPods } from './epoch/lost-pods.ts';
-import { type Facts, factsOf } from './facts.ts';
-import { accountTime } from './goodput/account-time.ts';
-import { reportGuarantees } from './injection/agent-guarantees.ts';
-import { grantRights } from './injection/planned-rights.ts';
-import { recordMode } from './injection/recorded-mode.ts';
-import type { JobSetStatus } from './jobset.ts';
-import { forgetNodes } from './ladder/forget-nodes.ts';
-import { isManagedByUs } from './manager.ts';
-import { merge, type Next, unchanged } from './merge.ts';
+} from './plan/decision.ts';
 import {
   awaitDeadline,
   failIfOverdue,
   hasDeadline,
   keepStartTime,
-} from './policies/active-deadline.ts';
-import { dealWithFailedJobs, reportJobsReady } from './policies/job-failure.ts';
-import { endWithFailure, stopUnlessKept } from './policies/keep-failed.ts';
-import { complete } from './policies/success-policy.ts';
-import { deleteExpired } from './policies/ttl.ts';
-import type { MissingState, Question, Snapshot } from './snapshot.ts';
-import { reportStarting } from './starting/report-starting.ts';
+} from './plan/ending/active-deadline.ts';
+import { dealWithFailedJobs, reportJobsReady } from './plan/ending/job-failure.ts';
+import { endWithFailure, stopUnlessKept } from './plan/ending/keep-failed.ts';
+import { complete } from './plan/ending/success-policy.ts';
+import { deleteExpired } from './plan/ending/ttl.ts';
+import { type Facts, factsOf } from './plan/facts.ts';
+import { countFirstRun } from './plan/jobs/execution-attempts.ts';
+import { createJobs, reportRefusedJobs } from './plan/jobs/job-creation.ts';
+import { createClaims, createService } from './plan/jobs/surroundings.ts';
+import { beginResume, resumeJobs, suspendJobs } from './plan/jobs/suspend.ts';
+import { lookBeforeRecreating, recreateHalfDone, resizeJobs, tidyUp } from './plan/jobs/tidying.ts';
+import { merge, type Next, unchanged } from './plan/merge.ts';
+import { accountTime } from './plan/reports/account-time.ts';
+import { reportGuarantees } from './plan/reports/agent-guarantees.ts';
+import { reportBypass } from './plan/reports/bypass.ts';
+import { reportDefinition } from './plan/reports/definition.ts';
+import { rejectInvalidSpec, writeFirstStatus } from './plan/reports/first-status.ts';
+import { reportHubReach } from './plan/reports/hub-reach.ts';
+import { readAsKept, writtenAsKept } from './plan/reports/kept-status.ts';
+import { grantRights } from './plan/reports/planned-rights.ts';
+import { observeGeneration, reportReadiness } from './plan/reports/readiness.ts';
+import { recordMode } from './plan/reports/recorded-mode.ts';
+import { reportStarting } from './plan/reports/report-starting.ts';
+import { beginAttempt, writeCounters } from './plan/reports/status-write.ts';
+import { takeOver } from './plan/reports/take-over.ts';
+import { reportUnknownAnnotations } from './plan/reports/unknown-annotations.ts';
+import { forgetNodes } from './plan/restart/forget-nodes.ts';
+import { restartInPlace } from './plan/restart/group-restart.ts';
+import { dealWithLostPods, reviewNamedPods } from './plan/restart/lost-pods.ts';
+import type { MissingState, Question, Snapshot } from './plan/snapshot.ts';
 import { isFinished } from './status/conditions.ts';
 import type { CountersPutOff } from './status/counters.ts';
-import { reportDefinition } from './status/definition.ts';
-import { countFirstRun } from './status/execution-attempts.ts';
-import { rejectInvalidSpec, writeFirstStatus } from './status/first-status.ts';
-import { readAsKept, writtenAsKept } from './status/kept-status.ts';
-import { observeGeneration, reportReadiness } from './status/readiness.ts';
-import { beginAttempt, writeCounters } from './status/status-write.ts';
-import { createClaims, createService } from './surroundings.ts';
+import { inBothDialects } from './status/epochs.ts';
 import { exceedsDefinition } from './validation/size.ts';
 
 export interface Plan {

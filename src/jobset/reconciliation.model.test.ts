@@ -7,12 +7,12 @@ import type { Stored } from '../kube/meta.ts';
 import type { Job, JobStatus } from '../kube/objects/job.ts';
 import { applyMergePatch } from '../kube/patch/merge-patch.ts';
 import { validate } from '../kube/schema/validate.ts';
-import type { Action } from './decision.ts';
 import type { JobSet, JobSetSpec, ReplicatedJob } from './jobset.ts';
 import { JOB_INDEX, RESTART_ATTEMPT } from './names.ts';
+import type { Action } from './plan/decision.ts';
+import type { Answers } from './plan/snapshot.ts';
 import type { Plan } from './plan.ts';
 import { STATUS } from './schema/status-schema.ts';
-import type { Answers } from './snapshot.ts';
 
 /**
  * Reconciles any accepted JobSet, with any life of its Jobs, without a crash and to an end. For a

@@ -5,13 +5,14 @@
 import type { PersistentVolumeClaim, Service } from '../kube/objects/core.ts';
 import type { Job } from '../kube/objects/job.ts';
 import type { Role, RoleBinding } from '../kube/objects/rbac.ts';
-import { jobBuilder, ownerReferenceTo } from './child-jobs/job-template.ts';
+import { jobBuilder } from './child-jobs/job-template.ts';
 import { withDefaults } from './defaults.ts';
 import type { Sha1 } from './derived-names.ts';
 import { headlessService } from './headless-service.ts';
 import { type AgentProgram, agentInjector } from './injection/agent-mode.ts';
 import { agentRights } from './injection/agent-rights.ts';
 import type { JobSet } from './jobset.ts';
+import { ownerReferenceTo } from './membership.ts';
 import { JOBSET_UID } from './names.ts';
 import { volumeClaims } from './volume-claims.ts';
 

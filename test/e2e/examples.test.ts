@@ -5,7 +5,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { JOBSETS, type JobSet, type JobSetStatus } from '../../src/jobset/jobset.ts';
+import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
+import type { JobSetStatus } from '../../src/jobset/jobset-status.ts';
 import { JOBSET_NAME } from '../../src/jobset/names.ts';
 import { isFinished, isTrue } from '../../src/jobset/status/conditions.ts';
 import type { KubeObject, Stored } from '../../src/kube/meta.ts';

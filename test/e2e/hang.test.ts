@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { rankOf, type WorkerGroup } from '../../src/bench/worker-group.ts';
-import type { RestartRecord } from '../../src/jobset/jobset.ts';
+import type { RestartRecord } from '../../src/jobset/jobset-status.ts';
 import { PROGRESS_TIMEOUT } from '../../src/jobset/names.ts';
 import { AGENT_MODES } from '../kubernetes.ts';
 import { LOCKSTEP } from './local-cluster.fixture.ts';

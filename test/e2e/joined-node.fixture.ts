@@ -7,7 +7,7 @@ import { closeSync, openSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type ControlPlane, joinRunning } from '../../src/cli/control-plane.ts';
+import { type ControlPlane, joinRunning } from '../../src/cli/local-cluster/control-plane.ts';
 import { type StateDirectory, temporaryStateDirectory } from '../../src/cli/state-directory.ts';
 import { Watchdog } from '../../src/cli/watchdog/watchdog.ts';
 import type { JobSet } from '../../src/jobset/jobset.ts';

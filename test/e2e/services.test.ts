@@ -23,7 +23,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WorkerGroup } from '../../src/bench/worker-group.ts';
-import { type ControlPlane, joinRunning } from '../../src/cli/control-plane.ts';
+import { type ControlPlane, joinRunning } from '../../src/cli/local-cluster/control-plane.ts';
 import { Watchdog } from '../../src/cli/watchdog/watchdog.ts';
 import { DEPLOYMENTS } from '../../src/deploy/kinds.ts';
 import { manifest } from '../../src/deploy/manifest.ts';

@@ -11,7 +11,8 @@ import { createJobSetInformers, type JobSetInformers } from '../../src/cli/jobse
 import { agentLineOf } from '../../src/cli/jobset-logs/epoch-lines.ts';
 import { readLines } from '../../src/cli/log-lines.ts';
 import { processStat } from '../../src/cli/process-stat.ts';
-import { JOBSETS, type JobSet, type RestartRecord } from '../../src/jobset/jobset.ts';
+import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
+import type { RestartRecord } from '../../src/jobset/jobset-status.ts';
 import { ENV_WORKER, RESTART_BACKOFF, STANDBY } from '../../src/jobset/names.ts';
 import type { Stored } from '../../src/kube/meta.ts';
 import { CONFIG_MAPS } from '../../src/kube/objects/core.ts';

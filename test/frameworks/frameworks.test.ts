@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RestartRecord } from '../../src/jobset/jobset.ts';
+import type { RestartRecord } from '../../src/jobset/jobset-status.ts';
 import { type ClusterUnderTest, startCluster } from '../e2e/local-cluster.fixture.ts';
 import {
   CHECKPOINT_STEPS,

@@ -10,10 +10,10 @@ import {
 } from '../../src/deploy/kinds.ts';
 import { manifest } from '../../src/deploy/manifest.ts';
 import { defaultSettings, type Installed } from '../../src/deploy/settings.ts';
-import type { WorkerEvidence } from '../../src/jobset/culprits/worker-evidence.ts';
 import { withDefaults } from '../../src/jobset/defaults.ts';
-import { formatNotice } from '../../src/jobset/epoch/notice.ts';
 import { agentRights } from '../../src/jobset/injection/agent-rights.ts';
+import { formatNotice } from '../../src/jobset/worker-end/notice.ts';
+import type { WorkerEvidence } from '../../src/jobset/worker-end/worker-evidence.ts';
 import type { KubeObject, Stored } from '../../src/kube/meta.ts';
 import { NAMESPACES, SERVICE_ACCOUNTS, type TokenRequest } from '../../src/kube/objects/core.ts';
 import { PODS, type Pod } from '../../src/kube/objects/pod.ts';

@@ -18,9 +18,9 @@ import {
   it,
   onTestFinished,
 } from 'vitest';
-import { parseNotice } from '../../src/jobset/epoch/notice.ts';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
 import { EPOCH, IN_PLACE_RESTART_ATTEMPT, NOTICE } from '../../src/jobset/names.ts';
+import { parseNotice } from '../../src/jobset/worker-end/notice.ts';
 import { JOBS } from '../../src/kube/objects/job.ts';
 import { PODS } from '../../src/kube/objects/pod.ts';
 import { freePort } from '../../src/runtime/adapters/free-ports.ts';

@@ -5,7 +5,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writeKubeconfig } from '../../src/cli/kubeconfig-file.ts';
+import { writeKubeconfig } from '../../src/cli/local-cluster/kubeconfig-file.ts';
 import { createTokenSigner } from '../../src/cluster/apiserver/adapters/token-signer.ts';
 import { createWebhookTransports } from '../../src/cluster/apiserver/adapters/webhook-transports.ts';
 import { createApiServer } from '../../src/cluster/apiserver/api-server.ts';

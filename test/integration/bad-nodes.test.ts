@@ -4,9 +4,10 @@
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { createHubChannel } from '../../src/agent/hub-channel.ts';
-import type { JobSetSpec, JobSetStatus, ReplicatedJob } from '../../src/jobset/jobset.ts';
-import { forgetRequest } from '../../src/jobset/ladder/forget-nodes.ts';
+import type { JobSetSpec, ReplicatedJob } from '../../src/jobset/jobset.ts';
+import type { JobSetStatus } from '../../src/jobset/jobset-status.ts';
 import { EXCLUSIVE_TOPOLOGY, REPLICATED_JOB_NAME } from '../../src/jobset/names.ts';
+import { forgetRequest } from '../../src/jobset/policies/forget-nodes.ts';
 import type { Stored, StringMap } from '../../src/kube/meta.ts';
 import { COMPLETION_INDEX, type JobSpec } from '../../src/kube/objects/job.ts';
 import { NODES } from '../../src/kube/objects/node.ts';

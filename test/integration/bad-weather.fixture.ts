@@ -8,7 +8,11 @@ import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect } from 'vitest';
 import { type Mode, WorkerGroup } from '../../src/bench/worker-group.ts';
-import { type ControlPlane, joinRunning, startEmbedded } from '../../src/cli/control-plane.ts';
+import {
+  type ControlPlane,
+  joinRunning,
+  startEmbedded,
+} from '../../src/cli/local-cluster/control-plane.ts';
 import { type StateDirectory, temporaryStateDirectory } from '../../src/cli/state-directory.ts';
 import { Watchdog } from '../../src/cli/watchdog/watchdog.ts';
 import { agentRules } from '../../src/jobset/injection/agent-rights.ts';

@@ -4,7 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createHubChannel } from '../../src/agent/hub-channel.ts';
-import type { RestartRecord } from '../../src/jobset/jobset.ts';
+import type { RestartRecord } from '../../src/jobset/jobset-status.ts';
 import type { Stored } from '../../src/kube/meta.ts';
 import { PODS, type Pod } from '../../src/kube/objects/pod.ts';
 import { aborted } from '../../src/operator/process/term.ts';

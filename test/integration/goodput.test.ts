@@ -4,7 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sumsOf } from '../../src/jobset/goodput/classes.ts';
-import type { Goodput } from '../../src/jobset/jobset.ts';
+import type { Goodput } from '../../src/jobset/jobset-status.ts';
 import { PROGRESS_TIMEOUT } from '../../src/jobset/names.ts';
 import { failure } from '../../src/kube/status.ts';
 import { SUPERVISOR, THREE_WORKERS, WORKERS } from './three-workers.fixture.ts';

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { JOBSETS, type JobSetSpec, type JobSetStatus } from '../../src/jobset/jobset.ts';
+import { JOBSETS, type JobSetSpec } from '../../src/jobset/jobset.ts';
+import type { JobSetStatus } from '../../src/jobset/jobset-status.ts';
 import type { Stored } from '../../src/kube/meta.ts';
 import { PERSISTENT_VOLUME_CLAIMS } from '../../src/kube/objects/core.ts';
 import { JOBS, type Job } from '../../src/kube/objects/job.ts';

@@ -1,9 +1,9 @@
 /** A plan is carried out again if it is not known how far it came: that must change nothing. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { MemoryCluster } from '../../src/cluster/memory-cluster.fixture.ts';
-import type { Action } from '../../src/jobset/decision.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { JOB_INDEX } from '../../src/jobset/names.ts';
+import type { Action } from '../../src/jobset/plan/decision.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
 import type { KubeObject, Stored } from '../../src/kube/meta.ts';
 import { PERSISTENT_VOLUME_CLAIMS, SERVICES } from '../../src/kube/objects/core.ts';

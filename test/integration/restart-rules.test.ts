@@ -5,11 +5,8 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { terminateErrors, withoutTerminate } from '../../src/jobset/injection/terminate-rules.ts';
 import { translateRestartRules } from '../../src/jobset/restart-rules/restart-rules.ts';
-import {
-  terminateErrors,
-  withoutTerminate,
-} from '../../src/jobset/restart-rules/terminate-rules.ts';
 import { JOBS } from '../../src/kube/objects/job.ts';
 import type {
   Container,

@@ -3,8 +3,8 @@
  * behind it.
  */
 import type { Channel } from '../../src/agent/channel.ts';
-import type { WorkerEvidence } from '../../src/jobset/culprits/worker-evidence.ts';
-import type { WorkerEnd } from '../../src/jobset/epoch/worker-end.ts';
+import type { WorkerEnd } from '../../src/jobset/worker-end/worker-end.ts';
+import type { WorkerEvidence } from '../../src/jobset/worker-end/worker-evidence.ts';
 import type { Stored } from '../../src/kube/meta.ts';
 import type { Pod } from '../../src/kube/objects/pod.ts';
 import type { Clock } from '../../src/runtime/ports/clock.ts';

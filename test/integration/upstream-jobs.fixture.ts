@@ -3,12 +3,8 @@
  * `default` without rules, orders and claims. It acts when it is told to, one pass at a time.
  */
 import { createHash } from 'node:crypto';
-import {
-  JOBSETS,
-  type JobSet,
-  type JobSetStatus,
-  type ReplicatedJobStatus,
-} from '../../src/jobset/jobset.ts';
+import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
+import type { JobSetStatus, ReplicatedJobStatus } from '../../src/jobset/jobset-status.ts';
 import {
   GLOBAL_REPLICAS,
   JOB_GLOBAL_INDEX,

@@ -2,7 +2,8 @@
  * Upstream's agent and upstream's controller as far as they take part in the restart of a group
  * (KEP-467). Ours have to get along with everything that they do.
  */
-import { JOBSETS, type JobSet, type JobSetStatus } from '../../src/jobset/jobset.ts';
+import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
+import type { JobSetStatus } from '../../src/jobset/jobset-status.ts';
 import {
   IN_PLACE_RESTART_ATTEMPT,
   JOB_INDEX,

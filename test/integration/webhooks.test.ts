@@ -1,6 +1,5 @@
 /** The operator's webhooks as an API server meets them. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { ownerReferenceTo } from '../../src/jobset/child-jobs/job-template.ts';
 import { DEFAULT_FEATURE_GATES } from '../../src/jobset/feature-gates.ts';
 import {
   JOBSETS,
@@ -8,6 +7,7 @@ import {
   type JobSetSpec,
   type ReplicatedJob,
 } from '../../src/jobset/jobset.ts';
+import { ownerReferenceTo } from '../../src/jobset/membership.ts';
 import type { Stored } from '../../src/kube/meta.ts';
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,

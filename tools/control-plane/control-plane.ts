@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeKubeconfig } from '../../src/cli/kubeconfig-file.ts';
+import { writeKubeconfig } from '../../src/cli/local-cluster/kubeconfig-file.ts';
 import { ADMINISTRATORS } from '../../src/cluster/embedded-cluster.ts';
 import { freePorts } from '../../src/runtime/adapters/free-ports.ts';
 import { connectClient } from '../../src/runtime/adapters/http-client-connection.ts';

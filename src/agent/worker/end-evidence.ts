@@ -1,5 +1,5 @@
 /** Puts together what a supervisor knows of the end of its worker. */
-import type { HowEnded, WorkerEvidence } from '../../jobset/culprits/worker-evidence.ts';
+import type { HowEnded, WorkerEvidence } from '../../jobset/worker-end/worker-evidence.ts';
 import { defined } from '../../kube/json/defined.ts';
 import type { ProcessExit } from '../../runtime/ports/process-runner.ts';
 import type { ProgressWatch } from '../progress/progress-watch.ts';

@@ -2,8 +2,9 @@
  * Looks into a worker that hangs, for people: its threads go into the log, and so does what a
  * command of the user prints. It is bounded in time and size, and can be cut short.
  */
-import { beginning, MAX_WHERE_BYTES } from '../../jobset/culprits/worker-evidence.ts';
+
 import { ENV_WORKER_PID } from '../../jobset/names.ts';
+import { beginning, MAX_WHERE_BYTES } from '../../jobset/worker-end/worker-evidence.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { ProcessCommand } from '../../runtime/ports/process-runner.ts';
 import type { ProcessLooks, ThreadLook } from './process-looks.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { encodedBytes } from '../../jobset/culprits/worker-evidence.ts';
+import { encodedBytes } from '../../jobset/worker-end/worker-evidence.ts';
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
 import { createNodeProcessRunner } from '../../runtime/adapters/node-process-runner.ts';
 import { systemRandom } from '../../runtime/adapters/system-random.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { encodedBytes } from '../../jobset/culprits/worker-evidence.ts';
+import { encodedBytes } from '../../jobset/worker-end/worker-evidence.ts';
 import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
 import {
   type FakeProcess,

@@ -2,9 +2,10 @@
  * Checks the machine after a worker that failed, by a command of the user. What it finds may move
  * the member to another node, so a command that cannot run at all finds nothing.
  */
-import { lastLines, MAX_UNFIT_BYTES } from '../../jobset/culprits/worker-evidence.ts';
+
 import { workerEnvironment } from '../../jobset/injection/worker-environment.ts';
 import { ENV_WORKER } from '../../jobset/names.ts';
+import { lastLines, MAX_UNFIT_BYTES } from '../../jobset/worker-end/worker-evidence.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { ProcessCommand, ProcessExit } from '../../runtime/ports/process-runner.ts';
 import type { Random } from '../../runtime/ports/random.ts';

@@ -1,5 +1,5 @@
 /** Where the time of a simulated run went, by the classes of `docs/design/goodput.md`. */
-import type { AccountedClass } from '../../jobset/goodput/classes.ts';
+import type { AccountedClass } from '../../jobset/jobset-status.ts';
 
 /** Those of `status.goodput` that a run has: it is never suspended, and its workers report. */
 export const CLASSES = [

@@ -8,7 +8,7 @@ import type { Announcement, GroupSnapshot } from '../../agent/channel.ts';
 import { NO_MARKER } from '../../agent/marker.ts';
 import { HangWatch } from '../../agent/progress/hang-watch.ts';
 import { ProgressWatch } from '../../agent/progress/progress-watch.ts';
-import type { WorkerEvidence } from '../../jobset/culprits/worker-evidence.ts';
+import type { WorkerEvidence } from '../../jobset/worker-end/worker-evidence.ts';
 import { defined } from '../../kube/json/defined.ts';
 import type { SimulatedTime } from './simulated-time.ts';
 

@@ -3,18 +3,19 @@
  * carries out what the plan says. One plan at a time, and one write.
  */
 import { type Announcement, evidenceAt } from '../../agent/channel.ts';
-import type { MemberEvidence } from '../../jobset/culprits/group-evidence.ts';
-import { placeIn } from '../../jobset/culprits/worker-name.ts';
-import type { Action } from '../../jobset/decision.ts';
-import { MemberCounts } from '../../jobset/epoch/members.ts';
-import type { PodFacts } from '../../jobset/epoch/pod-facts.ts';
 import { DEFAULT_FEATURE_GATES } from '../../jobset/feature-gates.ts';
-import type { JobSet, JobSetStatus } from '../../jobset/jobset.ts';
+import type { JobSet } from '../../jobset/jobset.ts';
+import type { JobSetStatus } from '../../jobset/jobset-status.ts';
 import { JOBSET_NAME } from '../../jobset/names.ts';
+import type { Action } from '../../jobset/plan/decision.ts';
+import type { Answers, Question, Snapshot } from '../../jobset/plan/snapshot.ts';
 import { type Plan, plan } from '../../jobset/plan.ts';
 import type { GroupProgress } from '../../jobset/progress/group-progress.ts';
+import type { MemberEvidence } from '../../jobset/roster/group-evidence.ts';
+import { MemberCounts } from '../../jobset/roster/members.ts';
+import type { PodFacts } from '../../jobset/roster/pod-facts.ts';
+import { placeIn } from '../../jobset/roster/worker-name.ts';
 import { DEFAULT_SIZE_LIMITS } from '../../jobset/size-limits.ts';
-import type { Answers, Question, Snapshot } from '../../jobset/snapshot.ts';
 import type { CountersPutOff } from '../../jobset/status/counters.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';

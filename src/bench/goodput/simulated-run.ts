@@ -6,7 +6,7 @@
 import type { Announcement, GroupSnapshot } from '../../agent/channel.ts';
 import { groupState } from '../../jobset/epoch/group-state.ts';
 import { sumsOf } from '../../jobset/goodput/classes.ts';
-import type { JobSetStatus } from '../../jobset/jobset.ts';
+import type { JobSetStatus } from '../../jobset/jobset-status.ts';
 import type { GroupProgress } from '../../jobset/progress/group-progress.ts';
 import {
   COLD_START_MS,

@@ -1,5 +1,6 @@
 /** The ways in which a simulated group may deal with failures, and the JobSet of each. */
-import { JOBSETS, type JobSet, type JobSetStatus } from '../../jobset/jobset.ts';
+import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
+import type { JobSetStatus } from '../../jobset/jobset-status.ts';
 import { RESTART_MODE } from '../../jobset/names.ts';
 import type { Stored, StringMap } from '../../kube/meta.ts';
 import { SIMULATED_MEMBERS } from './costs.ts';

@@ -3,16 +3,16 @@ import type { Command } from 'commander';
 import { DEFAULT_POD_NAMESPACES } from '../../cluster/node/ports/pod-namespaces.ts';
 import type { DemoFlags } from '../demo/options.ts';
 import { parseDemoFlags } from '../demo/options.ts';
-import { DEFAULT_STATE_DIRECTORY } from '../state-directory.ts';
 import {
   DEFAULT_AGENT_CHANNEL,
   DEFAULT_START_MS,
   NODES_MAX,
   parseUpFlags,
   type UpFlags,
-} from '../up-options.ts';
+} from '../local-cluster/up-options.ts';
+import { DEFAULT_STATE_DIRECTORY } from '../state-directory.ts';
+import { UsageError } from '../usage-error.ts';
 import { DASHBOARD_PORT } from './cluster-command.ts';
-import { UsageError } from './usage-error.ts';
 
 const KUBECONFIG_HELP =
   'join the cluster of this kubeconfig as an administrator instead of starting one';
@@ -95,7 +95,7 @@ export function addClusterCommands(program: Command): void {
     .action(async (flags: UpFlags) => {
       const parsed = parseUpFlags(flags);
       if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
-      const { up } = await import('../up.ts');
+      const { up } = await import('../up/up.ts');
       process.exitCode = await up(parsed.options);
     });
 
@@ -108,7 +108,7 @@ export function addClusterCommands(program: Command): void {
       DEFAULT_STATE_DIRECTORY,
     )
     .action(async ({ stateDir }: { readonly stateDir: string }) => {
-      const { down } = await import('../down.ts');
+      const { down } = await import('../up/down.ts');
       process.exitCode = await down(stateDir);
     });
 

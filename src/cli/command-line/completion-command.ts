@@ -1,6 +1,6 @@
 /** The command that prints completion scripts. */
 import type { Command } from 'commander';
-import { UsageError } from './usage-error.ts';
+import { UsageError } from '../usage-error.ts';
 
 const HELP = `
 For bash 4 or later, in ~/.bashrc:    source <(lockstep completion bash)

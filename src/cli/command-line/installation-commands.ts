@@ -11,8 +11,8 @@ import {
   type InstallOptions,
   parseInstallFlags,
 } from '../install/options.ts';
+import { UsageError } from '../usage-error.ts';
 import { bareJobSetName, clusterCommand } from './cluster-command.ts';
-import { UsageError } from './usage-error.ts';
 
 const NAMESPACE_HELP = 'namespace of the operator';
 

@@ -7,8 +7,8 @@ import type { LogsFlags } from '../jobset-logs/options.ts';
 import type { NodesFlags } from '../jobset-nodes/command.ts';
 import type { ReportFlags } from '../jobset-report/command.ts';
 import type { RestartFlags } from '../jobset-restart/command.ts';
+import { UsageError } from '../usage-error.ts';
 import { bareJobSetName, clusterCommand, DASHBOARD_PORT } from './cluster-command.ts';
-import { UsageError } from './usage-error.ts';
 
 const NAMESPACE_HELP = "namespace of the JobSet; the context's by default";
 

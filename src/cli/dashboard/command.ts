@@ -2,9 +2,9 @@
 import { dns1123LabelErrors } from '../../kube/name-rules.ts';
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
+import { parsePort } from '../local-cluster/up-options.ts';
 import { withCluster } from '../named-jobset.ts';
 import { DEFAULT_STATE_DIRECTORY } from '../state-directory.ts';
-import { parsePort } from '../up-options.ts';
 import { openBrowser } from './open-browser.ts';
 import { serveConnected } from './serve-connected.ts';
 

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../runtime/adapters/system-random.ts';
-import { type LocalCluster, startLocalCluster } from '../local-cluster.ts';
+import { type LocalCluster, startLocalCluster } from '../local-cluster/local-cluster.ts';
 import { temporaryStateDirectory } from '../state-directory.ts';
 import { onTermination } from '../termination.ts';
 import { demoManifest } from './jobset-manifest.ts';

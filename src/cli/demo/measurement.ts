@@ -1,5 +1,5 @@
 /** Computes the duration of each restart from what was observed. */
-import type { JobSetStatus, RestartRecord } from '../../jobset/jobset.ts';
+import type { JobSetStatus, RestartRecord } from '../../jobset/jobset-status.ts';
 import type { DemoMode, DemoStandby, DemoStrategy } from './options.ts';
 import type { MeasuredRestart } from './report.ts';
 import type { TrainingLine } from './training-log.ts';

@@ -1,7 +1,6 @@
 /** The Pod of `lockstep doctor --probe`, and what it is told about the hub. */
 import { HUB_PORT } from '../../deploy/operator-deployment.ts';
 import { OPERATOR_NAME } from '../../deploy/permissions.ts';
-import { followsAuthorities } from '../../jobset/epoch/hub-reach.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import {
   AGENT_COMMAND,
@@ -13,6 +12,7 @@ import {
   HUB_AUTHORITIES_NAME,
   JOBSET_UID,
 } from '../../jobset/names.ts';
+import { followsAuthorities } from '../../jobset/plan/reports/hub-reach.ts';
 import type { Stored } from '../../kube/meta.ts';
 import { CONFIG_MAPS } from '../../kube/objects/core.ts';
 import { JOBS, type Job } from '../../kube/objects/job.ts';

@@ -4,7 +4,7 @@ import { stateWords } from '../../jobset/view/shown-state.ts';
 import { humanDuration } from '../../kube/duration.ts';
 import { printable } from '../../kube/quote.ts';
 import { aligned } from '../aligned.ts';
-import { shortened } from '../jobset-status/printed-text.ts';
+import { shortened } from '../printed-text.ts';
 
 export interface TableOptions {
   readonly hasNamespaces: boolean;

@@ -1,6 +1,7 @@
 /** Which lines of a log belong to an epoch, and which are the agent's own. */
-import { epochsOf } from '../../jobset/epoch/dialect.ts';
+
 import type { JobSet } from '../../jobset/jobset.ts';
+import { epochsOf } from '../../jobset/status/epochs.ts';
 import { isJsonObject } from '../../kube/json/json-value.ts';
 import { overlapBefore, stampAt, stampOf } from './timed-lines.ts';
 

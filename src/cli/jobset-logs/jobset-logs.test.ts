@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { replicatedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
-import type { JobSetStatus, RestartRecord } from '../../jobset/jobset.ts';
+import type { JobSetStatus, RestartRecord } from '../../jobset/jobset-status.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
 import type { Client } from '../../runtime/client/client.ts';

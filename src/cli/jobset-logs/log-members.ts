@@ -1,8 +1,9 @@
 /** Whose logs are shown: the members of a JobSet, their ranks and containers. */
 import { templateAgent } from '../../jobset/injection/template-agent.ts';
-import type { JobSet, RestartRecord } from '../../jobset/jobset.ts';
+import type { JobSet } from '../../jobset/jobset.ts';
+import type { RestartRecord } from '../../jobset/jobset-status.ts';
 import { identityOf, isSame, membershipOf } from '../../jobset/membership.ts';
-import { type MemberRank, rankOf, sizeOf } from '../../jobset/view/short-names.ts';
+import { type MemberRank, rankOf, sizeOf } from '../../jobset/roster/short-names.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import type { Pod } from '../../kube/objects/pod.ts';

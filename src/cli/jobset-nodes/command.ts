@@ -1,7 +1,8 @@
 /** `lockstep nodes JOBSET`: the nodes that its members have left, and their way back into use. */
-import { type AvoidedNode, JOBSETS, type JobSet } from '../../jobset/jobset.ts';
-import { forgetRequest, requestKey } from '../../jobset/ladder/forget-nodes.ts';
+import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
+import type { AvoidedNode } from '../../jobset/jobset-status.ts';
 import { FORGET_NODES } from '../../jobset/names.ts';
+import { forgetRequest, requestKey } from '../../jobset/policies/forget-nodes.ts';
 import type { Stored } from '../../kube/meta.ts';
 import { dns1123SubdomainErrors } from '../../kube/name-rules.ts';
 import { isReason } from '../../kube/status.ts';

@@ -8,7 +8,6 @@ import { nodeClock } from '../../runtime/adapters/node-clock.ts';
 import { allPages } from '../../runtime/client/pages.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 import { HubMembers } from '../jobset-status/hub-members.ts';
-import { wrapped } from '../jobset-status/printed-text.ts';
 import {
   type JobSetName,
   jobSetNameErrors,
@@ -17,6 +16,7 @@ import {
   withJobSet,
 } from '../named-jobset.ts';
 import { documentOf, parseOutputForm } from '../output-form.ts';
+import { wrapped } from '../printed-text.ts';
 import { reportLines, restartReport } from './restart-report.ts';
 
 export interface ReportOptions extends JobSetName {

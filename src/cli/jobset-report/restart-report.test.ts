@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
-import type { JobSetStatus, RestartRecord } from '../../jobset/jobset.ts';
+import type { JobSetStatus, RestartRecord } from '../../jobset/jobset-status.ts';
 import { parseReport } from './command.ts';
 import { type RestartReport, reportLines, restartReport } from './restart-report.ts';
 

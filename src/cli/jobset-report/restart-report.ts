@@ -1,12 +1,13 @@
 /** The data of `lockstep report JOBSET`: where its time went, its recorded restarts, their cost. */
 
 import { backoffEndMs, releasingMs } from '../../jobset/epoch/restart-history.ts';
-import { type ReportedRestart, reportedRestarts } from '../../jobset/epoch/restart-request.ts';
 import { type GoodputAt, goodputAt } from '../../jobset/goodput/goodput-at.ts';
 import { type RestartCost, restartCosts } from '../../jobset/goodput/restart-cost.ts';
-import type { AvoidedNode, JobSet } from '../../jobset/jobset.ts';
+import type { JobSet } from '../../jobset/jobset.ts';
+import type { AvoidedNode } from '../../jobset/jobset-status.ts';
 import type { GroupProgress } from '../../jobset/progress/group-progress.ts';
 import { withoutFailure } from '../../jobset/view/overview.ts';
+import { type ReportedRestart, reportedRestarts } from '../../jobset/view/reported-restarts.ts';
 import { type RestartBudget, restartBudget } from '../../jobset/view/restart-budget.ts';
 import { causeInWords, countedInWords, isFinalFailure } from '../../jobset/view/restart-words.ts';
 import { restoreWarning } from '../../jobset/view/restore-warning.ts';
@@ -14,8 +15,8 @@ import { namespaceOf, type Stored } from '../../kube/meta.ts';
 import { printable } from '../../kube/quote.ts';
 import { avoidedLines, duration, goodputTable } from '../goodput-lines.ts';
 import { warningLines } from '../jobset-status/member-table.ts';
-import { momentText } from '../jobset-status/printed-text.ts';
 import { budgetText, culpritLines, failureText } from '../jobset-status/restart-lines.ts';
+import { momentText } from '../printed-text.ts';
 import { seconds } from '../restart-timeline.ts';
 
 /** `-o json` prints it as it is. */

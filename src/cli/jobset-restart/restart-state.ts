@@ -1,12 +1,13 @@
 /** What the status of a JobSet says about a restart that a user asks for. */
-import { epochsOf } from '../../jobset/epoch/dialect.ts';
+
 import { groupSize } from '../../jobset/epoch/group-state.ts';
-import { reportedRestarts } from '../../jobset/epoch/restart-request.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { isManagedByUs } from '../../jobset/manager.ts';
 import { DISABLE_IN_PLACE_RESTART } from '../../jobset/names.ts';
 import { asRecorded } from '../../jobset/overrides/recorded-annotations.ts';
 import { isTrue } from '../../jobset/status/conditions.ts';
+import { epochsOf } from '../../jobset/status/epochs.ts';
+import { reportedRestarts } from '../../jobset/view/reported-restarts.ts';
 
 /** The epoch that can be ended, or why none can. */
 export function restartableEpoch(

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { jobSetWith } from '../../../test/fixtures/hub-jobset.ts';
-import type { Goodput, JobSetStatus } from '../../jobset/jobset.ts';
+import type { Goodput, JobSetStatus } from '../../jobset/jobset-status.ts';
 import { type StatusView, statusView } from '../../jobset/view/status-view.ts';
 import { memberScreen, memberTable } from './printed-at.fixture.ts';
 import { statusChanges } from './status-changes.ts';

@@ -1,8 +1,8 @@
 /** Renders a JobSet and its members as a table. */
 
-import type { ReportedRestart } from '../../jobset/epoch/restart-request.ts';
 import { lastCauseInWords } from '../../jobset/view/last-cause.ts';
 import { memberStateInWords } from '../../jobset/view/member-state.ts';
+import type { ReportedRestart } from '../../jobset/view/reported-restarts.ts';
 import { stateWords } from '../../jobset/view/shown-state.ts';
 import type {
   ConditionView,
@@ -14,7 +14,7 @@ import type {
 import { humanDuration } from '../../kube/duration.ts';
 import { printable } from '../../kube/quote.ts';
 import { avoidedLines, goodputLines } from '../goodput-lines.ts';
-import { shortened, wrapped } from './printed-text.ts';
+import { shortened, wrapped } from '../printed-text.ts';
 import { groupLines, progressColumns, stepText } from './progress-lines.ts';
 import { budgetText, culpritLines, lastWordsLine, restartLine } from './restart-lines.ts';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { jobSetWith } from '../../../test/fixtures/hub-jobset.ts';
 import { storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
-import type { JobSetStatus, RestartRecord, Suspect } from '../../jobset/jobset.ts';
+import type { JobSetStatus, RestartRecord, Suspect } from '../../jobset/jobset-status.ts';
 import { EXTRA_RESTARTS, RESTART_EPOCH } from '../../jobset/names.ts';
 import { restartBudget } from '../../jobset/view/restart-budget.ts';
 import { type StatusView, statusView } from '../../jobset/view/status-view.ts';

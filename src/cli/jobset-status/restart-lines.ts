@@ -5,11 +5,11 @@ import {
   lastWordsTitle,
   othersInWords,
 } from '../../jobset/culprits/failure-words.ts';
-import type { ReportedRestart } from '../../jobset/epoch/restart-request.ts';
+import { withShortNames } from '../../jobset/roster/short-names.ts';
+import type { ReportedRestart } from '../../jobset/view/reported-restarts.ts';
 import type { RestartBudget } from '../../jobset/view/restart-budget.ts';
-import { withShortNames } from '../../jobset/view/short-names.ts';
 import { printable } from '../../kube/quote.ts';
-import { momentText } from './printed-text.ts';
+import { momentText } from '../printed-text.ts';
 
 /** What names of members depend on. */
 interface Named {

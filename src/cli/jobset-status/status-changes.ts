@@ -1,6 +1,6 @@
 /** The differences between two views of a JobSet. */
 
-import type { ReportedRestart } from '../../jobset/epoch/restart-request.ts';
+import type { ReportedRestart } from '../../jobset/view/reported-restarts.ts';
 import type { StatusView } from '../../jobset/view/status-view.ts';
 import { avoidedLines } from '../goodput-lines.ts';
 import {

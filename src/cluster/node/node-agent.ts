@@ -12,7 +12,6 @@ import type { HttpHandler } from '../../runtime/ports/transport.ts';
 import { type BackoffSettings, backoffLimits } from './backoff.ts';
 import { HostsFiles } from './network/hosts.ts';
 import type { HostsEntry } from './network/hosts-file.ts';
-import type { NodeContext, NodePorts } from './node-context.ts';
 import { type Machine, type NodeRegistration, registerNode } from './node-registration.ts';
 import { containerLogsHandler } from './pod/container-logs.ts';
 import { checkpointDirectory, readCheckpoints } from './pod/pod-checkpoint.ts';
@@ -20,6 +19,7 @@ import type { PodState } from './pod/pod-life.ts';
 import { PodWorker } from './pod/pod-worker.ts';
 import { endStrangers } from './pod/stranger-processes.ts';
 import { type NodeNetwork, PodAddresses } from './pod-addresses.ts';
+import type { NodeContext, NodePorts } from './ports/node-context.ts';
 import { isStreaming, streamingHandler } from './streaming/streaming-handler.ts';
 
 export interface NodeAgentOptions extends NodePorts {

@@ -2,15 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { replicatedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import { formatFieldError } from '../../kube/field-error.ts';
 import { withDefaults } from '../defaults.ts';
-import { parseLostNodeDeadline } from '../epoch/lost-node-deadline.ts';
 import { DEFAULT_FEATURE_GATES } from '../feature-gates.ts';
 import { agentInjector, wantsAgents } from '../injection/agent-mode.ts';
+import { parseLostNodeDeadline } from '../injection/lost-node-deadline.ts';
+import { mayAvoidNodes } from '../injection/node-avoidance.ts';
 import type { JobSet, JobSetSpec } from '../jobset.ts';
 import * as names from '../names.ts';
-import { mayAvoidNodes } from '../node-avoidance.ts';
-import { jobSetWarnings, validateJobSetCreate, validateJobSetUpdate } from '../validation.ts';
+import { laterJobsWarnings } from '../validation/later-jobs.ts';
+import {
+  jobSetWarnings,
+  validateJobSetCreate,
+  validateJobSetUpdate,
+} from '../validation/validation.ts';
 import { specView } from '../view/spec-view.ts';
-import { laterJobsWarnings } from './later-jobs.ts';
 import { isOff, OWN_ANNOTATIONS } from './table.ts';
 
 const SPEC: JobSetSpec = {

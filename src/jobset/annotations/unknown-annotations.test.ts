@@ -5,7 +5,11 @@ import { formatFieldError } from '../../kube/field-error.ts';
 import { DEFAULT_FEATURE_GATES } from '../feature-gates.ts';
 import type { JobSet } from '../jobset.ts';
 import { worker } from '../validation/new-jobset.fixture.ts';
-import { jobSetWarnings, validateJobSetCreate, validateJobSetUpdate } from '../validation.ts';
+import {
+  jobSetWarnings,
+  validateJobSetCreate,
+  validateJobSetUpdate,
+} from '../validation/validation.ts';
 
 const POD = 'spec.replicatedJobs[0].template.spec.template.metadata';
 const UNKNOWN = 'Forbidden: no annotation of this version of Lockstep';

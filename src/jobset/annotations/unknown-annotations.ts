@@ -5,15 +5,12 @@
  * copy annotations of a JobSet to its templates.
  */
 import { nearest } from '../../kube/edit-distance.ts';
-import { forbiddenField, formatFieldError } from '../../kube/field-error.ts';
+import { forbiddenField } from '../../kube/field-error.ts';
 import type { StringMap } from '../../kube/meta.ts';
 import type { FieldError } from '../../kube/status.ts';
-import type { Decision } from '../decision.ts';
 import type { DefaultedSpec } from '../defaults.ts';
-import type { Facts } from '../facts.ts';
 import type { JobSet } from '../jobset.ts';
 import { AGENT_STARTS, NOTICE, OWN_PREFIX } from '../names.ts';
-import { cleared } from '../status/conditions.ts';
 import { annotationsOn, OWN_ANNOTATIONS } from './table.ts';
 
 /** An API server shows a client only a limited part of all warnings, and a person reads few. */
@@ -42,18 +39,6 @@ export function unknownAnnotationErrors(
     errors.push(forbiddenField(fieldOf({ ...unknown, key }), adviceOn(unknown.key)));
   }
   return errors;
-}
-
-/** A stored JobSet does what its other annotations say, and tells of those that say nothing. */
-export function reportUnknownAnnotations({ jobSet, spec }: Facts): readonly Decision[] {
-  const type = 'UnknownAnnotations';
-  const errors = unknownAnnotationErrors(jobSet.metadata, spec);
-  if (errors.length === 0) {
-    return [{ conditions: [cleared(type, 'AllKnown', 'all annotations of Lockstep are known')] }];
-  }
-  const message = `without effect: ${errors.map(formatFieldError).join('; ')}`;
-  const reason = 'UnknownKeys';
-  return [{ conditions: [{ type, status: 'True', reason, message, event: 'Warning' }] }];
 }
 
 /** Warns of the same keys where they are not refused. */

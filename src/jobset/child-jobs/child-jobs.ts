@@ -6,7 +6,7 @@ import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import type { DefaultedReplicatedJob } from '../defaults.ts';
 import type { FeatureGates } from '../feature-gates.ts';
-import type { JobSetStatus } from '../jobset.ts';
+import type { JobSetStatus } from '../jobset-status.ts';
 import { isTrue } from '../status/conditions.ts';
 import {
   attemptOf,
@@ -108,4 +108,8 @@ function stateOf(job: Stored<Job>, asked: Asked): State {
 /** Jobs of the present attempt. */
 export function currentJobs(jobs: ChildJobs): readonly Stored<Job>[] {
   return [...jobs.active, ...jobs.successful, ...jobs.failed];
+}
+
+export function isSuspended(job: Job): boolean {
+  return job.spec.suspend === true;
 }

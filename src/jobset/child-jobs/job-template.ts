@@ -3,14 +3,15 @@
  * the user's, the subdomain, the volumes of shared claims, an explicit suspend state, and the agent
  * if it restarts in place. The same input always gives the same Job.
  */
-import type { ObjectMeta, OwnerReference, StringMap } from '../../kube/meta.ts';
+import type { ObjectMeta, StringMap } from '../../kube/meta.ts';
 import type { Job, JobSpec } from '../../kube/objects/job.ts';
 import type { PodSpec, PodTemplateSpec } from '../../kube/objects/pod.ts';
 import type { DefaultedReplicatedJob, DefaultedSpec } from '../defaults.ts';
 import { coordinatorEndpoint, jobKey, jobName, type Sha1, subdomainOf } from '../derived-names.ts';
-import { JOBSETS } from '../jobset.ts';
+import type { InjectAgent } from '../injection/agent-mode.ts';
+import { AVOIDS_NODES, mayAvoidNodes } from '../injection/node-avoidance.ts';
+import { type JobSetIdentity, ownerReferenceTo } from '../membership.ts';
 import * as names from '../names.ts';
-import { AVOIDS_NODES, mayAvoidNodes } from '../node-avoidance.ts';
 import { placementRequest, withNodeSelectorStrategy } from '../placement-annotations.ts';
 import { translateRestartRules } from '../restart-rules/restart-rules.ts';
 import { withClaimVolumes } from '../volume-claims.ts';
@@ -29,18 +30,6 @@ export interface JobBlueprint {
   readonly sha1: Sha1;
 }
 
-export interface JobSetIdentity {
-  readonly name: string;
-  readonly namespace: string;
-  readonly uid: string;
-}
-
-/**
- * Adds the agent to a Pod template, or returns it as it is; `injection/agent-injection.ts` decides.
- * All Jobs of a ReplicatedJob share the result.
- */
-export type InjectAgent = (template: PodTemplateSpec) => PodTemplateSpec;
-
 export type BuildJob = (replicatedJob: DefaultedReplicatedJob, jobIndex: number) => Job;
 
 /**
@@ -58,17 +47,6 @@ export function jobBuilder(blueprint: JobBlueprint): BuildJob {
       patterns.set(replicatedJob, pattern);
     }
     return build(blueprint, pattern, jobIndex);
-  };
-}
-
-export function ownerReferenceTo(jobSet: JobSetIdentity): OwnerReference {
-  return {
-    apiVersion: names.JOBSET_API_VERSION,
-    kind: JOBSETS.kind,
-    name: jobSet.name,
-    uid: jobSet.uid,
-    controller: true,
-    blockOwnerDeletion: true,
   };
 }
 

@@ -2,7 +2,7 @@
 import { formatIndexSet, indexesOf } from '../../kube/index-set.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
-import type { ReplicatedJobStatus } from '../jobset.ts';
+import type { ReplicatedJobStatus } from '../jobset-status.ts';
 import { jobIndexOf, replicatedJobOf } from './job-labels.ts';
 
 /**

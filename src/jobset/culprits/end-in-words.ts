@@ -1,5 +1,5 @@
 /** How a worker ended, in the words of suspects and messages. */
-import type { WorkerEvidence } from './worker-evidence.ts';
+import type { WorkerEvidence } from '../worker-end/worker-evidence.ts';
 
 /** No worker survives these, whatever the others do. 128 more are exit codes of shells. */
 const FATAL_SIGNALS: ReadonlyMap<string, number> = new Map([

@@ -5,7 +5,7 @@
  */
 import { humanDuration } from '../../kube/duration.ts';
 import { describeEnd, endInWords } from '../epoch/witness.ts';
-import type { LastWords, RestartCause, RestartWitness, Suspect } from '../jobset.ts';
+import type { LastWords, RestartCause, RestartWitness, Suspect } from '../jobset-status.ts';
 
 export interface Failure {
   readonly cause: string;

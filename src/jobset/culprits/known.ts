@@ -1,7 +1,7 @@
 /** What is known of a group in which a worker failed, in the order in which rules look at it. */
-import { MAX_SUSPECTS, type Suspect } from '../jobset.ts';
-import type { Fate, GroupEvidence, Member } from './group-evidence.ts';
-import type { WorkerEvidence } from './worker-evidence.ts';
+import { MAX_SUSPECTS, type Suspect } from '../jobset-status.ts';
+import type { Fate, GroupEvidence, Member } from '../roster/group-evidence.ts';
+import type { WorkerEvidence } from '../worker-end/worker-evidence.ts';
 
 export interface Suspicion extends Pick<Suspect, 'why' | 'confidence'> {
   readonly member: Member;

@@ -1,5 +1,5 @@
 /** Texts of workers without what may deceive a terminal or a reader. */
-import { lastLines, MAX_LAST_WORDS_BYTES } from './worker-evidence.ts';
+import { lastLines, MAX_LAST_WORDS_BYTES } from '../worker-end/worker-evidence.ts';
 
 /** Control characters, halves of surrogate pairs, and those that turn the direction of a line. */
 const DECEIVING = /(?![\n\t])[\p{Cc}\p{Cs}\p{Bidi_Control}\u2028\u2029]/gu;

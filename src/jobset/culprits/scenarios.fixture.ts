@@ -1,6 +1,6 @@
 /** Failures of a group, what the operator hears of each, and whom it has to name. */
-import type { Fate, GroupEvidence, MemberEvidence } from './group-evidence.ts';
-import type { WorkerEvidence } from './worker-evidence.ts';
+import type { Fate, GroupEvidence, MemberEvidence } from '../roster/group-evidence.ts';
+import type { WorkerEvidence } from '../worker-end/worker-evidence.ts';
 
 /** In words, of 4 and of 64 members. */
 type Expected = Readonly<Record<4 | 64, string>>;

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Fate, GroupEvidence, MemberEvidence } from './group-evidence.ts';
+import type { Fate, GroupEvidence, MemberEvidence } from '../roster/group-evidence.ts';
+import type { WorkerEvidence } from '../worker-end/worker-evidence.ts';
 import type { Suspicion } from './known.ts';
 import { evidenceIn, memberOf, SCENARIOS } from './scenarios.fixture.ts';
 import { suspectsOf } from './suspects.ts';
-import type { WorkerEvidence } from './worker-evidence.ts';
 
 /** For example `2 Certain, 3 Certain`. */
 function inWords(suspects: readonly Suspicion[]): string {

@@ -4,9 +4,9 @@
  * the one that they follow. An unknown culprit is an answer, a wrong one a defect
  * (`docs/design/culprits.md#the-rules`).
  */
-import { MAX_SUSPECTS } from '../jobset.ts';
+import { MAX_SUSPECTS } from '../jobset-status.ts';
+import type { GroupEvidence } from '../roster/group-evidence.ts';
 import { failedSlowly, firstToFail, killed, leftEarly, lost } from './end-rules.ts';
-import type { GroupEvidence } from './group-evidence.ts';
 import { knownOf, type Rule, type Suspicion } from './known.ts';
 import { oddOneOut } from './odd-one-out.ts';
 

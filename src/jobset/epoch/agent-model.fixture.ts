@@ -1,6 +1,7 @@
 /** One slot of the protocol's model: its Pod, the Pod's agent, and its worker. */
+
+import type { PodFacts } from '../roster/pod-facts.ts';
 import { HubChannelModel } from './hub-model.fixture.ts';
-import type { PodFacts } from './pod-facts.ts';
 import { factsOfSlot, type PodWorld, type Step } from './pod-world.fixture.ts';
 
 type AgentStage =

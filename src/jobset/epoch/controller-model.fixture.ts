@@ -4,17 +4,18 @@ import { regardlessOfOrder } from '../../../test/fixtures/planned.ts';
 import { snapshotOf } from '../../../test/fixtures/snapshots.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
-import type { MemberEvidence } from '../culprits/group-evidence.ts';
-import type { Action } from '../decision.ts';
-import type { JobSet, JobSetStatus } from '../jobset.ts';
+import type { JobSet } from '../jobset.ts';
+import type { JobSetStatus } from '../jobset-status.ts';
+import type { Action } from '../plan/decision.ts';
+import type { Answers, Question } from '../plan/snapshot.ts';
 import { type Plan, plan } from '../plan.ts';
-import type { Answers, Question } from '../snapshot.ts';
+import type { MemberEvidence } from '../roster/group-evidence.ts';
+import { MemberCounts } from '../roster/members.ts';
+import type { PodFacts } from '../roster/pod-facts.ts';
 import { type HubModel, StreamModel } from './hub-model.fixture.ts';
 import { currentEpoch } from './in-place-restart.ts';
 import { type JobControllerModel, suspended } from './job-controller-model.fixture.ts';
 import type { JobSetModel } from './jobset-model.fixture.ts';
-import { MemberCounts } from './members.ts';
-import type { PodFacts } from './pod-facts.ts';
 import type { Step } from './pod-world.fixture.ts';
 
 /** An event of a watch of Pods. */

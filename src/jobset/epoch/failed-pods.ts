@@ -2,7 +2,7 @@
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import { jobIndexOf, replicatedJobOf } from '../child-jobs/child-jobs.ts';
-import type { ReplicatedJobStatus } from '../jobset.ts';
+import type { ReplicatedJobStatus } from '../jobset-status.ts';
 import type { Stage } from './in-place-restart.ts';
 
 /**

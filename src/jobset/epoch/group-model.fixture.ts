@@ -7,10 +7,11 @@
 import { expect } from 'vitest';
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
-import { isSuspended } from '../child-jobs/suspend.ts';
-import type { MemberEvidence } from '../culprits/group-evidence.ts';
-import type { WorkerEvidence } from '../culprits/worker-evidence.ts';
-import type { JobSetStatus } from '../jobset.ts';
+import { isSuspended } from '../child-jobs/child-jobs.ts';
+import type { JobSetStatus } from '../jobset-status.ts';
+import type { MemberEvidence } from '../roster/group-evidence.ts';
+import type { PodFacts } from '../roster/pod-facts.ts';
+import type { WorkerEvidence } from '../worker-end/worker-evidence.ts';
 import { SlotModel } from './agent-model.fixture.ts';
 import {
   ControllerModel,
@@ -20,7 +21,6 @@ import {
 import type { HubModel } from './hub-model.fixture.ts';
 import { JobControllerModel, stageOf } from './job-controller-model.fixture.ts';
 import { JobSetModel, type JobSetShape } from './jobset-model.fixture.ts';
-import type { PodFacts } from './pod-facts.ts';
 import type { PodWorld, Step } from './pod-world.fixture.ts';
 import { ProtocolGhosts } from './protocol-ghosts.fixture.ts';
 

@@ -4,7 +4,7 @@ import type { JobSet } from '../jobset.ts';
 import { DISABLE_IN_PLACE_RESTART } from '../names.ts';
 import { asRecorded } from '../overrides/recorded-annotations.ts';
 import { type ProgressTimeouts, progressTimeouts } from '../progress/progress-timeouts.ts';
-import { epochsOf, releasedEpoch } from './dialect.ts';
+import { epochsOf, releasedEpoch } from '../status/epochs.ts';
 
 export interface GroupState {
   /** UID of the JobSet, so that an agent ignores another JobSet of the same name. */

@@ -1,10 +1,10 @@
 /** When the epoch of a group ends, and when the next one begins. */
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
-import type { JobSetStatus } from '../jobset.ts';
-import { epochsOf } from './dialect.ts';
-import type { Members } from './members.ts';
-import type { PodFacts } from './pod-facts.ts';
+import type { JobSetStatus } from '../jobset-status.ts';
+import type { Members } from '../roster/members.ts';
+import type { PodFacts } from '../roster/pod-facts.ts';
+import { epochsOf } from '../status/epochs.ts';
 
 /**
  * The current epoch is always C = deprecatedEpoch + 1. These functions decide from the status under

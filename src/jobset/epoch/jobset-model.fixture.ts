@@ -5,9 +5,9 @@ import {
   type FailurePolicyRule,
   generationOf,
   type JobSet,
-  type JobSetStatus,
   type ReplicatedJob,
 } from '../jobset.ts';
+import type { JobSetStatus } from '../jobset-status.ts';
 import { PREFLIGHT, REPLACE_AFTER } from '../names.ts';
 
 /** What a model's JobSet asks for besides the sizes of its Jobs. */

@@ -2,9 +2,9 @@
 import type { PartialObjectMetadata } from '../../kube/meta.ts';
 import { JOB_TRACKING_FINALIZER } from '../../kube/objects/job.ts';
 import { EPOCH, IN_PLACE_RESTART_ATTEMPT } from '../names.ts';
+import { type PodFacts, podFacts } from '../roster/pod-facts.ts';
 import type { SlotModel } from './agent-model.fixture.ts';
 import type { HubModel } from './hub-model.fixture.ts';
-import { type PodFacts, podFacts } from './pod-facts.ts';
 
 export type Step = () => void;
 

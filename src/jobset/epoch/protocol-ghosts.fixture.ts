@@ -1,6 +1,6 @@
 /** Checks written statuses against the whole history of the protocol's model. */
 import { expect } from 'vitest';
-import type { JobSetStatus, RestartRecord } from '../jobset.ts';
+import type { JobSetStatus, RestartRecord } from '../jobset-status.ts';
 
 /**
  * It knows what no participant may know: which epochs a failure may end, and which one it must end.

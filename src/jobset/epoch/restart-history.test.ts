@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
-import type { JobSetStatus, RestartRecord } from '../jobset.ts';
+import type { JobSetStatus, RestartRecord } from '../jobset-status.ts';
 import { RESTART_BACKOFF } from '../names.ts';
 import {
   backoffEndMs,

@@ -4,16 +4,16 @@
  * (`docs/design/release-hazards.md#a-group-crashes-in-a-loop`).
  */
 import { isOff } from '../annotations/table.ts';
+import type { JobSet } from '../jobset.ts';
 import {
-  type JobSet,
   type JobSetStatus,
   RESTART_HISTORY_LIMIT,
   type RestartPhases,
   type RestartRecord,
-} from '../jobset.ts';
+} from '../jobset-status.ts';
 import { RESTART_BACKOFF } from '../names.ts';
 import { asRecorded } from '../overrides/recorded-annotations.ts';
-import { epochsOf } from './dialect.ts';
+import { epochsOf } from '../status/epochs.ts';
 
 export function recordEnd(
   history: readonly RestartRecord[] | undefined,
@@ -123,4 +123,9 @@ export function recordRelease(
   };
   const { suspects = [], ...rest } = newest;
   return [{ ...rest, ...(suspects.length > 0 && { suspects }), phases }, ...older];
+}
+
+/** Whether suspects may still be added to the record. */
+export function isOpen({ phases }: RestartRecord): boolean {
+  return phases?.announceMs === undefined;
 }

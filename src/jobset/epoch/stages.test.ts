@@ -3,9 +3,9 @@ import { asked, replicatedJob, storedJob } from '../../../test/fixtures/jobset-o
 import type { JobStatus } from '../../kube/objects/job.ts';
 import { classifyJobs } from '../child-jobs/child-jobs.ts';
 import { withDefaults } from '../defaults.ts';
-import type { JobSetStatus } from '../jobset.ts';
-import { MemberCounts } from './members.ts';
-import type { PodFacts } from './pod-facts.ts';
+import type { JobSetStatus } from '../jobset-status.ts';
+import { MemberCounts } from '../roster/members.ts';
+import type { PodFacts } from '../roster/pod-facts.ts';
 import { groupStages } from './stages.ts';
 
 const COMPLETE: JobStatus = { conditions: [{ type: 'Complete', status: 'True' }], succeeded: 2 };

@@ -9,10 +9,10 @@ import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import { type ChildJobs, currentJobs, replicatedJobOf } from '../child-jobs/child-jobs.ts';
 import type { DefaultedReplicatedJob } from '../defaults.ts';
-import type { JobSetStatus } from '../jobset.ts';
+import type { JobSetStatus } from '../jobset-status.ts';
+import type { JobMembers, Members } from '../roster/members.ts';
 import { isTrue } from '../status/conditions.ts';
 import type { Stage } from './in-place-restart.ts';
-import type { JobMembers, Members } from './members.ts';
 
 export interface GroupStages {
   readonly stages: readonly Stage[];

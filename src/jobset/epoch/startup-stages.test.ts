@@ -3,9 +3,10 @@ import { replicatedJob, storedJob, storedJobSet } from '../../../test/fixtures/j
 import { membersAt, NOW_MS, podOf, snapshotOf } from '../../../test/fixtures/snapshots.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Job, JobStatus } from '../../kube/objects/job.ts';
-import type { JobSetSpec, JobSetStatus } from '../jobset.ts';
+import type { JobSetSpec } from '../jobset.ts';
+import type { JobSetStatus } from '../jobset-status.ts';
+import type { Snapshot } from '../plan/snapshot.ts';
 import { type Plan, plan } from '../plan.ts';
-import type { Snapshot } from '../snapshot.ts';
 
 /** A group whose ReplicatedJobs start, and restart in place, stage by stage. */
 const ZERO = { ready: 0, succeeded: 0, failed: 0, active: 0, suspended: 0 };

@@ -2,7 +2,7 @@
 import type { Job } from '../../kube/objects/job.ts';
 import type { DefaultedSpec } from '../defaults.ts';
 import { templateAgent } from '../injection/template-agent.ts';
-import type { ReplicatedJobStatus } from '../jobset.ts';
+import type { ReplicatedJobStatus } from '../jobset-status.ts';
 import { type StartupOrder, startableReplicatedJobs } from '../policies/startup-order.ts';
 import type { Stage } from './in-place-restart.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ContainerState, Pod } from '../../kube/objects/pod.ts';
-import type { PodFacts } from './pod-facts.ts';
+import type { PodFacts } from '../roster/pod-facts.ts';
 import { describeWitness, witnessOf } from './witness.ts';
 
 const FACTS: PodFacts = {

@@ -1,10 +1,10 @@
 /** What is known of the failure that ended an epoch. */
 import type { ContainerStateTerminated, ContainerStatus, Pod } from '../../kube/objects/pod.ts';
-import type { RestartWitness } from '../jobset.ts';
+import type { RestartWitness } from '../jobset-status.ts';
 import { AGENT_CONTAINER_NAME, UPSTREAM_AGENT_CONTAINER_NAME } from '../names.ts';
+import type { PodFacts } from '../roster/pod-facts.ts';
 import { isTrue } from '../status/conditions.ts';
-import type { PodFacts } from './pod-facts.ts';
-import type { WorkerEnd } from './worker-end.ts';
+import type { WorkerEnd } from '../worker-end/worker-end.ts';
 
 /**
  * It comes from one read of the first failing Pod. A Pod that restarted in place does not show how

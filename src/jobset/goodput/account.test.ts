@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { defined } from '../../kube/json/defined.ts';
 import { validate } from '../../kube/schema/validate.ts';
 import { microTimeText } from '../../kube/time.ts';
-import { GOODPUT_PHASES, type Goodput } from '../jobset.ts';
+import { ACCOUNTED, GOODPUT_PHASES, type Goodput } from '../jobset-status.ts';
 import type { GroupProgress } from '../progress/group-progress.ts';
 import { STATUS } from '../schema/status-schema.ts';
 import { account, type Moment } from './account.ts';
-import { ACCOUNTED, sumsOf } from './classes.ts';
+import { sumsOf } from './classes.ts';
 
 const START_MS = Date.parse('2026-01-01T00:00:00Z');
 const QUIET: Omit<Moment, 'nowMs' | 'next'> = {

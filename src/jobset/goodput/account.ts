@@ -5,7 +5,7 @@
  */
 import { defined } from '../../kube/json/defined.ts';
 import { microTimeText } from '../../kube/time.ts';
-import type { Goodput, GoodputPhase } from '../jobset.ts';
+import type { Goodput, GoodputPhase } from '../jobset-status.ts';
 import type { GroupProgress } from '../progress/group-progress.ts';
 import { type GoodputSum, sumsOf } from './classes.ts';
 import { courseFrom } from './course.ts';

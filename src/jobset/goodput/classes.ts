@@ -1,17 +1,5 @@
 /** The classes of time, as readers see them. */
-
-/** Those whose sums never fall. Within one epoch, they come in this order. */
-export const ACCOUNTED = [
-  'Waiting',
-  'Suspended',
-  'Starting',
-  'Productive',
-  'Lost',
-  'Running',
-  'Hung',
-  'Restarting',
-] as const;
-export type AccountedClass = (typeof ACCOUNTED)[number];
+import { ACCOUNTED, type AccountedClass } from '../jobset-status.ts';
 
 /** `Pending`: work since the newest checkpoint, which the next checkpoint saves or an end loses. */
 export type GoodputClass = AccountedClass | 'Pending';

@@ -1,7 +1,7 @@
 /** Keeps the order of the accounted time in the status: the course of each epoch in its record. */
-import type { Goodput, JobSetStatus, RestartRecord } from '../jobset.ts';
+import type { Course, Goodput, JobSetStatus, RestartRecord } from '../jobset-status.ts';
 import { sumsOf } from './classes.ts';
-import { type Course, endOf, extended, partsBetween } from './course.ts';
+import { endOf, extended, partsBetween } from './course.ts';
 import { courseOf } from './stretches.ts';
 
 /** One accounting, and the status without it. */

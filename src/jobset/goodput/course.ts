@@ -2,32 +2,20 @@
  * What became of a stretch of time, part by part, in the order in which it passed
  * (`docs/design/goodput.md#in-which-order`).
  */
-import { ACCOUNTED, type AccountedClass, type Sums, totalOf } from './classes.ts';
-
-export interface Course {
-  /** Where it begins: milliseconds since the creation of the JobSet, as they are accounted for. */
-  readonly fromMs: number;
-  /** At most `MAX_COURSE_PARTS`: the older ones are dropped, and it begins later. */
-  readonly parts: readonly CoursePart[];
-}
-
-export interface CoursePart {
-  readonly class: AccountedClass;
-  readonly ms: number;
-}
+import {
+  ACCOUNTED,
+  type AccountedClass,
+  type Course,
+  type CoursePart,
+  type HeldWork,
+} from '../jobset-status.ts';
+import { type Sums, totalOf } from './classes.ts';
 
 /**
  * An epoch has five or six. There are more where a group that waits is suspended again and again, or
  * where Jobs are recreated without epochs.
  */
 export const MAX_COURSE_PARTS = 24;
-
-/** Work of an epoch before, of which nothing tells yet whether a checkpoint holds it. */
-export interface HeldWork {
-  /** Where it begins, as in `Course`. A course has a gap there, which comes after one of its parts. */
-  readonly fromMs: number;
-  readonly ms: number;
-}
 
 /** Where nothing is known of the time before. */
 export function courseFrom(sums: Sums, held: HeldWork | undefined): Course {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import { microTimeText } from '../../kube/time.ts';
-import type { Goodput } from '../jobset.ts';
+import type { Goodput } from '../jobset-status.ts';
 import type { GroupProgress } from '../progress/group-progress.ts';
 import { goodputAt, goodputShare } from './goodput-at.ts';
 

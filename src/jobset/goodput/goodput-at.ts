@@ -2,7 +2,8 @@
 
 import { defined } from '../../kube/json/defined.ts';
 import { withDefaults } from '../defaults.ts';
-import type { Goodput, GoodputPhase, JobSet } from '../jobset.ts';
+import type { JobSet } from '../jobset.ts';
+import type { Goodput, GoodputPhase } from '../jobset-status.ts';
 import { restartsInPlace } from '../policies/restart-strategy.ts';
 import type { GroupProgress } from '../progress/group-progress.ts';
 import { account } from './account.ts';

@@ -2,9 +2,9 @@
  * Judges work that workers may have saved when they were told to end, without a word of it: by the
  * checkpoint that the next epoch goes on from (`docs/design/goodput.md#when-it-is-written`).
  */
-import type { Goodput, RestartRecord } from '../jobset.ts';
+import type { Course, Goodput, RestartRecord } from '../jobset-status.ts';
 import { decidesPending, type Moment, plus } from './account.ts';
-import { type Course, extended, filled, hasGap } from './course.ts';
+import { extended, filled, hasGap } from './course.ts';
 import { isSoundCourse } from './sound.ts';
 import { courseOf } from './stretches.ts';
 

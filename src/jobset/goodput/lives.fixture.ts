@@ -9,10 +9,11 @@ import { COMPLETE, SUSPENDED } from '../../../test/fixtures/planned.ts';
 import { membersAt, podOf, snapshotOf } from '../../../test/fixtures/snapshots.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Job, JobStatus } from '../../kube/objects/job.ts';
-import { MemberCounts } from '../epoch/members.ts';
-import type { JobSet, JobSetSpec, JobSetStatus } from '../jobset.ts';
+import type { JobSet, JobSetSpec } from '../jobset.ts';
+import type { JobSetStatus } from '../jobset-status.ts';
+import type { Answers, Question, Snapshot } from '../plan/snapshot.ts';
 import { plan } from '../plan.ts';
-import type { Answers, Question, Snapshot } from '../snapshot.ts';
+import { MemberCounts } from '../roster/members.ts';
 
 export const CREATED_MS = Date.parse(CREATED);
 

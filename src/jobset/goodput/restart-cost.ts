@@ -1,9 +1,16 @@
 /** What each restart cost, for readers of a JobSet's status. */
 import { defined } from '../../kube/json/defined.ts';
-import type { JobSet, RestartPhases, RestartRecord } from '../jobset.ts';
+import type { JobSet } from '../jobset.ts';
+import type {
+  AccountedClass,
+  Course,
+  HeldWork,
+  RestartPhases,
+  RestartRecord,
+} from '../jobset-status.ts';
 import type { GroupProgress } from '../progress/group-progress.ts';
-import { type AccountedClass, sumsOf } from './classes.ts';
-import { type Course, endOf, extended, type HeldWork, hasGap, partsBetween } from './course.ts';
+import { sumsOf } from './classes.ts';
+import { endOf, extended, hasGap, partsBetween } from './course.ts';
 import { reckonAt } from './goodput-at.ts';
 import { isSoundCourse, isSoundGoodput } from './sound.ts';
 import { stretchesOf } from './stretches.ts';

@@ -3,9 +3,10 @@
  * but that of another version or controller bounds nothing, and one JobSet must not break a list.
  */
 import { isJsonObject } from '../../kube/json/json-value.ts';
-import { GOODPUT_PHASES, type Goodput } from '../jobset.ts';
-import { ACCOUNTED, sumsOf } from './classes.ts';
-import { type Course, MAX_COURSE_PARTS } from './course.ts';
+import type { Course } from '../jobset-status.ts';
+import { ACCOUNTED, GOODPUT_PHASES, type Goodput } from '../jobset-status.ts';
+import { sumsOf } from './classes.ts';
+import { MAX_COURSE_PARTS } from './course.ts';
 
 /** Some 3,000 years: the sum of all classes is still within what a `Date` can be. */
 const MAX_MS = 1e14;

@@ -1,10 +1,12 @@
 /** The stretches of a JobSet's time of which the status says in which order it passed. */
 import { withDefaults } from '../defaults.ts';
 import { currentEpoch } from '../epoch/in-place-restart.ts';
-import type { Goodput, JobSet } from '../jobset.ts';
+import type { JobSet } from '../jobset.ts';
+import type { Course, Goodput, HeldWork } from '../jobset-status.ts';
+import { ACCOUNTED, type AccountedClass } from '../jobset-status.ts';
 import { restartsInPlace } from '../policies/restart-strategy.ts';
-import { ACCOUNTED, type AccountedClass, type Sums, sumsOf } from './classes.ts';
-import { type Course, courseFrom, endOf, type HeldWork } from './course.ts';
+import { type Sums, sumsOf } from './classes.ts';
+import { courseFrom, endOf } from './course.ts';
 import { isSoundCourse } from './sound.ts';
 
 /** From the end of the epoch before to the end of this one. */

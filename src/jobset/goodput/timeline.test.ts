@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import { FAILED, SUSPENDED, ZERO } from '../../../test/fixtures/planned.ts';
 import { microTimeText } from '../../kube/time.ts';
-import { type JobSet, type JobSetStatus, RESTART_HISTORY_LIMIT } from '../jobset.ts';
+import type { JobSet } from '../jobset.ts';
+import { type JobSetStatus, RESTART_HISTORY_LIMIT } from '../jobset-status.ts';
 import { MAX_COURSE_PARTS } from './course.ts';
 import { goodputAt } from './goodput-at.ts';
 import {

@@ -1,7 +1,8 @@
 /** Where each second of a JobSet went, in the order in which it passed, for readers of its status. */
 import type { JobSet } from '../jobset.ts';
+import { ACCOUNTED } from '../jobset-status.ts';
 import type { GroupProgress } from '../progress/group-progress.ts';
-import { ACCOUNTED, type GoodputClass, sumsOf } from './classes.ts';
+import { type GoodputClass, sumsOf } from './classes.ts';
 import { filled, hasGap, partsBetween } from './course.ts';
 import { reckonAt } from './goodput-at.ts';
 import { isEndPending, stretchesOf } from './stretches.ts';

@@ -1,8 +1,8 @@
 /** The hub's report about members of a JobSet. */
 import { defined } from '../../kube/json/defined.ts';
 import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
-import { isEpoch, reportedEnd, type WorkerEnd } from '../epoch/worker-end.ts';
 import { type MemberSteps, parseMemberSteps } from '../progress/group-progress.ts';
+import { isEpoch, reportedEnd, type WorkerEnd } from '../worker-end/worker-end.ts';
 
 /** What the hub reports about one member, to a client that holds a token of another. */
 export interface MemberReport {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { defined } from '../../kube/json/defined.ts';
 import { LineSplitter } from '../../runtime/client/watch-stream.ts';
-import { MAX_EPOCH } from '../epoch/worker-end.ts';
+import { MAX_EPOCH } from '../worker-end/worker-end.ts';
 import {
   type AgentMessage,
   BYE_REASONS,

@@ -6,11 +6,11 @@
 import { defined } from '../../kube/json/defined.ts';
 import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
 import { isSuccess } from '../culprits/known.ts';
-import { parseEvidence, type WorkerEvidence, withEvidence } from '../culprits/worker-evidence.ts';
 import type { GroupState } from '../epoch/group-state.ts';
-import { isEpoch, MAX_EPOCH, reportedEnd, type WorkerEnd } from '../epoch/worker-end.ts';
 import { type Progress, parseProgress, progressFields } from '../progress/progress.ts';
 import { parseTimeouts } from '../progress/progress-timeouts.ts';
+import { isEpoch, MAX_EPOCH, reportedEnd, type WorkerEnd } from '../worker-end/worker-end.ts';
+import { parseEvidence, type WorkerEvidence, withEvidence } from '../worker-end/worker-evidence.ts';
 
 /** The limit for a line without its line feed. `MAX_ANNOUNCEMENT_BYTES` leaves room for more. */
 export const MAX_MESSAGE_BYTES = 2048;

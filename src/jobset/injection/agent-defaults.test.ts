@@ -1,7 +1,8 @@
 import { describe, expect, it, test } from 'vitest';
 import type { StringMap } from '../../kube/meta.ts';
 import type { Container, PodSpec } from '../../kube/objects/pod.ts';
-import type { JobSet, JobSetStatus } from '../jobset.ts';
+import type { JobSet } from '../jobset.ts';
+import type { JobSetStatus } from '../jobset-status.ts';
 import { type AgentDefaults, type ModeFacts, withAgentDefaults } from './agent-defaults.ts';
 
 const WORKER: Container = { name: 'worker', image: 'i', command: ['train'] };

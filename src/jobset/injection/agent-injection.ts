@@ -13,7 +13,7 @@ import type {
 } from '../../kube/objects/pod.ts';
 import { restartsPod } from '../../kube/objects/restart-rule.ts';
 import type { FieldError } from '../../kube/status.ts';
-import type { RestartMode } from '../jobset.ts';
+import type { RestartMode } from '../jobset-status.ts';
 import {
   AGENT_COMMAND,
   AGENT_CONTAINER_NAME,

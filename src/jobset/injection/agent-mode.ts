@@ -8,9 +8,8 @@ import type { StringMap } from '../../kube/meta.ts';
 import type { PodTemplateSpec } from '../../kube/objects/pod.ts';
 import type { FieldError } from '../../kube/status.ts';
 import { asked, isOff, OFF } from '../annotations/table.ts';
-import type { InjectAgent } from '../child-jobs/job-template.ts';
 import type { DefaultedSpec } from '../defaults.ts';
-import { RESTART_MODES, type RestartMode } from '../jobset.ts';
+import { RESTART_MODES, type RestartMode } from '../jobset-status.ts';
 import {
   AGENT_CHANNEL,
   AGENT_CONTAINER,
@@ -23,13 +22,13 @@ import {
   UPSTREAM_AGENT_CONTAINER_NAME,
   UPSTREAM_ENV_EXIT_CODE,
 } from '../names.ts';
-import { terminateErrors, withoutTerminate } from '../restart-rules/terminate-rules.ts';
 import type { AgentDelivery } from './agent-delivery.ts';
 import { AGENT_CHANNELS, hubAccess, type ServedHub } from './agent-hub.ts';
 import { type AgentInjection, injectAgent } from './agent-injection.ts';
 import { isShared, type ShareOptions } from './agent-resources.ts';
 import { settingsErrors } from './agent-settings.ts';
 import { templateAgent, templateAgentWarning } from './template-agent.ts';
+import { terminateErrors, withoutTerminate } from './terminate-rules.ts';
 
 export interface AgentProgram extends ShareOptions {
   /** Image of injected agents. */
@@ -161,3 +160,9 @@ export function sharesWithSidecars(
 function restartMode(annotations: StringMap | undefined): RestartMode {
   return annotations?.[RESTART_MODE] === 'Supervisor' ? 'Supervisor' : 'Sidecar';
 }
+
+/**
+ * Adds the agent to a Pod template, or returns it as it is; `injection/agent-injection.ts` decides.
+ * All Jobs of a ReplicatedJob share the result.
+ */
+export type InjectAgent = (template: PodTemplateSpec) => PodTemplateSpec;

@@ -16,9 +16,9 @@ import {
   type Subject,
 } from '../../kube/objects/rbac.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
-import { type JobSetIdentity, ownerReferenceTo } from '../child-jobs/job-template.ts';
 import type { DefaultedSpec } from '../defaults.ts';
 import { JOBSETS } from '../jobset.ts';
+import { type JobSetIdentity, ownerReferenceTo } from '../membership.ts';
 import { AGENT_ACCOUNT_SUFFIX, JOBSET_NAME } from '../names.ts';
 import { hubAccess } from './agent-hub.ts';
 import { type AgentProgram, wantsAgents } from './agent-mode.ts';

@@ -4,7 +4,7 @@ import { formatFieldErrors } from '../../kube/field-error.ts';
 import { quote } from '../../kube/quote.ts';
 import { DEFAULT_FEATURE_GATES } from '../feature-gates.ts';
 import { IN_PLACE, problems, worker } from '../validation/new-jobset.fixture.ts';
-import { jobSetWarnings, validateJobSetUpdate } from '../validation.ts';
+import { jobSetWarnings, validateJobSetUpdate } from '../validation/validation.ts';
 
 /** For a JobSet of two workers with a command, so that either mode fits. */
 const SPEC = {

@@ -8,7 +8,7 @@ import type { StringMap } from '../../kube/meta.ts';
 import type { Container, EnvVar } from '../../kube/objects/pod.ts';
 import type { FieldError } from '../../kube/status.ts';
 import { asked, OFF } from '../annotations/table.ts';
-import type { RestartMode } from '../jobset.ts';
+import type { RestartMode } from '../jobset-status.ts';
 import {
   ENV_HANG_COMMAND,
   ENV_LAST_WORDS,

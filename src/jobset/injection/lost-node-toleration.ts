@@ -8,8 +8,8 @@
 import { type Taint, UNREACHABLE_TAINT } from '../../kube/objects/node.ts';
 import type { PodTemplateSpec, Toleration } from '../../kube/objects/pod.ts';
 import { tolerates } from '../../kube/objects/toleration.ts';
-import { parseLostNodeDeadline } from '../epoch/lost-node-deadline.ts';
 import { LOST_NODE_DEADLINE } from '../names.ts';
+import { parseLostNodeDeadline } from './lost-node-deadline.ts';
 
 /**
  * `deadline` as in the annotation. A template that sets a time, or leaves it to Kubernetes, stays.

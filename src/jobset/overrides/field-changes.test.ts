@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { FailurePolicy, JobSet, JobSetStatus } from '../jobset.ts';
+import type { FailurePolicy, JobSet } from '../jobset.ts';
+import type { JobSetStatus } from '../jobset-status.ts';
 import { fieldChangeErrors, withKeptFields } from './field-changes.ts';
 
 const KEY = 'lockstep/restart-strategy';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { JobSet, JobSetStatus } from '../jobset.ts';
+import type { JobSet } from '../jobset.ts';
+import type { JobSetStatus } from '../jobset-status.ts';
 import { asRecorded, toRecord } from './recorded-annotations.ts';
 
 function jobSet(annotations: Record<string, string>, status?: JobSetStatus): JobSet {

@@ -5,12 +5,8 @@ import { snapshotOf, WITHOUT_READY } from '../../../test/fixtures/snapshots.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import { DEFAULT_FEATURE_GATES } from '../feature-gates.ts';
-import type {
-  FailurePolicy,
-  FailurePolicyRule,
-  JobSetStatus,
-  ReplicatedJobStatus,
-} from '../jobset.ts';
+import type { FailurePolicy, FailurePolicyRule } from '../jobset.ts';
+import type { JobSetStatus, ReplicatedJobStatus } from '../jobset-status.ts';
 import { type Plan, plan } from '../plan.ts';
 import { judgeWorker } from './failure-policy.ts';
 import { findsPattern } from './message-pattern.ts';

@@ -1,57 +1,15 @@
-/**
- * Keeps the Pods of a failed group, and with them the logs, for as long as
- * `lockstep/keep-failed` says. The write that fails the JobSet ends the current epoch too, so all
- * agents stop their workers and wait at a barrier that never lifts. The annotation may change
- * afterwards, so every plan reads it, and it is remembered nowhere.
- */
+/** How long the Pods of a failed JobSet stay, as `lockstep/keep-failed` says. */
 import { parseDuration } from '../../kube/duration.ts';
 import { forbiddenField, invalidValue } from '../../kube/field-error.ts';
 import type { ObjectMeta, StringMap } from '../../kube/meta.ts';
 import type { FieldError } from '../../kube/status.ts';
 import { asked } from '../annotations/table.ts';
-import { stopWhatRuns } from '../child-jobs/tidying.ts';
-import type { Decision } from '../decision.ts';
 import type { DefaultedSpec } from '../defaults.ts';
-import { isReleased } from '../epoch/in-place-restart.ts';
-import { type Facts, isOfGroup } from '../facts.ts';
 import type { JobSet } from '../jobset.ts';
-import type { Next } from '../merge.ts';
 import { KEEP_FAILED, KUEUE_QUEUE_NAME } from '../names.ts';
-import { isFinished, isTrue } from '../status/conditions.ts';
-import { LONGEST_WAIT_MS } from './ttl.ts';
 
 /** 30 days. */
 const MAX_KEEP_FAILED_MS = 30 * 24 * 60 * 60_000;
-
-/** The end of the epoch goes with the write that fails the JobSet. */
-export function endWithFailure(facts: Facts, { status }: Next): Decision {
-  const isFailing = isTrue(status.conditions, 'Failed') && !isFinished(facts.status.conditions);
-  if (!isFailing || !isOfGroup(facts) || !keepsFailed(facts)) return {};
-  return { status: { deprecatedEpoch: facts.group.epoch } };
-}
-
-/** Whether the Jobs of this JobSet would stay if it failed now. */
-export function keepsFailed({ jobSet, spec, group }: Facts): boolean {
-  return group !== undefined && !spec.suspend && keepFailedMs(jobSet.metadata) > 0;
-}
-
-/**
- * Ends the Jobs of a finished JobSet when their time is over. None stays while a worker may run:
- * then the write that failed the JobSet has not ended its epoch, because the annotation came later.
- */
-export function stopUnlessKept(facts: Facts): readonly Decision[] {
-  const remainingMs = keptForMs(facts);
-  return remainingMs > 0
-    ? [{ requeueAfterMs: Math.min(remainingMs, LONGEST_WAIT_MS) }]
-    : stopWhatRuns(facts);
-}
-
-function keptForMs(facts: Facts): number {
-  const { group, jobSet, spec, status, nowMs } = facts;
-  if (group === undefined || isReleased(group)) return 0;
-  const untilMs = keptUntilMs({ metadata: jobSet.metadata, spec, status }) ?? nowMs;
-  return Math.min(keepFailedMs(jobSet.metadata), untilMs - nowMs);
-}
 
 /** Until when the Pods of a JobSet stay that has failed; undefined: it asks for nothing, or has not. */
 export function keptUntilMs({
@@ -71,7 +29,7 @@ export function keptUntilMs({
 }
 
 /** 0, as without the annotation, where it is refused. */
-function keepFailedMs(metadata: ObjectMeta): number {
+export function keepFailedMs(metadata: ObjectMeta): number {
   const text = asked(metadata.annotations, KEEP_FAILED) ?? '';
   return keepFailedErrors(metadata).length > 0 ? 0 : (parseKeepFailed(text) ?? 0);
 }

@@ -1,8 +1,8 @@
 /** How many restarts a JobSet may make, and when there is none left. */
-import type { Facts } from '../facts.ts';
-import type { JobSet, JobSetStatus } from '../jobset.ts';
-import { lackOfProgress } from '../ladder/ended-progress.ts';
-import { extraRestarts } from '../ladder/ladder-settings.ts';
+
+import type { JobSet } from '../jobset.ts';
+import type { JobSetStatus } from '../jobset-status.ts';
+import { extraRestarts } from './ladder-settings.ts';
 
 /**
  * The budget of restarts. Restarts of all Jobs, of one Job and in place draw on the same
@@ -22,21 +22,4 @@ export function allowedRestarts({ metadata, spec }: Pick<JobSet, 'metadata' | 's
   const maxRestarts = spec?.failurePolicy?.maxRestarts ?? 0;
   const extra = extraRestarts(metadata.annotations);
   return extra === 0 ? maxRestarts : Math.max(0, maxRestarts) + extra;
-}
-
-/** Why the JobSet fails, as the reason and the message of its condition. */
-export interface LastFailure {
-  readonly reason: 'ReachedMaxRestarts' | 'NoProgress';
-  readonly message: string;
-}
-
-/** Why one more counted restart would be one too many; undefined: it would not. */
-export function whyNoRestart(facts: Facts): LastFailure | undefined {
-  if (countedRestarts(facts.status) >= allowedRestarts(facts.jobSet)) {
-    const message = 'jobset failed due to reaching max number of restarts';
-    return { reason: 'ReachedMaxRestarts', message };
-  }
-  const lack = lackOfProgress(facts);
-  if (lack === undefined) return undefined;
-  return { reason: 'NoProgress', message: `jobset failed because ${lack}` };
 }

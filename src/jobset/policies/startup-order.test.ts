@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { replicatedJob } from '../../../test/fixtures/jobset-objects.ts';
 import { withDefaults } from '../defaults.ts';
-import type { DependsOn, JobSetSpec, ReplicatedJobStatus } from '../jobset.ts';
+import type { DependsOn, JobSetSpec } from '../jobset.ts';
+import type { ReplicatedJobStatus } from '../jobset-status.ts';
 import { startableReplicatedJobs } from './startup-order.ts';
 
 const ZERO = { ready: 0, succeeded: 0, failed: 0, active: 0, suspended: 0 };

@@ -3,9 +3,10 @@
  * this one answer: their creation, their resume, and the release of a stage of a group that
  * restarts in place.
  */
-import type { PlannedEvent } from '../decision.ts';
+
 import type { DefaultedReplicatedJob, DefaultedSpec } from '../defaults.ts';
-import type { DependsOn, ReplicatedJobStatus } from '../jobset.ts';
+import type { DependsOn } from '../jobset.ts';
+import type { ReplicatedJobStatus } from '../jobset-status.ts';
 
 export interface StartupOrder {
   /** Names of the ReplicatedJobs that may be created, resumed or released. */
@@ -35,17 +36,6 @@ export function startableReplicatedJobs(
     if (replicatedJob.name === inProgress) break;
   }
   return { startable, inProgress };
-}
-
-/** Reports the start of a ReplicatedJob that waited, or might have had to. */
-export function eventsOfStart(
-  { startupPolicy, suspend }: Pick<DefaultedSpec, 'startupPolicy' | 'suspend'>,
-  { name, dependsOn = [] }: DefaultedReplicatedJob,
-): readonly PlannedEvent[] {
-  const isOrdered = startupPolicy.startupPolicyOrder === 'InOrder' || dependsOn.length > 0;
-  if (suspend || !isOrdered) return [];
-  const note = `starting replicatedJob ${name}`;
-  return [{ type: 'Normal', reason: 'StartingReplicatedJob', note }];
 }
 
 /** How many Jobs a ReplicatedJob has, and how far they are. */

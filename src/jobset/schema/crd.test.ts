@@ -12,7 +12,8 @@ import { applyDefaults } from '../../kube/schema/defaults.ts';
 import { validateListTypes } from '../../kube/schema/list-types.ts';
 import { prune } from '../../kube/schema/prune.ts';
 import { validate } from '../../kube/schema/validate.ts';
-import type { JobSetSpec, JobSetStatus, RestartCause, RestartStrategy } from '../jobset.ts';
+import type { JobSetSpec, RestartStrategy } from '../jobset.ts';
+import type { JobSetStatus, RestartCause } from '../jobset-status.ts';
 import { JOBSET_CRD } from './crd.ts';
 import { JOBSET_SCHEMA } from './schema.ts';
 

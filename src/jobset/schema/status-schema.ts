@@ -20,9 +20,14 @@ import {
   time,
 } from '../../kube/schema/builders.ts';
 import type { JsonSchema } from '../../kube/schema/json-schema.ts';
-import { ACCOUNTED } from '../goodput/classes.ts';
 import { MAX_COURSE_PARTS } from '../goodput/course.ts';
-import { GOODPUT_PHASES, MAX_AVOIDED_NODES, MAX_SUSPECTS, RESTART_MODES } from '../jobset.ts';
+import {
+  ACCOUNTED,
+  GOODPUT_PHASES,
+  MAX_AVOIDED_NODES,
+  MAX_SUSPECTS,
+  RESTART_MODES,
+} from '../jobset-status.ts';
 import {
   MAX_RECORDED_ANNOTATIONS,
   MAX_RECORDED_CHARACTERS,

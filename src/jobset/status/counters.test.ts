@@ -5,9 +5,10 @@ import { membersAt, NO_KNOWLEDGE, NOW_MS, snapshotOf } from '../../../test/fixtu
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import { microTimeText } from '../../kube/time.ts';
-import { MemberCounts } from '../epoch/members.ts';
-import type { JobSet, JobSetSpec, JobSetStatus, ReplicatedJobStatus } from '../jobset.ts';
+import type { JobSet, JobSetSpec } from '../jobset.ts';
+import type { JobSetStatus, ReplicatedJobStatus } from '../jobset-status.ts';
 import { type Plan, plan } from '../plan.ts';
+import { MemberCounts } from '../roster/members.ts';
 import { isTrue } from './conditions.ts';
 import type { CountersPutOff } from './counters.ts';
 

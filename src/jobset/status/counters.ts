@@ -1,4 +1,4 @@
-import type { ReplicatedJobStatus } from '../jobset.ts';
+import type { ReplicatedJobStatus } from '../jobset-status.ts';
 
 /**
  * When counters of Jobs are worth a write of their own. Queues decide by `active` and `suspended`

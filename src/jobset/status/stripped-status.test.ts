@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { JobSetStatus } from '../jobset.ts';
+import type { JobSetStatus } from '../jobset-status.ts';
 import { restoredStatus } from './stripped-status.ts';
 
 const JOB = { name: 'w', ready: 1, succeeded: 0, failed: 0, active: 1, suspended: 0 };

@@ -4,7 +4,7 @@
  * and the next failure could be the last. The operator that remembers what was there puts it back.
  */
 import { isJsonObject } from '../../kube/json/json-value.ts';
-import type { JobSetStatus, ReplicatedJobStatus } from '../jobset.ts';
+import type { JobSetStatus, ReplicatedJobStatus } from '../jobset-status.ts';
 
 /** What upstream's types have of a status, and so keep. */
 const UPSTREAMS: ReadonlySet<string> = new Set<keyof JobSetStatus>([

@@ -3,9 +3,11 @@
  * up or grow.
  */
 import { forbiddenField, invalidValue } from '../../kube/field-error.ts';
+import type { StringMap } from '../../kube/meta.ts';
 import type { FieldError } from '../../kube/status.ts';
 import { type DefaultedReplicatedJob, type DefaultedSpec, UNLIMITED_BACKOFF } from '../defaults.ts';
 import type { FeatureGates } from '../feature-gates.ts';
+import { DISABLE_IN_PLACE_RESTART } from '../names.ts';
 
 export function inPlaceRestartGateErrors(
   { failurePolicy }: Pick<DefaultedSpec, 'failurePolicy'>,
@@ -40,4 +42,13 @@ export function inPlaceRestartErrors(
     refuse('completions', completions, why);
   }
   return errors;
+}
+
+/** It counts by its presence, so a value that reads like a no would do the opposite. */
+export function bypassErrors(annotations: StringMap | undefined): readonly FieldError[] {
+  const value = annotations?.[DISABLE_IN_PLACE_RESTART];
+  if (value === undefined || !/^(?:false|no|off|0)$/i.test(value)) return [];
+  const detail =
+    'the annotation takes the JobSet out of in-place restart whatever its value: remove it to restart in place';
+  return [invalidValue(`metadata.annotations[${DISABLE_IN_PLACE_RESTART}]`, value, detail)];
 }

@@ -5,7 +5,7 @@ import type { PersistentVolumeClaim } from '../../kube/objects/core.ts';
 import type { JobSpec } from '../../kube/objects/job.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../feature-gates.ts';
 import type { FailurePolicyRule, JobSetSpec } from '../jobset.ts';
-import { validateJobSetCreate } from '../validation.ts';
+import { validateJobSetCreate } from './validation.ts';
 
 export type Metadata = Parameters<typeof storedJobSet>[1];
 

@@ -4,8 +4,8 @@ import { withDefaults } from '../defaults.ts';
 import { DEFAULT_FEATURE_GATES } from '../feature-gates.ts';
 import type { JobSetSpec } from '../jobset.ts';
 import { DEFAULT_SIZE_LIMITS, DEFINITION_LIMITS, type SizeLimits } from '../size-limits.ts';
-import { validateJobSetCreate, validateJobSetUpdate } from '../validation.ts';
 import { sizeErrors } from './size.ts';
+import { validateJobSetCreate, validateJobSetUpdate } from './validation.ts';
 
 const LIMITS: SizeLimits = { maxJobs: 10, maxPods: 100 };
 

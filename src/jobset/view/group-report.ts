@@ -3,10 +3,10 @@
  * state, without a page of members for each.
  */
 import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
-import { epochsOf } from '../epoch/dialect.ts';
-import { isEpoch } from '../epoch/worker-end.ts';
 import type { JobSet } from '../jobset.ts';
 import { isMilliseconds } from '../progress/progress.ts';
+import { epochsOf } from '../status/epochs.ts';
+import { isEpoch } from '../worker-end/worker-end.ts';
 import type { Seen } from './shown-state.ts';
 import type { Silence } from './silence.ts';
 

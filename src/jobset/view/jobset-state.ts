@@ -1,9 +1,9 @@
 /** What a JobSet does at the moment, in one word. */
 import { withDefaults } from '../defaults.ts';
-import { epochsOf } from '../epoch/dialect.ts';
 import type { JobSet } from '../jobset.ts';
 import { asRecorded } from '../overrides/recorded-annotations.ts';
 import { restartsInPlace } from '../policies/restart-strategy.ts';
+import { epochsOf } from '../status/epochs.ts';
 
 /**
  * `Released` and `AtBarrier` are of groups that restart in place: the current epoch runs, or its

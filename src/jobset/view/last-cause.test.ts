@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RestartRecord, Suspect } from '../jobset.ts';
+import type { RestartRecord, Suspect } from '../jobset-status.ts';
 import { type LastCause, lastCauseInWords, lastCauseOf } from './last-cause.ts';
 
 const RECORD: RestartRecord = {

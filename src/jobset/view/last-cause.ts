@@ -1,10 +1,10 @@
 /** Why the worker of a member ended last. It never contradicts what a record says of the group. */
 import { defined } from '../../kube/json/defined.ts';
 import { hangInWords } from '../culprits/end-in-words.ts';
-import type { Notice } from '../epoch/notice.ts';
-import type { WorkerEnd } from '../epoch/worker-end.ts';
 import type { MemberReport } from '../hub/member-report.ts';
-import type { RestartRecord } from '../jobset.ts';
+import type { RestartRecord } from '../jobset-status.ts';
+import type { Notice } from '../worker-end/notice.ts';
+import type { WorkerEnd } from '../worker-end/worker-end.ts';
 
 /** At most one of `hung`, `exitCode` and `signal`; none if unknown. */
 export interface LastCause {

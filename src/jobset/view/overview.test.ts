@@ -8,7 +8,8 @@ import {
 } from '../../../test/fixtures/jobset-objects.ts';
 import type { Condition, Stored } from '../../kube/meta.ts';
 import { failureInWords } from '../culprits/failure-words.ts';
-import type { Goodput, JobSet, JobSetStatus, RestartRecord } from '../jobset.ts';
+import type { JobSet } from '../jobset.ts';
+import type { Goodput, JobSetStatus, RestartRecord } from '../jobset-status.ts';
 import { DISABLE_IN_PLACE_RESTART } from '../names.ts';
 import { overviewRow, podCountsOf } from './overview.ts';
 

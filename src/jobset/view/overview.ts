@@ -2,17 +2,17 @@
 import { type Condition, namespaceOf, type Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import { failureInWords, isFailure } from '../culprits/failure-words.ts';
-import { epochsOf } from '../epoch/dialect.ts';
 import { groupSize } from '../epoch/group-state.ts';
-import { type ReportedRestart, reportedRestarts } from '../epoch/restart-request.ts';
 import { goodputShare, NOT_ACCOUNTED } from '../goodput/goodput-at.ts';
 import type { JobSet } from '../jobset.ts';
 import { identityOf, ownerKey, ownerOf } from '../membership.ts';
+import { withShortNames } from '../roster/short-names.ts';
 import { type ConditionType, isTrue } from '../status/conditions.ts';
+import { epochsOf } from '../status/epochs.ts';
 import { type HeardGroup, seenOf } from './group-report.ts';
 import { hasEpochs, type JobSetState, jobSetState } from './jobset-state.ts';
+import { type ReportedRestart, reportedRestarts } from './reported-restarts.ts';
 import { type RestartBudget, restartBudget } from './restart-budget.ts';
-import { withShortNames } from './short-names.ts';
 import { type ShownState, shownState } from './shown-state.ts';
 
 export interface OverviewRow {

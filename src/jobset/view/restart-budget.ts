@@ -1,7 +1,7 @@
 /** What a JobSet may spend on failures, as users see it. */
 import type { JobSet } from '../jobset.ts';
-import { extraRestarts } from '../ladder/ladder-settings.ts';
 import { asRecorded } from '../overrides/recorded-annotations.ts';
+import { extraRestarts } from '../policies/ladder-settings.ts';
 import { allowedRestarts, countedRestarts } from '../policies/restart-budget.ts';
 
 /** What a JobSet may spend on failures, and what it has spent. */

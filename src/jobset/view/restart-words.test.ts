@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { ReportedRestart } from '../epoch/restart-request.ts';
+import type { ReportedRestart } from './reported-restarts.ts';
 import { causeInWords, countedInWords, isFinalFailure } from './restart-words.ts';
 
 const RECORD: ReportedRestart = {

@@ -1,7 +1,7 @@
 /** What ended an epoch, and whether it used up a restart, in words for `report` and the page. */
 import { isFailure } from '../culprits/failure-words.ts';
-import type { ReportedRestart } from '../epoch/restart-request.ts';
-import type { RestartCause } from '../jobset.ts';
+import type { RestartCause } from '../jobset-status.ts';
+import type { ReportedRestart } from './reported-restarts.ts';
 
 const CAUSES: Readonly<Record<RestartCause | 'Requested', string>> = {
   WorkerFailed: 'a worker failed',

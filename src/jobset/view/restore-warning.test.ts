@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { jobSetWith } from '../../../test/fixtures/hub-jobset.ts';
-import type { JobSetStatus } from '../jobset.ts';
+import type { JobSetStatus } from '../jobset-status.ts';
 import type { GroupProgress } from '../progress/group-progress.ts';
 import { restoreWarning } from './restore-warning.ts';
 

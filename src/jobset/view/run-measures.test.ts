@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { CREATED, replicatedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
-import type { JobSet, JobSetSpec, JobSetStatus } from '../jobset.ts';
+import type { JobSet, JobSetSpec } from '../jobset.ts';
+import type { JobSetStatus } from '../jobset-status.ts';
 import {
   DISABLE_IN_PLACE_RESTART,
   EXTRA_RESTARTS,

@@ -1,12 +1,12 @@
 /** A JobSet as numbers, for metrics: what its status, its members and their agents say now. */
 import { defined } from '../../kube/json/defined.ts';
-import { epochsOf, releasedEpoch } from '../epoch/dialect.ts';
 import { groupSize } from '../epoch/group-state.ts';
 import type { GoodputClass } from '../goodput/classes.ts';
 import { goodputAt } from '../goodput/goodput-at.ts';
 import type { JobSet } from '../jobset.ts';
-import { maxRestartsWithoutProgress } from '../ladder/ladder-settings.ts';
+import { maxRestartsWithoutProgress } from '../policies/ladder-settings.ts';
 import type { GroupProgress } from '../progress/group-progress.ts';
+import { epochsOf, releasedEpoch } from '../status/epochs.ts';
 import { hasEpochs, type JobSetState, jobSetState } from './jobset-state.ts';
 import { restartBudget } from './restart-budget.ts';
 

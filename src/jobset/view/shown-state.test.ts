@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { jobSetWith } from '../../../test/fixtures/hub-jobset.ts';
 import { replicatedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import type { StringMap } from '../../kube/meta.ts';
-import type { JobSet, JobSetStatus, RestartRecord } from '../jobset.ts';
+import type { JobSet } from '../jobset.ts';
+import type { JobSetStatus, RestartRecord } from '../jobset-status.ts';
 import { FIRST_PROGRESS_TIMEOUT, PROGRESS_TIMEOUT, RESTART_BACKOFF } from '../names.ts';
 import type { MemberSteps } from '../progress/group-progress.ts';
 import {

@@ -4,12 +4,12 @@
  */
 import { humanDuration } from '../../kube/duration.ts';
 import type { Condition } from '../../kube/meta.ts';
-import { epochsOf } from '../epoch/dialect.ts';
 import { groupSize } from '../epoch/group-state.ts';
 import { backoffEndMs } from '../epoch/restart-history.ts';
 import type { JobSet } from '../jobset.ts';
 import { isManagedByUs } from '../manager.ts';
 import type { ConditionType } from '../status/conditions.ts';
+import { epochsOf } from '../status/epochs.ts';
 import { jobSetState } from './jobset-state.ts';
 import type { Silence } from './silence.ts';
 

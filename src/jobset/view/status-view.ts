@@ -4,14 +4,12 @@ import { defined } from '../../kube/json/defined.ts';
 import type { Condition, Stored } from '../../kube/meta.ts';
 import { namespaceOf } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
-import { epochsOf, releasedEpoch } from '../epoch/dialect.ts';
 import { groupSize } from '../epoch/group-state.ts';
-import { type PodFacts, podFacts } from '../epoch/pod-facts.ts';
 import { backoffEndMs } from '../epoch/restart-history.ts';
-import { type ReportedRestart, reportedRestarts } from '../epoch/restart-request.ts';
 import { type GoodputAt, goodputAt } from '../goodput/goodput-at.ts';
 import type { MemberReport } from '../hub/member-report.ts';
-import type { AvoidedNode, JobSet, RestartRecord } from '../jobset.ts';
+import type { JobSet } from '../jobset.ts';
+import type { AvoidedNode, RestartRecord } from '../jobset-status.ts';
 import { REPLICATED_JOB_NAME } from '../names.ts';
 import { asRecorded } from '../overrides/recorded-annotations.ts';
 import { keptUntilMs } from '../policies/keep-failed.ts';
@@ -23,14 +21,17 @@ import {
   rateOf,
 } from '../progress/group-progress.ts';
 import type { Progress } from '../progress/progress.ts';
-import { podHold } from '../starting/pod-hold.ts';
+import { type PodFacts, podFacts } from '../roster/pod-facts.ts';
+import { podHold } from '../roster/pod-hold.ts';
+import { rankOf } from '../roster/short-names.ts';
 import { FOR_TOOLS, isTrue } from '../status/conditions.ts';
+import { epochsOf, releasedEpoch } from '../status/epochs.ts';
 import { hasEpochs, type JobSetState, jobSetState } from './jobset-state.ts';
 import { type LastCause, lastCauseOf } from './last-cause.ts';
 import { lastFailureOf, type OverviewFailure } from './overview.ts';
+import { type ReportedRestart, reportedRestarts } from './reported-restarts.ts';
 import { type RestartBudget, restartBudget } from './restart-budget.ts';
 import { restoreWarning } from './restore-warning.ts';
-import { rankOf } from './short-names.ts';
 import { type Seen, type ShownState, shownState } from './shown-state.ts';
 import { silenceHeard } from './silence.ts';
 

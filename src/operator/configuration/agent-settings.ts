@@ -1,7 +1,7 @@
 /** The section of the settings about agents, and about JobSets that do not say. */
 import { AGENT_DELIVERIES } from '../../jobset/injection/agent-delivery.ts';
 import { AGENT_CHANNELS } from '../../jobset/injection/agent-hub.ts';
-import { RESTART_MODES } from '../../jobset/jobset.ts';
+import { RESTART_MODES } from '../../jobset/jobset-status.ts';
 import { choice, imageName, quantities, type Setting, yesOrNo } from './setting-types.ts';
 
 export const AGENT_SETTINGS = {

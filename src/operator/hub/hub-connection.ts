@@ -4,14 +4,14 @@
  */
 
 import { hangInWords } from '../../jobset/culprits/end-in-words.ts';
-import { epochsOf } from '../../jobset/epoch/dialect.ts';
-import { type PodFacts, podFacts } from '../../jobset/epoch/pod-facts.ts';
 import type { MemberReport } from '../../jobset/hub/member-report.ts';
 import type { ServedHub } from '../../jobset/injection/agent-hub.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { identityOf, membershipOf, ownerKey } from '../../jobset/membership.ts';
 import { EPOCH, JOBSET_NAME, REPLICATED_JOB_NAME } from '../../jobset/names.ts';
 import type { MemberSteps } from '../../jobset/progress/group-progress.ts';
+import { type PodFacts, podFacts } from '../../jobset/roster/pod-facts.ts';
+import { epochsOf } from '../../jobset/status/epochs.ts';
 import { type GroupReport, groupReport } from '../../jobset/view/group-report.ts';
 import { silenceOf } from '../../jobset/view/silence.ts';
 import { defined } from '../../kube/json/defined.ts';

@@ -1,8 +1,9 @@
 /** The operator's metrics. */
-import type { Outcome } from '../../jobset/decision.ts';
+
 import { releasingMs } from '../../jobset/epoch/restart-history.ts';
-import { ACCOUNTED } from '../../jobset/goodput/classes.ts';
-import { REPLACEMENT_CAUSES } from '../../jobset/ladder/ladder-settings.ts';
+import { ACCOUNTED } from '../../jobset/jobset-status.ts';
+import type { Outcome } from '../../jobset/plan/decision.ts';
+import { REPLACEMENT_CAUSES } from '../../jobset/policies/ladder-settings.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { storedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import { podOf } from '../../../test/fixtures/snapshots.ts';
-import type { Action } from '../../jobset/decision.ts';
+import type { Action } from '../../jobset/plan/decision.ts';
 import { JOBS } from '../../kube/objects/job.ts';
 import { PODS } from '../../kube/objects/pod.ts';
 import { failure } from '../../kube/status.ts';

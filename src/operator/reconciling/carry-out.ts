@@ -4,12 +4,12 @@
  * Service, the claims and the rights that their Pods need exist.
  */
 
-import type { Action } from '../../jobset/decision.ts';
-import type { OverduePod } from '../../jobset/epoch/pod-facts.ts';
 import type { AgentRights } from '../../jobset/injection/agent-rights.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
-import { MEMBER_REPLACED } from '../../jobset/ladder/replacement.ts';
 import { isChildOf } from '../../jobset/membership.ts';
+import type { Action } from '../../jobset/plan/decision.ts';
+import { MEMBER_REPLACED } from '../../jobset/plan/restart/replacement.ts';
+import type { OverduePod } from '../../jobset/roster/pod-facts.ts';
 import type { KubeObject, ObjectMeta, Stored } from '../../kube/meta.ts';
 import { namespaceOf } from '../../kube/meta.ts';
 import {

@@ -4,7 +4,6 @@
  * few more if the Pod hides how it failed and `PodVersions` knows earlier versions of it.
  */
 import { currentEpoch } from '../../jobset/epoch/in-place-restart.ts';
-import { type PodFacts, podFacts } from '../../jobset/epoch/pod-facts.ts';
 import {
   hidesFailure,
   mayBeLost,
@@ -13,9 +12,10 @@ import {
   witnessOf,
 } from '../../jobset/epoch/witness.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
-import { MEMBER_REPLACED } from '../../jobset/ladder/replacement.ts';
 import { isPodOf, isSame, jobOf } from '../../jobset/membership.ts';
-import type { FailedJobAnswer, FailedPodsAnswer } from '../../jobset/snapshot.ts';
+import { MEMBER_REPLACED } from '../../jobset/plan/restart/replacement.ts';
+import type { FailedJobAnswer, FailedPodsAnswer } from '../../jobset/plan/snapshot.ts';
+import { type PodFacts, podFacts } from '../../jobset/roster/pod-facts.ts';
 import { defined } from '../../kube/json/defined.ts';
 import { namespaceOf, type Stored } from '../../kube/meta.ts';
 import { DISRUPTION_TARGET } from '../../kube/objects/disruption.ts';

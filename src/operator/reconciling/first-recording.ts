@@ -1,6 +1,5 @@
 /** Finds what the first status of a JobSet records, before anything is made for it. */
 import type { JobSet } from '../../jobset/jobset.ts';
-import { recordingOf } from '../../jobset/overrides/namespace-defaults.ts';
 import { asRecorded } from '../../jobset/overrides/recorded-annotations.ts';
 import {
   isUnrecorded,
@@ -8,6 +7,7 @@ import {
   recordedAnnotations,
 } from '../../jobset/overrides/recording.ts';
 import { isFinished } from '../../jobset/status/conditions.ts';
+import { recordingOf } from '../../jobset/validation/namespace-defaults.ts';
 import { namespaceOf, type Stored } from '../../kube/meta.ts';
 import type { NamespaceAnnotations } from '../tracking/namespace-annotations.ts';
 import type { StoredDefinition } from '../tracking/stored-definition.ts';

@@ -1,13 +1,14 @@
 /** Answers the questions of a plan by requests to the API server. */
-import { type PodFacts, podFacts } from '../../jobset/epoch/pod-facts.ts';
+
 import { mayBeLost, witnessOf } from '../../jobset/epoch/witness.ts';
 import { templateAgent } from '../../jobset/injection/template-agent.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
-import { pinOf } from '../../jobset/ladder/pinned-pods.ts';
 import { identityOf, isChildOf } from '../../jobset/membership.ts';
 import { JOBSET_UID } from '../../jobset/names.ts';
-import type { Answers, Question, SuspectAnswer, SuspectPod } from '../../jobset/snapshot.ts';
-import { podHold } from '../../jobset/starting/pod-hold.ts';
+import type { Answers, Question, SuspectAnswer, SuspectPod } from '../../jobset/plan/snapshot.ts';
+import { pinOf } from '../../jobset/policies/pinned-pods.ts';
+import { type PodFacts, podFacts } from '../../jobset/roster/pod-facts.ts';
+import { podHold } from '../../jobset/roster/pod-hold.ts';
 import { defined } from '../../kube/json/defined.ts';
 import { memoryWeight } from '../../kube/json/memory-weight.ts';
 import { namespaceOf, type Stored } from '../../kube/meta.ts';

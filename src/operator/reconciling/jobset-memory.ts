@@ -1,9 +1,9 @@
 /** What the controller remembers of one JobSet between two plans. */
-import type { JobSetIdentity } from '../../jobset/child-jobs/job-template.ts';
-import { HUB_LOOK_MS, isToldOfHub } from '../../jobset/epoch/hub-reach.ts';
-import type { PodFacts } from '../../jobset/epoch/pod-facts.ts';
+import type { JobSetIdentity } from '../../jobset/membership.ts';
 import { ownerKey } from '../../jobset/membership.ts';
-import type { HubReach, Knowledge } from '../../jobset/snapshot.ts';
+import { HUB_LOOK_MS, isToldOfHub } from '../../jobset/plan/reports/hub-reach.ts';
+import type { HubReach, Knowledge } from '../../jobset/plan/snapshot.ts';
+import type { PodFacts } from '../../jobset/roster/pod-facts.ts';
 import type { CountersPutOff } from '../../jobset/status/counters.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';

@@ -5,20 +5,20 @@
  * from what is written.
  */
 
-import { oldestUnsettledEpoch } from '../../jobset/culprits/records.ts';
 import { withDefaults } from '../../jobset/defaults.ts';
 import type { Sha1 } from '../../jobset/derived-names.ts';
 import { subdomainOf } from '../../jobset/derived-names.ts';
-import type { PodFacts } from '../../jobset/epoch/pod-facts.ts';
 import type { FeatureGates } from '../../jobset/feature-gates.ts';
 import { type AgentDefaults, withAgentDefaults } from '../../jobset/injection/agent-defaults.ts';
 import type { AgentProgram } from '../../jobset/injection/agent-mode.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { identityOf, isChildOf, ownerKey, ownerOf } from '../../jobset/membership.ts';
 import { asRecorded } from '../../jobset/overrides/recorded-annotations.ts';
+import { oldestUnsettledEpoch } from '../../jobset/plan/records/records.ts';
+import type { Answers, Snapshot, Surroundings } from '../../jobset/plan/snapshot.ts';
 import { type Plan, plan } from '../../jobset/plan.ts';
+import type { PodFacts } from '../../jobset/roster/pod-facts.ts';
 import type { SizeLimits } from '../../jobset/size-limits.ts';
-import type { Answers, Snapshot, Surroundings } from '../../jobset/snapshot.ts';
 import { isFinished } from '../../jobset/status/conditions.ts';
 import type { Stored } from '../../kube/meta.ts';
 import { namespaceOf } from '../../kube/meta.ts';

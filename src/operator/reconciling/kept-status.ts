@@ -3,7 +3,7 @@
  * drops (`jobset/status/stripped-status.ts`). A new leader remembers none: then what was dropped is
  * gone.
  */
-import type { JobSetStatus } from '../../jobset/jobset.ts';
+import type { JobSetStatus } from '../../jobset/jobset-status.ts';
 import {
   type Restored,
   restoredStatus,

@@ -1,5 +1,5 @@
 /** What the controller remembers of members of one JobSet that do not start. */
-import type { MissingState, StartLook } from '../../jobset/snapshot.ts';
+import type { MissingState, StartLook } from '../../jobset/plan/snapshot.ts';
 
 interface Waiting {
   readonly sinceMs: number;

@@ -2,7 +2,8 @@
  * Writes the status of JobSets, under the version on which a decision is based, and puts back what
  * other clients drop from it.
  */
-import { JOBSETS, type JobSet, type JobSetStatus } from '../../jobset/jobset.ts';
+import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
+import type { JobSetStatus } from '../../jobset/jobset-status.ts';
 import { isManagedByUs } from '../../jobset/manager.ts';
 import { asRecorded } from '../../jobset/overrides/recorded-annotations.ts';
 import type { Stored } from '../../kube/meta.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { podFacts } from '../../jobset/epoch/pod-facts.ts';
 import { placementRole } from '../../jobset/exclusive-placement.ts';
 import { membershipOf } from '../../jobset/membership.ts';
+import { podFacts } from '../../jobset/roster/pod-facts.ts';
 import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
 import { boundedMetadata } from './bounded-metadata.ts';
 

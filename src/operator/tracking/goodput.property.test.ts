@@ -8,17 +8,17 @@ import { literalGroupFacts } from '../../../test/fixtures/facts.ts';
 import { replicatedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import { ZERO } from '../../../test/fixtures/planned.ts';
 import { withDefaults } from '../../jobset/defaults.ts';
-import { accountTime } from '../../jobset/goodput/account-time.ts';
 import { sumsOf } from '../../jobset/goodput/classes.ts';
 import { endOf } from '../../jobset/goodput/course.ts';
 import { goodputAt } from '../../jobset/goodput/goodput-at.ts';
 import { type TimelineSegment, timelineOf } from '../../jobset/goodput/timeline.ts';
+import type { JobSet } from '../../jobset/jobset.ts';
 import {
-  type JobSet,
   type JobSetStatus,
   RESTART_HISTORY_LIMIT,
   type RestartRecord,
-} from '../../jobset/jobset.ts';
+} from '../../jobset/jobset-status.ts';
+import { accountTime } from '../../jobset/plan/reports/account-time.ts';
 import type { Progress } from '../../jobset/progress/progress.ts';
 import type { Condition, Stored } from '../../kube/meta.ts';
 import { GroupWork } from './group-work.ts';

@@ -5,8 +5,6 @@
  */
 
 import type { Watchpoint } from '../../jobset/epoch/in-place-restart.ts';
-import { MemberCounts, type Members } from '../../jobset/epoch/members.ts';
-import { type PodFacts, podFacts } from '../../jobset/epoch/pod-facts.ts';
 import {
   isSame,
   jobOf,
@@ -16,6 +14,8 @@ import {
   ownerOf,
 } from '../../jobset/membership.ts';
 import { EPOCH, IN_PLACE_RESTART_ATTEMPT, JOBSET_NAME } from '../../jobset/names.ts';
+import { MemberCounts, type Members } from '../../jobset/roster/members.ts';
+import { type PodFacts, podFacts } from '../../jobset/roster/pod-facts.ts';
 import { isTrue } from '../../jobset/status/conditions.ts';
 import { cutToBytes } from '../../kube/cut-to-bytes.ts';
 import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';

@@ -1,7 +1,7 @@
 /** Decides when a group has reached its watchpoint. */
 import type { Watchpoint } from '../../jobset/epoch/in-place-restart.ts';
-import type { Members } from '../../jobset/epoch/members.ts';
-import { MAX_AGENT_STARTS, type PodFacts } from '../../jobset/epoch/pod-facts.ts';
+import type { Members } from '../../jobset/roster/members.ts';
+import { MAX_AGENT_STARTS, type PodFacts } from '../../jobset/roster/pod-facts.ts';
 
 /**
  * A watchpoint, and how far its group is from it. It is set up from the counts of all Jobs, and

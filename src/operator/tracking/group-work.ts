@@ -2,11 +2,13 @@
  * What the members of each group have told of the epoch that runs: soft state, which agents repeat.
  * It is kept for the group, so it outlives the member that told it, and a report costs one look-up.
  */
-import { releasedEpoch } from '../../jobset/epoch/dialect.ts';
-import type { JobSet, JobSetStatus } from '../../jobset/jobset.ts';
+
+import type { JobSet } from '../../jobset/jobset.ts';
+import type { JobSetStatus } from '../../jobset/jobset-status.ts';
 import type { GroupProgress } from '../../jobset/progress/group-progress.ts';
 import type { Progress } from '../../jobset/progress/progress.ts';
 import { isFinished } from '../../jobset/status/conditions.ts';
+import { releasedEpoch } from '../../jobset/status/epochs.ts';
 import { defined } from '../../kube/json/defined.ts';
 import type { Stored } from '../../kube/meta.ts';
 

@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { storedJob } from '../../../test/fixtures/jobset-objects.ts';
-import { followsAuthorities, isToldOfHub } from '../../jobset/epoch/hub-reach.ts';
 import { templateAgent } from '../../jobset/injection/template-agent.ts';
-import { toleratesReplacement } from '../../jobset/ladder/ladder-settings.ts';
 import {
   AGENT_CONTAINER,
   ENV_EXIT_CODE,
@@ -12,6 +10,8 @@ import {
   JOB_INDEX,
   REPLICATED_JOB_NAME,
 } from '../../jobset/names.ts';
+import { followsAuthorities, isToldOfHub } from '../../jobset/plan/reports/hub-reach.ts';
+import { toleratesReplacement } from '../../jobset/policies/ladder-settings.ts';
 import { memoryWeight } from '../../kube/json/memory-weight.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type {

@@ -4,7 +4,6 @@
  * ReplicatedJob share most of it. Only a resume reads Jobs whole, from the API server.
  */
 import { templateAgent } from '../../jobset/injection/template-agent.ts';
-import { END_CODES } from '../../jobset/ladder/ladder-settings.ts';
 import {
   AGENT_CONTAINER,
   ENV_AGENT_CHANNEL,
@@ -21,6 +20,7 @@ import {
   RESTART_ATTEMPT,
   UPSTREAM_ENV_EXIT_CODE,
 } from '../../jobset/names.ts';
+import { END_CODES } from '../../jobset/policies/ladder-settings.ts';
 import { defined } from '../../kube/json/defined.ts';
 import type { Stored } from '../../kube/meta.ts';
 import { DISRUPTION_TARGET } from '../../kube/objects/disruption.ts';

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { storedJob } from '../../../test/fixtures/jobset-objects.ts';
 import { ZERO } from '../../../test/fixtures/planned.ts';
-import type { WorkerEvidence } from '../../jobset/culprits/worker-evidence.ts';
-import type { JobSetStatus } from '../../jobset/jobset.ts';
+import type { JobSetStatus } from '../../jobset/jobset-status.ts';
+import type { WorkerEvidence } from '../../jobset/worker-end/worker-evidence.ts';
 import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import { MemberFates } from './member-fates.ts';

@@ -3,14 +3,15 @@
  * written, and lost with this process. Agents repeat what they told; no decision about an epoch
  * depends on it (`docs/design/culprits.md#what-is-known`).
  */
-import type { Fate, Member, MemberEvidence } from '../../jobset/culprits/group-evidence.ts';
-import { placeIn } from '../../jobset/culprits/worker-name.ts';
-import { releasedEpoch } from '../../jobset/epoch/dialect.ts';
-import { type PodFacts, podFacts } from '../../jobset/epoch/pod-facts.ts';
+
 import type { HubAnnouncement, WorkerSuccess } from '../../jobset/hub/message.ts';
-import type { JobSetStatus } from '../../jobset/jobset.ts';
+import type { JobSetStatus } from '../../jobset/jobset-status.ts';
 import { membershipOf, type Owner, ownerKey } from '../../jobset/membership.ts';
 import { REPLICATED_JOB_NAME } from '../../jobset/names.ts';
+import type { Fate, Member, MemberEvidence } from '../../jobset/roster/group-evidence.ts';
+import { type PodFacts, podFacts } from '../../jobset/roster/pod-facts.ts';
+import { placeIn } from '../../jobset/roster/worker-name.ts';
+import { releasedEpoch } from '../../jobset/status/epochs.ts';
 import { defined } from '../../kube/json/defined.ts';
 import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';

@@ -1,8 +1,9 @@
 /** How the operator reads Pods: one by its UID, and those of a JobSet by phase, page by page. */
-import type { PodFacts } from '../../jobset/epoch/pod-facts.ts';
+
 import type { JobSet } from '../../jobset/jobset.ts';
 import { claims } from '../../jobset/membership.ts';
 import { JOBSET_UID } from '../../jobset/names.ts';
+import type { PodFacts } from '../../jobset/roster/pod-facts.ts';
 import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';
 import { isReason } from '../../kube/status.ts';

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { replicatedJob, storedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
-import { MemberCounts } from '../../jobset/epoch/members.ts';
-import type { JobSet, JobSetSpec, JobSetStatus } from '../../jobset/jobset.ts';
+import type { JobSet, JobSetSpec } from '../../jobset/jobset.ts';
+import type { JobSetStatus } from '../../jobset/jobset-status.ts';
 import { ownerKey, ownerOf } from '../../jobset/membership.ts';
+import { MemberCounts } from '../../jobset/roster/members.ts';
 import type { Heard } from '../../jobset/view/run-measures.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';

@@ -2,10 +2,11 @@
  * What agents say over the hub, beside what the annotations of their Pods say: the newest of both
  * counts.
  */
-import type { WorkerEvidence } from '../../jobset/culprits/worker-evidence.ts';
-import type { Notice } from '../../jobset/epoch/notice.ts';
-import type { AgentStarts, PodFacts } from '../../jobset/epoch/pod-facts.ts';
+
 import type { HubAnnouncement } from '../../jobset/hub/message.ts';
+import type { AgentStarts, PodFacts } from '../../jobset/roster/pod-facts.ts';
+import type { Notice } from '../../jobset/worker-end/notice.ts';
+import type { WorkerEvidence } from '../../jobset/worker-end/worker-evidence.ts';
 import { defined } from '../../kube/json/defined.ts';
 
 /** What the agent of a Pod has said over the hub: the same facts as the Pod's annotations. */

@@ -2,9 +2,10 @@
  * Follows the definition of JobSets that the API server has, because one that is older than this
  * operator makes it drop new fields of the status without a word.
  */
+
+import { FIELDS_OF_FEATURES } from '../../jobset/plan/reports/definition.ts';
 import { JOBSET_CRD } from '../../jobset/schema/crd.ts';
 import { missingStatusFields, statusOnly } from '../../jobset/schema/missing-fields.ts';
-import { FIELDS_OF_FEATURES } from '../../jobset/status/definition.ts';
 import { deepEqual } from '../../kube/json/deep-equal.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,

@@ -1,7 +1,6 @@
 /** What the webhooks of JobSets decide: defaults, and what is refused in a new or a changed one. */
 
 import { admitJobSet, asTextQuantities, WHOLE_JOBSET_SCHEMA } from '../../jobset/admit.ts';
-import { laterJobsWarnings } from '../../jobset/annotations/later-jobs.ts';
 import { unknownAnnotationWarnings } from '../../jobset/annotations/unknown-annotations.ts';
 import {
   type DefaultedSpec,
@@ -22,17 +21,18 @@ import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { AGENT_CHANNEL } from '../../jobset/names.ts';
 import { withFieldsOf } from '../../jobset/overrides/field-annotations.ts';
 import { fieldChangeErrors, withKeptFields } from '../../jobset/overrides/field-changes.ts';
+import type { JobSetLimits } from '../../jobset/size-limits.ts';
+import { laterJobsWarnings } from '../../jobset/validation/later-jobs.ts';
 import {
   type WithNamespaceDefaults,
   withNamespaceDefaults,
-} from '../../jobset/overrides/namespace-defaults.ts';
-import type { JobSetLimits } from '../../jobset/size-limits.ts';
-import { type ExistingClaims, sharedClaimNames } from '../../jobset/validation/volume-claims.ts';
+} from '../../jobset/validation/namespace-defaults.ts';
 import {
   jobSetWarnings,
   validateJobSetCreate,
   validateJobSetUpdate,
-} from '../../jobset/validation.ts';
+} from '../../jobset/validation/validation.ts';
+import { type ExistingClaims, sharedClaimNames } from '../../jobset/validation/volume-claims.ts';
 import { forbiddenField, formatFieldError, invalid } from '../../kube/field-error.ts';
 import { deepEqual } from '../../kube/json/deep-equal.ts';
 import { isJsonObject } from '../../kube/json/json-value.ts';

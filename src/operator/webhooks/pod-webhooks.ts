@@ -14,7 +14,7 @@ import {
   topologyOf,
   withPriorityLabel,
 } from '../../jobset/exclusive-placement.ts';
-import { avoiding } from '../../jobset/node-avoidance.ts';
+import { avoiding } from '../../jobset/injection/node-avoidance.ts';
 import { invalid } from '../../kube/field-error.ts';
 import { namespaceOf } from '../../kube/meta.ts';
 import type { AdmissionRequest } from '../../kube/objects/admission-webhooks.ts';

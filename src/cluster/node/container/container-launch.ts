@@ -8,7 +8,7 @@ import type { Container } from '../../../kube/objects/pod.ts';
 import { withDeadline } from '../../../runtime/deadline.ts';
 import type { PodFacts } from '../field-reference.ts';
 import { hostnameOf } from '../network/pod-hostname.ts';
-import type { NodeContext } from '../node-context.ts';
+import type { NodeContext } from '../ports/node-context.ts';
 import type { ContainerPlace } from '../ports/pod-namespaces.ts';
 import { readConfiguration } from '../volume/configuration-reader.ts';
 import { namesInEnvironment } from '../volume/configuration-source.ts';

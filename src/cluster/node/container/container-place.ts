@@ -4,7 +4,7 @@
  */
 import type { Container, Pod } from '../../../kube/objects/pod.ts';
 import { hostnameOf } from '../network/pod-hostname.ts';
-import type { NodeContext } from '../node-context.ts';
+import type { NodeContext } from '../ports/node-context.ts';
 import type { ContainerPlace, PlaceMount } from '../ports/pod-namespaces.ts';
 import { absolute, type MountLink, type RootLayout } from './container-root.ts';
 

@@ -16,7 +16,7 @@ import { ContainerLog } from '../log/container-log.ts';
 import { readLog } from '../log/log-reader.ts';
 import type { RunningPlace } from '../namespaces/beside-command.ts';
 import { placeOfCommand } from '../namespaces/command-line.ts';
-import type { NodeContext } from '../node-context.ts';
+import type { NodeContext } from '../ports/node-context.ts';
 import { type Launch, MARKER_VARIABLE, terminationMessagePathIn } from './container-launch.ts';
 import { terminationMessageOf } from './container-place.ts';
 

@@ -5,8 +5,8 @@
 import type { Container } from '../../../kube/objects/pod.ts';
 import { ProcessStartError } from '../../../runtime/ports/process-runner.ts';
 import { KEPT_RUNS, removeOldLog } from '../log/container-log.ts';
-import type { NodeContext } from '../node-context.ts';
 import type { ContainerKind } from '../pod-containers.ts';
+import type { NodeContext } from '../ports/node-context.ts';
 import type { ProbeKind } from '../probe/probe-worker.ts';
 import { LaunchBlockedError, markerOf, prepareLaunch, type Sandbox } from './container-launch.ts';
 import type { ContainerExit } from './container-process.ts';

@@ -4,7 +4,7 @@
  */
 import type { Container } from '../../../kube/objects/pod.ts';
 import { endsWithin } from '../../../runtime/deadline.ts';
-import type { NodeContext } from '../node-context.ts';
+import type { NodeContext } from '../ports/node-context.ts';
 import { attemptProbe, type CheckTarget, runHook } from '../probe/container-check.ts';
 import type { ProbeKind } from '../probe/probe-worker.ts';
 import { type Prober, startProber } from '../probe/prober.ts';

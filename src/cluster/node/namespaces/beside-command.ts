@@ -2,7 +2,7 @@
  * Commands beside a container's process: probes, hooks, `exec`, and what sets a terminal's size.
  */
 import type { ProcessCommand } from '../../../runtime/ports/process-runner.ts';
-import type { NodeContext } from '../node-context.ts';
+import type { NodeContext } from '../ports/node-context.ts';
 import type { PlaceEntry } from '../ports/pod-namespaces.ts';
 
 /** Where commands beside a container's process run. */

@@ -3,7 +3,7 @@ import { PODS, type Pod } from '../../../kube/objects/pod.ts';
 import { isReason } from '../../../kube/status.ts';
 import { withDeadline } from '../../../runtime/deadline.ts';
 import { sleep } from '../../../runtime/ports/clock.ts';
-import type { NodeContext } from '../node-context.ts';
+import type { NodeContext } from '../ports/node-context.ts';
 
 const DELETE_TIMEOUT_MS = 10_000;
 const FIRST_RETRY_MS = 100;

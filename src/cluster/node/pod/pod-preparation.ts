@@ -5,7 +5,7 @@
 import type { Pod } from '../../../kube/objects/pod.ts';
 import { sleep } from '../../../runtime/ports/clock.ts';
 import { MARKER_VARIABLE } from '../container/container-launch.ts';
-import type { NodeContext } from '../node-context.ts';
+import type { NodeContext } from '../ports/node-context.ts';
 import { VolumeError } from '../volume/pod-volumes.ts';
 import type { PodSandbox } from './pod-sandbox.ts';
 import { holderMarker } from './shared-processes.ts';

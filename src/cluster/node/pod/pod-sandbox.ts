@@ -6,8 +6,8 @@ import type { Pod } from '../../../kube/objects/pod.ts';
 import type { Sandbox } from '../container/container-launch.ts';
 import type { PodFacts } from '../field-reference.ts';
 import { hostnameOf } from '../network/pod-hostname.ts';
-import { type NodeContext, podDirectory, podLogDirectory } from '../node-context.ts';
 import { containersOf } from '../pod-containers.ts';
+import { type NodeContext, podDirectory, podLogDirectory } from '../ports/node-context.ts';
 import { PodVolumes } from '../volume/pod-volumes.ts';
 import { SharedProcesses } from './shared-processes.ts';
 

@@ -7,7 +7,7 @@ import type { Timer } from '../../../runtime/ports/clock.ts';
 import type { ContainerRecord } from '../container/container-record.ts';
 import { ContainerRuns } from '../container/container-runs.ts';
 import { missingNamespacesNote } from '../namespaces/missing-namespaces.ts';
-import type { NodeContext } from '../node-context.ts';
+import type { NodeContext } from '../ports/node-context.ts';
 import { StatusWriter } from '../status/status-writer.ts';
 import { ignoredFieldsNote } from './ignored-fields.ts';
 import { PodCheckpoint } from './pod-checkpoint.ts';

@@ -6,7 +6,7 @@
 import { endsWithin } from '../../../runtime/deadline.ts';
 import type { RunningProcess } from '../../../runtime/ports/process-runner.ts';
 import { MARKER_VARIABLE, markerOf } from '../container/container-launch.ts';
-import type { NodeContext } from '../node-context.ts';
+import type { NodeContext } from '../ports/node-context.ts';
 
 /** No container can have this name. */
 const HOLDER = '.processes';

@@ -7,7 +7,7 @@ import type { Store } from '../../../runtime/informer/informer.ts';
 import type { ProcessKeeper } from '../../ports/process-keeper.ts';
 import { MARKER_VARIABLE, markerOf } from '../container/container-launch.ts';
 import { isAlive } from '../container/container-record.ts';
-import type { NodeContext } from '../node-context.ts';
+import type { NodeContext } from '../ports/node-context.ts';
 import { checkpointDirectory } from './pod-checkpoint.ts';
 import type { PodState } from './pod-life.ts';
 import { holderMarker } from './shared-processes.ts';

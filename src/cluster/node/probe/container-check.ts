@@ -8,7 +8,7 @@ import type { Container, LifecycleHandler, Probe } from '../../../kube/objects/p
 import { sleep } from '../../../runtime/ports/clock.ts';
 import { ProcessStartError } from '../../../runtime/ports/process-runner.ts';
 import { besideCommand, type RunningPlace } from '../namespaces/beside-command.ts';
-import type { NodeContext } from '../node-context.ts';
+import type { NodeContext } from '../ports/node-context.ts';
 import { PROBE_USER_AGENT } from '../ports/probe-transport.ts';
 import type { ProbeResult } from './prober.ts';
 

@@ -4,7 +4,7 @@ import type { ProcessCommand } from '../../../runtime/ports/process-runner.ts';
 import type { ContainerProcess } from '../container/container-process.ts';
 import { resizeTerminal } from '../container/terminal.ts';
 import { besideCommand } from '../namespaces/beside-command.ts';
-import type { NodeContext } from '../node-context.ts';
+import type { NodeContext } from '../ports/node-context.ts';
 import type { RemoteStreams } from './remote-streams.ts';
 
 /**

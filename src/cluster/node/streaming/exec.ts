@@ -7,7 +7,7 @@ import {
 import { exitCodeOf } from '../../../runtime/process-exit.ts';
 import { hasTerminals, NO_TERMINAL, onTerminal, resizeTerminal } from '../container/terminal.ts';
 import { besideCommand, type RunningPlace } from '../namespaces/beside-command.ts';
-import type { NodeContext } from '../node-context.ts';
+import type { NodeContext } from '../ports/node-context.ts';
 import type { RemoteStreams, StreamOptions } from './remote-streams.ts';
 
 export interface ExecRequest {

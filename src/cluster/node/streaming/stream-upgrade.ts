@@ -4,7 +4,7 @@
  */
 import { channelPair } from '../../../runtime/byte-channel.ts';
 import type { ByteChannel, HttpRequest, HttpResponse } from '../../../runtime/ports/transport.ts';
-import type { NodeContext } from '../node-context.ts';
+import type { NodeContext } from '../ports/node-context.ts';
 import type { AcceptedWebSocket, WebSocketConnection } from '../ports/web-socket.ts';
 import type { RemoteStreams, StreamOptions } from './remote-streams.ts';
 import { ServerSession, type SpdyStream } from './spdy/server-session.ts';

@@ -5,10 +5,10 @@
  */
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../runtime/ports/transport.ts';
 import type { RunningContainer } from '../container/running-container.ts';
-import type { NodeContext } from '../node-context.ts';
-import { podDirectory } from '../node-context.ts';
 import type { PodWorker } from '../pod/pod-worker.ts';
 import { allContainersOf } from '../pod-containers.ts';
+import type { NodeContext } from '../ports/node-context.ts';
+import { podDirectory } from '../ports/node-context.ts';
 import { attach } from './attach.ts';
 import { exec } from './exec.ts';
 import { PortForwarder } from './port-forward.ts';

@@ -10,7 +10,7 @@ import { withDeadline } from '../../../runtime/deadline.ts';
 import type { Timer } from '../../../runtime/ports/clock.ts';
 import { jitter } from '../../../runtime/ports/random.ts';
 import type { PodFacts } from '../field-reference.ts';
-import type { NodeContext } from '../node-context.ts';
+import type { NodeContext } from '../ports/node-context.ts';
 import { claimDirectory } from './claim-volume.ts';
 import { readConfiguration } from './configuration-reader.ts';
 import { type ConfigurationSource, namesInVolumes } from './configuration-source.ts';

@@ -2,7 +2,7 @@
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { ReportedRestart } from '../../../jobset/epoch/restart-request.ts';
+import type { ReportedRestart } from '../../../jobset/view/reported-restarts.ts';
 import { isFinalFailure } from '../../../jobset/view/restart-words.ts';
 import type { DatedCondition, RunState, RunView } from '../../messages/run.ts';
 import { Facts } from './facts.ts';

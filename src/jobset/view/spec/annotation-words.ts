@@ -5,11 +5,11 @@ import { isOff } from '../../annotations/table.ts';
 import { unknownAnnotationErrors } from '../../annotations/unknown-annotations.ts';
 import { parseStopGraceSeconds } from '../../injection/agent-settings.ts';
 import { templateAgent } from '../../injection/template-agent.ts';
-import { forgetNodesErrors } from '../../ladder/forget-nodes.ts';
-import { maxRestartsWithoutProgress, replaceAfter } from '../../ladder/ladder-settings.ts';
 import * as names from '../../names.ts';
 import { FIELD_ANNOTATIONS } from '../../overrides/field-annotations.ts';
 import { placementRequest } from '../../placement-annotations.ts';
+import { forgetNodesErrors } from '../../policies/forget-nodes.ts';
+import { maxRestartsWithoutProgress, replaceAfter } from '../../policies/ladder-settings.ts';
 import { progressTimeouts } from '../../progress/progress-timeouts.ts';
 import { type Asked, counted, durationWords, isInPlace, modeOf, type Words } from './asked.ts';
 

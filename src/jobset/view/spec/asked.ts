@@ -1,7 +1,10 @@
 /** What a JobSet asks for, and how its words are put together. */
+
+import { listed } from '../../../kube/listed.ts';
 import type { Stored } from '../../../kube/meta.ts';
 import type { DefaultedSpec } from '../../defaults.ts';
-import { type JobSet, type JobSetStatus, RESTART_MODES, type RestartMode } from '../../jobset.ts';
+import type { JobSet } from '../../jobset.ts';
+import { type JobSetStatus, RESTART_MODES, type RestartMode } from '../../jobset-status.ts';
 import { RESTART_MODE } from '../../names.ts';
 
 export interface Asked {
@@ -21,19 +24,6 @@ export function isInPlace({ spec }: Asked): boolean {
 export function modeOf({ metadata, status }: Asked): RestartMode | undefined {
   const asked = metadata.annotations?.[RESTART_MODE];
   return RESTART_MODES.find((mode) => mode === asked) ?? status.restartMode;
-}
-
-/** Names that are listed before the rest is counted. */
-const MAX_LISTED = 12;
-
-/** `a`, `a and b`, `a, b and c`. */
-export function listed(names: readonly string[], joint: 'and' | 'or' = 'and'): string {
-  const shown =
-    names.length <= MAX_LISTED
-      ? names
-      : [...names.slice(0, MAX_LISTED), `${names.length - MAX_LISTED} more`];
-  const last = shown.at(-1) ?? '';
-  return shown.length < 2 ? last : `${shown.slice(0, -1).join(', ')} ${joint} ${last}`;
 }
 
 /** `1 Job`, `2 Jobs`. */

@@ -1,11 +1,12 @@
 /** What the operator adds to the Pods of a JobSet, in words. */
 
+import { listed } from '../../../kube/listed.ts';
 import type { Container, PodTemplateSpec } from '../../../kube/objects/pod.ts';
 import { asked, isOff } from '../../annotations/table.ts';
 import type { DefaultedReplicatedJob } from '../../defaults.ts';
 import { injectAgent } from '../../injection/agent-injection.ts';
 import { templateAgent } from '../../injection/template-agent.ts';
-import type { RestartMode } from '../../jobset.ts';
+import type { RestartMode } from '../../jobset-status.ts';
 import {
   AGENT_CONTAINER,
   AGENT_CONTAINER_NAME,
@@ -13,7 +14,7 @@ import {
   LOST_NODE_DEADLINE,
   RESTART_MODE,
 } from '../../names.ts';
-import { type Asked, isInPlace, listed, modeOf, type Words } from './asked.ts';
+import { type Asked, isInPlace, modeOf, type Words } from './asked.ts';
 
 /** What depends on the operator's own configuration is named as unknown. */
 export function injectionWords(asked: Asked): Words {

@@ -1,11 +1,12 @@
 /** The fields of a JobSet's spec in words. */
 
+import { listed } from '../../../kube/listed.ts';
 import type { JobSetSpec } from '../../jobset.ts';
-import { extraRestarts } from '../../ladder/ladder-settings.ts';
 import { isManagedByUs } from '../../manager.ts';
 import { JOBSET_API_VERSION } from '../../names.ts';
+import { extraRestarts } from '../../policies/ladder-settings.ts';
 import { allowedRestarts } from '../../policies/restart-budget.ts';
-import { type Asked, counted, durationWords, listed, type Words } from './asked.ts';
+import { type Asked, counted, durationWords, type Words } from './asked.ts';
 import { ruleWords } from './rule-words.ts';
 
 export function policyWords(asked: Asked): Words {

@@ -1,6 +1,8 @@
 /** The rules of a failure policy in words. */
+
+import { listed } from '../../../kube/listed.ts';
 import type { FailurePolicyAction, FailurePolicyRule } from '../../jobset.ts';
-import { type Asked, isInPlace, listed, type Words } from './asked.ts';
+import { type Asked, isInPlace, type Words } from './asked.ts';
 
 const ACTIONS: Readonly<Record<FailurePolicyAction, string>> = {
   FailJobSet: 'the JobSet fails at once',

@@ -1,7 +1,7 @@
 /** How long each phase of a restart took, from the failure to the first step. */
 import { releasingMs } from '../../../../jobset/epoch/restart-history.ts';
-import type { ReportedRestart } from '../../../../jobset/epoch/restart-request.ts';
 import type { TimelineSegment } from '../../../../jobset/goodput/timeline.ts';
+import type { ReportedRestart } from '../../../../jobset/view/reported-restarts.ts';
 
 export interface Phase {
   readonly key: keyof typeof PHASES;

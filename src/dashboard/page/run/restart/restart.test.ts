@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ReportedRestart } from '../../../../jobset/epoch/restart-request.ts';
 import type { TimelineSegment } from '../../../../jobset/goodput/timeline.ts';
+import type { ReportedRestart } from '../../../../jobset/view/reported-restarts.ts';
 import { waterfallOf } from './phases.ts';
 
 const ENDED_MS = Date.parse('2026-11-23T10:00:00.500000Z');

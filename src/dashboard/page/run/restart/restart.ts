@@ -6,10 +6,10 @@ import {
   isFailure,
   lastWordsTitle,
 } from '../../../../jobset/culprits/failure-words.ts';
-import type { ReportedRestart } from '../../../../jobset/epoch/restart-request.ts';
 import { describeWitness } from '../../../../jobset/epoch/witness.ts';
 import type { TimelineSegment } from '../../../../jobset/goodput/timeline.ts';
-import type { LastWords, Suspect } from '../../../../jobset/jobset.ts';
+import type { LastWords, Suspect } from '../../../../jobset/jobset-status.ts';
+import type { ReportedRestart } from '../../../../jobset/view/reported-restarts.ts';
 import { causeInWords, countedInWords } from '../../../../jobset/view/restart-words.ts';
 import type { EpochCost } from '../../../messages/run.ts';
 import { shown } from '../../elements/shown-text.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { ReportedRestart } from '../../../../jobset/epoch/restart-request.ts';
-import type { Suspect } from '../../../../jobset/jobset.ts';
+import type { Suspect } from '../../../../jobset/jobset-status.ts';
+import type { ReportedRestart } from '../../../../jobset/view/reported-restarts.ts';
 import { culpritOf, restartInWords } from './words.ts';
 
 const RECORD: ReportedRestart = {

@@ -1,7 +1,7 @@
 /** Restarts in words. */
 import { failureInWords, isFailure, likeliest } from '../../../../jobset/culprits/failure-words.ts';
-import type { ReportedRestart } from '../../../../jobset/epoch/restart-request.ts';
-import type { Suspect } from '../../../../jobset/jobset.ts';
+import type { Suspect } from '../../../../jobset/jobset-status.ts';
+import type { ReportedRestart } from '../../../../jobset/view/reported-restarts.ts';
 import { causeInWords } from '../../../../jobset/view/restart-words.ts';
 
 /** The member that failed first, certainly or likely; null: it is not known, or none did. */

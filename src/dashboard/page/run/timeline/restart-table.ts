@@ -1,7 +1,7 @@
 /** What the timeline draws of restarts, for readers who do not see it. */
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
-import type { ReportedRestart } from '../../../../jobset/epoch/restart-request.ts';
+import type { ReportedRestart } from '../../../../jobset/view/reported-restarts.ts';
 import type { EpochCost } from '../../../messages/run.ts';
 import { shown } from '../../elements/shown-text.ts';
 import { zoneText } from '../../elements/time-text.ts';

@@ -1,0 +1,108 @@
+/**
+ * What a step of a plan comes to. Steps write nothing: each returns values, and `merge.ts` puts
+ * those of all steps together, in the order in which `plan.ts` lists the steps.
+ */
+import type { Stored, StringMap } from '../../kube/meta.ts';
+import type { PersistentVolumeClaim, Service } from '../../kube/objects/core.ts';
+import type { Job } from '../../kube/objects/job.ts';
+import type { JobSize } from '../child-jobs/elastic.ts';
+import type { JobResume } from '../child-jobs/job-resume.ts';
+import type { AgentRights } from '../injection/agent-rights.ts';
+import type {
+  AccountedClass,
+  JobSetStatus,
+  RestartCause,
+  RestartPhases,
+} from '../jobset-status.ts';
+import type { ReplacementCause } from '../policies/ladder-settings.ts';
+import type { OverduePod, PodFacts } from '../roster/pod-facts.ts';
+import type { ConditionChange } from '../status/conditions.ts';
+import type { CountersPutOff } from '../status/counters.ts';
+import type { MissingState, Question } from './snapshot.ts';
+
+export interface Decision {
+  readonly status?: StatusChange;
+  /** Applied one after the other, after `status`. */
+  readonly conditions?: readonly ConditionChange[];
+  /** Recorded before the Events of the conditions. */
+  readonly events?: readonly PlannedEvent[];
+  readonly outcomes?: readonly Outcome[];
+  readonly actions?: readonly Action[];
+  /** The plan cannot go on without the answer, and nothing else of it counts. */
+  readonly question?: Question;
+  /** When time alone calls for another plan; the earliest counts. */
+  readonly requeueAfterMs?: number | undefined;
+  /** Nothing is left for the steps that follow: the next plan takes them. */
+  readonly isLast?: true;
+  /** The write belongs to a group restart: counters stay, because they will soon be right again. */
+  readonly keepsCounters?: boolean;
+  readonly countersPutOff?: CountersPutOff;
+  /** Which members of the group are missing, or not ready. */
+  readonly missing?: MissingState;
+}
+
+/** Fields that differ from what is stored. One that is undefined is removed. */
+export type StatusChange = { readonly [K in keyof JobSetStatus]?: JobSetStatus[K] | undefined };
+
+/** It may read what it is given, and nothing else. No decision: the step has nothing to say. */
+export type Step<F> = (facts: F) => readonly Decision[];
+
+export const LAST: Decision = { isLast: true };
+
+/** Takes the steps one after the other, up to one that asks or is the last. */
+export function inOrder<F>(steps: readonly Step<F>[], facts: F): readonly Decision[] {
+  const decisions: Decision[] = [];
+  for (const step of steps) {
+    const made = step(facts);
+    decisions.push(...made);
+    if (made.some(({ question, isLast }) => question !== undefined || isLast === true)) break;
+  }
+  return decisions;
+}
+
+/** An Event about the JobSet, to be recorded after its status was written. */
+export interface PlannedEvent {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly note: string;
+  /** It is about something that lasts: it is recorded once, though each plan says it again. */
+  readonly isOnce?: true;
+}
+
+/** What metrics count. */
+export type Outcome =
+  | { readonly kind: 'Completed' }
+  | { readonly kind: 'Failed' }
+  | { readonly kind: 'JobsRestarted'; readonly counted: boolean }
+  | {
+      readonly kind: 'EpochEnded';
+      readonly cause: RestartCause;
+      readonly counted: boolean;
+      readonly detectMs?: number | undefined;
+    }
+  | ({ readonly kind: 'EpochReleased' } & Omit<RestartPhases, 'detectMs'>)
+  /** By how much sums of `status.goodput` have grown. */
+  | {
+      readonly kind: 'TimeAccounted';
+      readonly ms: { readonly [C in AccountedClass]?: number };
+    }
+  | { readonly kind: 'MemberReplaced'; readonly cause: ReplacementCause };
+
+/** One request to the API server. It can be repeated without harm. */
+export type Action =
+  | { readonly kind: 'CreateService'; readonly service: Service }
+  | { readonly kind: 'CreateClaim'; readonly claim: PersistentVolumeClaim }
+  /** Before the Jobs whose Pods use them. */
+  | { readonly kind: 'GrantAgentRights'; readonly rights: AgentRights }
+  | { readonly kind: 'CreateJob'; readonly job: Job }
+  | { readonly kind: 'DeleteJob'; readonly job: Stored<Job> }
+  | { readonly kind: 'RelabelJob'; readonly job: Stored<Job>; readonly labels: StringMap }
+  | { readonly kind: 'ResizeJob'; readonly job: Stored<Job>; readonly size: JobSize }
+  | { readonly kind: 'SuspendJob'; readonly job: Stored<Job> }
+  | { readonly kind: 'ResumeJob'; readonly job: Stored<Job>; readonly resume: JobResume }
+  /** Its node is lost, and its deadline has passed: it counts as failed from now on. */
+  | { readonly kind: 'DeleteLostPod'; readonly pod: OverduePod }
+  /** It is to leave its node. `message` is for the condition of the Pod that says so. */
+  | { readonly kind: 'ReplaceMember'; readonly pod: PodFacts; readonly message: string }
+  /** The JobSet has outlived its time. */
+  | { readonly kind: 'DeleteJobSet' };

@@ -1,0 +1,110 @@
+/**
+ * Applies the failure policy to failed Jobs, one action per plan. Restarting Jobs of a group that
+ * restarts in place ends its epoch in the same write, even while the JobSet is suspended, so that
+ * the Jobs' successors are not charged again. A failure from an epoch which has ended already
+ * belongs to that restart: it is not charged
+ * (`docs/design/end-hazards.md#a-failed-job-is-charged-twice`).
+ */
+
+import { allJobsReady } from '../../child-jobs/replicated-jobs-status.ts';
+import { isReleased } from '../../epoch/in-place-restart.ts';
+import type { JobSetStatus } from '../../jobset-status.ts';
+import {
+  eventReasonOf,
+  isCharged,
+  judgeJobs,
+  messageOf,
+  reasonOf,
+  type Verdict,
+} from '../../policies/failure-policy.ts';
+import { cleared } from '../../status/conditions.ts';
+import { type Decision, LAST } from '../decision.ts';
+import { type Facts, isOfGroup } from '../facts.ts';
+import { tidyUp } from '../jobs/tidying.ts';
+import { applicable, countJobRestart, type JobPlace } from '../records/job-restart.ts';
+import { failed } from '../records/terminal-state.ts';
+import { whyNoRestart } from '../records/why-no-restart.ts';
+import { endEpoch } from './epoch-end.ts';
+
+/** A restart of Jobs is over when all are ready. */
+export function reportJobsReady({ spec, counters }: Facts): readonly Decision[] {
+  if (spec.suspend || !allJobsReady(spec.replicatedJobs, counters)) return [];
+  return [{ conditions: [cleared('RestartingJobSet', 'JobsReady', 'all jobs are ready')] }];
+}
+
+export function dealWithFailedJobs(facts: Facts): readonly Decision[] {
+  const decisions = judgeFailedJobs(facts);
+  if (decisions.length === 0 || decisions[0]?.question !== undefined) return decisions;
+  return [...decisions, ...tidyUp(facts), LAST];
+}
+
+function judgeFailedJobs(facts: Facts): readonly Decision[] {
+  const { spec, status, children, group, answers } = facts;
+  const { failurePolicy } = spec;
+  const judged = judgeJobs(failurePolicy?.rules ?? [], children.failed);
+  if (judged === undefined) return [];
+  const because = ` (first failed job: ${judged.job.metadata.name})`;
+  if (failurePolicy === undefined) {
+    return [failed('FailedJobs', `jobset failed due to one or more job failures${because}`)];
+  }
+  if (judged.action === 'FailJobSet') {
+    return [failed(eventReasonOf(judged), `${messageOf(judged)}${because}`)];
+  }
+  const answer = group === undefined ? undefined : answers.failedJob;
+  if (group !== undefined && answer?.jobUid !== judged.job.metadata.uid) {
+    return [{ question: { kind: 'FailedJob', job: judged.job } }];
+  }
+  const isOfEndedEpoch = group !== undefined && (answer?.epoch ?? group.epoch) < group.epoch;
+  const isCounted = isCharged(judged.action) && !isOfEndedEpoch;
+  const last = isCounted ? whyNoRestart(facts) : undefined;
+  if (last !== undefined) return [failed(last.reason, `${last.message}${because}`)];
+  const { verdict, place, events } = applicable(facts, judged, judged.job);
+  const restart = restartJobs(facts, { verdict, place, isCounted, because });
+  const after = { ...status, ...restart.status };
+  return [{ events }, restart, ...endEpochOfJobs(facts, isCounted, after)];
+}
+
+export interface JobsRestart {
+  readonly verdict: Verdict;
+  /** The Job that is restarted alone; undefined: all are. */
+  readonly place: JobPlace | undefined;
+  readonly isCounted: boolean;
+  /** Which failure it was, as the end of a message. */
+  readonly because: string;
+}
+
+/** The restart of all Jobs, or of one. */
+export function restartJobs(
+  { status, counters }: Facts,
+  { verdict, place, isCounted, because }: JobsRestart,
+): Decision & { readonly status: JobSetStatus } {
+  const message = `${messageOf(verdict)}${because}`;
+  const told = {
+    events: [{ type: 'Warning', reason: eventReasonOf(verdict), note: message }],
+    outcomes: [{ kind: 'JobsRestarted', counted: isCounted }],
+  } as const;
+  if (place !== undefined) {
+    const { replicatedJobsStatus: stored = [] } = status;
+    const isKnown = stored.some(({ name }) => name === place.replicatedJob);
+    const replicatedJobsStatus = countJobRestart(isKnown ? stored : counters, place, isCounted);
+    return { ...told, status: { replicatedJobsStatus } };
+  }
+  const { restarts = 0, restartsCountTowardsMax = 0 } = status;
+  const reason = reasonOf(verdict);
+  const type = 'RestartingJobSet';
+  return {
+    ...told,
+    status: {
+      restarts: restarts + 1,
+      restartsCountTowardsMax: restartsCountTowardsMax + (isCounted ? 1 : 0),
+    },
+    conditions: [{ type, status: 'True', reason, message, event: 'Warning' }],
+  };
+}
+
+/** An epoch that has not begun absorbs a failure which belongs to the restart under way. */
+function endEpochOfJobs(facts: Facts, counted: boolean, status: JobSetStatus): readonly Decision[] {
+  if (!isOfGroup(facts) || (!counted && !isReleased(facts.group))) return [];
+  const { witness } = facts.answers.failedJob ?? {};
+  return [endEpoch(facts, { cause: 'JobsRecreated', counted, witness }, status)];
+}

@@ -1,0 +1,134 @@
+/**
+ * Decides which Jobs to create. These are Jobs of ReplicatedJobs that may start, whose name no Job
+ * holds in any state, and which have not succeeded before (`succeeded-jobs.ts`). If there are many,
+ * a plan creates only a part. So it needs little memory, other JobSets get their turn, and changes
+ * of the JobSet are seen in between.
+ */
+import type { Stored } from '../../../kube/meta.ts';
+import type { Job } from '../../../kube/objects/job.ts';
+import { askedOf } from '../../child-jobs/child-jobs.ts';
+import { type BuildJob, jobBuilder } from '../../child-jobs/job-template.ts';
+import type { DefaultedReplicatedJob } from '../../defaults.ts';
+import { jobNamePrefix } from '../../derived-names.ts';
+import { agentInjector } from '../../injection/agent-mode.ts';
+import { identityOf } from '../../membership.ts';
+import { mayCreateJobs } from '../../policies/restart-strategy.ts';
+import { cleared } from '../../status/conditions.ts';
+import type { Action, Decision } from '../decision.ts';
+import type { Facts } from '../facts.ts';
+import { attemptOfRun } from './execution-attempts.ts';
+import { reportConflicts } from './name-conflict.ts';
+import { eventsOfStart, reportStartup } from './startup-policy.ts';
+import { questionOfTemplates } from './template-question.ts';
+
+export const MAX_CREATIONS_PER_PASS = 2_000;
+
+/**
+ * Makes Jobs, and tells what starts and what is in the way: objects of others under their names.
+ */
+export function createJobs(facts: Facts): readonly Decision[] {
+  const { spec, children, startup } = facts;
+  const missing = mayCreateJobs(spec, children)
+    ? missingJobs(
+        facts,
+        spec.replicatedJobs.filter(({ name }) => startup.startable.has(name)),
+      )
+    : [];
+  const isMade = missing.some(({ indexes }) => indexes.length > 0);
+  const question = isMade ? questionOfTemplates(facts) : undefined;
+  if (question !== undefined) return [{ question }];
+  const build = builderOf(facts);
+  const actions = missing.flatMap(({ replicatedJob, indexes }) =>
+    indexes.map((index): Action => ({ kind: 'CreateJob', job: build(replicatedJob, index) })),
+  );
+  const fresh = missing.filter(({ isFromTheStart }) => isFromTheStart);
+  const events = fresh.flatMap(({ replicatedJob }) => eventsOfStart(spec, replicatedJob));
+  const isPartial = missing.some((each) => each.isPartial);
+  return [
+    { actions, events, requeueAfterMs: isPartial ? 0 : undefined },
+    ...reportStartup(facts),
+    ...reportConflicts(
+      facts,
+      missing.flatMap(({ holders }) => holders),
+    ),
+  ];
+}
+
+/**
+ * Tells that the API server refuses Jobs, in its words: a value in a template that it does not know,
+ * a quota, a policy of the cluster. The operator asks again until the Jobs are made.
+ */
+export function reportRefusedJobs({ knowledge }: Facts): readonly Decision[] {
+  const { jobsRefused: message } = knowledge;
+  if (message === undefined) return [];
+  const type = 'JobsRefused';
+  if (message === false) {
+    return [
+      { conditions: [cleared(type, 'NoneRefused', 'the API server refuses none of the Jobs')] },
+    ];
+  }
+  return [{ conditions: [{ type, status: 'True', reason: 'CreationFailed', message }] }];
+}
+
+/** The status of this run has to be known before Jobs are built for it. */
+export function builderOf(facts: Facts): BuildJob {
+  const { jobSet, spec, status, agent, answers, gates, sha1 } = facts;
+  const { annotations } = jobSet.metadata;
+  const { restarts, jobRestarts } = askedOf(spec.replicatedJobs, status, gates);
+  return jobBuilder({
+    jobSet: identityOf(jobSet),
+    spec,
+    annotations,
+    restarts,
+    jobRestarts,
+    executionAttempt: attemptOfRun(facts),
+    sha1,
+    inject: agentInjector(spec, annotations, {
+      ...agent,
+      ...(answers.minimums && { minimums: answers.minimums }),
+      ...(answers.hasImageVolumes === true && { delivery: 'ImageVolume' }),
+    }),
+  });
+}
+
+interface MissingJobs {
+  readonly replicatedJob: DefaultedReplicatedJob;
+  /** The first of those whose names are free. */
+  readonly indexes: readonly number[];
+  /** Jobs of other owners that hold the names of more. */
+  readonly holders: readonly Stored<Job>[];
+  /** Another plan has to create more. */
+  readonly isPartial: boolean;
+  /** No Job of the ReplicatedJob was made before. */
+  readonly isFromTheStart: boolean;
+}
+
+/** Looks at no more Jobs than exist or are to be made. */
+function missingJobs(
+  { jobSet, jobs, children, surroundings }: Facts,
+  replicatedJobs: readonly DefaultedReplicatedJob[],
+): readonly MissingJobs[] {
+  const taken = new Set<string>();
+  for (const { metadata } of jobs) taken.add(metadata.name);
+  let room = MAX_CREATIONS_PER_PASS;
+  return replicatedJobs.map((replicatedJob) => {
+    const { name, replicas } = replicatedJob;
+    const done = children.gone.get(name);
+    const prefix = jobNamePrefix(jobSet.metadata.name, name);
+    const indexes: number[] = [];
+    const holders: Stored<Job>[] = [];
+    let index = 0;
+    for (; index < replicas; index++) {
+      const job = prefix + index;
+      if (taken.has(job) || done?.has(index) === true) continue;
+      const holder = surroundings.jobNamed(job);
+      if (holder !== undefined) holders.push(holder);
+      else if (indexes.length < room) indexes.push(index);
+      else break;
+    }
+    room -= indexes.length;
+    const missing = indexes.length + holders.length;
+    const isFromTheStart = missing > 0 && missing === index;
+    return { replicatedJob, indexes, holders, isPartial: index < replicas, isFromTheStart };
+  });
+}

@@ -1,0 +1,92 @@
+/** Restarts one Job alone. */
+import type { Stored } from '../../../kube/meta.ts';
+import type { Job } from '../../../kube/objects/job.ts';
+import { jobIndexOf, replicatedJobOf } from '../../child-jobs/job-labels.ts';
+import type { ReplicatedJobStatus } from '../../jobset-status.ts';
+import { restartsOneJob, type Verdict, widened } from '../../policies/failure-policy.ts';
+import { MAX_RESTARTABLE_JOBS } from '../../schema/status-schema.ts';
+import type { PlannedEvent } from '../decision.ts';
+import type { Facts } from '../facts.ts';
+
+/**
+ * The status counts the restart by job index. The existing Job then belongs to an earlier attempt,
+ * so it is deleted and recreated.
+ */
+export interface JobPlace {
+  readonly replicatedJob: string;
+  readonly index: number;
+  /** Jobs of the ReplicatedJob: the length of the arrays that count restarts. */
+  readonly replicas: number;
+}
+
+/**
+ * What can be done of a verdict on `job`. If one Job alone cannot be restarted, all are, at the
+ * same charge, and a Warning says why. The policy was accepted, so it must not stop the JobSet now.
+ */
+export function applicable(
+  { gates, spec }: Facts,
+  verdict: Verdict,
+  job: Stored<Job> | undefined,
+): Applicable {
+  const { action } = verdict;
+  if (!restartsOneJob(action)) return { verdict, place: undefined, events: [] };
+  const place = job === undefined ? undefined : placeOf(job, spec.replicatedJobs);
+  if (place !== undefined && gates.RestartJob) return { verdict, place, events: [] };
+  const why = gates.RestartJob
+    ? `${job?.metadata.name ?? 'the Job'} cannot be restarted alone`
+    : 'feature gate RestartJob is off';
+  const wide = widened(action);
+  const note = `${why}: ${wide} replaces ${action}`;
+  const event = { type: 'Warning', reason: 'RestartJobNotPossible', note } as const;
+  return { verdict: { ...verdict, action: wide }, place: undefined, events: [event] };
+}
+
+interface Applicable {
+  readonly verdict: Verdict;
+  /** The Job that is restarted alone. */
+  readonly place: JobPlace | undefined;
+  readonly events: readonly PlannedEvent[];
+}
+
+/** The counters with one more restart of the Job in that place. */
+export function countJobRestart(
+  statuses: readonly ReplicatedJobStatus[],
+  { replicatedJob, index, replicas }: JobPlace,
+  isCounted: boolean,
+): readonly ReplicatedJobStatus[] {
+  return statuses.map((status) => {
+    if (status.name !== replicatedJob) return status;
+    const { jobRestarts, jobRestartsCountTowardsMax } = status;
+    return {
+      ...status,
+      jobRestarts: incremented(jobRestarts, index, replicas),
+      ...(isCounted
+        ? {
+            jobRestartsCountTowardsMax: incremented(jobRestartsCountTowardsMax, index, replicas),
+          }
+        : {}),
+    };
+  });
+}
+
+function placeOf(
+  job: Stored<Job>,
+  replicatedJobs: readonly { readonly name: string; readonly replicas: number }[],
+): JobPlace | undefined {
+  const name = replicatedJobOf(job);
+  const index = jobIndexOf(job);
+  const of = replicatedJobs.find((each) => each.name === name);
+  if (of === undefined || of.replicas > MAX_RESTARTABLE_JOBS) return undefined;
+  if (!(Number.isInteger(index) && index >= 0 && index < of.replicas)) return undefined;
+  return { replicatedJob: of.name, index, replicas: of.replicas };
+}
+
+/** One element per Job, with zeros for those without restarts. */
+function incremented(
+  counts: readonly number[] | undefined,
+  index: number,
+  replicas: number,
+): readonly number[] {
+  const length = Math.max(replicas, counts?.length ?? 0);
+  return Array.from({ length }, (_, i) => (counts?.[i] ?? 0) + (i === index ? 1 : 0));
+}

@@ -1,0 +1,337 @@
+import { describe, expect, test } from 'vitest';
+import {
+  replicatedJob,
+  storedJob,
+  storedJobSet,
+} from '../../../../test/fixtures/jobset-objects.ts';
+import { membersAt, NOW_MS, podOf, snapshotOf } from '../../../../test/fixtures/snapshots.ts';
+import { readable } from '../../culprits/readable.ts';
+import { evidenceIn, SCENARIOS } from '../../culprits/scenarios.fixture.ts';
+import type { Witness } from '../../epoch/witness.ts';
+import type { JobSetStatus, RestartRecord, Suspect } from '../../jobset-status.ts';
+import { type Plan, plan } from '../../plan.ts';
+import type { MemberEvidence } from '../../roster/group-evidence.ts';
+import type { Snapshot } from '../snapshot.ts';
+
+/** What stands in the status about those who failed first, and when. */
+const ZERO = { ready: 0, succeeded: 0, failed: 0, active: 0, suspended: 0 };
+const JOB = storedJob('train-workers-0', 'workers', { pods: 4 });
+/** The first Pod of which the operator heard: it only followed. */
+const WITNESS: Witness = {
+  record: {
+    pod: 'train-workers-0-0',
+    container: 'worker',
+    node: 'n0',
+    exitCode: 1,
+    reason: 'Error',
+  },
+  slot: '0',
+  finishedMs: NOW_MS - 100,
+  showsFailure: true,
+};
+const RANK_2 = {
+  worker: 'worker 2 of workers (workers-0, index 2)',
+  replicatedJob: 'workers',
+  jobIndex: 0,
+  completionIndex: 2,
+  pod: 'train-workers-0-2',
+};
+const NODES = new Map([['uid-2', { node: 'n2' }]]);
+
+function fatesIn(name: string): readonly MemberEvidence[] {
+  const scenario = SCENARIOS.find((each) => each.name === name);
+  if (scenario === undefined) throw new Error(`no scenario "${name}"`);
+  return evidenceIn(scenario, 4).members;
+}
+
+/** A group of four; epoch 4 has been released, or has ended. */
+function planAt(status: JobSetStatus, more: Partial<Snapshot>, maxRestarts = 5): Plan {
+  const jobSet = storedJobSet({
+    replicatedJobs: [replicatedJob('workers', 4)],
+    failurePolicy: { restartStrategy: 'InPlaceRestart', maxRestarts },
+  });
+  return plan(snapshotOf({ ...jobSet, status }, { jobs: [JOB], ...more }));
+}
+
+function statusAt(deprecated: number, released: number, more: JobSetStatus = {}): JobSetStatus {
+  return {
+    restarts: 0,
+    executionAttempts: 0,
+    deprecatedEpoch: deprecated,
+    syncedEpoch: released,
+    syncedTime: '2026-01-01T00:59:00.000000Z',
+    replicatedJobsStatus: [{ name: 'workers', ...ZERO, syncedEpoch: released }],
+    ...more,
+  };
+}
+
+const ENDED: RestartRecord = {
+  epoch: 4,
+  time: '2026-01-01T00:59:59.000000Z',
+  cause: 'WorkerFailed',
+  generation: 1,
+  counted: true,
+  witness: WITNESS.record,
+};
+const OLDER: RestartRecord = {
+  ...ENDED,
+  epoch: 3,
+  phases: { announceMs: 1, releaseMs: 1 },
+};
+
+/** All wait for epoch 5. */
+function releaseWith(fates: readonly MemberEvidence[], more: Partial<Snapshot> = {}): Plan {
+  const status = statusAt(4, 4, { restartHistory: [ENDED, OLDER] });
+  const members = membersAt(5, JOB);
+  return planAt(status, { members, fates: (epoch) => (epoch === 4 ? fates : []), ...more });
+}
+
+describe('the release of the next epoch', () => {
+  const answers = { suspects: NODES };
+
+  test('asks where the suspects ran, and writes them with it', () => {
+    const fates = fatesIn('one SIGKILL');
+    expect(releaseWith(fates).question).toEqual({
+      kind: 'Suspects',
+      pods: [{ name: 'train-workers-0-2', uid: 'uid-2' }],
+    });
+    const { status, events } = releaseWith(fates, { answers });
+    const suspect = { ...RANK_2, node: 'n2', why: 'was killed by SIGKILL', confidence: 'Certain' };
+    expect(status).toMatchObject({ syncedEpoch: 5 });
+    expect(status?.restartHistory?.[0]?.suspects).toEqual([suspect]);
+    const because =
+      'epoch 4 ended because of worker 2 of workers (workers-0, index 2), Pod train-workers-0-2 on node n2: was killed by SIGKILL';
+    expect(events).toContainEqual({ type: 'Warning', reason: 'CulpritFound', note: because });
+  });
+
+  test('is not held up by Pods that cannot be read', () => {
+    const { status, question } = releaseWith(fatesIn('one SIGKILL'), {
+      answers: { suspects: new Map() },
+    });
+    expect(question).toBeUndefined();
+    const [suspect] = status?.restartHistory?.[0]?.suspects ?? [];
+    expect(suspect).toMatchObject({ pod: 'train-workers-0-2', confidence: 'Certain' });
+    expect(suspect).not.toHaveProperty('node');
+  });
+
+  test('reads nothing where nothing is known, and names nobody', () => {
+    for (const fates of [[], fatesIn('SIGSTOP of all')]) {
+      const { status, question, events } = releaseWith(fates);
+      expect(question).toBeUndefined();
+      expect(status?.restartHistory?.[0]).not.toHaveProperty('suspects');
+      expect(events.map(({ reason }) => reason)).not.toContain('CulpritFound');
+    }
+  });
+
+  test('by another operator names less surely, as far as agents have repeated their words', () => {
+    const some = fatesIn('one SIGKILL').slice(1);
+    const { status, events } = releaseWith(some, { answers });
+    expect(status?.restartHistory?.[0]?.suspects).toMatchObject([{ confidence: 'Likely' }]);
+    expect(events.map(({ reason }) => reason)).not.toContain('CulpritFound');
+  });
+
+  test('reads the Pod whose agent died with its worker', () => {
+    const fates = fatesIn('agent and worker die together, and the Pod tells nothing');
+    expect(releaseWith(fates).question).toMatchObject({ pods: [{ uid: 'uid-2' }] });
+    const record = { pod: RANK_2.pod, exitCode: 137, signal: 'SIGKILL', reason: 'OOMKilled' };
+    const suspects = new Map([['uid-2', { node: 'n2', witness: record }]]);
+    const { status } = releaseWith(fates, { answers: { suspects } });
+    expect(status?.restartHistory?.[0]?.suspects).toMatchObject([
+      { node: 'n2', why: 'was killed by SIGKILL after its memory had run out' },
+    ]);
+  });
+
+  test('keeps the last words of the first suspect, else of the witness', () => {
+    const speaking = (name: string) =>
+      fatesIn(name).map(({ member, fate }): MemberEvidence => {
+        if (fate.kind !== 'Ended') return { member, fate };
+        const lastWords = `I am ${member.completionIndex}`;
+        return { member, fate: { ...fate, evidence: { ...fate.evidence, lastWords } } };
+      });
+    const named = releaseWith(speaking('one SIGKILL'), { answers });
+    const unknown = releaseWith(speaking('SIGSTOP of all'), { answers });
+    const words = [named, unknown].map(({ status }) => status?.restartHistory?.[0]?.lastWords);
+    expect(words).toEqual([
+      { pod: 'train-workers-0-2', text: 'I am 2' },
+      { pod: 'train-workers-0-0', text: 'I am 0' },
+    ]);
+  });
+});
+
+describe('while a crash loop holds the group back', () => {
+  const answers = { suspects: NODES };
+  /** `count` short epochs in a row, of which the newest has just ended. */
+  const loopOf = (count: number, newest: Partial<RestartRecord> = {}): JobSetStatus => {
+    const restartHistory = Array.from({ length: count }, (_, i): RestartRecord => {
+      return { ...(i === 0 ? ENDED : OLDER), epoch: 4 - i / 10, ranMs: 100 };
+    });
+    return statusAt(4, 4, {
+      restartHistory: restartHistory.with(0, { ...ENDED, ranMs: 100, ...newest }),
+    });
+  };
+  const heldWith = (
+    fates: readonly MemberEvidence[],
+    status = loopOf(7),
+    more: Partial<Snapshot> = {},
+  ) =>
+    planAt(status, { members: membersAt(5, JOB), fates: (of) => (of === 4 ? fates : []), ...more });
+  const LEFT_MS = 7000;
+
+  test('the record is judged once, and the release neither waits for it nor judges again', () => {
+    const fates = fatesIn('one SIGKILL');
+    expect(heldWith(fates).question).toMatchObject({ kind: 'Suspects' });
+    const made = heldWith(fates, loopOf(7), { answers });
+    expect(made.requeueAfterMs).toBe(LEFT_MS);
+    expect(made.status).toMatchObject({ syncedEpoch: 4 });
+    const [record] = made.status?.restartHistory ?? [];
+    expect(record?.suspects).toMatchObject([{ pod: RANK_2.pod, confidence: 'Certain' }]);
+    const again = heldWith(fatesIn('SIGSTOP of all'), made.status);
+    expect([again.question, again.status]).toEqual([undefined, undefined]);
+    const nowMs = NOW_MS + LEFT_MS;
+    const released = heldWith(fatesIn('SIGSTOP of all'), made.status, { nowMs });
+    expect(released.status).toMatchObject({ syncedEpoch: 5 });
+    const { phases: _, ...closed } = released.status?.restartHistory?.[0] ?? {};
+    expect(closed).toEqual(record);
+  });
+
+  test('a record that names nobody says so, and until its end only', () => {
+    const made = heldWith(fatesIn('SIGSTOP of all'));
+    expect(made.status?.restartHistory?.[0]).toMatchObject({ suspects: [] });
+    expect(heldWith(fatesIn('one SIGKILL'), made.status).status).toBeUndefined();
+    const nowMs = NOW_MS + LEFT_MS;
+    const released = heldWith(fatesIn('one SIGKILL'), made.status, { nowMs });
+    expect(released.status).toMatchObject({ syncedEpoch: 5 });
+    expect(released.status?.restartHistory?.[0]).not.toHaveProperty('suspects');
+    const ended = planAt(made.status ?? {}, failureIn(5, []));
+    expect(ended.status?.restartHistory?.[1]).toMatchObject({ epoch: 4 });
+    expect(ended.status?.restartHistory?.[1]).not.toHaveProperty('suspects');
+  });
+
+  test.each<[string, JobSetStatus, Partial<Snapshot>]>([
+    ['it is over soon', loopOf(6), {}],
+    ['nobody failed', loopOf(7, { cause: 'Scaled' }), {}],
+    [
+      'the definition keeps no suspects',
+      loopOf(7),
+      { lacks: new Set(['restartHistory[].suspects']) },
+    ],
+    ['a member is missing', loopOf(7), { members: membersAt(4, JOB) }],
+  ])('nothing is written if %s', (_why, status, more) => {
+    const { question, status: written } = heldWith(fatesIn('one SIGKILL'), status, {
+      answers,
+      ...more,
+    });
+    expect(question).toBeUndefined();
+    expect(written?.restartHistory?.[0]).not.toHaveProperty('suspects');
+  });
+});
+
+/** Rank 0 announces the epoch after this one. */
+function failureIn(epoch: number, fates: readonly MemberEvidence[]): Partial<Snapshot> {
+  const members = membersAt(epoch, JOB);
+  members.observe(podOf(JOB, 0, epoch + 1), NOW_MS);
+  const answers = { witness: WITNESS, isSuccessFresh: true, suspects: NODES };
+  return { members, answers, fates: (of) => (of === 4 ? fates : []) };
+}
+
+test('the end of an epoch that was never released writes the suspects of the one before', () => {
+  const lastWords = { pod: 'p', text: 'old' };
+  const suspects = [suspectOf('a'), suspectOf('b')];
+  const status = statusAt(4, 4, { restartHistory: [ENDED, { ...OLDER, suspects, lastWords }] });
+  const made = planAt(status, failureIn(5, fatesIn('one SIGKILL')));
+  const [newest, ended, older] = made.status?.restartHistory ?? [];
+  expect(newest).toMatchObject({ epoch: 5 });
+  expect(newest).not.toHaveProperty('suspects');
+  expect(ended).toMatchObject({ epoch: 4, suspects: [{ pod: RANK_2.pod, node: 'n2' }] });
+  // Every status is sent to every agent, so older records are brief.
+  expect(older).toEqual({ ...OLDER, suspects: [suspectOf('a')] });
+});
+
+function suspectOf(pod: string): Suspect {
+  const place = { worker: pod, replicatedJob: 'r', jobIndex: 0, pod };
+  return { ...place, why: 'exited with code 1', confidence: 'Likely' };
+}
+
+describe('the failure beyond the budget', () => {
+  const failing = (fates: readonly MemberEvidence[]): Plan =>
+    planAt(statusAt(3, 4, { restartHistory: [OLDER] }), failureIn(4, fates), 0);
+
+  test('is recorded like every other, without a charge and without a new epoch', () => {
+    const { status } = failing(fatesIn('one SIGKILL'));
+    expect(status).toMatchObject({ terminalState: 'Failed', deprecatedEpoch: 3 });
+    expect(status?.restartHistory).toEqual([
+      {
+        epoch: 4,
+        time: '2026-01-01T01:00:00.000000Z',
+        cause: 'WorkerFailed',
+        counted: false,
+        generation: 1,
+        ranMs: 60_000,
+        witness: { ...WITNESS.record, worker: 'worker 0 of workers (workers-0, index 0)' },
+        phases: { detectMs: 100 },
+        suspects: [{ ...RANK_2, node: 'n2', why: 'was killed by SIGKILL', confidence: 'Certain' }],
+      },
+      OLDER,
+    ]);
+    expect(status?.inPlaceRestarts).toBeUndefined();
+  });
+
+  test('names its culprit in the condition', () => {
+    const { status } = failing(fatesIn('one SIGKILL'));
+    const message = status?.conditions?.find(({ type }) => type === 'Failed')?.message;
+    expect(message).toBe(
+      'jobset failed due to reaching max number of restarts (worker 2 of workers (workers-0, index 2), Pod train-workers-0-2 on node n2: was killed by SIGKILL)',
+    );
+  });
+
+  test('is recorded without suspects where nothing is known', () => {
+    const { status } = failing([]);
+    expect(status?.restartHistory?.[0]).toMatchObject({ epoch: 4, counted: false });
+    expect(status?.restartHistory?.[0]).not.toHaveProperty('suspects');
+  });
+});
+
+test('a worker that hung is told from one that was killed', () => {
+  const made = planAt(
+    statusAt(3, 4),
+    failureIn(4, fatesIn('SIGSTOP of one, found by its silence')),
+  );
+  expect(made.status?.restartHistory?.[0]?.witness).toEqual({
+    pod: 'train-workers-0-0',
+    node: 'n0',
+    container: 'worker',
+    worker: 'worker 0 of workers (workers-0, index 0)',
+    exitCode: null,
+    reason: 'WorkerHung',
+    message: 'made no progress for 61 s at step 330',
+  });
+  expect(made.events[0]?.note).toContain(
+    'first seen: worker 0 on node n0: made no progress for 61 s at step 330 (WorkerHung); 1 of 5 ',
+  );
+});
+
+test('one snapshot has one plan', () => {
+  const fates = fatesIn('a node with three members is lost');
+  const [one, other] = [releaseWith(fates), releaseWith(fates.toReversed())];
+  expect(JSON.stringify(one)).toBe(JSON.stringify(other));
+});
+
+describe('last words', () => {
+  test.each([
+    ['plain text\n\tindented\n', 'plain text\n\tindented\n'],
+    ['\u001b[31mred\u001b[0m', '\uFFFD[31mred\uFFFD[0m'],
+    ['\u001b]0;title\u0007', '\uFFFD]0;title\uFFFD'],
+    ['10 %\r20 %\r\nend', '10 %\uFFFD20 %\nend'],
+    ['a\u0000b\u0008c\u007fd\u009be', 'a\uFFFDb\uFFFDc\uFFFDd\uFFFDe'],
+    ['\u202Edlrow\u2066x\u200F', '\uFFFDdlrow\uFFFDx\uFFFD'],
+    ['one\u2028two', 'one\uFFFDtwo'],
+    [
+      'half \ud800 of a pair, and a whole \u{1F600}',
+      'half \uFFFD of a pair, and a whole \u{1F600}',
+    ],
+  ])('%j is shown as %j', (text, shown) => expect(readable(text)).toBe(shown));
+
+  test('stay within their limit', () => {
+    expect(new TextEncoder().encode(readable('\u0008'.repeat(300))).byteLength).toBeLessThan(513);
+  });
+});

@@ -1,0 +1,182 @@
+/**
+ * What the record of a restart says of those who failed first: suspects, the rank in words, and
+ * last words. It goes with the write that releases the next epoch, ends it, or fails the JobSet,
+ * whichever comes first, or before them while a crash loop holds the group back
+ * (`docs/design/culprits.md#where-it-stands`).
+ */
+import { defined } from '../../../kube/json/defined.ts';
+import type { Job } from '../../../kube/objects/job.ts';
+import { hangInWords } from '../../culprits/end-in-words.ts';
+import { failureInWords, isFailure, likeliest } from '../../culprits/failure-words.ts';
+import { readable } from '../../culprits/readable.ts';
+import { suspectsOf } from '../../culprits/suspects.ts';
+import { currentEpoch, slotCount } from '../../epoch/in-place-restart.ts';
+import type { Witness } from '../../epoch/witness.ts';
+import {
+  type JobSetStatus,
+  type LastWords,
+  MAX_SUSPECTS,
+  type RestartRecord,
+  type RestartWitness,
+  type Suspect,
+} from '../../jobset-status.ts';
+import type { Fate, GroupEvidence, MemberEvidence } from '../../roster/group-evidence.ts';
+import { placeIn, workerInWords } from '../../roster/worker-name.ts';
+import { releasedEpoch } from '../../status/epochs.ts';
+import type { PlannedEvent } from '../decision.ts';
+import type { GroupFacts } from '../facts.ts';
+import type { SuspectAnswer, SuspectPod } from '../snapshot.ts';
+
+/** Fates of members in epochs before this one are in the status, or count for nothing any more. */
+export function oldestUnsettledEpoch(status: JobSetStatus): number {
+  const epoch = currentEpoch(status);
+  const isReleased = status.replicatedJobsStatus?.some(
+    ({ name }) => releasedEpoch(status, name) === epoch,
+  );
+  return isReleased === true ? epoch : epoch - 1;
+}
+
+/** Suspects whose nodes are unknown, and a Pod that may tell what its agent cannot. */
+export function podsToRead(record: RestartRecord, facts: GroupFacts): readonly SuspectPod[] {
+  if (facts.answers.suspects !== undefined || record.suspects !== undefined) return [];
+  const { members, ...group } = evidenceOf(record, facts);
+  const suspects = suspectsOf({ ...group, members });
+  const nameless = suspects.filter(({ member }) => member.node === undefined);
+  const [first, ...others] = members.flatMap(({ member, fate }) =>
+    fate.kind === 'Returned' ? [{ member, atMs: fate.atMs }] : [],
+  );
+  const returned = first && others.reduce((a, b) => (b.atMs < a.atMs ? b : a), first);
+  return [...(returned === undefined ? [] : [returned]), ...nameless]
+    .slice(0, MAX_SUSPECTS)
+    .map(({ member }) => ({ name: member.pod, uid: member.podUid }));
+}
+
+/**
+ * The record with its suspects, and the last words of the first that has some, or else of the
+ * witness. Suspects that it has already stay: what happened since then says nothing about them.
+ */
+export function withSuspects(record: RestartRecord, facts: GroupFacts): RestartRecord {
+  if (record.suspects !== undefined) return record;
+  const evidence = evidenceOf(record, facts);
+  const suspects = suspectsOf(evidence).map(({ member, why, confidence }): Suspect => {
+    const { replicatedJob, jobIndex, completionIndex, pod, node } = member;
+    const worker = workerInWords(member);
+    const place = { replicatedJob, jobIndex, ...defined({ completionIndex }) };
+    return { worker, ...place, pod, ...defined({ node }), why, confidence };
+  });
+  const speakers = [...suspects, ...(record.witness === undefined ? [] : [record.witness])];
+  const lastWords = firstOf(speakers.map(({ pod }) => lastWordsOf(pod, evidence)));
+  return {
+    ...record,
+    ...(suspects.length === 0 ? {} : { suspects }),
+    ...(lastWords === undefined ? {} : { lastWords }),
+  };
+}
+
+/** The record before the release that closes it: none are suspects if nobody is, and that stays. */
+export function judged(record: RestartRecord, facts: GroupFacts): RestartRecord {
+  return { suspects: [], ...withSuspects(record, facts) };
+}
+
+/** `epoch 3 ended because of worker 5 ...`; undefined without a certain suspect. */
+export function culpritInWords({ epoch, suspects, cause }: RestartRecord): string | undefined {
+  if (likeliest(suspects)?.confidence !== 'Certain') return undefined;
+  return `epoch ${epoch} ended because of ${failureInWords({ suspects, cause }, 'RankAndPod')}`;
+}
+
+/** Also where that is only likely, or not known; undefined: nobody failed. */
+export function judgedInWords(record: RestartRecord): string | undefined {
+  if (!isFailure(record)) return undefined;
+  const told = `epoch ${record.epoch} ended: ${failureInWords(record, 'RankAndPod')}`;
+  return culpritInWords(record) ?? told;
+}
+
+export function culpritEvent(note: string): PlannedEvent {
+  return { type: 'Warning', reason: 'CulpritFound', note };
+}
+
+/** The witness with its rank in words, and how it hung. */
+export function identified(
+  witness: Witness,
+  job: Job | undefined,
+  { group, fates }: Pick<GroupFacts, 'group' | 'fates'>,
+): Witness {
+  const place = job && witness.slot !== undefined ? placeIn(job, witness.slot) : undefined;
+  const worker = place && workerInWords(place);
+  const named = { ...witness.record, ...defined({ worker }) };
+  const told = fates?.(group.epoch).find(({ member }) => member.pod === named.pod)?.fate;
+  const message = told?.kind === 'Ended' ? hangInWords(told.evidence) : undefined;
+  if (message === undefined) return { ...witness, record: named };
+  const { signal: _, ...rest } = named;
+  return { ...witness, record: { ...rest, exitCode: null, reason: 'WorkerHung', message } };
+}
+
+/** What is known of the ends of those that ran in the epoch of the record. */
+export function evidenceOf(
+  { epoch, cause, witness }: RestartRecord,
+  facts: GroupFacts,
+): GroupEvidence {
+  if (cause === 'Resumed' || cause === 'Scaled') return { size: 0, members: [] };
+  const { group, fates, answers } = facts;
+  const ran = group.stages.filter(({ released, isComplete }) => released >= epoch && !isComplete);
+  const names = new Set(ran.map(({ name }) => name));
+  const members = (fates?.(epoch) ?? []).filter(({ member }) => names.has(member.replicatedJob));
+  return {
+    size: slotCount(ran),
+    members: members.map((each) => {
+      const seen = each.member.pod === witness?.pod ? seenIn(witness) : undefined;
+      return withAnswer(each, seen, answers.suspects?.get(each.member.podUid));
+    }),
+  };
+}
+
+function seenIn(witness: RestartWitness): SuspectAnswer {
+  const { node, reason } = witness;
+  return { ...defined({ node }), ...(reason === 'NodeLost' ? { isNodeLost: true } : {}) };
+}
+
+function withAnswer(
+  { member, fate }: MemberEvidence,
+  seen: SuspectAnswer | undefined,
+  answer: SuspectAnswer | undefined,
+): MemberEvidence {
+  const node = member.node ?? answer?.node ?? seen?.node;
+  const isNodeLost = (answer?.isNodeLost ?? seen?.isNodeLost) === true;
+  return {
+    member: { ...member, ...defined({ node }) },
+    fate:
+      fate.kind === 'Returned'
+        ? endedContainer(fate, answer?.witness)
+        : fate.kind === 'Lost' && isNodeLost
+          ? { ...fate, isNodeLost }
+          : fate,
+  };
+}
+
+/** The agent died with its worker, and the Pod shows how. */
+function endedContainer(
+  returned: Extract<Fate, { readonly kind: 'Returned' }>,
+  witness: RestartWitness | undefined,
+): Fate {
+  if (witness === undefined || witness.exitCode === null || witness.exitCode === 0) return returned;
+  const { exitCode, signal, reason } = witness;
+  const end =
+    signal === undefined
+      ? { how: 'Exited' as const, exitCode }
+      : { how: 'Signaled' as const, signal };
+  const oom = reason === 'OOMKilled' ? { oom: true as const } : {};
+  const { atMs } = returned;
+  return { kind: 'Ended', atMs, evidence: { ...end, ...oom, byItself: true, agoMs: 0 } };
+}
+
+function firstOf<T>(values: readonly (T | undefined)[]): T | undefined {
+  return values.find((value) => value !== undefined);
+}
+
+function lastWordsOf(pod: string, { members }: GroupEvidence): LastWords | undefined {
+  const fate = members.find(({ member }) => member.pod === pod)?.fate;
+  if (fate?.kind !== 'Ended') return undefined;
+  const { lastWords = '', saidMs: beforeEndMs } = fate.evidence;
+  const text = readable(lastWords);
+  return text.trim() === '' ? undefined : { pod, text, ...defined({ beforeEndMs }) };
+}

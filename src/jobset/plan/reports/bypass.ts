@@ -1,0 +1,30 @@
+/**
+ * A group that restarted in place and no longer does, by the annotation that says so or because its
+ * failure policy changed (`docs/design/member-hazards.md#in-place-restart-is-switched-off`). Its
+ * agents open their barriers and stay where they are; epochs stand still, so that the group goes on
+ * from the same one if it is switched back. The condition tells why a worker restarts alone.
+ */
+import { DISABLE_IN_PLACE_RESTART } from '../../names.ts';
+import { cleared } from '../../status/conditions.ts';
+import type { Decision } from '../decision.ts';
+import type { Facts } from '../facts.ts';
+
+export function reportBypass({ jobSet, status, group }: Facts): readonly Decision[] {
+  const type = 'InPlaceRestartBypassed';
+  if (group !== undefined) {
+    const message = 'failures of workers restart the group in place';
+    return [{ conditions: [cleared(type, 'InPlaceRestart', message)] }];
+  }
+  if (status.deprecatedEpoch === undefined) return [];
+  const isAnnotated = jobSet.metadata.annotations?.[DISABLE_IN_PLACE_RESTART] !== undefined;
+  const why = isAnnotated
+    ? `annotation ${DISABLE_IN_PLACE_RESTART} is set`
+    : 'the failure policy asks for no restarts in place';
+  const message = `${why}: barriers are open, workers keep running, and one that fails restarts alone`;
+  const reason = isAnnotated ? 'DisabledByAnnotation' : 'StrategyChanged';
+  const bypassed = { type, status: 'True', reason, message, event: 'Normal' } as const;
+  return [{ conditions: [bypassed, ...STALE.map((each) => cleared(each, reason, message))] }];
+}
+
+/** Conditions that nothing else would turn off. */
+const STALE = ['RestartingInPlace', 'ReplacementPending'] as const;

@@ -1,0 +1,54 @@
+/**
+ * What the operator knows of the ends of a group's workers when their epoch is over
+ * (`docs/design/culprits.md`). Times are milliseconds of the operator's monotonic clock.
+ */
+import type { WorkerEvidence } from '../worker-end/worker-evidence.ts';
+
+export interface GroupEvidence {
+  /** Members that ran in the epoch, whether or not anything is known of their ends. */
+  readonly size: number;
+  readonly members: readonly MemberEvidence[];
+}
+
+export interface MemberEvidence {
+  readonly member: Member;
+  readonly fate: Fate;
+}
+
+/** One member slot, and the Pod that filled it in the epoch. */
+export interface Member {
+  readonly replicatedJob: string;
+  readonly jobIndex: number;
+  /** Completion indexes of its Job. */
+  readonly completions: number;
+  /** Absent in a NonIndexed Job. */
+  readonly completionIndex?: number;
+  readonly pod: string;
+  readonly podUid: string;
+  readonly node?: string;
+}
+
+export type Fate =
+  /** Its agent told how the worker ended; `atMs` is the end, which is known less well over the API server. */
+  | {
+      readonly kind: 'Ended';
+      readonly atMs: number;
+      readonly evidence: WorkerEvidence;
+      readonly isOverApi?: true;
+    }
+  /** Its Pod succeeded. */
+  | { readonly kind: 'Succeeded'; readonly atMs: number }
+  /**
+   * Its Pod is gone, or being deleted, and the operator did not do that. `seenMs`: its agent was
+   * last known to live.
+   */
+  | {
+      readonly kind: 'Lost';
+      readonly seenMs: number;
+      /** When its deletion was seen; absent: it vanished, or failed. */
+      readonly deletedMs?: number;
+      /** Its node is not ready, or gone. */
+      readonly isNodeLost?: true;
+    }
+  /** Its agent came back as a new process that knew nothing; `atMs` is when the old stream ended. */
+  | { readonly kind: 'Returned'; readonly atMs: number };
