@@ -69,7 +69,7 @@ export interface LocalClusterOptions {
 }
 
 /** `dist/`, even if this runs from the sources. */
-const DIST = new URL(import.meta.url.includes('/dist/') ? './' : '../../dist/', import.meta.url);
+const DIST = new URL(import.meta.url.includes('/dist/') ? './' : '../../../dist/', import.meta.url);
 
 export async function startLocalCluster(options: LocalClusterOptions): Promise<LocalCluster> {
   const { state, nodes = plainNodes(1), agentChannel = DEFAULT_AGENT_CHANNEL } = options;
