@@ -3,7 +3,7 @@
  * lifts, stops it when its epoch is over, and judges its exit by the container's own rules. As in a
  * container, all processes that the worker started end with it.
  */
-import type { StandbyState } from '../jobset/progress/progress.ts';
+import type { StandbyDeaths, StandbyState } from '../jobset/progress/progress.ts';
 import type { ContainerRestartRule } from '../kube/objects/pod.ts';
 import type { ProcessSignal } from '../runtime/ports/process-runner.ts';
 import type { Body } from './agent.ts';
@@ -30,8 +30,9 @@ export interface Supervisor extends Body {
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const progress = new ProgressWatch();
   const { preflight: line } = options;
-  const show = (state: StandbyState | undefined): void => {
+  const show = (state: StandbyState | undefined, deaths: StandbyDeaths | undefined): void => {
     progress.standby = state;
+    progress.standbyDeaths = deaths;
   };
   const standbys = options.hasStandby ? new StandbyKeeper(options, show) : undefined;
   let worker: SupervisedWorker | undefined;

@@ -2,17 +2,21 @@
  * Warm standbys of real processes through all that can happen to their group: a kill, a preemption,
  * the death of an agent, another size, a startup order, and the end.
  */
+import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import type { Mark, WorkerGroup, WorkerGroupOptions } from '../../src/bench/worker-group.ts';
 import { MARKER_VARIABLE } from '../../src/cluster/node/container/container-launch.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { ENV_EPOCH, ENV_STANDBY, JOB_GLOBAL_INDEX } from '../../src/jobset/names.ts';
+import type { StatusView } from '../../src/jobset/view/status-view.ts';
 import type { Stored } from '../../src/kube/meta.ts';
 import { PODS, type Pod } from '../../src/kube/objects/pod.ts';
 import { KUBERNETES } from '../kubernetes.ts';
 import { hasKubectl, kubectlOutput } from './kubectl.fixture.ts';
+import { LOCKSTEP } from './local-cluster.fixture.ts';
 import { workerGroups } from './worker-groups.fixture.ts';
 
 const SIZE = 3;
@@ -282,6 +286,46 @@ it.skipIf(!hasKubectl() || KUBERNETES !== undefined)(
     expect([0, 2].map((rank) => isAlive(standbys[rank] ?? 0))).toEqual([true, true]);
     await groups.remove();
     expect(pods.flatMap(processesOf)).toEqual([]);
+  },
+);
+
+/** A standby exits with 7 as long as the file is there. */
+function crashing(jobSet: JobSet, file: string): JobSet {
+  const edited = structuredClone(jobSet);
+  const [container] = edited.spec.replicatedJobs?.[0]?.template.spec.template.spec.containers ?? [];
+  const [shell = '', flag = '', script = ''] = container?.command ?? [];
+  const first = `[ -n "$LOCKSTEP_STANDBY" ] && [ -e ${file} ] && exit 7; `;
+  if (container !== undefined) Object.assign(container, { command: [shell, flag, first + script] });
+  return edited;
+}
+
+it.skipIf(!hasKubectl() || KUBERNETES !== undefined)(
+  'standbys that crash are told by status, until the group has restarted',
+  async () => {
+    const file = join(groups.cluster.shared, 'standbys-crash');
+    writeFileSync(file, '');
+    const of = await startGroup('crash', { size: 1, edit: (one) => crashing(one, file) });
+    const status = async (...args: readonly string[]): Promise<string> => {
+      const argv = [LOCKSTEP, 'status', of.name, ...args];
+      const flags = ['--kubeconfig', groups.cluster.kubeconfig];
+      return (await promisify(execFile)(process.execPath, [...argv, ...flags])).stdout;
+    };
+    await expect
+      .poll(status, { timeout: 60_000, interval: 200 })
+      .toMatch(
+        /standbys that failed: worker 0 \(died \d+ times since the release, last: exited with code 7\)/,
+      );
+    const { members } = JSON.parse(await status('-o', 'json')) as StatusView;
+    expect(members.map(({ progress }) => progress?.standbyDeaths?.last)).toEqual([{ exitCode: 7 }]);
+
+    rmSync(file);
+    of.kill(0);
+    await of.running(2);
+    await waiting(of, [0]);
+    await expect
+      .poll(status, { timeout: 60_000, interval: 200 })
+      .toContain('standbys: 1 of 1 ready');
+    expect(await status()).not.toContain('standbys that failed');
   },
 );
 

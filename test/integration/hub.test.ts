@@ -549,6 +549,31 @@ describe('a warm standby', () => {
     expect([...group.running().values()]).toEqual([1, 1, 1]);
   });
 
+  it('that dies is told, and what is wrong in that ends nothing', async () => {
+    await start();
+    const agent = await connectAs('w/1');
+    hub.network('w/1').isCut = true;
+    agent('{"type":"hello"}\n');
+    let step = 0;
+    const told = async (standbyDeaths: string): Promise<unknown> => {
+      step++;
+      agent(`{"type":"ping","silentMs":0,"step":${step},"standbyDeaths":${standbyDeaths}}\n`);
+      // What the hub tells of members may be a second old.
+      await group.cluster.clock.advance(3000);
+      const reports = await group.memberReports('w/0');
+      const progress = reports.find(({ pod }) => pod === group.podNameIn('w/1'))?.progress;
+      expect(progress).toMatchObject({ step });
+      return progress?.standbyDeaths;
+    };
+    const deaths = { count: 3, last: { exitCode: 1 } };
+    expect(await told(JSON.stringify({ ...deaths, later: [1] }))).toEqual(deaths);
+    expect(await told('{"count":-1}')).toBeUndefined();
+    expect(await told('{"count":4,"last":{"signal":"; reboot"}}')).toEqual({ count: 4 });
+    expect(await told('"many"')).toBeUndefined();
+    expect(await told('{"count":5,"last":"NotReady"}')).toEqual({ count: 5, last: 'NotReady' });
+    expect([...group.running().values()]).toEqual([1, 1, 1]);
+  });
+
   it('is told for at most ten Pods of a group at once', async () => {
     await startEmpty('Hub');
     await group.create({ ...SPEC, replicatedJobs: [replicatedJob('w', 12)] }, SUPERVISOR);

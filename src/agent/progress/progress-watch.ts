@@ -7,6 +7,7 @@ import {
   type Progress,
   type ProgressLine,
   parseProgressLine,
+  type StandbyDeaths,
   type StandbyState,
   saysStandby,
 } from '../../jobset/progress/progress.ts';
@@ -18,6 +19,7 @@ export const MAX_LOOK_MS = 1000;
 export class ProgressWatch {
   /** What the agent tells of the standby beside the worker. */
   standby: StandbyState | undefined;
+  standbyDeaths: StandbyDeaths | undefined;
   #lastLookMs: number | undefined;
   #newest: ProgressLine | undefined;
   #silentMs = 0;
@@ -70,8 +72,9 @@ export class ProgressWatch {
   get progress(): Progress | undefined {
     if (this.#newest === undefined) return undefined;
     const { step, checkpoint, phase } = this.#newest;
-    const { standby } = this;
-    return { ...defined({ step, checkpoint, phase, standby }), silentMs: this.#silentMs };
+    const { standby, standbyDeaths } = this;
+    const told = defined({ step, checkpoint, phase, standby, standbyDeaths });
+    return { ...told, silentMs: this.#silentMs };
   }
 
   /** For the hub, with ages at a monotonic time. They go on when the worker has ended. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { StandbyDeaths } from '../../jobset/progress/progress.ts';
 import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
 import {
   type FakeProcess,
@@ -9,7 +10,7 @@ import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import type { FilesOfStart, LineListener } from '../progress/progress-files.ts';
 import { createSupervisor, type Supervisor } from '../supervisor.ts';
 import type { WorkerExit } from '../worker-exit.ts';
-import { READY_LIMIT_MS } from './standby-keeper.ts';
+import { READY_LIMIT_MS, STEADY_MS } from './standby-keeper.ts';
 import { FIRST_BACKOFF_MS, LONG_LIFE_MS, MAX_BACKOFF_MS } from './standby-plan.ts';
 import { UNSEEN_WORKER } from './unseen-worker.fixture.ts';
 
@@ -154,6 +155,10 @@ class Scene {
 
   get state(): string | undefined {
     return this.supervisor.progress.progress?.standby;
+  }
+
+  get deaths(): StandbyDeaths | undefined {
+    return this.supervisor.progress.progress?.standbyDeaths;
   }
 
   get warnings(): readonly unknown[] {
@@ -423,6 +428,58 @@ describe('a standby that dies', () => {
     expect(worker.isRunning).toBe(true);
   });
 
+  it('is counted since the release, with how the last one ended', async () => {
+    const scene = new Scene();
+    const { worker } = await scene.withStandby();
+    expect(scene.deaths).toBeUndefined();
+    scene.standbys[0]?.exit(1);
+    await scene.clock.advance(MAX_BACKOFF_MS);
+    expect(scene.deaths).toEqual({ count: 1, last: { exitCode: 1 } });
+    scene.standbys[0]?.die('SIGSEGV');
+    await scene.clock.advance(MAX_BACKOFF_MS);
+    const [third] = scene.standbys;
+    if (third === undefined) throw new Error('there is no standby');
+    await scene.append(third, 'phase=standby');
+    expect(scene.state).toBe('Ready');
+    worker.exit(3);
+    await scene.clock.settle();
+    expect(scene.deaths).toEqual({ count: 2, last: { signal: 'SIGSEGV' } });
+    expect(await scene.lift(2)).toBe(third);
+    await scene.append(third, '2');
+    expect(scene.deaths).toBeUndefined();
+  });
+
+  it('is told until one has waited for a minute, and counts on if that dies too', async () => {
+    const scene = new Scene();
+    await scene.withStandby();
+    scene.standbys[0]?.exit(1);
+    await scene.clock.advance(FIRST_BACKOFF_MS);
+    const [next] = scene.standbys;
+    if (next === undefined) throw new Error('there is no standby');
+    await scene.append(next, 'phase=standby');
+    await scene.clock.advance(STEADY_MS - 2 * LOOK_MS);
+    expect(scene.state).toBe('Ready');
+    expect(scene.deaths).toEqual({ count: 1, last: { exitCode: 1 } });
+    await scene.clock.advance(2 * 2500);
+    expect(scene.state).toBe('Ready');
+    expect(scene.deaths).toBeUndefined();
+    next.exit(2);
+    await scene.clock.settle();
+    expect(scene.deaths).toEqual({ count: 2, last: { exitCode: 2 } });
+  });
+
+  it('is not told beside the reason why there are none any more', async () => {
+    const scene = new Scene();
+    await scene.withStandby();
+    scene.standbys[0]?.exit(1);
+    await scene.clock.advance(FIRST_BACKOFF_MS);
+    expect(scene.deaths).toEqual({ count: 1, last: { exitCode: 1 } });
+    scene.oomKills++;
+    await scene.clock.advance(2500);
+    expect(scene.state).toBe('OutOfMemory');
+    expect(scene.deaths).toBeUndefined();
+  });
+
   it('after a long life is followed at once', async () => {
     const scene = new Scene();
     await scene.withStandby();
@@ -478,6 +535,10 @@ describe('a standby that dies', () => {
     await scene.lift(2);
     expect(standby.isRunning).toBe(false);
     expect(scene.warnings).toEqual([]);
+    const [worker] = scene.processes.running;
+    if (worker === undefined) throw new Error('there is no worker');
+    await scene.append(worker, 'phase=standby', '1');
+    expect(scene.deaths).toBeUndefined();
   });
 
   it('counts as dead when it is not ready in time', async () => {
@@ -490,6 +551,7 @@ describe('a standby that dies', () => {
     expect(scene.state).toBeUndefined();
     await scene.clock.advance(FIRST_BACKOFF_MS);
     expect(scene.standbys).toHaveLength(1);
+    expect(scene.deaths).toEqual({ count: 1, last: 'NotReady' });
   });
 });
 

@@ -5,15 +5,18 @@
  */
 import {
   parseProgressLine,
+  type StandbyDeaths,
   type StandbyState,
   saysStandby,
 } from '../../jobset/progress/progress.ts';
 import { WHY_NO_STANDBYS } from '../../jobset/progress/standby.ts';
+import { defined } from '../../kube/json/defined.ts';
 import { endsWithin } from '../../runtime/deadline.ts';
 import type { Timer } from '../../runtime/ports/clock.ts';
 import type { ProcessExit } from '../../runtime/ports/process-runner.ts';
 import { ProgressFeed } from '../progress/progress-feed.ts';
 import { ProgressWatch } from '../progress/progress-watch.ts';
+import { workerExit } from '../worker-exit.ts';
 import type { ProcessLooks } from './process-looks.ts';
 import { afterStandby, NO_STANDBY_YET, type StandbyEnd, type StandbyPlan } from './standby-plan.ts';
 import { WorkerProcess, type WorkerProcessOptions } from './worker-process.ts';
@@ -35,6 +38,8 @@ export interface StandbyKeeperOptions extends WorkerProcessOptions {
 }
 
 const LOOK_MS = 2500;
+/** One that waits for so long stays, and nothing is told of those that died before it. */
+export const STEADY_MS = 60_000;
 /** Imports at a low priority on a busy machine take minutes. */
 export const READY_LIMIT_MS = 10 * 60_000;
 /** A process that survives SIGKILL for longer hangs in the kernel. */
@@ -47,7 +52,8 @@ interface Standby {
   readonly startedMs: number;
   /** How often memory had run out before. */
   readonly oomKills: number | undefined;
-  isReady: boolean;
+  /** Monotonic; undefined: it prepares itself. */
+  readyMs: number | undefined;
   hasLowPriority: boolean;
   /** Why it was killed. */
   end: StandbyEnd | undefined;
@@ -57,10 +63,14 @@ interface Standby {
   gone: Promise<void>;
 }
 
+type ShowStandby = (state: StandbyState | undefined, deaths: StandbyDeaths | undefined) => void;
+
 export class StandbyKeeper {
   readonly #options: StandbyKeeperOptions;
-  readonly #show: (state: StandbyState | undefined) => void;
+  readonly #show: ShowStandby;
   #plan: StandbyPlan = NO_STANDBY_YET;
+  /** Since the release of the worker's epoch. */
+  #deaths: StandbyDeaths | undefined;
   #current: Standby | undefined;
   /** The worker beside which a standby may be. */
   #beside: WorkerProcess | undefined;
@@ -69,7 +79,7 @@ export class StandbyKeeper {
   #watchTimer: Timer | undefined;
 
   /** `show` gets each new state. */
-  constructor(options: StandbyKeeperOptions, show: (state: StandbyState | undefined) => void) {
+  constructor(options: StandbyKeeperOptions, show: ShowStandby) {
     this.#options = options;
     this.#show = show;
     // Kubernetes may kill all processes of a container that is out of memory, with the agent.
@@ -111,6 +121,8 @@ export class StandbyKeeper {
     const { logger } = this.#options;
     this.pause();
     this.#isDropped = false;
+    this.#deaths = undefined;
+    this.#tell();
     const standby = this.#current;
     if (standby === undefined || standby.end !== undefined) return undefined;
     const problem = this.#problemOf(standby);
@@ -133,10 +145,11 @@ export class StandbyKeeper {
 
   #problemOf(standby: Standby): { readonly end: StandbyEnd; readonly why: string } | undefined {
     const { looks, priorities } = this.#options;
-    const { isReady, hasLowPriority, process } = standby;
+    const { readyMs, hasLowPriority, process } = standby;
     if (this.#hasOom(standby)) return { end: 'OutOfMemory', why: 'memory ran out' };
     const { child } = process;
-    if (!isReady || child === undefined) return { end: 'Dropped', why: 'it is not ready' };
+    if (readyMs === undefined || child === undefined)
+      return { end: 'Dropped', why: 'it is not ready' };
     const look = looks.tree(child.pid);
     if (look?.isAlive === false) return { end: 'Died', why: 'it has ended' };
     const all = [...(look?.processes.values() ?? [])];
@@ -165,7 +178,7 @@ export class StandbyKeeper {
       feed: new ProgressFeed({ watch: new ProgressWatch(), clock, logger, heard }),
       startedMs: clock.monotonic(),
       oomKills: looks.oomKills(),
-      isReady: false,
+      readyMs: undefined,
       hasLowPriority: false,
       end: undefined,
       promoted: undefined,
@@ -197,7 +210,10 @@ export class StandbyKeeper {
     const isExit = exit?.exitCode === 0;
     const byItself = this.#hasOom(standby) ? 'OutOfMemory' : isExit ? 'Exited' : 'Died';
     const end = standby.end ?? byItself;
-    if (standby.end === undefined && end === 'Died') logger.warn('a standby died', { ...exit });
+    if (standby.end === undefined && end === 'Died') {
+      logger.warn('a standby died', { ...exit });
+      this.#countDeath(exit && workerExit(exit).end);
+    }
     this.#ended(standby, end);
   }
 
@@ -205,9 +221,10 @@ export class StandbyKeeper {
     const report = parseProgressLine(line);
     if (report === undefined || standby.promoted !== undefined) return;
     if (!saysStandby(report)) this.#kill(standby, 'Reported');
-    else if (!standby.isReady && standby.end === undefined) {
-      standby.isReady = true;
-      this.#options.logger.info('a standby waits for the next epoch');
+    else if (standby.readyMs === undefined && standby.end === undefined) {
+      const { clock, logger } = this.#options;
+      standby.readyMs = clock.monotonic();
+      logger.info('a standby waits for the next epoch');
       this.#tell();
     }
   }
@@ -218,10 +235,13 @@ export class StandbyKeeper {
     this.#watchTimer = clock.setTimer(LOOK_MS, () => {
       this.#watch(standby);
       if (this.#hasOom(standby)) this.#kill(standby, 'OutOfMemory');
-      else if (!standby.isReady && clock.monotonic() >= standby.startedMs + READY_LIMIT_MS) {
+      if (standby.end !== undefined) return;
+      const isLate = clock.monotonic() >= standby.startedMs + READY_LIMIT_MS;
+      if (standby.readyMs === undefined && isLate) {
         logger.warn('a standby is not ready in time', { limitMs: READY_LIMIT_MS });
+        this.#countDeath('NotReady');
         this.#kill(standby, 'Died');
-      }
+      } else if (this.#deaths !== undefined) this.#tell();
     });
   }
 
@@ -234,6 +254,10 @@ export class StandbyKeeper {
     standby.end = end;
     standby.process.child?.signalGroup('SIGKILL');
     this.#tell();
+  }
+
+  #countDeath(last: StandbyDeaths['last']): void {
+    this.#deaths = { count: (this.#deaths?.count ?? 0) + 1, ...defined({ last }) };
   }
 
   /** There is none any more beside the worker. */
@@ -255,7 +279,12 @@ export class StandbyKeeper {
   }
 
   #tell(): void {
-    const isReady = this.#current?.isReady === true && this.#current.end === undefined;
-    this.#show(this.#plan.refusal ?? (isReady ? 'Ready' : undefined));
+    const { refusal } = this.#plan;
+    const { readyMs, end } = this.#current ?? {};
+    const isReady = readyMs !== undefined && end === undefined;
+    const isSteady = isReady && this.#options.clock.monotonic() - readyMs >= STEADY_MS;
+    // The refusal says why there is none: that others died before is no news beside it.
+    const deaths = refusal !== undefined || isSteady ? undefined : this.#deaths;
+    this.#show(refusal ?? (isReady ? 'Ready' : undefined), deaths);
   }
 }

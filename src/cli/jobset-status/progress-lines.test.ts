@@ -104,6 +104,24 @@ describe('a table of members that report progress', () => {
     );
   });
 
+  it('names the Pods whose standbys die, whether one is ready now or not', () => {
+    const lines = (...progress: readonly (MemberSteps | undefined)[]) =>
+      memberTable(group(...progress))
+        .split('\n')
+        .slice(2, 4);
+    const crashing = { silentMs: 0, standbyDeaths: { count: 4, last: { exitCode: 1 } } };
+    const once = { silentMs: 0, standby: 'Ready', standbyDeaths: { count: 1 } } as const;
+    expect(lines(undefined, once, crashing)).toEqual([
+      '  standbys: 1 of 3 ready',
+      '  standbys that failed: worker 1 (died once since the release), ' +
+        'worker 2 (died 4 times since the release, last: exited with code 1); ' +
+        'lockstep logs train --agent says more',
+    ]);
+    const [ready, died] = lines(...Array.from({ length: 6 }, () => crashing));
+    expect(ready).toBe('  standbys: 0 of 6 ready');
+    expect(died).toMatch(/worker 3 \([^)]*\) and 2 more; lockstep logs train --agent says more$/);
+  });
+
   it('names stragglers, the first of many, and shows them before the others', () => {
     const fast = Array.from({ length: 30 }, () => ({ step: 9, silentMs: 0, ...recent(10) }));
     const slow = Array.from({ length: 6 }, () => ({ step: 4, silentMs: 0, ...recent(0.5) }));

@@ -2,6 +2,7 @@
 import type { GroupProgress } from '../../jobset/progress/group-progress.ts';
 import { hasNoStandbys, WHY_NO_STANDBYS } from '../../jobset/progress/standby.ts';
 import { isSilent, stepLag } from '../../jobset/view/silence.ts';
+import { standbyDeathsInWords } from '../../jobset/view/standby-words.ts';
 import type { JobSetView, MemberView, ProgressView } from '../../jobset/view/status-view.ts';
 import { humanDuration } from '../../kube/duration.ts';
 import { printable } from '../../kube/quote.ts';
@@ -13,11 +14,11 @@ export function stepText(group: GroupProgress | null): string | undefined {
 }
 
 /**
- * `checkpoint of step 1,300, 12 steps/s`, one line about stragglers, and one about warm standbys.
+ * `checkpoint of step 1,300, 12 steps/s`, one line about stragglers, and two about warm standbys.
  * The last member's step is told if it is behind by more than the age of reports explains.
  */
 export function groupLines(
-  { progress: group, syncedEpoch }: Pick<JobSetView, 'progress' | 'syncedEpoch'>,
+  { name, progress: group, syncedEpoch }: Pick<JobSetView, 'name' | 'progress' | 'syncedEpoch'>,
   members: readonly MemberView[],
 ): readonly string[] {
   const { checkpoint, stepsPerSecond } = group ?? {};
@@ -28,30 +29,42 @@ export function groupLines(
     stepsPerSecond === undefined ? undefined : rateText(stepsPerSecond),
     lag === 0 ? undefined : `${withCommas(lag)} steps between the first and the last worker`,
   ].filter((part) => part !== undefined);
-  const slow = members.filter(({ progress }) => progress?.isStraggler === true);
-  const named = slow.slice(0, SHOWN_STRAGGLERS).map(stragglerText).join(', ');
-  const more = slow.length > SHOWN_STRAGGLERS ? ` and ${slow.length - SHOWN_STRAGGLERS} more` : '';
+  const slow = members.filter(({ progress }) => progress?.isStraggler === true).map(stragglerText);
   return [
     ...(told.length === 0 ? [] : [told.join(', ')]),
-    ...(slow.length === 0 ? [] : [printable(`slower than the others: ${named}${more}`)]),
-    ...standbyLines(members),
+    ...(slow.length === 0 ? [] : [printable(`slower than the others: ${firstOf(slow)}`)]),
+    ...standbyLines(name, members),
   ];
 }
 
-/** `standbys: 63 of 64 ready, 1 off: p-3 (a standby exited with 0)`; none where none is told. */
-function standbyLines(members: readonly MemberView[]): readonly string[] {
+/**
+ * `standbys: 63 of 64 ready, 1 off: p-3 (a standby exited with 0)`, and which died; no line where
+ * none is told.
+ */
+function standbyLines(name: string, members: readonly MemberView[]): readonly string[] {
   const ready = members.filter(({ progress }) => progress?.standby === 'Ready').length;
   const off = members.flatMap(({ label, progress }) =>
     progress !== null && hasNoStandbys(progress)
       ? [`worker ${label} (${WHY_NO_STANDBYS[progress.standby]})`]
       : [],
   );
-  if (ready === 0 && off.length === 0) return [];
-  const told = `standbys: ${ready} of ${members.length} ready`;
-  if (off.length === 0) return [told];
-  const more = off.length > SHOWN_STANDBYS ? ` and ${off.length - SHOWN_STANDBYS} more` : '';
-  const named = off.slice(0, SHOWN_STANDBYS).join(', ');
-  return [printable(`${told}, ${off.length} off: ${named}${more}`)];
+  const dead = members.flatMap(({ label, progress }) => {
+    const words = progress === null ? undefined : standbyDeathsInWords(progress);
+    return words === undefined ? [] : [`worker ${label} (${words})`];
+  });
+  if (ready === 0 && off.length === 0 && dead.length === 0) return [];
+  const offText = off.length === 0 ? '' : `, ${off.length} off: ${firstOf(off)}`;
+  const look = `lockstep logs ${name} --agent says more`;
+  return [
+    printable(`standbys: ${ready} of ${members.length} ready${offText}`),
+    ...(dead.length === 0 ? [] : [printable(`standbys that failed: ${firstOf(dead)}; ${look}`)]),
+  ];
+}
+
+/** The first of many, and how many more there are. */
+function firstOf(texts: readonly string[]): string {
+  const more = texts.length > SHOWN_MEMBERS ? ` and ${texts.length - SHOWN_MEMBERS} more` : '';
+  return `${texts.slice(0, SHOWN_MEMBERS).join(', ')}${more}`;
 }
 
 /**
@@ -65,8 +78,7 @@ export function progressColumns(members: readonly MemberView[]): (readonly strin
 }
 
 const NOTHING = '-';
-const SHOWN_STRAGGLERS = 4;
-const SHOWN_STANDBYS = 4;
+const SHOWN_MEMBERS = 4;
 
 /** The phase of a Pod has a column already. */
 const COLUMNS: readonly (readonly [string, (of: ProgressView) => string | undefined])[] = [

@@ -38,8 +38,14 @@ export function fatalEnd(evidence: WorkerEvidence): string | undefined {
 }
 
 export function endInWords(evidence: WorkerEvidence): string {
-  const { how, signal, exitCode } = evidence;
-  if (how === 'Hung') return silenceInWords(evidence);
+  return evidence.how === 'Hung' ? silenceInWords(evidence) : exitInWords(evidence);
+}
+
+/** `was killed by SIGKILL` or `exited with code 1` */
+export function exitInWords({
+  signal,
+  exitCode,
+}: Pick<WorkerEvidence, 'signal' | 'exitCode'>): string {
   if (signal !== undefined) return `was killed by ${signal}`;
   return exitCode === undefined ? 'ended' : `exited with code ${exitCode}`;
 }

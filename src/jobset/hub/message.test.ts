@@ -36,6 +36,10 @@ const progress = fc.record(
     checkpoint: step,
     phase: fc.constantFrom('save', 'e.valuate-2', 'x'.repeat(32)),
     silentMs: step,
+    standbyDeaths: fc.record(
+      { count: fc.integer({ min: 1 }), last: fc.oneof(end, fc.constant('NotReady' as const)) },
+      { requiredKeys: ['count'] },
+    ),
   },
   { requiredKeys: ['silentMs'] },
 );

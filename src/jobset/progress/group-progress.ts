@@ -1,7 +1,8 @@
 /** How far a group is, from what its members report of themselves. */
 import { defined } from '../../kube/json/defined.ts';
 import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
-import { isMilliseconds, isStep, type Progress, parseProgress } from './progress.ts';
+import { isMilliseconds, isStep } from '../reported-number.ts';
+import { type Progress, parseProgress } from './progress.ts';
 
 /** What a member did lately. */
 export interface RecentSteps {

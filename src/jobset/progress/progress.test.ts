@@ -41,6 +41,39 @@ describe('the progress in a message', () => {
   });
 
   test.each([
+    [
+      { count: 4, last: { exitCode: 1 } },
+      { count: 4, last: { exitCode: 1 } },
+    ],
+    [
+      { count: 1, last: { signal: 'SIGSEGV' }, later: 1 },
+      { count: 1, last: { signal: 'SIGSEGV' } },
+    ],
+    [
+      { count: 2, last: 'NotReady' },
+      { count: 2, last: 'NotReady' },
+    ],
+    [{ count: 2 }, { count: 2 }],
+    [{ count: 2, last: 'OfALaterVersion' }, { count: 2 }],
+    [{ count: 2, last: { exitCode: 256 } }, { count: 2 }],
+    [{ count: 2, last: { signal: '\u001b[2J' } }, { count: 2 }],
+    [{ count: 2, last: { exitCode: 1, signal: 'SIGSEGV' } }, { count: 2 }],
+    [{ count: 0 }, undefined],
+    [{ count: '2' }, undefined],
+    [{ count: 2 ** 53 }, undefined],
+    [[], undefined],
+    ['4', undefined],
+    [null, undefined],
+  ])('%j of standbys that died counts as %j, and the rest is kept', (told, known) => {
+    const fields = { silentMs: 1, step: 7, standbyDeaths: told };
+    expect(parseProgress(fields)).toEqual({
+      silentMs: 1,
+      step: 7,
+      ...(known && { standbyDeaths: known }),
+    });
+  });
+
+  test.each([
     {},
     { step: 7 },
     { silentMs: -1 },

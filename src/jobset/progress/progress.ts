@@ -1,7 +1,9 @@
 /** How far a worker is: the line that it writes, and what its agent reports of it to the hub. */
 import { parseDuration } from '../../kube/duration.ts';
 import { defined } from '../../kube/json/defined.ts';
-import type { JsonObject } from '../../kube/json/json-value.ts';
+import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
+import { isMilliseconds, isStep } from '../reported-number.ts';
+import { parseEnd, type WorkerEnd } from '../worker-end/worker-end.ts';
 
 /** What a worker has reported since it started. */
 export interface Progress {
@@ -19,6 +21,11 @@ export interface Progress {
   readonly checkpointMs?: number;
   /** The warm standby beside it; absent: there is none, or it is not ready. */
   readonly standby?: StandbyState;
+  /**
+   * Absent: no standby beside it died since the release, one stays ready, or there are none any
+   * more; or the agent is of an older version.
+   */
+  readonly standbyDeaths?: StandbyDeaths;
 }
 
 /**
@@ -27,6 +34,14 @@ export interface Progress {
  */
 export type StandbyState = (typeof STANDBY_STATES)[number];
 const STANDBY_STATES = ['Ready', 'Reported', 'Exited', 'OutOfMemory'] as const;
+
+/** How many standbys died beside a worker since its release. */
+export interface StandbyDeaths {
+  /** Above 0. */
+  readonly count: number;
+  /** How the last one ended. `NotReady`: it took too long, and was killed; absent: not known. */
+  readonly last?: WorkerEnd | 'NotReady';
+}
 
 /** One line of the file, such as `330 checkpoint=300 phase=evaluate timeout=20m`. */
 export interface ProgressLine extends Pick<Progress, 'step' | 'checkpoint' | 'phase'> {
@@ -124,16 +139,17 @@ export function parseProgress(fields: JsonObject): Progress | undefined {
   if (checkpointMs !== undefined) progress.checkpointMs = checkpointMs;
   const standby = STANDBY_STATES.find((known) => known === fields['standby']);
   if (standby !== undefined) progress.standby = standby;
+  const standbyDeaths = parseDeaths(fields['standbyDeaths']);
+  if (standbyDeaths !== undefined) progress.standbyDeaths = standbyDeaths;
   return progress;
 }
 
-export function isStep(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
-}
-
-/** Whole milliseconds of any length, from 0. */
-export function isMilliseconds(value: unknown): value is number {
-  return isStep(value);
+function parseDeaths(told: unknown): StandbyDeaths | undefined {
+  if (!isJsonObject(told)) return undefined;
+  const { count, last: how } = told;
+  if (!isStep(count) || count === 0) return undefined;
+  if (how === 'NotReady') return { count, last: how };
+  return { count, ...defined({ last: isJsonObject(how) ? parseEnd(how) : undefined }) };
 }
 
 function isPhase(value: unknown): value is string {

@@ -4,7 +4,7 @@
  */
 import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
 import type { JobSet } from '../jobset.ts';
-import { isMilliseconds } from '../progress/progress.ts';
+import { isMilliseconds } from '../reported-number.ts';
 import { epochsOf } from '../status/epochs.ts';
 import { isEpoch } from '../worker-end/worker-end.ts';
 import type { Seen } from './shown-state.ts';

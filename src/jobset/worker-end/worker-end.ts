@@ -7,10 +7,18 @@ export type WorkerEnd = { readonly exitCode: number } | { readonly signal: strin
 export function reportedEnd(
   report: Readonly<Record<string, unknown>>,
 ): { readonly epoch: number; readonly end: WorkerEnd } | undefined {
-  const { epoch, exitCode, signal } = report;
-  if (!isEpoch(epoch)) return undefined;
-  if (isSignal(signal) && exitCode === undefined) return { epoch, end: { signal } };
-  if (isExitCode(exitCode) && signal === undefined) return { epoch, end: { exitCode } };
+  const { epoch } = report;
+  const end = parseEnd(report);
+  return end !== undefined && isEpoch(epoch) ? { epoch, end } : undefined;
+}
+
+/** Undefined unless it has exactly one of `exitCode` and `signal`. */
+export function parseEnd({
+  exitCode,
+  signal,
+}: Readonly<Record<string, unknown>>): WorkerEnd | undefined {
+  if (isSignal(signal) && exitCode === undefined) return { signal };
+  if (isExitCode(exitCode) && signal === undefined) return { exitCode };
   return undefined;
 }
 

@@ -4,7 +4,7 @@
  */
 import { defined } from '../../kube/json/defined.ts';
 import { isJsonObject } from '../../kube/json/json-value.ts';
-import { isMilliseconds, isStep } from '../progress/progress.ts';
+import { isMilliseconds, isStep } from '../reported-number.ts';
 import { isExitCode, isSignal } from './worker-end.ts';
 
 /**

@@ -30,6 +30,15 @@ describe('the progress of a member', () => {
     expect(reports.progressOf('another')).toBeUndefined();
   });
 
+  it('has the deaths of standbys as long as its agent tells of them', () => {
+    const reports = new ProgressReports();
+    const standbyDeaths = { count: 4, last: { exitCode: 1 } };
+    reports.take(POD, { silentMs: 0, standbyDeaths }, 1000);
+    expect(reports.at(POD, 1000)).toEqual({ silentMs: 0, standbyDeaths });
+    reports.take(POD, { silentMs: 0 }, 2000);
+    expect(reports.at(POD, 2000)).toEqual({ silentMs: 0 });
+  });
+
   it('is silent up to the time when a reader asks', () => {
     const reports = stepping([1]);
     expect(reports.at(POD, 2500)).toEqual({ step: 1, silentMs: 2500 });

@@ -4,7 +4,7 @@
  * is computed before a reader asks.
  */
 import type { MemberSteps, RecentSteps } from '../../jobset/progress/group-progress.ts';
-import type { Progress, StandbyState } from '../../jobset/progress/progress.ts';
+import type { Progress, StandbyDeaths, StandbyState } from '../../jobset/progress/progress.ts';
 import { hasNoStandbys } from '../../jobset/progress/standby.ts';
 
 /** What an agent reported last. Its `silentMs` counts to the arrival of the report. */
@@ -67,6 +67,7 @@ class Report {
   #checkpoint: number | undefined;
   #phase: string | undefined;
   standby: StandbyState | undefined;
+  #standbyDeaths: StandbyDeaths | undefined;
   #firstStepMs: number | undefined;
   #checkpointMs: number | undefined;
   silentMs = 0;
@@ -103,6 +104,7 @@ class Report {
     // Each message holds a text of its own: equal ones are kept once.
     if (phase !== this.#phase) this.#phase = phase;
     this.standby = standby;
+    this.#standbyDeaths = progress.standbyDeaths;
     this.#firstStepMs = progress.firstStepMs;
     this.#checkpointMs = progress.checkpointMs;
     this.silentMs = silentMs;
@@ -118,6 +120,7 @@ class Report {
     if (this.#checkpoint !== undefined) said.checkpoint = this.#checkpoint;
     if (this.#phase !== undefined) said.phase = this.#phase;
     if (this.standby !== undefined) said.standby = this.standby;
+    if (this.#standbyDeaths !== undefined) said.standbyDeaths = this.#standbyDeaths;
     if (recent !== undefined) said.recent = recent;
     if (this.#firstStepMs !== undefined) said.firstStepMs = later(this.#firstStepMs, sinceMs);
     if (this.#checkpointMs !== undefined) said.checkpointMs = later(this.#checkpointMs, sinceMs);

@@ -46,6 +46,11 @@ const MEMBERS: fc.Arbitrary<readonly MemberView[]> = fc.uniqueArray(
           isStraggler: fc.boolean(),
           step: fc.nat(3),
           stepsPerSecond: fc.constantFrom(0.5, 2),
+          standbyDeaths: fc.constantFrom(
+            { count: 1 },
+            { count: 1, last: { exitCode: 1 } },
+            { count: 2, last: 'NotReady' as const },
+          ),
         },
         { requiredKeys: ['silentMs', 'isStraggler'] },
       ),

@@ -89,6 +89,7 @@ function isSameProgress(before: RunMember, { progress: now }: MemberView, atMs: 
     old.checkpoint === now.checkpoint &&
     old.phase === now.phase &&
     old.standby === now.standby &&
+    isSameValue(old.standbyDeaths, now.standbyDeaths) &&
     old.isStraggler === now.isStraggler &&
     rateShown(old) === rateShown(now) &&
     hasGrown(old.silentMs, now.silentMs, passedMs) &&

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { ProgressView } from '../../../../jobset/view/status-view.ts';
 import type { RunMember } from '../../../messages/run.ts';
 import { cellInWords, factsOf } from './words.ts';
 
@@ -60,6 +61,19 @@ it('leaves out what is not', () => {
     ['Phase', 'Running'],
     ['Last end', 'no failure is known'],
   ]);
+});
+
+it.each<[Partial<ProgressView>, string | undefined]>([
+  [{ standby: 'Ready' }, 'ready'],
+  [
+    { standbyDeaths: { count: 4, last: { exitCode: 1 } } },
+    'died 4 times since the release, last: exited with code 1',
+  ],
+  [{ standby: 'Exited' }, 'none any more: a standby exited with 0'],
+  [{}, undefined],
+])('tells of a standby with %j: %s', (told, words) => {
+  const member = { ...MEMBER, progress: { silentMs: 0, isStraggler: false, ...told } };
+  expect(new Map(factsOf(member, 5000)).get('Standby')).toBe(words);
 });
 
 it('tells a cell in one line', () => {

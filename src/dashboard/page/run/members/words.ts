@@ -1,6 +1,6 @@
 /** Members in words. */
-import { hasNoStandbys, WHY_NO_STANDBYS } from '../../../../jobset/progress/standby.ts';
 import { lastCauseInWords } from '../../../../jobset/view/last-cause.ts';
+import { standbyInWords } from '../../../../jobset/view/standby-words.ts';
 import type { MemberView } from '../../../../jobset/view/status-view.ts';
 import type { RunMember } from '../../../messages/run.ts';
 import { rateText, rough } from '../words.ts';
@@ -17,15 +17,9 @@ export function factsOf(
   nowMs: number,
 ): readonly (readonly [name: string, text: string | null])[] {
   const { pod, node, isNodeLost, phase, heldBy, epoch, channel, lastCause, progress } = member;
-  const { step, checkpoint, checkpointMs, firstStepMs, standby } = progress ?? {};
+  const { step, checkpoint, checkpointMs, firstStepMs } = progress ?? {};
   const silentMs = silenceOf(member, nowMs);
   const sinceMs = Math.max(0, nowMs - member.atMs);
-  const standbyText =
-    progress === null || standby === undefined
-      ? null
-      : hasNoStandbys(progress)
-        ? `none any more: ${WHY_NO_STANDBYS[progress.standby]}`
-        : 'ready';
   const facts: readonly (readonly [string, string | null])[] = [
     ['Pod', pod],
     [
@@ -47,7 +41,7 @@ export function factsOf(
     ['Doing', progress?.phase ?? null],
     ['Silent for', silentMs === null ? null : silenceText(silentMs)],
     ['First step', firstStepMs === undefined ? null : `${rough(firstStepMs + sinceMs)} ago`],
-    ['Standby', standbyText],
+    ['Standby', (progress && standbyInWords(progress)) ?? null],
     ['Last end', lastCause === null ? 'no failure is known' : lastCauseInWords(lastCause)],
   ];
   return facts.filter(([, text]) => text !== null);

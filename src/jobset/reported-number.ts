@@ -1,0 +1,11 @@
+/** Numbers as agents tell them, who may tell anything. */
+
+/** 0 to 2^53 - 1. */
+export function isStep(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
+/** Whole milliseconds of any length, from 0. */
+export function isMilliseconds(value: unknown): value is number {
+  return isStep(value);
+}
