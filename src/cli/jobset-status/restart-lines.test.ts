@@ -171,6 +171,23 @@ it('tells the last failure in one line, and the last line of what the worker sai
   ]);
 });
 
+it('says how old the last line is, and whose if that is not the worker above', () => {
+  const lastWords = { pod: 'w-0-5', text: 'bye' };
+  const lineOf = (more: Partial<RestartRecord>) =>
+    memberTable(viewOf({ ...RECORD, lastWords, ...more })).split('\n')[2];
+  const old = { lastWords: { ...lastWords, beforeEndMs: 3_600_000 } };
+  expect(lineOf({ ...old, suspects: [suspect(5, 'Certain')] })).toBe(
+    '  last words, 60m before its end: bye',
+  );
+  expect(lineOf({ ...old, suspects: [] })).toBe('  last words, 60m before its end: bye');
+  expect(lineOf({ suspects: [suspect(4, 'Certain'), suspect(5, 'Likely')] })).toBe(
+    '  last words of Pod w-0-5: bye',
+  );
+  expect(lineOf({ suspects: [suspect(4, 'Certain')] })).toBe(
+    '  last words of Pod w-0-5, which is no suspect and was only seen first: bye',
+  );
+});
+
 it('begins with what a person wants to know', () => {
   const jobSet = jobSetWith(4, 5, 7);
   const released = { ...jobSet, status: { ...jobSet.status, syncedEpoch: 5 } };

@@ -60,9 +60,10 @@ export function culpritLines(record: ReportedRestart, of: Named): readonly strin
 }
 
 /** The end of the last words in one line: a traceback ends with what matters. */
-export function lastWordsLine({ lastWords }: ReportedRestart): string | undefined {
+export function lastWordsLine(record: ReportedRestart): string | undefined {
+  const { lastWords } = record;
   const words = lastWords && wordsOf(lastWords.text).at(-1)?.trim();
-  return words && printable(`last words: ${words}`);
+  return words && printable(`${lastWordsTitle(lastWords, record, 'Short')}: ${words}`);
 }
 
 function wordsOf(text: string): readonly string[] {

@@ -49,14 +49,20 @@ export function othersInWords({ suspects = [] }: Failure, naming: Naming): reado
     .map((suspect) => `or ${suspectInWords(suspect, naming)}`);
 }
 
-/** Whose last words a record has: where the suspects said nothing, they are the witness's. */
+/**
+ * Whose last words a record has: where the suspects said nothing, they are the witness's. `Short` is
+ * for a line below the failure, and leaves out a Pod that this names already.
+ */
 export function lastWordsTitle(
   { pod, beforeEndMs = 0 }: LastWords,
   { suspects = [] }: Failure,
+  length: 'Whole' | 'Short' = 'Whole',
 ): string {
   const isSuspect = suspects.length === 0 || suspects.some((suspect) => suspect.pod === pod);
+  const isNamed = suspects.length === 0 || likeliest(suspects)?.pod === pod;
+  const whose = length === 'Short' && isNamed ? '' : ` of Pod ${pod}`;
   const age = beforeEndMs < OLD_MS ? '' : `, ${humanDuration(beforeEndMs)} before its end`;
-  return `last words of Pod ${pod}${isSuspect ? '' : ', which is no suspect and was only seen first'}${age}`;
+  return `last words${whose}${isSuspect ? '' : ', which is no suspect and was only seen first'}${age}`;
 }
 
 /** What was said so shortly before the end belongs to it. */
