@@ -69,6 +69,7 @@ export const EMBEDDED_ONLY: Readonly<Record<string, string>> = {
   'integration/hub.test.ts': VIRTUAL_TIME,
   'integration/images.test.ts': 'Is about files, and takes minutes to write them.',
   'integration/least-privilege.test.ts': VIRTUAL_TIME,
+  'integration/left-out-jobsets.test.ts': VIRTUAL_TIME,
   'integration/lost-node.test.ts': VIRTUAL_TIME,
   'integration/migration.test.ts': VIRTUAL_TIME,
   'integration/not-starting.test.ts': VIRTUAL_TIME,

@@ -75,6 +75,15 @@ export const ALERTS: readonly Alert[] = [
       'It runs with the last settings that were right, and changes wait until the file is mended. What is wrong: lockstep doctor, or the Event of ConfigMap lockstep-operator.',
   },
   {
+    name: 'LockstepJobSetsLeftOut',
+    expression: `max(lockstep_jobsets_left_out{${OF_OPERATOR}}) > 0`,
+    forMinutes: 5,
+    severity: 'warning',
+    summary: 'The Lockstep operator does nothing about {{ $value }} JobSets',
+    description:
+      "Those of their namespace take too much of the operator's memory. Its log and the Event LeftOut name them. Delete JobSets that are over, or give them a ttlSecondsAfterFinished.",
+  },
+  {
     name: 'LockstepReconcileErrors',
     expression: `sum(rate(controller_runtime_reconcile_errors_total{controller="jobset",${OF_OPERATOR}}[10m])) > 0.1`,
     forMinutes: 15,

@@ -24,6 +24,7 @@ import { publishHubAuthorities } from './hub/hub-authorities.ts';
 import { connectHub, type HubConnection, type HubSettings } from './hub/hub-connection.ts';
 import { startPlacementController } from './pod-placement/placement-controller.ts';
 import { startJobSetController } from './reconciling/jobset-controller.ts';
+import { reportLeftOut } from './tracking/bounded-jobsets.ts';
 import {
   type Informers,
   informersUntil,
@@ -126,6 +127,7 @@ export function actOn(caches: OperatorCaches, options: OperatorOptions): Operato
   const events = createEventRecorder({ ...options, client: eventClient, controller: 'jobset' });
   const jobWithUid = (uid: string) => withUid(informers.jobs, uid);
   const jobSetWithUid = (uid: string) => withUid(informers.jobSets, uid);
+  reportLeftOut(caches.bounded, { ...options, events }, stopped.signal);
   followClaims(informers, { ...options, events, owners: { jobSetWithUid, jobWithUid } });
   const tracker = new GroupTracker({ jobWithUid, nowMs: () => options.clock.now() });
   const fates = new MemberFates({

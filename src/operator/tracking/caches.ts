@@ -4,7 +4,7 @@
  */
 
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
-import { isManagedByUs, type ManagedScope } from '../../jobset/manager.ts';
+import type { ManagedScope } from '../../jobset/manager.ts';
 import { ownerKey, ownerOf } from '../../jobset/membership.ts';
 import { JOBSET_NAME } from '../../jobset/names.ts';
 import { asRecorded } from '../../jobset/overrides/recorded-annotations.ts';
@@ -26,6 +26,7 @@ import type { Metrics } from '../../runtime/metrics.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
+import { BoundedJobSets } from './bounded-jobsets.ts';
 import { boundedMetadata } from './bounded-metadata.ts';
 import { keptJobs } from './kept-job.ts';
 import { LIVING, SUCCEEDED } from './pod-reads.ts';
@@ -37,6 +38,8 @@ export interface OperatorCaches {
   /** Recent versions of Pods; a replica that does not lead yet collects them too. */
   readonly versions: PodVersions;
   readonly definition: StoredDefinition;
+  /** Says which JobSets `informers` leaves out. */
+  readonly bounded: BoundedJobSets;
   hasSynced(): boolean;
   /** Resolves when they hold the cluster's state; rejects with the signal's reason. */
   whenSynced(signal?: AbortSignal): Promise<void>;
@@ -66,7 +69,8 @@ export interface CacheOptions extends ManagedScope {
 
 /** Begins to follow the cluster. */
 export function startCaches(options: CacheOptions): OperatorCaches {
-  const informers = startInformers(options);
+  const bounded = new BoundedJobSets(options);
+  const informers = startInformers(options, bounded);
   const all = Object.values(informers);
   const versions = new PodVersions(options.clock);
   const definition = new StoredDefinition(options);
@@ -77,6 +81,7 @@ export function startCaches(options: CacheOptions): OperatorCaches {
     informers,
     versions,
     definition,
+    bounded,
     hasSynced: () =>
       definition.facts !== undefined && all.every((informer) => informer.hasSynced()),
     whenSynced: async (signal) => {
@@ -104,7 +109,7 @@ export function withUid<T extends KubeObject>({ store }: Informer<T>, uid: strin
   return undefined;
 }
 
-function startInformers(shared: CacheOptions): Informers {
+function startInformers(shared: CacheOptions, bounded: BoundedJobSets): Informers {
   const pods = {
     ...shared,
     resource: PODS,
@@ -117,8 +122,8 @@ function startInformers(shared: CacheOptions): Informers {
       ...shared,
       resource: JOBSETS,
       transform: (jobSet) => asRecorded(withoutManagedFields(jobSet)),
-      // Nothing is done, counted or told about JobSets of other controllers.
-      keeps: ({ spec }) => isManagedByUs(spec, shared),
+      keeps: (jobSet) => bounded.keeps(jobSet),
+      through: (source) => bounded.of(source),
       indexes: { [GROUPS_BY_NAMESPACE]: groupNamespaces, [BY_UID]: uidOf },
     }),
     jobs: createInformer<Job>({

@@ -33,6 +33,8 @@ export interface InformerOptions<T extends KubeObject> {
   readonly transform?: ((object: Stored<T>) => Stored<T>) | undefined;
   /** Whether an object counts, for a choice that no selector can make. All do by default. */
   readonly keeps?: ((object: Stored<T>) => boolean) | undefined;
+  /** Stands between the server and the store. One is made for each watched namespace, or for all. */
+  readonly through?: ((source: ReflectorSource<T>) => ReflectorSource<T>) | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -51,9 +53,9 @@ export function createInformer(
 export function createInformer<T extends KubeObject>(
   options: InformerOptions<T> & { readonly metadataOnly?: boolean | undefined },
 ): Informer<T> {
-  const { namespace: one, namespaces } = options;
+  const { namespace: one, namespaces, through = (source) => source } = options;
   const within = (namespace: string | undefined): ReflectedInformer<T> =>
-    new ReflectedInformer(options, sourceOf(options, namespace));
+    new ReflectedInformer(options, through(sourceOf(options, namespace)));
   if (namespaces === undefined) return within(one);
   const parts = new Map(namespaces.map((namespace) => [namespace, within(namespace)]));
   const [only] = parts.values();
