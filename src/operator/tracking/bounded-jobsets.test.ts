@@ -65,16 +65,38 @@ async function watch(...events: readonly Event[]): Promise<readonly string[]> {
 }
 
 it('lists anew when there is room, a minute after the last list, if only a bookmark comes', async () => {
+  const other = jobSetOf('other', JOBSET_LIMITS.taken - MEBIBYTE);
+  server = [LARGE, SMALL, other];
   expect(await list()).toEqual(['large']);
   expect(await watch({ type: 'DELETED', object: LARGE })).toEqual(['DELETED']);
   await clock.advance(A_MINUTE_MS - 1);
   expect(await watch(BOOKMARK)).toEqual(['BOOKMARK']);
   await clock.advance(1);
-  await expect(watch(BOOKMARK)).rejects.toMatchObject({ code: 410 });
-  server = [SMALL];
+  await expect(watch()).rejects.toMatchObject({ code: 410 });
+  server = [SMALL, other];
   expect(await list()).toEqual(['small']);
+  // The minute begins again.
+  expect(await watch({ type: 'DELETED', object: SMALL })).toEqual(['DELETED']);
+  await clock.advance(A_MINUTE_MS);
+  await expect(watch()).rejects.toMatchObject({ code: 410 });
+  server = [other];
+  expect(await list()).toEqual(['other']);
   await clock.advance(A_MINUTE_MS);
   expect(await watch(BOOKMARK)).toEqual(['BOOKMARK']);
+});
+
+it('lists anew at the event that makes room', async () => {
+  await list();
+  await clock.advance(A_MINUTE_MS);
+  const events: Event[] = [BOOKMARK, { type: 'DELETED', object: LARGE }];
+  await expect(watch(...events)).rejects.toMatchObject({ code: 410 });
+});
+
+it('keeps those that are there when a list shows a new one before them', async () => {
+  server = [LARGE];
+  await list();
+  server = [SMALL, LARGE];
+  expect(await list()).toEqual(['large']);
 });
 
 it('does not list anew while there is no room', async () => {
@@ -104,6 +126,9 @@ it('tells of twenty of a namespace at once, and of each once', async () => {
   reportLeftOut(bounded, { events, clock }, signal);
   server = [LARGE, ...Array.from({ length: 100 }, (_, i) => jobSetOf(`small-${i}`, MEBIBYTE))];
   await list();
+  expect(told).toHaveLength(20);
+  // Time enough to tell of twenty more.
+  await clock.advance(10 * A_MINUTE_MS);
   await list();
   await watch(...server.slice(1).map((object) => ({ type: 'MODIFIED', object }) as const));
   expect(told).toHaveLength(20);
