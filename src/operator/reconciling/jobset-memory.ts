@@ -90,35 +90,37 @@ export class JobSetMemory {
     }
   }
 
-  /** `members` are those that were told of the hub; asked for at most once in `HUB_LOOK_MS`. */
-  hubReach(
-    hub: Pick<Hub, 'streamsOf' | 'hasStream'>,
-    { jobSetUid, members }: ToldMembers,
+  /** Looks at most once in `HUB_LOOK_MS` which of the members that were told of the hub have no stream. */
+  lookAtHub(
+    hub: Pick<Hub, 'hasStream'>,
+    toldMembers: () => Iterable<PodFacts>,
     nowMs: number,
-  ): HubReach {
-    if (nowMs - this.#hubLook.atMs >= HUB_LOOK_MS) {
-      let missing = 0;
-      const silent = new Map<string, { readonly pod: PodFacts; readonly sinceMs: number }>();
-      const found = new Map<string, PodFacts>();
-      for (const pod of members()) {
-        if (pod.isTerminating || hub.hasStream(pod.uid)) continue;
-        missing++;
-        const isKnown = this.#hubLook.silent.has(pod.uid);
-        if (isKnown || found.size < MAX_SILENT) found.set(pod.uid, pod);
-      }
-      // Those that were read last come last.
-      for (const [uid, { sinceMs }] of this.#hubLook.silent) {
-        const pod = found.get(uid);
-        if (pod !== undefined) silent.set(uid, { pod, sinceMs });
-      }
-      for (const [uid, pod] of found) {
-        if (!silent.has(uid) && silent.size < MAX_SILENT) silent.set(uid, { pod, sinceMs: nowMs });
-      }
-      this.#hubLook = { ...this.#hubLook, atMs: nowMs, missing, silent };
+  ): void {
+    if (nowMs - this.#hubLook.atMs < HUB_LOOK_MS) return;
+    let missing = 0;
+    const silent = new Map<string, { readonly pod: PodFacts; readonly sinceMs: number }>();
+    const found = new Map<string, PodFacts>();
+    for (const pod of toldMembers()) {
+      if (pod.isTerminating || hub.hasStream(pod.uid)) continue;
+      missing++;
+      const isKnown = this.#hubLook.silent.has(pod.uid);
+      if (isKnown || found.size < MAX_SILENT) found.set(pod.uid, pod);
     }
+    // Those that were read last come last.
+    for (const [uid, { sinceMs }] of this.#hubLook.silent) {
+      const pod = found.get(uid);
+      if (pod !== undefined) silent.set(uid, { pod, sinceMs });
+    }
+    for (const [uid, pod] of found) {
+      if (!silent.has(uid) && silent.size < MAX_SILENT) silent.set(uid, { pod, sinceMs: nowMs });
+    }
+    this.#hubLook = { ...this.#hubLook, atMs: nowMs, missing, silent };
+  }
+
+  hubReach(streams: number, nowMs: number): HubReach {
     const { atMs, missing, silent, readMs } = this.#hubLook;
     return {
-      streams: hub.streamsOf(jobSetUid),
+      streams,
       missing,
       silent: [...silent.values()].map(({ pod, sinceMs }) => ({ pod, silentMs: nowMs - sinceMs })),
       isOld: nowMs > atMs,
@@ -178,24 +180,14 @@ const MAX_SILENT = 64;
 /** The most remembered reports. Beyond it all are forgotten, which costs a repetition. */
 const MEMORY_LIMIT = 10_000;
 
-/** Members of a JobSet that were told of the hub, counted only when they are asked for. */
-interface ToldMembers {
-  readonly jobSetUid: string;
-  readonly members: () => Iterable<PodFacts>;
-}
-
-export function toldMembers(
+/** The members of a JobSet that were told of the hub. */
+export function* toldMembers(
   identity: JobSetIdentity,
   jobs: readonly Stored<Job>[],
   tracker: Pick<GroupTracker, 'podsOf'>,
-): ToldMembers {
-  return {
-    jobSetUid: identity.uid,
-    *members() {
-      const told = new Set(jobs.filter(isToldOfHub).map(({ metadata }) => metadata.uid));
-      for (const pod of tracker.podsOf(ownerKey(identity))) if (told.has(pod.jobUid)) yield pod;
-    },
-  };
+): Iterable<PodFacts> {
+  const told = new Set(jobs.filter(isToldOfHub).map(({ metadata }) => metadata.uid));
+  for (const pod of tracker.podsOf(ownerKey(identity))) if (told.has(pod.jobUid)) yield pod;
 }
 
 interface HubLook {

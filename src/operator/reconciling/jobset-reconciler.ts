@@ -204,6 +204,7 @@ export class JobSetReconciler {
     const knowledge = memory.knowledge(this.#options.clock.now());
     for (let asked = 0; asked <= MAX_QUESTIONS; asked++) {
       const found = { answers, knowledge, ...before };
+      this.#lookAtHub(jobSet, memory);
       const snapshot = this.#snapshot(jobSet, memory, found);
       const made = plan(snapshot);
       this.#options.tracker.watch(identityOf(jobSet), made.watchpoint);
@@ -226,6 +227,14 @@ export class JobSetReconciler {
     throw new Error(`the plan for ${keyOf(first)} asks without end`);
   }
 
+  #lookAtHub(jobSet: Stored<JobSet>, memory: JobSetMemory): void {
+    const { clock, tracker, hub } = this.#options;
+    if (hub === undefined) return;
+    const jobs = (): readonly Stored<Job>[] => memory.jobs.view(this.#cachedJobs(jobSet));
+    memory.lookAtHub(hub, () => toldMembers(identityOf(jobSet), jobs(), tracker), clock.now());
+  }
+
+  /** Only reads. */
   #snapshot(
     jobSet: Stored<JobSet>,
     memory: JobSetMemory,
@@ -253,7 +262,7 @@ export class JobSetReconciler {
       agent: restartAllProblem === undefined ? agent : { ...agent, restartAllProblem },
       gates,
       sha1,
-      hubReach: hub && memory.hubReach(hub, toldMembers(identity, jobs, tracker), clock.now()),
+      hubReach: hub && memory.hubReach(hub.streamsOf(identity.uid), clock.now()),
       startLook: memory.starts.look(clock.now()),
       limits,
       nowMs: clock.now(),
