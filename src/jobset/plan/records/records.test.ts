@@ -141,6 +141,19 @@ describe('the release of the next epoch', () => {
     ]);
   });
 
+  test('believes what was seen of that Pod first, because a kubelet soon hides it', () => {
+    const fates = fatesIn('agent and worker die together, and the Pod tells nothing');
+    const witness = { pod: RANK_2.pod, exitCode: 137, signal: 'SIGKILL', reason: 'OOMKilled' };
+    const status = statusAt(4, 4, { restartHistory: [{ ...ENDED, witness }, OLDER] });
+    const members = membersAt(5, JOB);
+    const seen = { members, fates: (epoch: number) => (epoch === 4 ? fates : []) };
+    const hidden = new Map([['uid-2', { node: 'n2' }]]);
+    const made = planAt(status, { ...seen, answers: { suspects: hidden } });
+    expect(made.status?.restartHistory?.[0]?.suspects).toMatchObject([
+      { node: 'n2', why: 'was killed by SIGKILL after its memory had run out' },
+    ]);
+  });
+
   test('keeps the last words of the first suspect, else of the witness', () => {
     const speaking = (name: string) =>
       fatesIn(name).map(({ member, fate }): MemberEvidence => {

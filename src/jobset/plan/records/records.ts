@@ -130,9 +130,10 @@ export function evidenceOf(
   };
 }
 
+/** What the operator saw when it ended the epoch. A kubelet that restarts the containers soon hides it. */
 function seenIn(witness: RestartWitness): SuspectAnswer {
   const { node, reason } = witness;
-  return { ...defined({ node }), ...(reason === 'NodeLost' ? { isNodeLost: true } : {}) };
+  return { witness, ...defined({ node }), ...(reason === 'NodeLost' ? { isNodeLost: true } : {}) };
 }
 
 function withAnswer(
@@ -146,7 +147,7 @@ function withAnswer(
     member: { ...member, ...defined({ node }) },
     fate:
       fate.kind === 'Returned'
-        ? endedContainer(fate, answer?.witness)
+        ? endedContainer(fate, seen?.witness ?? answer?.witness)
         : fate.kind === 'Lost' && isNodeLost
           ? { ...fate, isNodeLost }
           : fate,
