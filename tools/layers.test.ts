@@ -1,7 +1,7 @@
 /**
  * The shape of the tree that ARCHITECTURE.md draws, held as tests: a folder imports only what stands to
- * its left, no files import each other in a circle, the core is pure, only shells touch the system, and
- * what runs in users' clusters carries nothing of the embedded Kubernetes.
+ * its left, no files import each other in a circle, the core is pure, only shells touch the system, others
+ * enter the embedded Kubernetes by its doors, and what runs in users' clusters carries nothing of it.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -33,6 +33,14 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 /** The command line and the benchmarks drive all the other parts. */
 MAY_IMPORT['cli'] = [...Object.keys(MAY_IMPORT), 'cli'];
 MAY_IMPORT['bench'] = [...Object.keys(MAY_IMPORT), 'bench'];
+
+/** What could run Pods without Lockstep. Not even its tests know what stands to the right of it. */
+const STANDALONE = ['kube', 'runtime', 'api-machinery', 'cluster'];
+const EMBEDDED_KUBERNETES = /^(api-machinery|cluster)\//;
+/** The files that others may import of it, tests included. */
+const DOORS = /^cluster\/doors\//;
+/** Everything that may import it, as folders below `src/`. */
+const ALL_FOLDERS = ['.', '../test', '../tools', '../examples'];
 
 /**
  * Parts with many rooms. A room imports the rooms before it and the files beside the rooms, and those
@@ -132,6 +140,7 @@ const PARTS: readonly {
       'resource-request.ts',
       'subresource.ts',
       'adapters',
+      'test-server.ts',
     ],
   },
   {
@@ -164,8 +173,16 @@ interface Source {
 }
 
 /** All files of `src/`, apart from tests and what only tests use, or from what `left` matches. */
-function sources(left = /\.(test|conformance|fixture)\.ts$/): readonly Source[] {
-  return readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+function sources(
+  left = /\.(test|conformance|fixture)\.ts$/,
+  folders: readonly string[] = ['.'],
+): readonly Source[] {
+  return folders
+    .flatMap((folder) =>
+      readdirSync(join(SRC, folder), { recursive: true, encoding: 'utf8' }).map((path) =>
+        join(folder, path),
+      ),
+    )
     .filter((path) => path.endsWith('.ts'))
     .filter((path) => !left.test(path))
     .map((path) => {
@@ -230,6 +247,7 @@ function withoutComments(text: string): string {
 
 describe('layers', () => {
   const all = sources();
+  const withTests = sources(/(?!)/, ALL_FOLDERS);
 
   it('reads every folder of src', () => {
     expect(new Set(all.map((source) => source.folder))).toEqual(new Set(Object.keys(MAY_IMPORT)));
@@ -237,7 +255,8 @@ describe('layers', () => {
   });
 
   it('imports only towards the core', () => {
-    const wrong = all.flatMap((source) =>
+    const tests = withTests.filter(({ folder }) => STANDALONE.includes(folder));
+    const wrong = [...all, ...tests].flatMap((source) =>
       source.imports
         .filter((target) => target.startsWith('.') && !target.endsWith('/package.json'))
         .map((target) => relative(SRC, join(SRC, dirname(source.path), target)).split('/')[0])
@@ -245,6 +264,17 @@ describe('layers', () => {
         .map((folder) => `${source.path} imports ${folder}`),
     );
     expect(wrong).toEqual([]);
+  });
+
+  it('opens the embedded Kubernetes by its doors only', () => {
+    const wrong = withTests.flatMap((source) => {
+      const isInside = EMBEDDED_KUBERNETES.test(source.path);
+      return importedSources(source)
+        .filter((target) => EMBEDDED_KUBERNETES.test(target) && DOORS.test(target) === isInside)
+        .map((target) => `${source.path} imports ${target}`);
+    });
+    expect(wrong).toEqual([]);
+    expect(withTests.filter(({ path }) => DOORS.test(path))).toHaveLength(5);
   });
 
   it.each(PARTS)('keeps the rooms of $part in order', ({ part, rooms, heads }) => {

@@ -3,8 +3,7 @@
  * review to those of its answer, and the API server's own part, mostly the definition's schema and
  * rules.
  */
-import { createApiServer } from '../cluster/apiserver/api-server.ts';
-import { MemoryStorage } from '../cluster/memory/memory-storage.ts';
+import { createApiServer, MemoryStorage } from '../cluster/doors/in-memory.ts';
 import { DEFAULT_FEATURE_GATES } from '../jobset/feature-gates.ts';
 import { JOBSETS } from '../jobset/jobset.ts';
 import { JOBSET_CRD } from '../jobset/schema/crd.ts';

@@ -3,8 +3,7 @@
  * of 5,000 Pods, and the fan-out of each change to 500 watchers. Medians of rounds on fresh
  * servers.
  */
-import { createApiServer } from '../cluster/apiserver/api-server.ts';
-import { MemoryStorage } from '../cluster/memory/memory-storage.ts';
+import { createApiServer, MemoryStorage } from '../cluster/doors/in-memory.ts';
 import { PODS, type Pod } from '../kube/objects/pod.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';

@@ -3,9 +3,12 @@
  * one Job are created, then all succeed and are counted. The rates of a small and a large Job, side
  * by side, show whether its work grows faster than the number of Pods.
  */
-import { createApiServer } from '../cluster/apiserver/api-server.ts';
-import { JOB_POD_INDEXES, startJobController } from '../cluster/job-controller/job-controller.ts';
-import { MemoryStorage } from '../cluster/memory/memory-storage.ts';
+import {
+  createApiServer,
+  JOB_POD_INDEXES,
+  MemoryStorage,
+  startJobController,
+} from '../cluster/doors/in-memory.ts';
 import { SERVICE_ACCOUNTS } from '../kube/objects/core.ts';
 import { JOBS, type Job } from '../kube/objects/job.ts';
 import { PODS, type Pod } from '../kube/objects/pod.ts';

@@ -5,8 +5,7 @@
  */
 
 import { setTimeout } from 'node:timers/promises';
-import { createApiServer } from '../cluster/apiserver/api-server.ts';
-import { MemoryStorage } from '../cluster/memory/memory-storage.ts';
+import { createApiServer, MemoryStorage } from '../cluster/doors/in-memory.ts';
 import { DEFAULT_FEATURE_GATES } from '../jobset/feature-gates.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import type { Snapshot } from '../jobset/plan/snapshot.ts';

@@ -7,7 +7,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createJobSetInformers } from '../cli/jobset-informers.ts';
-import { HOST_ROOT } from '../cluster/node/namespaces/root-plan.ts';
+import { HOST_ROOT } from '../cluster/doors/embedded-kubernetes.ts';
 import { JOBSETS, type JobSet, type RestartStrategy } from '../jobset/jobset.ts';
 import { EPOCH, RESTART_BACKOFF, RESTART_MODE, STANDBY } from '../jobset/names.ts';
 import { defined } from '../kube/json/defined.ts';

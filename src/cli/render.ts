@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { type Document, parseAllDocuments, stringify } from 'yaml';
-import { objectMetaErrors } from '../api-machinery/validation/object-meta.ts';
+import { objectMetaErrors } from '../cluster/doors/kinds.ts';
 import { admitJobSet, WHOLE_JOBSET_SCHEMA } from '../jobset/admit.ts';
 import { DEFAULT_FEATURE_GATES } from '../jobset/feature-gates.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';

@@ -3,9 +3,7 @@
  * creates them, not with the JobSet: for example, a template may mount a volume that it does not
  * have.
  */
-import { kindSchema } from '../api-machinery/kind-schemas/kind-definitions.ts';
-import { JOB_KIND } from '../cluster/apiserver/kinds/jobs.ts';
-import { PLAIN_STRATEGY } from '../cluster/apiserver/resources/strategy.ts';
+import { JOB_KIND, kindSchema, PLAIN_STRATEGY } from '../cluster/doors/kinds.ts';
 import { isUnknownValue } from '../jobset/validation/template-values.ts';
 import { formatFieldError } from '../kube/field-error.ts';
 import { isJsonObject } from '../kube/json/json-value.ts';

@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJobSet } from '../../test/fixtures/jobset-objects.ts';
-import { ruleTree, violations } from '../api-machinery/definitions/rule-evaluation.ts';
+import { ruleTree, violations } from '../cluster/doors/kinds.ts';
 import { formatFieldErrors } from '../kube/field-error.ts';
 import { admitJobSet } from './admit.ts';
 import { defaultJobSet } from './defaults.ts';

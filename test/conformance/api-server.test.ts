@@ -5,8 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { createTokenSigner } from '../../src/cluster/apiserver/adapters/token-signer.ts';
-import { TestServer } from '../../src/cluster/apiserver/test-server.fixture.ts';
+import { createTokenSigner, TestServer } from '../../src/cluster/doors/in-memory.ts';
 import { isJsonObject } from '../../src/kube/json/json-value.ts';
 import { createHttpTransport } from '../../src/runtime/adapters/http-transport.ts';
 import { startApi } from '../integration/api-server.fixture.ts';

@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { MemoryCluster } from '../../src/cluster/memory-cluster.fixture.ts';
+import { MemoryCluster } from '../../src/cluster/doors/in-memory.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { startApi } from '../integration/api-server.fixture.ts';
 import { KUBERNETES, unlikeRecorded } from '../kubernetes.ts';

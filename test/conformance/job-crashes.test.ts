@@ -5,7 +5,7 @@
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { MemoryCluster } from '../../src/cluster/memory-cluster.fixture.ts';
+import { MemoryCluster } from '../../src/cluster/doors/in-memory.ts';
 import { SERVICE_ACCOUNTS } from '../../src/kube/objects/core.ts';
 import { TransportError } from '../../src/runtime/ports/transport.ts';
 import { type JobScenario, type PlayedJob, playJob } from './job-play.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import type { Mark, WorkerGroup, WorkerGroupOptions } from '../../src/bench/worker-group.ts';
-import { MARKER_VARIABLE } from '../../src/cluster/node/container/container-launch.ts';
+import { MARKER_VARIABLE } from '../../src/cluster/doors/embedded-kubernetes.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { ENV_EPOCH, ENV_STANDBY, JOB_GLOBAL_INDEX } from '../../src/jobset/names.ts';
 import type { StatusView } from '../../src/jobset/view/status-view.ts';

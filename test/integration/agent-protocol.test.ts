@@ -9,8 +9,7 @@ import { type MarkerStore, NO_MARKER, processMarkerStore } from '../../src/agent
 import { createSidecar, type Sidecar } from '../../src/agent/sidecar.ts';
 import { createSupervisor } from '../../src/agent/supervisor.ts';
 import { UNSEEN_WORKER } from '../../src/agent/worker/unseen-worker.fixture.ts';
-import { createApiServer } from '../../src/cluster/apiserver/api-server.ts';
-import { MemoryStorage } from '../../src/cluster/memory/memory-storage.ts';
+import { createApiServer, MemoryStorage } from '../../src/cluster/doors/in-memory.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { EPOCH, NOTICE } from '../../src/jobset/names.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';

@@ -6,11 +6,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeKubeconfig } from '../../src/cli/local-cluster/kubeconfig-file.ts';
-import { createTokenSigner } from '../../src/cluster/apiserver/adapters/token-signer.ts';
-import { createWebhookTransports } from '../../src/cluster/apiserver/adapters/webhook-transports.ts';
-import { createApiServer } from '../../src/cluster/apiserver/api-server.ts';
-import { ADMINISTRATORS } from '../../src/cluster/embedded-cluster.ts';
-import { MemoryStorage } from '../../src/cluster/memory/memory-storage.ts';
+import { ADMINISTRATORS } from '../../src/cluster/doors/embedded-kubernetes.ts';
+import {
+  createApiServer,
+  createTokenSigner,
+  createWebhookTransports,
+  MemoryStorage,
+} from '../../src/cluster/doors/in-memory.ts';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
 import type { Stored } from '../../src/kube/meta.ts';

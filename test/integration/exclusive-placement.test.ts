@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { MemoryCluster } from '../../src/cluster/memory-cluster.fixture.ts';
+import { MemoryCluster } from '../../src/cluster/doors/in-memory.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { EXCLUSIVE_TOPOLOGY, JOBSET_NAME } from '../../src/jobset/names.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';

@@ -6,8 +6,7 @@ import net from 'node:net';
 import tls from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { WorkerGroup } from '../../src/bench/worker-group.ts';
-import { createTokenSigner } from '../../src/cluster/apiserver/adapters/token-signer.ts';
-import { issueToken } from '../../src/cluster/apiserver/identity/service-account-tokens.ts';
+import { createTokenSigner, issueToken } from '../../src/cluster/doors/in-memory.ts';
 import type { JobSet } from '../../src/jobset/jobset.ts';
 import {
   ENV_HUB_CA,

@@ -1,5 +1,5 @@
 /** The webhooks of Pods before the Job controller of a cluster in memory. */
-import type { MemoryCluster } from '../../src/cluster/memory-cluster.fixture.ts';
+import type { MemoryCluster } from '../../src/cluster/doors/in-memory.ts';
 import type { AdmissionRequest } from '../../src/kube/objects/admission-webhooks.ts';
 import { PODS, type Pod } from '../../src/kube/objects/pod.ts';
 import { failure } from '../../src/kube/status.ts';

@@ -1,6 +1,6 @@
 /** A plan is carried out again if it is not known how far it came: that must change nothing. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { MemoryCluster } from '../../src/cluster/memory-cluster.fixture.ts';
+import { MemoryCluster } from '../../src/cluster/doors/in-memory.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { JOB_INDEX } from '../../src/jobset/names.ts';
 import type { Action } from '../../src/jobset/plan/decision.ts';

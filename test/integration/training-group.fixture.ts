@@ -10,7 +10,7 @@ import { type Marker, type MarkerStore, NO_MARKER } from '../../src/agent/marker
 import type { Dialect } from '../../src/agent/pod-annotations.ts';
 import { ProgressWatch } from '../../src/agent/progress/progress-watch.ts';
 import { type WorkerExit, workerExit } from '../../src/agent/worker-exit.ts';
-import { MemoryCluster } from '../../src/cluster/memory-cluster.fixture.ts';
+import { MemoryCluster } from '../../src/cluster/doors/in-memory.ts';
 import { type MemberReport, parseMemberReports } from '../../src/jobset/hub/member-report.ts';
 import type { AgentChannel } from '../../src/jobset/injection/agent-hub.ts';
 import { JOBSETS, type JobSet, type JobSetSpec } from '../../src/jobset/jobset.ts';

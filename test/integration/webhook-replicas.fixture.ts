@@ -1,5 +1,5 @@
 /** The webhooks of several replicas of the operator, with an API server in memory. */
-import { TestServer } from '../../src/cluster/apiserver/test-server.fixture.ts';
+import { TestServer } from '../../src/cluster/doors/in-memory.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../../src/jobset/feature-gates.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/objects/custom-resource-definition.ts';

@@ -7,7 +7,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeKubeconfig } from '../../src/cli/local-cluster/kubeconfig-file.ts';
-import { ADMINISTRATORS } from '../../src/cluster/embedded-cluster.ts';
+import { ADMINISTRATORS } from '../../src/cluster/doors/embedded-kubernetes.ts';
 import { freePorts } from '../../src/runtime/adapters/free-ports.ts';
 import { connectClient } from '../../src/runtime/adapters/http-client-connection.ts';
 import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';

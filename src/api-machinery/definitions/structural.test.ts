@@ -1,5 +1,7 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { formatFieldError } from '../../kube/field-error.ts';
+import { schemas } from '../../kube/schema/drawn-schemas.fixture.ts';
 import type { JsonSchema } from '../../kube/schema/json-schema.ts';
 import { structuralErrors } from './structural.ts';
 
@@ -150,3 +152,11 @@ test.each<[schema: JsonSchema]>([
     }),
   ],
 ])('%j is structural', (schema) => expect(problems(schema)).toEqual([]));
+
+test('no schema of any shape makes the check throw', () => {
+  fc.assert(
+    fc.property(schemas(true), (schema) => {
+      structuralErrors(schema, 'S');
+    }),
+  );
+});

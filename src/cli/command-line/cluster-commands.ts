@@ -1,6 +1,6 @@
 /** Commands that run a cluster on this machine. */
 import type { Command } from 'commander';
-import { DEFAULT_POD_NAMESPACES } from '../../cluster/node/ports/pod-namespaces.ts';
+import { DEFAULT_POD_NAMESPACES } from '../../cluster/doors/embedded-kubernetes.ts';
 import type { DemoFlags } from '../demo/options.ts';
 import { parseDemoFlags } from '../demo/options.ts';
 import {

@@ -2,9 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createApiServer } from '../../cluster/apiserver/api-server.ts';
-import { ADMINISTRATORS } from '../../cluster/embedded-cluster.ts';
-import { MemoryStorage } from '../../cluster/memory/memory-storage.ts';
+import { ADMINISTRATORS } from '../../cluster/doors/embedded-kubernetes.ts';
+import { createApiServer, MemoryStorage } from '../../cluster/doors/in-memory.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
 import { JOBSET_CRD } from '../../jobset/schema/crd.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/objects/custom-resource-definition.ts';

@@ -1,8 +1,5 @@
 /** Asks a member's agent for a page of the hub. */
-import {
-  forwardedExchange,
-  PORT_FORWARD_HEADERS,
-} from '../../cluster/node/streaming/spdy/forwarded-exchange.ts';
+import { forwardedExchange, PORT_FORWARD_HEADERS } from '../../cluster/doors/port-forward.ts';
 import { MEMBER_PAGE_PORT } from '../../jobset/names.ts';
 import type { Stored } from '../../kube/meta.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';

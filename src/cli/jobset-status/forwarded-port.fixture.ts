@@ -1,9 +1,9 @@
 /** A Pod's port that an API server forwards. */
-import { createHeaderInflater } from '../../cluster/node/adapters/header-inflater.ts';
 import {
+  createHeaderInflater,
   ServerSession,
   type SpdyStream,
-} from '../../cluster/node/streaming/spdy/server-session.ts';
+} from '../../cluster/doors/port-forward.ts';
 import { channelPair } from '../../runtime/byte-channel.ts';
 import type { HttpResponse } from '../../runtime/ports/transport.ts';
 

@@ -7,11 +7,11 @@ import { join, resolve } from 'node:path';
 import {
   ADMINISTRATORS,
   type EmbeddedClusterOptions,
+  joinNodes,
+  type LocalNodesOptions,
   startEmbeddedCluster,
-} from '../../cluster/embedded-cluster.ts';
-import { joinNodes } from '../../cluster/joined-nodes.ts';
-import type { LocalNodesOptions } from '../../cluster/local-nodes.ts';
-import type { NodeProcesses } from '../../cluster/node-process/node-processes.ts';
+} from '../../cluster/doors/embedded-kubernetes.ts';
+import type { NodeProcesses } from '../../cluster/doors/node-process.ts';
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   VALIDATING_WEBHOOK_CONFIGURATIONS,

@@ -7,10 +7,11 @@ import { spawn } from 'node:child_process';
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { EmbeddedClusterOptions } from '../../cluster/embedded-cluster.ts';
-import type { NodeDescription } from '../../cluster/local-nodes.ts';
-import { forkNode } from '../../cluster/node-process/adapters/forked-node.ts';
-import type { NodeChild } from '../../cluster/node-process/node-process.ts';
+import type {
+  EmbeddedClusterOptions,
+  NodeDescription,
+} from '../../cluster/doors/embedded-kubernetes.ts';
+import { forkNode, type NodeChild } from '../../cluster/doors/node-process.ts';
 import type { AgentChannel } from '../../jobset/injection/agent-hub.ts';
 import { OPERATOR_NODE_OPTIONS } from '../../operator/configuration/object-names.ts';
 import { freePorts } from '../../runtime/adapters/free-ports.ts';

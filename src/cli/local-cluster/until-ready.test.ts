@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { MemoryCollection } from '../../cluster/memory/memory-collection.ts';
 import { createClient } from '../../runtime/client/http-client.ts';
+import { MemoryCollection } from '../../runtime/memory/memory-collection.ts';
 import { handlerTransport } from '../../runtime/memory/memory-transport.ts';
 import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';

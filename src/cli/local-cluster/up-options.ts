@@ -1,8 +1,11 @@
 /** The flags of `lockstep up`, checked together so that all wrong values are reported at once. */
 
-import type { NodeDescription } from '../../cluster/local-nodes.ts';
-import { type BackoffSettings, isRestartPeriod } from '../../cluster/node/backoff.ts';
-import { POD_NAMESPACES_MODES } from '../../cluster/node/ports/pod-namespaces.ts';
+import {
+  type BackoffSettings,
+  isRestartPeriod,
+  type NodeDescription,
+  POD_NAMESPACES_MODES,
+} from '../../cluster/doors/embedded-kubernetes.ts';
 import { AGENT_CHANNELS, type AgentChannel } from '../../jobset/injection/agent-hub.ts';
 import { parseDuration } from '../../kube/duration.ts';
 import { defined } from '../../kube/json/defined.ts';

@@ -5,7 +5,7 @@
 import { rmSync } from 'node:fs';
 import { createConnection, createServer, type Socket } from 'node:net';
 import { join, resolve } from 'node:path';
-import { NODE_ACTIONS, type NodeAction } from '../../cluster/node-process/node-processes.ts';
+import { NODE_ACTIONS, type NodeAction } from '../../cluster/doors/node-process.ts';
 import { isJsonObject } from '../../kube/json/json-value.ts';
 
 export interface NodeCommand {

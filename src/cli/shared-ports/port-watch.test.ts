@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { MemoryCluster } from '../../cluster/memory-cluster.fixture.ts';
+import { MemoryCluster } from '../../cluster/doors/in-memory.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
 import { JOBSET_CRD } from '../../jobset/schema/crd.ts';
 import type { Condition } from '../../kube/meta.ts';

@@ -3,7 +3,7 @@ import { handlerTransport } from '../../runtime/memory/memory-transport.ts';
 import type { HttpRequest, HttpResponse, Transport } from '../../runtime/ports/transport.ts';
 import { createTokenSigner } from './adapters/token-signer.ts';
 import { byStaticToken } from './identity/authentication.ts';
-import { TestServer } from './test-server.fixture.ts';
+import { TestServer } from './test-server.ts';
 
 const ACCOUNTS = '/api/v1/namespaces/default/serviceaccounts';
 const PODS = '/api/v1/namespaces/default/pods';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TestServer } from './test-server.fixture.ts';
+import { TestServer } from './test-server.ts';
 
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const WIDGETS = '/apis/example.com/v1/namespaces/default/widgets';

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
-import { TestServer } from './test-server.fixture.ts';
+import { TestServer } from './test-server.ts';
 
 const PODS = '/api/v1/namespaces/default/pods';
 const EPHEMERAL = `${PODS}/a/ephemeralcontainers`;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { HttpRequest } from '../../runtime/ports/transport.ts';
-import { TestServer } from './test-server.fixture.ts';
+import { TestServer } from './test-server.ts';
 
 const SEGMENT = fc.constantFrom(
   'api',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TestServer } from './test-server.fixture.ts';
+import { TestServer } from './test-server.ts';
 
 const MAPS = '/api/v1/namespaces/default/configmaps';
 const PODS = '/api/v1/namespaces/default/pods';

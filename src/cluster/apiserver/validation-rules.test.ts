@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../kube/json/json-value.ts';
 import type { JsonSchema } from '../../kube/schema/json-schema.ts';
-import { TestServer } from './test-server.fixture.ts';
+import { TestServer } from './test-server.ts';
 
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const GAUGES = '/apis/example.com/v1/namespaces/default/gauges';

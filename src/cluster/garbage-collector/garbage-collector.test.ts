@@ -8,7 +8,7 @@ import {
 import { EVENTS } from '../../kube/objects/event.ts';
 import { JOBS } from '../../kube/objects/job.ts';
 import { type Resource, resource } from '../../kube/resource.ts';
-import { MemoryCluster, objectOf } from '../memory-cluster.fixture.ts';
+import { MemoryCluster } from '../memory-cluster.ts';
 
 let cluster: MemoryCluster;
 
@@ -19,6 +19,12 @@ beforeEach(async () => {
 });
 
 afterEach(() => cluster.stop());
+
+/** An object of any kind in namespace `default`. */
+function objectOf(of: Resource, name: string, more: object = {}): KubeObject {
+  const apiVersion = of.group === '' ? of.version : `${of.group}/${of.version}`;
+  return { apiVersion, kind: of.kind, metadata: { name, namespace: 'default' }, ...more };
+}
 
 function ownedBy(
   owner: Stored<KubeObject>,

@@ -4,7 +4,7 @@ import { EVENTS } from '../../kube/objects/event.ts';
 import { JOB_TRACKING_FINALIZER, type JobStatus } from '../../kube/objects/job.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
 import { TransportError } from '../../runtime/ports/transport.ts';
-import { MemoryCluster } from '../memory-cluster.fixture.ts';
+import { MemoryCluster } from '../memory-cluster.ts';
 
 let cluster: MemoryCluster;
 

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import { EVENTS } from '../../kube/objects/event.ts';
 import { JOBS } from '../../kube/objects/job.ts';
 import type { HttpResponse } from '../../runtime/ports/transport.ts';
-import { MemoryCluster } from '../memory-cluster.fixture.ts';
+import { MemoryCluster } from '../memory-cluster.ts';
 
 let cluster: MemoryCluster;
 

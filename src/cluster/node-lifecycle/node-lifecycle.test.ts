@@ -4,7 +4,7 @@ import type { Stored } from '../../kube/meta.ts';
 import { EVENTS } from '../../kube/objects/event.ts';
 import { NODES, type Node } from '../../kube/objects/node.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';
-import { MemoryCluster } from '../memory-cluster.fixture.ts';
+import { MemoryCluster } from '../memory-cluster.ts';
 
 const SECOND = 1000;
 

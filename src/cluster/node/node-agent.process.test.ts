@@ -2,18 +2,18 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { StatusText } from '../../../test/conformance/pod-status-text.ts';
-import {
-  type RecordedPod,
-  readRecording,
-  shownStatuses,
-} from '../../../test/conformance/recorded-pod.ts';
 import {
   type Container,
   type ContainerRestartRule,
   PODS,
   type Pod,
 } from '../../kube/objects/pod.ts';
+import type { StatusText } from '../recorded-pods/pod-status-text.fixture.ts';
+import {
+  type RecordedPod,
+  readRecording,
+  shownStatuses,
+} from '../recorded-pods/recorded-pod.fixture.ts';
 import { namesIn, RealNode, sh } from './adapters/real-node.fixture.ts';
 import type { TestApi } from './test-api.fixture.ts';
 

@@ -4,7 +4,7 @@ import { PERSISTENT_VOLUME_CLAIMS } from '../../kube/objects/core.ts';
 import { EVENTS } from '../../kube/objects/event.ts';
 import { NODES } from '../../kube/objects/node.ts';
 import { PODS, type Pod, type PodSpec } from '../../kube/objects/pod.ts';
-import { MemoryCluster } from '../memory-cluster.fixture.ts';
+import { MemoryCluster } from '../memory-cluster.ts';
 
 let cluster: MemoryCluster;
 

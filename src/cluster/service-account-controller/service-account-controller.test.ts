@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CONFIG_MAPS, NAMESPACES, SERVICE_ACCOUNTS } from '../../kube/objects/core.ts';
-import { MemoryCluster } from '../memory-cluster.fixture.ts';
+import { MemoryCluster } from '../memory-cluster.ts';
 
 let cluster: MemoryCluster;
 

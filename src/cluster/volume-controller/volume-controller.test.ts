@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { PERSISTENT_VOLUME_CLAIMS } from '../../kube/objects/core.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';
-import { MemoryCluster } from '../memory-cluster.fixture.ts';
+import { MemoryCluster } from '../memory-cluster.ts';
 
 const AT = { namespace: 'default', name: 'data' };
 

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import {
   customResourceDefinitionErrors,
   defaultCustomResourceDefinition,
-} from '../../api-machinery/definitions/custom-resource-definition.ts';
-import { kindSchema } from '../../api-machinery/kind-schemas/kind-definitions.ts';
+  kindSchema,
+} from '../../cluster/doors/kinds.ts';
 import { formatFieldErrors } from '../../kube/field-error.ts';
 import type { PersistentVolumeClaim } from '../../kube/objects/core.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/objects/custom-resource-definition.ts';

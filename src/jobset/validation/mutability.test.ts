@@ -5,7 +5,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
-import { ruleTree, violations } from '../../api-machinery/definitions/rule-evaluation.ts';
+import { ruleTree, violations } from '../../cluster/doors/kinds.ts';
 import { formatFieldError } from '../../kube/field-error.ts';
 import type { Condition } from '../../kube/meta.ts';
 import type { JobSpec } from '../../kube/objects/job.ts';

@@ -4,12 +4,12 @@
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { jobSetWith } from '../../../test/fixtures/hub-jobset.ts';
-import { createTokenSigner } from '../../cluster/apiserver/adapters/token-signer.ts';
 import {
+  createTokenSigner,
   issueToken,
   TOKEN_ISSUER,
   type TokenGrant,
-} from '../../cluster/apiserver/identity/service-account-tokens.ts';
+} from '../../cluster/doors/in-memory.ts';
 import { HUB_AUDIENCE } from '../../jobset/names.ts';
 import { signatureKey } from '../../runtime/adapters/tls/json-web-keys.ts';
 import type { Client } from '../../runtime/client/client.ts';

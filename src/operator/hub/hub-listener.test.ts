@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { TestServer } from '../../cluster/apiserver/test-server.fixture.ts';
+import { TestServer } from '../../cluster/doors/in-memory.ts';
 import type { AgentChannel } from '../../jobset/injection/agent-hub.ts';
 import { SECRETS } from '../../kube/objects/core.ts';
 import { failure } from '../../kube/status.ts';

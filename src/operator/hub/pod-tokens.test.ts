@@ -1,13 +1,13 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createTokenSigner } from '../../cluster/apiserver/adapters/token-signer.ts';
 import {
+  createTokenSigner,
   issueToken,
+  TestServer,
   TOKEN_ISSUER,
   type TokenGrant,
   type TokenSigner,
-} from '../../cluster/apiserver/identity/service-account-tokens.ts';
-import { TestServer } from '../../cluster/apiserver/test-server.fixture.ts';
+} from '../../cluster/doors/in-memory.ts';
 import { HUB_AUDIENCE } from '../../jobset/names.ts';
 import { failure } from '../../kube/status.ts';
 import { signatureKey } from '../../runtime/adapters/tls/json-web-keys.ts';

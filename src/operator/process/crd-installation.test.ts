@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { TestServer } from '../../cluster/apiserver/test-server.fixture.ts';
+import { TestServer } from '../../cluster/doors/in-memory.ts';
 import { type ApiStatusError, failure, failureWithoutReason } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { createClient } from '../../runtime/client/http-client.ts';

@@ -1,10 +1,10 @@
 import tls from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
-import { MemoryCollection } from '../../cluster/memory/memory-collection.ts';
 import { PODS } from '../../kube/objects/pod.ts';
 import { createClient } from '../client/http-client.ts';
 import { createInformer } from '../informer/create-informer.ts';
 import { waitFor } from '../informer/wait-for.ts';
+import { MemoryCollection } from '../memory/memory-collection.ts';
 import { SILENT } from '../ports/logger.ts';
 import type { HttpHandler, HttpRequest, Peer } from '../ports/transport.ts';
 import { type HttpServer, type HttpServerOptions, startHttpServer } from './http-server.ts';

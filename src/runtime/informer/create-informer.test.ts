@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MemoryCollection } from '../../cluster/memory/memory-collection.ts';
 import type { KubeObject } from '../../kube/meta.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';
 import { failure, type StatusReason } from '../../kube/status.ts';
 import { createClient } from '../client/http-client.ts';
 import { deepFrozen } from '../memory/deep-frozen.ts';
+import { MemoryCollection } from '../memory/memory-collection.ts';
 import { MemoryLogger } from '../memory/memory-logger.ts';
 import { handlerTransport } from '../memory/memory-transport.ts';
 import { SeededRandom } from '../memory/seeded-random.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { MemoryCollection } from '../../cluster/memory/memory-collection.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';
 import { createClient } from '../client/http-client.ts';
+import { MemoryCollection } from '../memory/memory-collection.ts';
 import { MemoryLogger } from '../memory/memory-logger.ts';
 import { handlerTransport } from '../memory/memory-transport.ts';
 import { SeededRandom } from '../memory/seeded-random.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { MemoryCollection } from '../../cluster/memory/memory-collection.ts';
 import { PODS } from '../../kube/objects/pod.ts';
 import { failure } from '../../kube/status.ts';
 import { createClient } from '../client/http-client.ts';
+import { MemoryCollection } from '../memory/memory-collection.ts';
 import { handlerTransport } from '../memory/memory-transport.ts';
 import { SeededRandom } from '../memory/seeded-random.ts';
 import { VirtualClock } from '../memory/virtual-clock.ts';

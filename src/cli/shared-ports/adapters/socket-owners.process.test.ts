@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { afterEach, expect, test } from 'vitest';
-import { MARKER_VARIABLE } from '../../../cluster/node/container/container-launch.ts';
+import { MARKER_VARIABLE } from '../../../cluster/doors/embedded-kubernetes.ts';
 import { freePorts } from '../../../runtime/adapters/free-ports.ts';
 import { systemRandom } from '../../../runtime/adapters/system-random.ts';
 import { machinePorts } from './socket-owners.ts';

@@ -5,7 +5,7 @@ import {
   createCertificateAuthority,
   issueCertificate,
 } from '../../../runtime/adapters/tls/certificates.ts';
-import { TestServer } from '../test-server.fixture.ts';
+import { TestServer } from '../test-server.ts';
 import { createWebhookTransports } from './webhook-transports.ts';
 
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../kube/json/json-value.ts';
 import { handlerTransport } from '../../../runtime/memory/memory-transport.ts';
 import { createMetrics } from '../../../runtime/metrics.ts';
 import { textOf } from '../custom-resources/printer-columns.ts';
-import { TestServer } from '../test-server.fixture.ts';
+import { TestServer } from '../test-server.ts';
 import type { MoreMetrics } from './metrics-page.ts';
 
 const AGGREGATED =

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../kube/json/json-value.ts';
-import { type TestEvent, TestServer } from '../test-server.fixture.ts';
+import { type TestEvent, TestServer } from '../test-server.ts';
 import { WATCH_QUEUE_LIMIT } from './watch.ts';
 
 const MAPS = '/api/v1/namespaces/default/configmaps';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Transport } from '../../../runtime/ports/transport.ts';
 import { TransportError } from '../../../runtime/ports/transport.ts';
-import { TestServer } from '../test-server.fixture.ts';
+import { TestServer } from '../test-server.ts';
 import {
   CONFIG_MAPS,
   configMap,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../kube/json/json-value.ts';
 import { objectAt } from '../resources/api-object.ts';
-import type { TestServer } from '../test-server.fixture.ts';
+import type { TestServer } from '../test-server.ts';
 import {
   CONFIG_MAPS,
   configMap,

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../../kube/json/json-value.ts';
 import { handlerTransport } from '../../../runtime/memory/memory-transport.ts';
 import type { HttpRequest, HttpResponse, Transport } from '../../../runtime/ports/transport.ts';
-import { TestServer } from '../test-server.fixture.ts';
+import { TestServer } from '../test-server.ts';
 import type { SentRequest } from './admission-request.ts';
 import type { WebhookEndpoint } from './webhook-endpoint.ts';
 

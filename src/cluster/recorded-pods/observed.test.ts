@@ -4,13 +4,13 @@
  * between. It may be quicker, but never slower.
  */
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Controllers, startControllers } from '../../src/cluster/controllers.ts';
-import type { TestNode } from '../../src/cluster/node/test-node.fixture.ts';
-import { JOBS, type JobSpec } from '../../src/kube/objects/job.ts';
-import type { PodSpec } from '../../src/kube/objects/pod.ts';
-import { SeededRandom } from '../../src/runtime/memory/seeded-random.ts';
-import { SILENT } from '../../src/runtime/ports/logger.ts';
-import { jobStatusText } from './job-status-text.ts';
+import { JOBS, type JobSpec } from '../../kube/objects/job.ts';
+import type { PodSpec } from '../../kube/objects/pod.ts';
+import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
+import { SILENT } from '../../runtime/ports/logger.ts';
+import { type Controllers, startControllers } from '../controllers.ts';
+import type { TestNode } from '../node/test-node.fixture.ts';
+import { jobStatusText } from './job-status-text.fixture.ts';
 import {
   firstMissing,
   nodeThatPlays,
@@ -20,7 +20,7 @@ import {
   recordings,
   shownEvents,
   shownStatuses,
-} from './recorded-pod.ts';
+} from './recorded-pod.fixture.ts';
 
 /** How late the recording's own clock may have been. */
 const SLACK_MS = 1_000;

@@ -10,7 +10,7 @@ import type {
   ContainerStatus,
   PodCondition,
   PodStatus,
-} from '../../src/kube/objects/pod.ts';
+} from '../../kube/objects/pod.ts';
 
 export interface StatusText {
   readonly pod: string;

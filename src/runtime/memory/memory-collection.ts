@@ -1,7 +1,7 @@
 /** An API server for one collection, for tests of clients. */
 import type { KubeObject, Stored } from '../../kube/meta.ts';
 import { type ApiStatusError, failure } from '../../kube/status.ts';
-import type { HttpHandler, HttpRequest, HttpResponse } from '../../runtime/ports/transport.ts';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../ports/transport.ts';
 
 /**
  * It lists in pages, watches with history and bookmarks, and fails in the ways that a test asks

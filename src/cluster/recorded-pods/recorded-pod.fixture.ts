@@ -1,16 +1,16 @@
 /**
  * What a real kubelet (1.36.3) did with one Pod, and the same Pod on our node agent, in memory
  * under a virtual clock. Each run of a container lasts as long, and ends in the same way, as in the
- * recording. `recorded/kubelet/` holds the recordings, one file per scenario.
+ * recording. `recorded/` holds the recordings, one file per scenario.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { TestNode, type TestNodeOptions } from '../../src/cluster/node/test-node.fixture.ts';
-import { EVENTS } from '../../src/kube/objects/event.ts';
-import type { Pod, PodSpec } from '../../src/kube/objects/pod.ts';
-import type { FakeProcess, FakeProgram } from '../../src/runtime/memory/memory-process-runner.ts';
-import type { Clock } from '../../src/runtime/ports/clock.ts';
-import { PodStatusReader, type StatusText, withoutPodName } from './pod-status-text.ts';
+import { EVENTS } from '../../kube/objects/event.ts';
+import type { Pod, PodSpec } from '../../kube/objects/pod.ts';
+import type { FakeProcess, FakeProgram } from '../../runtime/memory/memory-process-runner.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import { TestNode, type TestNodeOptions } from '../node/test-node.fixture.ts';
+import { PodStatusReader, type StatusText, withoutPodName } from './pod-status-text.fixture.ts';
 
 /** For each container its runs in order: how long each lasted in milliseconds, and its exit code. */
 export type Runs = Readonly<Record<string, readonly (readonly [lifeMs: number, exit: number])[]>>;
@@ -32,7 +32,7 @@ const START_MS = 100;
 const SIGTERM_CODE = 143;
 const SIGKILL_CODE = 137;
 
-const DIRECTORY = new URL('recorded/kubelet/', import.meta.url);
+const DIRECTORY = new URL('recorded/', import.meta.url);
 
 export function recordings(): readonly string[] {
   return readdirSync(DIRECTORY).map((file) => basename(file, '.json'));

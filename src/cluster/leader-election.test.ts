@@ -1,17 +1,18 @@
+/** Leader election against the embedded API server, which decides who gets the Lease. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { MemoryCluster } from '../../cluster/memory-cluster.fixture.ts';
-import { LEASES, type Lease } from '../../kube/objects/lease.ts';
-import { createClient } from '../client/http-client.ts';
-import { SeededRandom } from '../memory/seeded-random.ts';
-import { sleep } from '../ports/clock.ts';
-import { SILENT } from '../ports/logger.ts';
-import { type HttpRequest, TransportError } from '../ports/transport.ts';
+import { LEASES, type Lease } from '../kube/objects/lease.ts';
+import { createClient } from '../runtime/client/http-client.ts';
 import {
   DEFAULT_LEASE_TIMES,
   type LeaderElection,
   type Leadership,
   startLeaderElection,
-} from './leader-election.ts';
+} from '../runtime/controller/leader-election.ts';
+import { SeededRandom } from '../runtime/memory/seeded-random.ts';
+import { sleep } from '../runtime/ports/clock.ts';
+import { SILENT } from '../runtime/ports/logger.ts';
+import { type HttpRequest, TransportError } from '../runtime/ports/transport.ts';
+import { MemoryCluster } from './memory-cluster.ts';
 
 const AT = { namespace: 'default', name: 'operator' };
 const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = DEFAULT_LEASE_TIMES;

@@ -1,17 +1,15 @@
-/** The embedded cluster in memory, for tests of its controllers. */
+/** The embedded cluster in memory, for tests of controllers. */
 import type { KubeObject, Stored, StringMap } from '../kube/meta.ts';
 import { JOBS, type Job, type JobSpec } from '../kube/objects/job.ts';
 import { LEASES } from '../kube/objects/lease.ts';
 import { NODES, type Node } from '../kube/objects/node.ts';
-import { PODS, type Pod, type PodStatus } from '../kube/objects/pod.ts';
+import { PODS, type Pod } from '../kube/objects/pod.ts';
 import { RESTART_ALL_FEATURE } from '../kube/objects/restart-rule.ts';
 import type { Resource } from '../kube/resource.ts';
 import { isReason } from '../kube/status.ts';
 import { microTimeText, timeText } from '../kube/time.ts';
 import type { Client } from '../runtime/client/client.ts';
 import { createClient } from '../runtime/client/http-client.ts';
-import { createInformer } from '../runtime/informer/create-informer.ts';
-import type { Informer } from '../runtime/informer/informer.ts';
 import { handlerTransport } from '../runtime/memory/memory-transport.ts';
 import { SeededRandom } from '../runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
@@ -22,6 +20,7 @@ import { type ApiServer, createApiServer } from './apiserver/api-server.ts';
 import { type Controllers, startControllers } from './controllers.ts';
 import { MemoryStorage } from './memory/memory-storage.ts';
 import { LEASE_NAMESPACE } from './node/node-registration.ts';
+import { ScriptedNode } from './scripted-node.ts';
 
 /** The API server under a virtual clock, its controllers, and a scripted node. */
 export class MemoryCluster {
@@ -245,118 +244,4 @@ const LIMIT_MS = 120_000;
 
 function isRunning(pod: Pod): boolean {
   return pod.status?.phase === 'Running' && pod.metadata.deletionTimestamp === undefined;
-}
-
-/**
- * Does for all nodes what a kubelet does. Bound Pods run and are ready at once; deleted ones end as
- * Failed after a second, and go.
- */
-class ScriptedNode {
-  /** Nodes that do nothing. */
-  readonly silent = new Set<string>();
-  readonly #client: Client;
-  readonly #clock: VirtualClock;
-  readonly #pods: Informer<Pod>;
-  readonly #probesFail: () => boolean;
-
-  constructor(
-    client: Client,
-    clock: VirtualClock,
-    random: SeededRandom,
-    probesFail: () => boolean,
-  ) {
-    this.#probesFail = probesFail;
-    this.#client = client;
-    this.#clock = clock;
-    this.#pods = createInformer<Pod>({ client, resource: PODS, clock, random, logger: SILENT });
-    const see = (pod: Stored<Pod>): void => {
-      const { nodeName } = pod.spec;
-      if (nodeName === undefined || this.silent.has(nodeName)) return;
-      if (pod.metadata.deletionTimestamp !== undefined) {
-        clock.setTimer(STOP_MS, () => void this.#end(pod));
-      } else if (pod.status?.phase === 'Pending') void this.#run(pod);
-    };
-    this.#pods.subscribe({
-      added: see,
-      updated: (pod, old) => {
-        const isNews =
-          pod.spec.nodeName !== old.spec.nodeName ||
-          pod.metadata.deletionTimestamp !== old.metadata.deletionTimestamp;
-        if (isNews) see(pod);
-      },
-    });
-  }
-
-  async finish(pod: Stored<Pod>, exitCode: number): Promise<void> {
-    const finishedAt = timeText(this.#clock.now());
-    await this.#write(pod, {
-      phase: exitCode === 0 ? 'Succeeded' : 'Failed',
-      conditions: [{ type: 'Ready', status: 'False' }],
-      containerStatuses: [statusOf(pod, { terminated: { exitCode, finishedAt } })],
-    });
-  }
-
-  stop(): Promise<void> {
-    return this.#pods.stop();
-  }
-
-  async #run(pod: Stored<Pod>): Promise<void> {
-    const running = { running: { startedAt: timeText(this.#clock.now()) } };
-    const sidecar = pod.spec.initContainers?.find(({ startupProbe }) => startupProbe !== undefined);
-    if (sidecar !== undefined && this.#probesFail()) {
-      await this.#write(pod, {
-        phase: 'Pending',
-        conditions: [{ type: 'Ready', status: 'False' }],
-        initContainerStatuses: [{ ...statusOf(pod, running), name: sidecar.name, started: false }],
-      });
-      return;
-    }
-    await this.#write(pod, {
-      phase: 'Running',
-      conditions: [{ type: 'Ready', status: 'True' }],
-      containerStatuses: [statusOf(pod, running)],
-    });
-  }
-
-  async #end(pod: Stored<Pod>): Promise<void> {
-    const { name, namespace = '', uid } = pod.metadata;
-    if (pod.status?.phase === 'Running') await this.finish(pod, 137);
-    const options = { gracePeriodSeconds: 0, preconditions: { uid } };
-    await this.#client.delete(PODS, { namespace, name }, options).catch(ignoreGone);
-  }
-
-  async #write(pod: Stored<Pod>, status: PodStatus): Promise<void> {
-    const { name, namespace = '', uid } = pod.metadata;
-    const patch = { metadata: { uid }, status };
-    const write = this.#client.patch(
-      PODS,
-      { namespace, name },
-      { type: 'merge', patch },
-      { subresource: 'status' },
-    );
-    await write.catch(ignoreGone);
-  }
-}
-
-const STOP_MS = 1000;
-
-function statusOf(
-  { spec }: Pod,
-  state: {
-    running?: { startedAt: string };
-    terminated?: { exitCode: number; finishedAt: string };
-  },
-) {
-  const name = spec.containers[0]?.name ?? '';
-  return { name, ready: false, restartCount: 0, image: '', imageID: '', state };
-}
-
-function ignoreGone(error: unknown): void {
-  if (!isReason(error, 'NotFound', 'Conflict')) throw error;
-}
-
-/** Creates an object of any kind in namespace `default`. */
-export function objectOf(of: Resource, name: string, more: object = {}): KubeObject {
-  const apiVersion = of.group === '' ? of.version : `${of.group}/${of.version}`;
-  return { apiVersion, kind: of.kind, metadata: { name, namespace: 'default' }, ...more };
 }

@@ -1,4 +1,4 @@
-import type { JobStatus } from '../../src/kube/objects/job.ts';
+import type { JobStatus } from '../../kube/objects/job.ts';
 
 /** A Job's status in one line, without times and names of Pods. */
 export function jobStatusText(status: JobStatus | undefined): string {

@@ -4,10 +4,10 @@
  * long to wait.
  */
 import { afterEach, describe, expect, it } from 'vitest';
-import type { BackoffSettings } from '../../src/cluster/node/backoff.ts';
-import type { TestNode } from '../../src/cluster/node/test-node.fixture.ts';
-import type { Container, ContainerRestartRule, Pod, PodSpec } from '../../src/kube/objects/pod.ts';
-import { nodeThatPlays, readRecording } from './recorded-pod.ts';
+import type { Container, ContainerRestartRule, Pod, PodSpec } from '../../kube/objects/pod.ts';
+import type { BackoffSettings } from '../node/backoff.ts';
+import type { TestNode } from '../node/test-node.fixture.ts';
+import { nodeThatPlays, readRecording } from './recorded-pod.fixture.ts';
 
 const RESTART_ALL: readonly ContainerRestartRule[] = [
   { action: 'RestartAllContainers', exitCodes: { operator: 'NotIn', values: [0] } },

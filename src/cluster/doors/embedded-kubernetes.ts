@@ -1,0 +1,20 @@
+/**
+ * The main door of the embedded Kubernetes: a whole cluster on this machine, or nodes of this machine
+ * that join another cluster. Code outside of `cluster/` and `api-machinery/` imports only the files of
+ * this folder. Each of them exports only what somebody imports.
+ */
+export {
+  ADMINISTRATORS,
+  type EmbeddedClusterOptions,
+  startEmbeddedCluster,
+} from '../embedded-cluster.ts';
+export { joinNodes } from '../joined-nodes.ts';
+export type { LocalNodesOptions, NodeDescription } from '../local-nodes.ts';
+export { type BackoffSettings, isRestartPeriod } from '../node/backoff.ts';
+export { MARKER_VARIABLE } from '../node/container/container-launch.ts';
+export { HOST_ROOT } from '../node/namespaces/root-plan.ts';
+export {
+  DEFAULT_POD_NAMESPACES,
+  POD_NAMESPACES_MODES,
+  type PodNamespacesMode,
+} from '../node/ports/pod-namespaces.ts';
