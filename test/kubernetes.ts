@@ -79,6 +79,7 @@ export const EMBEDDED_ONLY: Readonly<Record<string, string>> = {
   'integration/operator-stages.test.ts': VIRTUAL_TIME,
   'integration/operator-strategies.test.ts': VIRTUAL_TIME,
   'integration/outside-the-group.test.ts': VIRTUAL_TIME,
+  'integration/own-controller.test.ts': VIRTUAL_TIME,
   'integration/reconciliation.test.ts': VIRTUAL_TIME,
   'integration/repeated-actions.test.ts': VIRTUAL_TIME,
   'integration/run-metrics.test.ts': VIRTUAL_TIME,
