@@ -67,6 +67,17 @@ it('asks the agent of a member that runs, over a forwarded port', async () => {
   expect(paths).toEqual(['/api/v1/namespaces/team/pods/train-w-0-0/portforward']);
 });
 
+it('does not ask, nor wait for the hub, while no agent runs', async () => {
+  const state = { waiting: { reason: 'ErrImagePull' } };
+  const status = {
+    phase: 'Pending' as const,
+    containerStatuses: [{ name: 'main', ready: false, restartCount: 0, state } as never],
+  };
+  const { asked, paths } = await ask([], [pod('train-w-0-0', { status })]);
+  expect(asked).toEqual({ reports: undefined });
+  expect(paths).toEqual([]);
+});
+
 it('asks another member where the agent of the first has no page', async () => {
   const none = 'HTTP/1.1 404 Not Found\r\n\r\nnothing here\n';
   const { asked } = await ask(

@@ -36,7 +36,9 @@ export class HubReader<Report> {
     signal: AbortSignal,
   ): Promise<Asked<Report>> {
     const members = pods.filter((pod) => isLive(pod) && hubUrlOf(pod) !== undefined);
-    const [first] = members;
+    const candidates = this.#candidates(members);
+    const [first] = candidates;
+    // Without an agent that runs, as while no image is found, the hub has nothing new to tell.
     if (first === undefined) return { reports: undefined };
     const problems: string[] = [];
     let isBusy = false;
@@ -55,7 +57,6 @@ export class HubReader<Report> {
         return undefined;
       }
     };
-    const candidates = this.#candidates(members);
     for (let pod = candidates.shift(); pod !== undefined; pod = candidates.shift()) {
       const speaker = pod;
       const reports = await attempt(`through Pod ${pod.metadata.name}`, (within) =>
@@ -102,7 +103,7 @@ const MEMBERS: HubPage<MemberReport> = {
 export type HubRoute = Pick<ClientConnection, 'client' | 'transport' | 'credentials'>;
 
 export type Asked<Report = MemberReport> =
-  /** Without reports if no member uses a hub. */
+  /** Without reports if no member uses a hub, or no agent runs. */
   | { readonly reports: readonly Report[] | undefined }
   /** As a sentence. */
   | { readonly problem: string };
