@@ -91,7 +91,7 @@ test('counts each Pod exactly once, under any crash and any stale cache', () => 
     fc.property(
       fc.array(outcome, { minLength: 6, maxLength: 6 }),
       fc.boolean(),
-      fc.array(action, { maxLength: 60 }),
+      fc.array(action, { maxLength: 60, size: 'max' }),
       (outcomes, isIndexed, actions) => {
         const world = new World(outcomes, isIndexed);
         let counted = 0;

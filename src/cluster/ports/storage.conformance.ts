@@ -92,7 +92,7 @@ export function storageConformance(name: string, make: () => Promise<Storage>): 
         guess: fc.constantFrom('right', 'wrong'),
       });
       await fc.assert(
-        fc.asyncProperty(fc.array(call, { maxLength: 40 }), async (calls) => {
+        fc.asyncProperty(fc.array(call, { maxLength: 40, size: 'max' }), async (calls) => {
           const storage = await make();
           const model = new Map<string, number>();
           let revision = 0;

@@ -20,6 +20,6 @@ const SHAPES: readonly Shape[] = [
 
 test.each(SHAPES)(
   'holds the properties of the protocol for %o',
-  (shape) => expectProtocolHolds(shape, { runs: 150, stepsPerFault: 6 }),
+  (shape) => expectProtocolHolds(shape, { runs: 90, stepsPerFault: 6 }),
   SHAPE_TIMEOUT_MS,
 );

@@ -41,6 +41,6 @@ const SHAPES: readonly Shape[] = [
 
 test.each(SHAPES)(
   'holds the properties of the protocol for %o',
-  (shape) => expectProtocolHolds(shape, { runs: 100, stepsPerFault: 8 }),
+  (shape) => expectProtocolHolds(shape, { runs: 60, stepsPerFault: 8 }),
   SHAPE_TIMEOUT_MS,
 );

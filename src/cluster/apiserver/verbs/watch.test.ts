@@ -243,7 +243,7 @@ describe('a client that lists and then watches', () => {
   it('knows exactly what is there, with any selector and over any reconnects', async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(STEP, { maxLength: 40 }),
+        fc.array(STEP, { maxLength: 40, size: 'max' }),
         fc.constantFrom('', '&labelSelector=app%3Dx', '&fieldSelector=metadata.name%3Da'),
         fc.nat(40),
         async (steps, selector, listAt) => {

@@ -29,13 +29,13 @@ describe('frames', () => {
       type: fc.constant('data' as const),
       stream: fc.integer({ min: 1, max: 0x7fff_ffff }),
       isLast: fc.boolean(),
-      bytes: fc.uint8Array({ maxLength: 50 }),
+      bytes: fc.uint8Array({ maxLength: 50, size: 'max' }),
     });
     const control = fc.record({
       type: fc.constant('control' as const),
       kind: fc.integer({ min: 1, max: 9 }),
       flags: fc.integer({ min: 0, max: 255 }),
-      payload: fc.uint8Array({ maxLength: 50 }),
+      payload: fc.uint8Array({ maxLength: 50, size: 'max' }),
     });
     fc.assert(
       fc.property(
