@@ -47,7 +47,7 @@ it('a package is known by the path of its files', () => {
 });
 
 it('licences stand below the names of their packages', async () => {
-  const text = await licensesOf(['node_modules/htm', 'node_modules/preact']);
-  expect(text).toMatch(/^htm\n\n\s*Apache License/);
-  expect(text).toMatch(/\n-+\n\npreact\n\nThe MIT License/);
+  const text = await licensesOf(['node_modules/preact', 'node_modules/uplot']);
+  expect(text).toMatch(/^preact\n\nThe MIT License/);
+  expect(text).toMatch(/\n-+\n\nuplot\n\nThe MIT License/);
 });

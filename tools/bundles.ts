@@ -59,8 +59,10 @@ export const DASHBOARD_BUNDLE = {
   sourcemap: false,
   minify: true,
   legalComments: 'inline',
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
   entryPoints: {
-    page: 'src/dashboard/page/main.ts',
+    page: 'src/dashboard/page/main.tsx',
     style: 'src/dashboard/page/style.css',
     index: 'src/dashboard/page/index.html',
     icon: 'src/dashboard/page/icon.svg',

@@ -25,7 +25,7 @@ interface Source {
 function sources(): readonly Source[] {
   return FOLDERS.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((path) => path.endsWith('.ts') && !path.endsWith('.generated.ts'))
+      .filter((path) => /\.tsx?$/.test(path) && !path.endsWith('.generated.ts'))
       .map((path) => join(folder, path)),
   ).map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
 }

@@ -183,7 +183,7 @@ function sources(
         join(folder, path),
       ),
     )
-    .filter((path) => path.endsWith('.ts'))
+    .filter((path) => /\.tsx?$/.test(path))
     .filter((path) => !left.test(path))
     .map((path) => {
       const text = readFileSync(join(SRC, path), 'utf8');
@@ -196,7 +196,7 @@ function sources(
 function isShell(source: Source): boolean {
   return (
     source.path.includes('adapters/') ||
-    source.path.endsWith('main.ts') ||
+    /main\.tsx?$/.test(source.path) ||
     source.folder === 'cli' ||
     source.folder === 'bench'
   );
@@ -358,14 +358,14 @@ describe('layers', () => {
     const wrong = all
       .filter(({ text }) => text.split('\n').length <= MIN_LINES_OF_A_FILE)
       // A port, an adapter and a step of a plan are seams, however small; an entry point has no user.
-      .filter(({ path }) => !/(^|\/)(ports|adapters|plan)\/|main\.ts$/.test(path))
+      .filter(({ path }) => !/(^|\/)(ports|adapters|plan)\/|main\.tsx?$/.test(path))
       .filter(({ path }) => users.get(path) === 1)
       .map(({ path }) => path);
     expect(wrong).toEqual([]);
   });
 
   it('names no file after nothing in particular', () => {
-    const vague = /(^|\/)(utils?|helpers?|common|misc|types|shared|lib)(\.ts|\/)/;
+    const vague = /(^|\/)(utils?|helpers?|common|misc|types|shared|lib)(\.tsx?|\/)/;
     expect(all.map((source) => source.path).filter((path) => vague.test(path))).toEqual([]);
   });
 });

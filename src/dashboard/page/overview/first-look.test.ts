@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { OverviewRow } from '../../../jobset/view/overview.ts';
-import { nextStep } from './first-look.ts';
+import { nextStep } from './first-look.tsx';
 
 const ROW = { name: 'mnist', restarts: 0, finishedMs: null } as OverviewRow;
 

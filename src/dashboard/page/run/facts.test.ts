@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JobSetView, MemberView } from '../../../jobset/view/status-view.ts';
-import { factsOf } from './facts.ts';
+import { factsOf } from './facts.tsx';
 
 const GOODPUT: NonNullable<JobSetView['goodput']> = {
   elapsedMs: 10_000,

@@ -2,7 +2,7 @@
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { after, now } from '../adapters/browser.ts';
-import { onTick } from '../elements/age.ts';
+import { onTick } from '../elements/age.tsx';
 import { addressOf, type Route } from '../route.ts';
 import type { RunLook } from './look.ts';
 

@@ -1,0 +1,78 @@
+/** The keys of the page, and the dialog that lists them. */
+import type { VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { keep, kept } from '../adapters/browser.ts';
+import { Dialog } from '../elements/dialog.tsx';
+
+const KEYS: readonly (readonly [key: string, meaning: string])[] = [
+  ['/', 'Go to the filter'],
+  ['↓ ↑', 'From row to row'],
+  ['Enter', 'Open what has the focus'],
+  ['Esc', 'Close a dialog, or empty the filter'],
+  ['g', 'All JobSets'],
+  ['?', 'These keys'],
+];
+
+/** Who dictates to the browser may switch off what a single letter does. */
+const OFF_KEPT_AS = 'lockstep-keys-off';
+
+/** Calls back for a key that is pressed alone, while nothing takes text and no dialog is open. */
+export function useKey(key: string, callback: () => void): void {
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      if (event.key !== key || event.ctrlKey || event.metaKey || event.altKey) return;
+      const { target } = event;
+      const takesText =
+        target instanceof HTMLElement && target.closest('input, select, textarea, dialog') !== null;
+      if (takesText || document.querySelector('dialog[open]') !== null) return;
+      if (kept(OFF_KEPT_AS) !== null) return;
+      event.preventDefault();
+      callback();
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, [key, callback]);
+}
+
+export function KeysButton(): VNode {
+  const [isOpen, open] = useState(false);
+  const [isOff, switchOff] = useState(() => kept(OFF_KEPT_AS) !== null);
+  const show = (): void => open(true);
+  const change = ({ currentTarget }: { readonly currentTarget: HTMLInputElement }): void => {
+    keep(OFF_KEPT_AS, currentTarget.checked ? null : 'off');
+    switchOff(!currentTarget.checked);
+  };
+  useKey('?', show);
+  useKey('g', toOverview);
+  return (
+    <>
+      <button type="button" class="button is-plain" title="Keys (?)" onClick={show}>
+        <span aria-hidden="true">?</span>
+        <span class="visually-hidden">Keys</span>
+      </button>
+      {isOpen && (
+        <Dialog title="Keys" onClose={() => open(false)}>
+          <dl class="keys">
+            {KEYS.map(([key, meaning]) => (
+              <>
+                <dt key={key}>
+                  {key.split(' ').map((one) => (
+                    <kbd key={one}>{one}</kbd>
+                  ))}
+                </dt>
+                <dd>{meaning}</dd>
+              </>
+            ))}
+          </dl>
+          <label class="keys-switch">
+            <input type="checkbox" checked={!isOff} onChange={change} /> Use these keys
+          </label>
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+function toOverview(): void {
+  location.hash = '#/';
+}

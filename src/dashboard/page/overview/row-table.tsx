@@ -1,0 +1,104 @@
+/** The list of JobSets as a table, and as cards where there is little room. */
+import type { VNode } from 'preact';
+import type { OverviewRow } from '../../../jobset/view/overview.ts';
+import { COLUMNS, type Column, type Query, sortedBy } from './query.ts';
+import { RowLine } from './row-line.tsx';
+
+const TITLES: Readonly<Record<Column, string>> = {
+  namespace: 'Namespace',
+  name: 'Name',
+  state: 'State',
+  epoch: 'Epoch',
+  ready: 'Ready',
+  restarts: 'Restarts',
+  goodput: 'Goodput',
+  failure: 'Last failure',
+  age: 'Age',
+};
+
+const NUMBERS: readonly Column[] = ['epoch', 'ready', 'restarts', 'goodput', 'age'];
+
+export interface RowTableProps {
+  readonly rows: readonly OverviewRow[];
+  readonly query: Query;
+  readonly onQuery: (query: Query) => void;
+}
+
+export function RowTable({ rows, query, onQuery }: RowTableProps): VNode {
+  return (
+    <table class="jobsets card" role="table" onKeyDown={moveAmongRows}>
+      <caption class="visually-hidden">JobSets</caption>
+      <thead role="rowgroup">
+        <tr role="row">
+          {COLUMNS.map((column) => (
+            <ColumnHead key={column} {...{ column, query, onQuery }} />
+          ))}
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        {rows.map((row) => (
+          <RowLine key={row.uid} row={row} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** For cards, which have no heads of columns. */
+export function SortField({ query, onQuery }: Omit<RowTableProps, 'rows'>): VNode {
+  const choose = ({ currentTarget }: { readonly currentTarget: HTMLSelectElement }): void => {
+    const [sort = '', order] = currentTarget.value.split(' ');
+    const column = COLUMNS.find((each) => each === sort);
+    if (column !== undefined) onQuery({ ...query, sort: column, isDescending: order === 'down' });
+  };
+  const value = `${query.sort} ${query.isDescending ? 'down' : 'up'}`;
+  return (
+    <label class="field jobsets-sort">
+      Sort by
+      <select class="input" value={value} onChange={choose}>
+        {COLUMNS.flatMap((column) => [
+          <option value={`${column} up`}>{TITLES[column]} ↑</option>,
+          <option value={`${column} down`}>{TITLES[column]} ↓</option>,
+        ])}
+      </select>
+    </label>
+  );
+}
+
+interface ColumnHeadProps extends Omit<RowTableProps, 'rows'> {
+  readonly column: Column;
+}
+
+function ColumnHead({ column, query, onQuery }: ColumnHeadProps): VNode {
+  const isSorted = query.sort === column;
+  const order = isSorted ? (query.isDescending ? 'descending' : 'ascending') : 'none';
+  const mark = isSorted ? (query.isDescending ? '↓' : '↑') : '';
+  return (
+    <th
+      role="columnheader"
+      scope="col"
+      class={NUMBERS.includes(column) ? 'number' : ''}
+      aria-sort={order}
+    >
+      <button type="button" onClick={() => onQuery(sortedBy(query, column))}>
+        {TITLES[column]}
+        <span class="sort-mark" aria-hidden="true">
+          {mark}
+        </span>
+      </button>
+    </th>
+  );
+}
+
+/** The arrow keys go from row to row, by the links that open them. */
+function moveAmongRows(event: KeyboardEvent): void {
+  const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
+  const { target, currentTarget } = event;
+  if (step === 0 || !(currentTarget instanceof HTMLElement)) return;
+  const links = [...currentTarget.querySelectorAll<HTMLElement>('.row-name a')];
+  const from = target instanceof HTMLElement ? links.indexOf(target) : -1;
+  const to = links[from + step];
+  if (from < 0 || to === undefined) return;
+  event.preventDefault();
+  to.focus();
+}

@@ -1,0 +1,88 @@
+/** Conditions and Events in one list, the newest first. */
+import type { VNode } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import type { DatedCondition, EventView } from '../../../messages/run.ts';
+import { Age } from '../../elements/age.tsx';
+import { shown } from '../../elements/shown-text.ts';
+import { FILTERS, type HappeningFilter, happeningsOf, isShown } from './happenings.ts';
+
+export interface HappeningsProps {
+  readonly conditions: readonly DatedCondition[];
+  readonly events: readonly EventView[];
+}
+
+const FIRST_SHOWN = 30;
+
+export function Happenings({ conditions, events }: HappeningsProps): VNode {
+  const [filter, choose] = useState<HappeningFilter>('All');
+  const [text, seek] = useState('');
+  const [limit, extend] = useState(FIRST_SHOWN);
+  const all = useMemo(() => happeningsOf(conditions, events), [conditions, events]);
+  const found = all.filter((each) => isShown(filter, text, each));
+  return (
+    <section class="card happenings" aria-labelledby="happenings-title">
+      <div class="part-head">
+        <h2 id="happenings-title">What happened</h2>
+        <p class="quiet">
+          conditions, and Events of the JobSet, its Jobs and its Pods; the newest first
+        </p>
+        <div class="part-tools" role="group" aria-label="Which of them">
+          {FILTERS.map((each) => (
+            <button
+              key={each}
+              type="button"
+              class={`button ${each === filter ? 'is-on' : ''}`}
+              aria-pressed={each === filter}
+              onClick={() => choose(each)}
+            >
+              {each}
+            </button>
+          ))}
+          <input
+            class="input"
+            type="search"
+            placeholder="Text"
+            aria-label="Filter by text"
+            value={text}
+            onInput={({ target }: Event) =>
+              seek(target instanceof HTMLInputElement ? target.value : '')
+            }
+          />
+        </div>
+      </div>
+      <ol class="happening-list">
+        {found
+          .slice(0, limit)
+          .map(({ key, timeMs, kind, isWarning, isFinal, title, about, message, count }) => (
+            <li key={key} class={isFinal ? 'is-warning is-final' : isWarning ? 'is-warning' : ''}>
+              <span class="happening-age quiet">
+                <Age sinceMs={timeMs} />
+              </span>
+              <span class="happening-kind quiet">
+                {isWarning ? '⚠ ' : ''}
+                {kind}
+              </span>
+              <span class="happening-text">
+                <b>{shown(title, 200)}</b>
+                {count > 1 ? <span class="badge">×{count}</span> : ''}{' '}
+                {about !== '' && <span class="quiet">{shown(about, 300)}:</span>}
+                {shown(message, 600)}
+              </span>
+            </li>
+          ))}
+      </ol>
+      {found.length === 0 && (
+        <p class="part-empty">
+          {all.length === 0
+            ? 'Nothing was told yet. Kubernetes forgets Events after an hour.'
+            : 'Nothing matches.'}
+        </p>
+      )}
+      {found.length > limit && (
+        <button type="button" class="button" onClick={() => extend(limit * 4)}>
+          {found.length - limit} older ones
+        </button>
+      )}
+    </section>
+  );
+}

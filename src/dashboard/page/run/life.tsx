@@ -1,0 +1,119 @@
+/** The life of a run: how it does, where its time went, who failed, what its members do. */
+import type { VNode } from 'preact';
+import { useMemo } from 'preact/hooks';
+import type { ReportedRestart } from '../../../jobset/view/reported-restarts.ts';
+import { isFinalFailure } from '../../../jobset/view/restart-words.ts';
+import type { DatedCondition, RunState, RunView } from '../../messages/run.ts';
+import { Facts } from './facts.tsx';
+import { useNow } from './follow.ts';
+import { Happenings } from './happenings/list.tsx';
+import type { RunLook } from './look.ts';
+import { Members } from './members/members.tsx';
+import { Plot } from './plot/plot.tsx';
+import { Restart } from './restart/restart.tsx';
+import { culpritOf } from './restart/words.ts';
+import { grownTo, lifeOf } from './timeline/bars.ts';
+import type { DatedRestart } from './timeline/restart-table.tsx';
+import { Timeline } from './timeline/timeline.tsx';
+
+export interface LifeProps {
+  readonly run: RunView;
+  readonly state: RunState;
+  readonly look: RunLook;
+  readonly change: (change: Partial<RunLook>) => void;
+  /** Since when the server has not answered; null: it does. */
+  readonly lostSinceMs: number | null;
+  /** It answers, but not with this. */
+  readonly isRefused: boolean;
+}
+
+export function Life({ run, state, look, change, lostSinceMs, isRefused }: LifeProps): VNode {
+  const { jobSet, createdMs, atMs } = run;
+  const isOver = jobSet.state === 'Completed' || jobSet.state === 'Failed';
+  const nowMs = useNow(state.isGone ? atMs : lostSinceMs);
+  const segments = useMemo(
+    () => (isOver || state.isGone ? run.segments : grownTo(run.segments, nowMs)),
+    [run, isOver, state.isGone, nowMs],
+  );
+  const life = lifeOf(createdMs, segments, nowMs);
+  const restarts = useMemo(() => datedRestarts(run), [run]);
+  const restartsMs = useMemo(() => restarts.map((each) => each.atMs), [restarts]);
+  const choose = (restart: number): void => change({ restart });
+  const showPod = (member: string | null): void => change({ member });
+  // Without a choice, the newest restart is open.
+  const found = restarts.findIndex(({ record }) => record.epoch === look.restart);
+  const at = found < 0 ? restarts.length - 1 : found;
+  const open = restarts[at];
+  const toggle = (by: number): (() => void) | null => {
+    const other = restarts[at + by];
+    return other === undefined ? null : () => choose(other.record.epoch);
+  };
+  const showMember = (name: string): void => {
+    showPod(name);
+    document.getElementById('members-title')?.scrollIntoView({ block: 'start' });
+  };
+  const culprit = open === undefined ? null : culpritOf(open.record);
+  return (
+    <div class="life">
+      {state.isGone && (
+        <p class="notice is-bad" role="status">
+          <b>This JobSet was deleted.</b> Below is what was last known of it.
+        </p>
+      )}
+      {lostSinceMs !== null && !state.isGone && (
+        <p class="notice" role="status">
+          <b>Not up to date.</b> The server {isRefused ? 'refuses' : 'does not answer'}; the clock
+          stands still since then.
+        </p>
+      )}
+      <Facts {...{ jobSet, nowMs, members: state.members }} sinceMs={Math.max(0, nowMs - atMs)} />
+      <Timeline
+        key={segments.length > 0}
+        {...{ segments, life, restarts }}
+        window={look.window}
+        show={(window: RunLook['window']) => change({ window })}
+        selected={open?.record.epoch ?? null}
+        select={choose}
+      />
+      {open !== undefined && (
+        <Restart
+          {...{ segments, nowMs, showMember, record: open.record, cost: open.cost }}
+          isNewest={at === restarts.length - 1}
+          isFinal={open.isFinal}
+          backoffEndMs={jobSet.announced >= jobSet.size ? jobSet.backoffEndMs : null}
+          older={toggle(-1)}
+          newer={toggle(1)}
+        />
+      )}
+      <Members
+        {...{ jobSet, nowMs, members: state.members }}
+        selected={look.member}
+        select={showPod}
+        culprit={culprit?.pod ?? null}
+      />
+      <Plot
+        samples={state.samples}
+        hasSteps={jobSet.progress?.highestStep !== undefined}
+        restartsMs={restartsMs}
+      />
+      <Happenings conditions={run.conditions} events={state.events} />
+    </div>
+  );
+}
+
+function isEndOf(record: ReportedRestart, { type, status, timeMs }: DatedCondition): boolean {
+  return type === 'Failed' && status === 'True' && isFinalFailure(record, timeMs);
+}
+
+/** The oldest first. */
+function datedRestarts({ jobSet, costs, conditions }: RunView): readonly DatedRestart[] {
+  return jobSet.restartHistory
+    .map((record) => ({
+      record,
+      atMs: Date.parse(record.time),
+      cost: costs.find(({ epoch }) => epoch === record.epoch),
+      isFinal: conditions.some((each) => isEndOf(record, each)),
+    }))
+    .filter(({ atMs }) => Number.isFinite(atMs))
+    .toSorted((a, b) => a.atMs - b.atMs);
+}

@@ -1,0 +1,299 @@
+/** The members of a group: a grid of all, a filter, and one of them in full. */
+import type { VNode } from 'preact';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { memberState } from '../../../../jobset/view/member-state.ts';
+import type { JobSetView } from '../../../../jobset/view/status-view.ts';
+import type { RunMember } from '../../../messages/run.ts';
+import { shown } from '../../elements/shown-text.ts';
+import { colorsOf, useThemeVersion } from '../follow.ts';
+import { counted } from '../words.ts';
+import { type Filter, KINDS, type Kind, matches, NO_FILTER } from './filter.ts';
+import { Grid } from './grid.tsx';
+import { inOrder } from './layout.ts';
+import { Member } from './member.tsx';
+import { drawShape } from './paint.ts';
+import { COLORINGS, type Coloring, LOOKS, type Look, lookOf, STATES, silenceOf } from './states.ts';
+import { memberName, silenceText } from './words.ts';
+
+export interface MembersProps {
+  readonly jobSet: JobSetView;
+  /** By name of the Pod. */
+  readonly members: ReadonlyMap<string, RunMember>;
+  readonly nowMs: number;
+  readonly selected: string | null;
+  /** Null: none. */
+  readonly select: (pod: string | null) => void;
+  /** The Pod of the likeliest suspect of the restart that is open. */
+  readonly culprit: string | null;
+}
+
+const COLORED_BY: Readonly<Record<Coloring, string>> = {
+  State: 'state',
+  Step: 'steps behind',
+  Silence: 'silence',
+  Epoch: 'epoch',
+};
+
+const KIND_WORDS: Readonly<Record<Kind, string>> = {
+  All: 'all',
+  Behind: 'behind',
+  NotReady: 'not ready',
+  Straggler: 'stragglers',
+};
+
+/** So few members are told in a table as well. */
+const MAX_ROWS = 20;
+
+export function Members({
+  jobSet,
+  members,
+  nowMs,
+  selected,
+  select,
+  culprit,
+}: MembersProps): VNode {
+  const { namespace, name } = jobSet;
+  const [coloring, colorBy] = useState<Coloring>('State');
+  const [filter, look] = useState<Filter>(NO_FILTER);
+  const pods = useMemo(() => podsOf(members), [members]);
+  const order = useMemo(() => inOrder(members.values()).map(({ pod }) => pod), [pods]);
+  const ordered = useMemo(() => order.flatMap((pod) => members.get(pod) ?? []), [order, members]);
+  const silentMs = (member: RunMember): number | null => silenceOf(member, nowMs);
+  const drawn = useMemo(() => {
+    const isLeftOut = new Uint8Array(ordered.length);
+    const cells = new Uint8Array(ordered.length);
+    const counts = new Map<number, number>();
+    for (const [i, member] of ordered.entries()) {
+      const cell = lookOf(coloring, member, jobSet, silentMs(member));
+      cells[i] = cell;
+      counts.set(cell, (counts.get(cell) ?? 0) + 1);
+      isLeftOut[i] = matches(filter, member, jobSet) ? 0 : 1;
+    }
+    return { cells, isLeftOut, counts };
+  }, [ordered, coloring, filter, jobSet, coloring === 'Silence' ? nowMs : 0]);
+  const found = useMemo(() => ordered.filter((_, i) => drawn.isLeftOut[i] === 0), [ordered, drawn]);
+  const missing = jobSet.size - members.size;
+  const open = selected === null ? undefined : members.get(selected);
+  return (
+    <section class="card members" aria-labelledby="members-title">
+      <div class="part-head">
+        <h2 id="members-title">Members</h2>
+        <p class="quiet">
+          {members.size === jobSet.size
+            ? counted(jobSet.size, 'member')
+            : `${members.size.toLocaleString('en')} of ${counted(jobSet.size, 'member')} have a Pod`}
+        </p>
+        <div class="part-tools" hidden={members.size === 0}>
+          <label class="inline-field">
+            Coloured by
+            <select class="input" onChange={(event: Event) => colorBy(chosen(event, COLORINGS))}>
+              {COLORINGS.map((each) => (
+                <option key={each} value={each} selected={each === coloring}>
+                  {COLORED_BY[each]}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label class="inline-field">
+            Show
+            <select
+              class="input"
+              onChange={(event: Event) => look({ ...filter, kind: chosen(event, KINDS) })}
+            >
+              {KINDS.map((each) => (
+                <option key={each} value={each} selected={each === filter.kind}>
+                  {KIND_WORDS[each]}
+                </option>
+              ))}
+            </select>
+          </label>
+          <input
+            class="input"
+            type="search"
+            placeholder="Pod, node, index"
+            aria-label="Filter members by text"
+            value={filter.text}
+            onInput={(event: Event) => look({ ...filter, text: textOf(event) })}
+          />
+        </div>
+      </div>
+      {members.size === 0 ? (
+        <p class="part-empty">{emptyText(jobSet)}</p>
+      ) : (
+        <>
+          <MemberLegend
+            looks={LOOKS[coloring]}
+            counts={drawn.counts}
+            hasCulprit={culprit !== null && members.has(culprit)}
+          />
+          <div class={`members-parts ${open === undefined ? '' : 'has-member'}`}>
+            <div class="members-all">
+              <Grid
+                {...{
+                  order,
+                  members: ordered,
+                  looks: LOOKS[coloring],
+                  silentMs,
+                  selected,
+                  culprit,
+                  select,
+                }}
+                cells={drawn.cells}
+                isLeftOut={drawn.isLeftOut}
+              />
+              <p class="quiet" role="status">
+                {found.length < ordered.length
+                  ? `${found.length.toLocaleString('en')} of ${counted(ordered.length, 'member')} ${found.length === 1 ? 'matches' : 'match'}.`
+                  : ''}
+                {missing > 0 && (jobSet.state === 'AtBarrier' || jobSet.state === 'Running')
+                  ? ` ${counted(missing, 'Pod')} ${missing === 1 ? 'is' : 'are'} not there: the Events below may say why.`
+                  : ''}
+              </p>
+              {found.length > 0 && found.length <= MAX_ROWS && (
+                <Rows {...{ found, jobSet, silentMs, selected, select }} />
+              )}
+            </div>
+            {open !== undefined && (
+              <Member
+                {...{ namespace, name, member: open }}
+                state={memberState(open, jobSet)}
+                nowMs={nowMs}
+                close={() => select(null)}
+              />
+            )}
+          </div>
+        </>
+      )}
+      {selected !== null && open === undefined && (
+        <p class="quiet" role="status">
+          Pod {shown(selected, 253)} is gone.{' '}
+          <button type="button" class="link" onClick={() => select(null)}>
+            Close
+          </button>
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** Changes only if a member came or went. */
+function podsOf(members: ReadonlyMap<string, RunMember>): string {
+  return [...members.keys()].join('\n');
+}
+
+function chosen<T extends string>(event: Event, choices: readonly [T, ...T[]]): T {
+  const text = textOf(event);
+  return choices.find((choice) => choice === text) ?? choices[0];
+}
+
+function textOf({ target }: Event): string {
+  return target instanceof HTMLInputElement || target instanceof HTMLSelectElement
+    ? target.value
+    : '';
+}
+
+function emptyText({ state, name, namespace }: JobSetView): string {
+  switch (state) {
+    case 'Suspended':
+      return 'It is suspended, so it has no Pods.';
+    case 'Completed':
+    case 'Failed':
+      return 'It is over, and its Pods are gone.';
+    case 'AtBarrier':
+    case 'Released':
+    case 'Running':
+      return `It has no Pods yet. If this lasts, ask: kubectl -n ${namespace} describe jobset ${name}`;
+  }
+}
+
+interface MemberLegendProps {
+  readonly looks: readonly Look[];
+  readonly counts: ReadonlyMap<number, number>;
+  readonly hasCulprit: boolean;
+}
+
+function MemberLegend({ looks, counts, hasCulprit }: MemberLegendProps): VNode {
+  return (
+    <ul class="member-legend">
+      {looks.map((look, i) => {
+        const count = counts.get(i) ?? 0;
+        return (
+          count > 0 && (
+            <li key={look.label}>
+              <ShapeSwatch {...look} /> {look.label} <b>{count.toLocaleString('en')}</b>
+            </li>
+          )
+        );
+      })}
+      {hasCulprit && (
+        <li key="culprit">
+          <span class="culprit-swatch"></span> a suspect of the restart above
+        </li>
+      )}
+    </ul>
+  );
+}
+
+const SWATCH_PX = 16;
+
+function ShapeSwatch({ shape, color }: Look): VNode {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const theme = useThemeVersion();
+  useEffect(() => {
+    const context = canvas.current?.getContext('2d') ?? null;
+    if (context === null || canvas.current === null) return;
+    const scale = devicePixelRatio;
+    canvas.current.width = SWATCH_PX * scale;
+    canvas.current.height = SWATCH_PX * scale;
+    context.scale(scale, scale);
+    drawShape(context, shape, colorsOf(canvas.current)(color), SWATCH_PX);
+  }, [theme, shape, color]);
+  return <canvas ref={canvas} class="shape-swatch" aria-hidden="true"></canvas>;
+}
+
+interface RowsProps {
+  readonly found: readonly RunMember[];
+  readonly jobSet: JobSetView;
+  readonly silentMs: (member: RunMember) => number | null;
+  readonly selected: string | null;
+  readonly select: (pod: string) => void;
+}
+
+function Rows({ found, jobSet, silentMs, selected, select }: RowsProps): VNode {
+  return (
+    <div class="table-box" tabindex={0} role="region" aria-label="Members as a table">
+      <table class="data-table">
+        <thead class="data-head">
+          <tr>
+            <th>Member</th>
+            <th>State</th>
+            <th class="number">Step</th>
+            <th class="number">Silent</th>
+            <th>Node</th>
+          </tr>
+        </thead>
+        <tbody>
+          {found.map((member) => {
+            const silence = silentMs(member);
+            return (
+              <tr key={member.pod} class={member.pod === selected ? 'is-selected' : ''}>
+                <th scope="row">
+                  <button type="button" class="link" onClick={() => select(member.pod)}>
+                    {shown(memberName(member), 120)}
+                  </button>
+                </th>
+                <td>
+                  {STATES[memberState(member, jobSet)].label}
+                  {member.heldBy === null ? '' : `: ${shown(member.heldBy, 80)}`}
+                </td>
+                <td class="number">{member.progress?.step?.toLocaleString('en') ?? '–'}</td>
+                <td class="number">{silence === null ? '–' : silenceText(silence)}</td>
+                <td>{member.node === null ? '–' : shown(member.node, 120)}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
