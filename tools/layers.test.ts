@@ -187,7 +187,9 @@ function sources(
     .filter((path) => !left.test(path))
     .map((path) => {
       const text = readFileSync(join(SRC, path), 'utf8');
-      const imports = [...text.matchAll(/(?:from|import\()\s*'([^']+)'/g)].map((m) => m[1] ?? '');
+      const imports = [...text.matchAll(/(?:\bfrom|\bimport\(?)\s*'([^']+)'/g)].map(
+        (m) => m[1] ?? '',
+      );
       return { path, folder: path.split('/')[0] ?? '', text, imports };
     });
 }

@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { demoManifest } from '../../src/cli/demo/jobset-manifest.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
@@ -26,18 +26,21 @@ const TIMEOUT_MS = 180_000;
 const STEPS = 500;
 
 const browser = pages();
-const own = mkdtempSync(join(tmpdir(), 'lockstep-pictures-'));
-const directory = process.env['LOCKSTEP_PICTURES'] ?? own;
+let own: string;
+let directory: string;
 let cluster: ClusterUnderTest;
 let served: Served;
 
-beforeAll(async () => {
+// Each try has a cluster of its own: the first one leaves its JobSets.
+beforeEach(async () => {
+  own = mkdtempSync(join(tmpdir(), 'lockstep-pictures-'));
+  directory = process.env['LOCKSTEP_PICTURES'] ?? own;
   mkdirSync(directory, { recursive: true });
   cluster = await startCluster();
   served = await serveDashboard({ kubeconfig: cluster.kubeconfig });
 });
 
-afterAll(async () => {
+afterEach(async () => {
   await served?.stop();
   await cluster?.stop();
   rmSync(own, { recursive: true, force: true });
