@@ -86,6 +86,7 @@ export const EMBEDDED_ONLY: Readonly<Record<string, string>> = {
   'integration/stripped-status.test.ts': VIRTUAL_TIME,
   'integration/upstream-definition.test.ts': VIRTUAL_TIME,
   'integration/webhooks.test.ts': VIRTUAL_TIME,
+  'integration/worker-end-forms.test.ts': 'Is about texts, and reaches no API server.',
   'integration/wrappers.test.ts': VIRTUAL_TIME,
 };
 

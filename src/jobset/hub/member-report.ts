@@ -1,7 +1,9 @@
 /** The hub's report about members of a JobSet. */
 import { defined } from '../../kube/json/defined.ts';
 import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
+import { hangInWords } from '../culprits/end-in-words.ts';
 import { type MemberSteps, parseMemberSteps } from '../progress/group-progress.ts';
+import type { Notice } from '../worker-end/notice.ts';
 import { isEpoch, reportedEnd, type WorkerEnd } from '../worker-end/worker-end.ts';
 
 /** What the hub reports about one member, to a client that holds a token of another. */
@@ -21,6 +23,13 @@ export interface MemberReport {
    * to the time of this report.
    */
   readonly progress?: MemberSteps;
+}
+
+/** The member `cause` of a report, from what the agent said last. */
+export function memberCause(notice: Notice | undefined): Pick<MemberReport, 'cause'> {
+  if (notice?.end === undefined) return {};
+  const { epoch, end, ended } = notice;
+  return { cause: { epoch, end, ...defined({ hung: hangInWords(ended) }) } };
 }
 
 /** Undefined for an invalid text: a Pod answers for its agent, and may answer anything. */

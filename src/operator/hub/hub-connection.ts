@@ -3,8 +3,7 @@
  * what agents say.
  */
 
-import { hangInWords } from '../../jobset/culprits/end-in-words.ts';
-import type { MemberReport } from '../../jobset/hub/member-report.ts';
+import { type MemberReport, memberCause } from '../../jobset/hub/member-report.ts';
 import type { ServedHub } from '../../jobset/injection/agent-hub.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { identityOf, membershipOf, ownerKey } from '../../jobset/membership.ts';
@@ -198,7 +197,6 @@ function reportOf(
 ): MemberReport {
   const told = hub.progress.at(uid, nowMs);
   const progress = told?.firstStepMs === undefined ? told : { ...told, ...defined({ startMs }) };
-  const end = notice?.end;
   const written = livingPods.store.get(`${namespace}/${name}`);
   const isWritten =
     epoch !== undefined && written !== undefined && podFacts(written)?.epoch === epoch;
@@ -206,9 +204,7 @@ function reportOf(
     pod: name,
     epoch: epoch ?? null,
     channel: hub.hasStream(uid) ? 'Hub' : isWritten ? 'API' : null,
-    ...(notice === undefined || end === undefined
-      ? {}
-      : { cause: { epoch: notice.epoch, end, ...defined({ hung: hangInWords(notice.ended) }) } }),
+    ...memberCause(notice),
     ...defined({ progress }),
   };
 }
