@@ -1,5 +1,5 @@
 /** The states, events and effects of the barrier. */
-import type { WorkerEnd } from '../jobset/worker-end/worker-end.ts';
+import type { Exit } from '../jobset/worker-end/worker-end.ts';
 import type { Announcement, EndedWorker, GroupSnapshot } from './channel.ts';
 import type { HungWorker, Marker } from './marker.ts';
 import type { WorkerExit } from './worker-exit.ts';
@@ -50,7 +50,7 @@ export type Stage =
       readonly isHung?: true;
     }
   /** Supervisor only: the worker failed, which is announced once the preflight has ended. */
-  | { readonly name: 'Checking'; readonly epoch: number; readonly end: WorkerEnd }
+  | { readonly name: 'Checking'; readonly epoch: number; readonly end: Exit }
   /** Supervisor only: the worker was told to stop, because its epoch is over. */
   | { readonly name: 'Stopping'; readonly epoch: number }
   /** Supervisor only: the agent was told to end and waits for its worker, or for a preflight. */

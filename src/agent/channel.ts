@@ -6,7 +6,7 @@
 
 import type { GroupState } from '../jobset/epoch/group-state.ts';
 import type { Progress } from '../jobset/progress/progress.ts';
-import type { WorkerEnd } from '../jobset/worker-end/worker-end.ts';
+import type { Exit } from '../jobset/worker-end/worker-end.ts';
 import type { WorkerEvidence } from '../jobset/worker-end/worker-evidence.ts';
 
 /** What an agent needs to know of its JobSet, from one version of it. */
@@ -25,7 +25,7 @@ export interface Announcement {
   /** How many agents of this Pod have announced this epoch by now, including this one. */
   readonly starts: number;
   /** How the worker of an earlier epoch ended, if that is the reason for this announcement. */
-  readonly cause?: { readonly epoch: number; readonly end: WorkerEnd } | undefined;
+  readonly cause?: { readonly epoch: number; readonly end: Exit } | undefined;
   /** How the worker of the epoch before this one ended. */
   readonly ended?: EndedWorker | undefined;
 }

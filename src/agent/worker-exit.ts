@@ -1,5 +1,5 @@
 /** How a supervised worker ended, and what that means by the rules of its container. */
-import type { WorkerEnd } from '../jobset/worker-end/worker-end.ts';
+import type { Exit } from '../jobset/worker-end/worker-end.ts';
 import type { ContainerRestartRule } from '../kube/objects/pod.ts';
 import { matchingAction, restartsPod } from '../kube/objects/restart-rule.ts';
 import type { ProcessExit } from '../runtime/ports/process-runner.ts';
@@ -7,7 +7,7 @@ import { exitCodeOf } from '../runtime/process-exit.ts';
 import type { EndedWorker } from './channel.ts';
 
 export interface WorkerExit {
-  readonly end: WorkerEnd;
+  readonly end: Exit;
   /** As `exitCodeOf` counts. */
   readonly exitCode: number;
   /** What the supervisor knows of this end. */

@@ -3,7 +3,7 @@
  * behind it.
  */
 import type { Channel } from '../../src/agent/channel.ts';
-import type { WorkerEnd } from '../../src/jobset/worker-end/worker-end.ts';
+import type { Exit } from '../../src/jobset/worker-end/worker-end.ts';
 import type { WorkerEvidence } from '../../src/jobset/worker-end/worker-evidence.ts';
 import type { Stored } from '../../src/kube/meta.ts';
 import type { Pod } from '../../src/kube/objects/pod.ts';
@@ -60,7 +60,7 @@ export class Teller implements Member {
   /** The worker ends by itself, or is ended by this agent. */
   die(evidence: Evidence, agoMs = 0): void {
     const { signal, exitCode = 1 } = evidence;
-    const end: WorkerEnd = signal === undefined ? { exitCode } : { signal };
+    const end: Exit = signal === undefined ? { exitCode } : { signal };
     this.#end(this.#announced + 1, evidence, end, agoMs);
   }
 
@@ -76,7 +76,7 @@ export class Teller implements Member {
     this.#channel.close();
   }
 
-  #end(epoch: number, evidence: Evidence, end: WorkerEnd | undefined, agoMs = 0): void {
+  #end(epoch: number, evidence: Evidence, end: Exit | undefined, agoMs = 0): void {
     const cause = end === undefined ? undefined : { epoch: this.#announced, end };
     const hasRun = this.epoch !== undefined;
     this.#announced = epoch;

@@ -4,7 +4,7 @@ import type { RestartWitness } from '../jobset-status.ts';
 import { AGENT_CONTAINER_NAME, UPSTREAM_AGENT_CONTAINER_NAME } from '../names.ts';
 import type { PodFacts } from '../roster/pod-facts.ts';
 import { isTrue } from '../status/conditions.ts';
-import type { WorkerEnd } from '../worker-end/worker-end.ts';
+import type { Exit } from '../worker-end/worker-end.ts';
 
 /**
  * It comes from one read of the first failing Pod. A Pod that restarted in place does not show how
@@ -128,7 +128,7 @@ interface ContainerEnd {
 
 function failureOf(
   end: ContainerEnd | undefined,
-  reported: { readonly container: string | undefined; readonly end: WorkerEnd } | undefined,
+  reported: { readonly container: string | undefined; readonly end: Exit } | undefined,
 ): Pick<RestartWitness, 'container' | 'exitCode' | 'signal' | 'reason'> {
   if (reported !== undefined) {
     const { container } = reported;
@@ -152,7 +152,7 @@ function failureOf(
 function endOfWorker(
   { notice, epoch }: PodFacts,
   pod: Pod | undefined,
-): { readonly container: string | undefined; readonly end: WorkerEnd } | undefined {
+): { readonly container: string | undefined; readonly end: Exit } | undefined {
   if (notice?.end === undefined) return undefined;
   if (epoch !== undefined && notice.epoch !== epoch - 1) return undefined;
   return { container: pod?.spec.containers[0]?.name, end: notice.end };

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
 import { hangInWords } from '../culprits/end-in-words.ts';
 import { type MemberSteps, parseMemberSteps } from '../progress/group-progress.ts';
 import type { Notice } from '../worker-end/notice.ts';
-import { isEpoch, reportedEnd, type WorkerEnd } from '../worker-end/worker-end.ts';
+import { type Exit, isEpoch, reportedEnd } from '../worker-end/worker-end.ts';
 
 /** What the hub reports about one member, to a client that holds a token of another. */
 export interface MemberReport {
@@ -17,7 +17,7 @@ export interface MemberReport {
    * How its worker of an earlier epoch ended, if its agent said so; `hung`: in words, if it was
    * killed because it hung.
    */
-  readonly cause?: { readonly epoch: number; readonly end: WorkerEnd; readonly hung?: string };
+  readonly cause?: { readonly epoch: number; readonly end: Exit; readonly hung?: string };
   /**
    * What its worker reported, or the last one while none runs; absent: nothing. `silentMs` counts
    * to the time of this report.

@@ -9,7 +9,7 @@ import { isSuccess } from '../culprits/known.ts';
 import type { GroupState } from '../epoch/group-state.ts';
 import { type Progress, parseProgress, progressFields } from '../progress/progress.ts';
 import { parseTimeouts } from '../progress/progress-timeouts.ts';
-import { isEpoch, MAX_EPOCH, reportedEnd, type WorkerEnd } from '../worker-end/worker-end.ts';
+import { type Exit, isEpoch, MAX_EPOCH, reportedEnd } from '../worker-end/worker-end.ts';
 import { parseEvidence, type WorkerEvidence, withEvidence } from '../worker-end/worker-evidence.ts';
 
 /** The limit for a line without its line feed. `MAX_ANNOUNCEMENT_BYTES` leaves room for more. */
@@ -23,7 +23,7 @@ export interface HubAnnouncement {
   /** How many agents of this Pod have announced this epoch by now, including this one. */
   readonly starts: number;
   /** How the worker of an earlier epoch ended, if that is the reason for this announcement. */
-  readonly cause?: { readonly epoch: number; readonly end: WorkerEnd } | undefined;
+  readonly cause?: { readonly epoch: number; readonly end: Exit } | undefined;
   /** How the worker of the epoch before this one ended; absent: the agent does not know. */
   readonly ended?: WorkerEvidence | undefined;
 }

@@ -3,7 +3,7 @@ import { parseDuration } from '../../kube/duration.ts';
 import { defined } from '../../kube/json/defined.ts';
 import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
 import { isMilliseconds, isStep } from '../reported-number.ts';
-import { parseEnd, type WorkerEnd } from '../worker-end/worker-end.ts';
+import { type Exit, parseEnd } from '../worker-end/worker-end.ts';
 
 /** What a worker has reported since it started. */
 export interface Progress {
@@ -40,7 +40,7 @@ export interface StandbyDeaths {
   /** Above 0. */
   readonly count: number;
   /** How the last one ended. `NotReady`: it took too long, and was killed; absent: not known. */
-  readonly last?: WorkerEnd | 'NotReady';
+  readonly last?: Exit | 'NotReady';
 }
 
 /** One line of the file, such as `330 checkpoint=300 phase=evaluate timeout=20m`. */

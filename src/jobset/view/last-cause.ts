@@ -4,7 +4,7 @@ import { hangInWords } from '../culprits/end-in-words.ts';
 import type { MemberReport } from '../hub/member-report.ts';
 import type { RestartRecord } from '../jobset-status.ts';
 import type { Notice } from '../worker-end/notice.ts';
-import type { WorkerEnd } from '../worker-end/worker-end.ts';
+import type { Exit } from '../worker-end/worker-end.ts';
 
 /** At most one of `hung`, `exitCode` and `signal`; none if unknown. */
 export interface LastCause {
@@ -72,7 +72,7 @@ function newest(causes: readonly (LastCause | undefined)[]): LastCause | null {
 }
 
 function reported(
-  notice: { readonly epoch: number; readonly end?: WorkerEnd; readonly hung?: string } | undefined,
+  notice: { readonly epoch: number; readonly end?: Exit; readonly hung?: string } | undefined,
 ): LastCause | undefined {
   if (notice?.end === undefined) return undefined;
   const { epoch, end, hung } = notice;

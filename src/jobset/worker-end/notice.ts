@@ -6,14 +6,14 @@
  */
 import { defined } from '../../kube/json/defined.ts';
 import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
-import { isEpoch, reportedEnd, type WorkerEnd } from './worker-end.ts';
+import { type Exit, isEpoch, reportedEnd } from './worker-end.ts';
 import { parseEvidence, type WorkerEvidence, withEvidence } from './worker-evidence.ts';
 
 export interface Notice {
   /** The epoch in which the worker ran. */
   readonly epoch: number;
   /** How it ended; absent if the agent cannot know (sidecar). */
-  readonly end?: WorkerEnd;
+  readonly end?: Exit;
   /** Evidence of that end. */
   readonly ended?: WorkerEvidence;
 }

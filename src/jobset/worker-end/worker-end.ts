@@ -1,12 +1,12 @@
 /** How a worker ended, as its agent reports it. */
 
 /** Exactly one of the two. `signal` is a name such as `SIGKILL`. */
-export type WorkerEnd = { readonly exitCode: number } | { readonly signal: string };
+export type Exit = { readonly exitCode: number } | { readonly signal: string };
 
 /** An end that a supervisor reports: `epoch`, and either `exitCode` or `signal`. */
 export function reportedEnd(
   report: Readonly<Record<string, unknown>>,
-): { readonly epoch: number; readonly end: WorkerEnd } | undefined {
+): { readonly epoch: number; readonly end: Exit } | undefined {
   const { epoch } = report;
   const end = parseEnd(report);
   return end !== undefined && isEpoch(epoch) ? { epoch, end } : undefined;
@@ -16,7 +16,7 @@ export function reportedEnd(
 export function parseEnd({
   exitCode,
   signal,
-}: Readonly<Record<string, unknown>>): WorkerEnd | undefined {
+}: Readonly<Record<string, unknown>>): Exit | undefined {
   if (isSignal(signal) && exitCode === undefined) return { signal };
   if (isExitCode(exitCode) && signal === undefined) return { exitCode };
   return undefined;
