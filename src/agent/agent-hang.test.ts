@@ -164,7 +164,7 @@ describe.each(['Hub', 'API', 'Auto'] as const)('a supervised worker that hangs (
     const { cause, ended } =
       channel === 'API' ? noticeOf(scene) : (scene.hub.announced ?? noticeOf(scene));
     expect(cause).toEqual({ epoch: 1, end: { signal: 'SIGKILL' } });
-    expect(ended).toMatchObject({ how: 'Hung', step: 330 });
+    expect(ended).toMatchObject({ evidence: { how: 'Hung', step: 330 } });
     expect(scene.said(NO_PROGRESS)).toMatchObject([{ epoch: 1, step: 330 }]);
     scene.agent?.stop('SIGTERM');
   });
@@ -265,9 +265,9 @@ describe('a worker that makes no progress', () => {
     await scene.clock.runUntil(() => scene.announced === 2, MINUTE_MS);
     expect(scene.hub.announced).toMatchObject({
       cause: { epoch: 1, end: { signal: 'SIGKILL' } },
-      ended: { how: 'Hung', signal: 'SIGKILL', step: 330 },
+      ended: { evidence: { how: 'Hung', signal: 'SIGKILL', step: 330 } },
     });
-    expect(scene.hub.announced?.ended?.agoMs).toBeGreaterThanOrEqual(3000);
+    expect(scene.hub.announced?.ended?.atMs).toBeLessThanOrEqual(-3000);
     expect(await scene.markers.read()).toMatchObject({ announced: 2 });
     expect(await scene.markers.read()).not.toHaveProperty('hung');
     scene.agent?.stop('SIGTERM');

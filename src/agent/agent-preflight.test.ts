@@ -127,15 +127,12 @@ describe.each(['Hub', 'API'] as const)(
       expect(scene.told).toEqual({
         cause: { epoch: 1, end: { exitCode: 1 } },
         ended: {
-          how: 'Exited',
-          exitCode: 1,
-          byItself: true,
-          agoMs: expect.any(Number),
-          unfit: 'GPU 3 lost',
+          evidence: { how: 'Exited', exitCode: 1, byItself: true, unfit: 'GPU 3 lost' },
+          atMs: expect.any(Number),
         },
       });
-      const { agoMs } = scene.told.ended as { agoMs: number };
-      expect(agoMs).toBeGreaterThanOrEqual(30_000);
+      const { atMs } = scene.told.ended as { atMs: number };
+      expect(atMs).toBeLessThanOrEqual(-30_000);
       scene.hub.setStatus(1, 2);
       await scene.clock.runUntil(() => scene.processes.running.length > 0, MINUTE_MS);
       expect(scene.worker.command.env['LOCKSTEP_EPOCH']).toBe('2');
@@ -146,8 +143,8 @@ describe.each(['Hub', 'API'] as const)(
       await scene.run();
       (await scene.fail()).exit(0);
       await scene.clock.runUntil(() => scene.announced === 2, MINUTE_MS);
-      expect(scene.told.ended).toMatchObject({ how: 'Exited', exitCode: 1 });
-      expect(scene.told.ended).not.toHaveProperty('unfit');
+      expect(scene.told.ended).toMatchObject({ evidence: { how: 'Exited', exitCode: 1 } });
+      expect(scene.told.ended).not.toHaveProperty('evidence.unfit');
     });
 
     it('is told of after the preflight too if another member ends the epoch meanwhile', async () => {
@@ -162,7 +159,9 @@ describe.each(['Hub', 'API'] as const)(
       });
       preflight.exit(4);
       await scene.clock.runUntil(() => scene.announced === 2, MINUTE_MS);
-      expect(scene.told.ended).toMatchObject({ byItself: true, unfit: 'it exited with 4' });
+      expect(scene.told.ended).toMatchObject({
+        evidence: { byItself: true, unfit: 'it exited with 4' },
+      });
     });
   },
 );
@@ -224,7 +223,7 @@ describe('a preflight', () => {
     await scene.clock.runUntil(() => !preflight.isRunning, MINUTE_MS / 2);
     scene.hub.streams.isCut = false;
     await scene.clock.runUntil(() => scene.announced === 2, MINUTE_MS);
-    expect(scene.told.ended).not.toHaveProperty('unfit');
+    expect(scene.told.ended).not.toHaveProperty('evidence.unfit');
   });
 
   it('that was killed with its agent leaves the announcement to the next one', async () => {

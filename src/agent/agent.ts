@@ -5,12 +5,13 @@
 import { isSuccess } from '../jobset/culprits/known.ts';
 import { ENV_LOST_NODE_DEADLINE } from '../jobset/names.ts';
 import { isSameTimeouts, type ProgressTimeouts } from '../jobset/progress/progress-timeouts.ts';
+import type { EndedWorker } from '../jobset/worker-end/worker-evidence.ts';
 import { defined } from '../kube/json/defined.ts';
 import type { Clock, Timer } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import { mayHang, step } from './barrier.ts';
 import type { Barrier, BarrierEvent, Effect, LeaveReason } from './barrier-state.ts';
-import type { Channel, EndedWorker } from './channel.ts';
+import type { Channel } from './channel.ts';
 import type { HungWorker, Marker, MarkerStore } from './marker.ts';
 import { PodLease, type PodLeaseOptions, UNCONFIRMED_AFTER_MS } from './pod-lease.ts';
 import { HangWatch } from './progress/hang-watch.ts';

@@ -5,6 +5,7 @@
  * Needs no right but `patch` on Pods.
  */
 
+import type { Announcement } from '../jobset/hub/message.ts';
 import { jobOf } from '../jobset/membership.ts';
 import { NOTICE } from '../jobset/names.ts';
 import { formatNotice } from '../jobset/worker-end/notice.ts';
@@ -17,7 +18,6 @@ import { withDeadline } from '../runtime/deadline.ts';
 import { type Clock, sleep } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import type { Random } from '../runtime/ports/random.ts';
-import type { Announcement } from './channel.ts';
 import { announcementAnnotations, type Dialect, epochKey, epochText } from './pod-annotations.ts';
 
 export interface AnnouncerOptions {

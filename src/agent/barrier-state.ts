@@ -1,6 +1,9 @@
 /** The states, events and effects of the barrier. */
+
+import type { Announcement } from '../jobset/hub/message.ts';
 import type { Exit } from '../jobset/worker-end/worker-end.ts';
-import type { Announcement, EndedWorker, GroupSnapshot } from './channel.ts';
+import type { EndedWorker } from '../jobset/worker-end/worker-evidence.ts';
+import type { GroupSnapshot } from './channel.ts';
 import type { HungWorker, Marker } from './marker.ts';
 import type { WorkerExit } from './worker-exit.ts';
 

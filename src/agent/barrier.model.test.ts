@@ -6,9 +6,9 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { EndedWorker } from '../jobset/worker-end/worker-evidence.ts';
 import { mayHang, step } from './barrier.ts';
 import type { Barrier, Effect } from './barrier-state.ts';
-import type { EndedWorker } from './channel.ts';
 import { type Marker, NO_MARKER } from './marker.ts';
 
 interface Status {

@@ -8,9 +8,11 @@
  * is announced only when the worker of the old one, and its preflight, have ended; after `Left`
  * nothing happens any more.
  */
+
+import type { Announcement } from '../jobset/hub/message.ts';
 import { mayBeNewer } from '../kube/resource-version.ts';
 import type { Barrier, BarrierEvent, Effect, LeaveReason, Stage, Step } from './barrier-state.ts';
-import type { Announcement, GroupSnapshot } from './channel.ts';
+import type { GroupSnapshot } from './channel.ts';
 import type { HungWorker, Marker } from './marker.ts';
 import type { WorkerExit } from './worker-exit.ts';
 

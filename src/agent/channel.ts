@@ -5,9 +5,9 @@
  */
 
 import type { GroupState } from '../jobset/epoch/group-state.ts';
+import type { Announcement } from '../jobset/hub/message.ts';
 import type { Progress } from '../jobset/progress/progress.ts';
-import type { Exit } from '../jobset/worker-end/worker-end.ts';
-import type { WorkerEvidence } from '../jobset/worker-end/worker-evidence.ts';
+import type { EndedWorker } from '../jobset/worker-end/worker-evidence.ts';
 
 /** What an agent needs to know of its JobSet, from one version of it. */
 export interface GroupSnapshot extends GroupState {
@@ -18,28 +18,6 @@ export interface GroupSnapshot extends GroupState {
   readonly isFresh: boolean;
   /** Pods of the whole group. */
   readonly members: number;
-}
-
-export interface Announcement {
-  readonly epoch: number;
-  /** How many agents of this Pod have announced this epoch by now, including this one. */
-  readonly starts: number;
-  /** How the worker of an earlier epoch ended, if that is the reason for this announcement. */
-  readonly cause?: { readonly epoch: number; readonly end: Exit } | undefined;
-  /** How the worker of the epoch before this one ended. */
-  readonly ended?: EndedWorker | undefined;
-}
-
-/** Evidence of a worker's end, with its time instead of its age. */
-export interface EndedWorker {
-  readonly evidence: Omit<WorkerEvidence, 'agoMs'>;
-  /** Monotonic. */
-  readonly atMs: number;
-}
-
-/** The evidence as it is to be sent now (monotonic). */
-export function evidenceAt({ evidence, atMs }: EndedWorker, nowMs: number): WorkerEvidence {
-  return { ...evidence, agoMs: Math.max(0, Math.round(nowMs - atMs)) };
 }
 
 /** What the channel tells the agent. Calls come one at a time and in order. */

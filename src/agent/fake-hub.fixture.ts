@@ -1,5 +1,5 @@
 /** The operator's own hub with one member, or as many as have tokens, over streams in memory. */
-import type { HubAnnouncement, WorkerSuccess } from '../jobset/hub/message.ts';
+import type { Announcement, WorkerSuccess } from '../jobset/hub/message.ts';
 import type { JobSet } from '../jobset/jobset.ts';
 import type { Stored, StringMap } from '../kube/meta.ts';
 import { Hub } from '../operator/hub/hub.ts';
@@ -28,7 +28,7 @@ export class FakeHub {
   /** The stored objects. */
   readonly api = new FakeApi();
   /** The newest announcement of the Pod. */
-  announced: HubAnnouncement | undefined;
+  announced: Announcement | undefined;
   /** Epochs for which the agents gave notice. */
   readonly notices: number[] = [];
   readonly successes: WorkerSuccess[] = [];

@@ -5,10 +5,13 @@
  * epochs. An agent that has just started has no worker to lose, so it asks the API server much
  * sooner.
  */
+
+import type { Announcement } from '../jobset/hub/message.ts';
+import type { EndedWorker } from '../jobset/worker-end/worker-evidence.ts';
 import type { Clock, Timer } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import { jitter, type Random } from '../runtime/ports/random.ts';
-import type { Announcement, Channel, ChannelListener, EndedWorker } from './channel.ts';
+import type { Channel, ChannelListener } from './channel.ts';
 import type { HubContact } from './hub-conversation.ts';
 
 export interface FallbackChannelOptions {

@@ -53,7 +53,7 @@ test('tells what the worker has reported with each message that it sends anyway'
   const [success] = messages.splice(3, 1);
   expect(success).toMatchObject({
     type: 'ping',
-    success: { epoch: 2, ended: { ...evidence, agoMs: 30 } },
+    success: { epoch: 2, ended: { evidence, atMs: -30 } },
   });
   expect(messages.map(({ type }) => type)).toEqual(['hello', 'announce', 'ping', 'ping']);
   const told = { step: 330, checkpoint: 300, phase: 'evaluate', silentMs: 250 };

@@ -4,18 +4,18 @@
  */
 import {
   type AgentMessage,
+  type Announcement,
   encodeAgentMessage,
-  type HubAnnouncement,
   type HubMessage,
   MAX_MESSAGE_BYTES,
   parseHubMessage,
 } from '../jobset/hub/message.ts';
 import type { Progress } from '../jobset/progress/progress.ts';
+import { type EndedWorker, shifted } from '../jobset/worker-end/worker-evidence.ts';
 import { LineSplitter } from '../runtime/client/watch-stream.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import { jitter, type Random } from '../runtime/ports/random.ts';
 import type { ByteStream } from '../runtime/ports/stream.ts';
-import { type Announcement, type EndedWorker, evidenceAt } from './channel.ts';
 import { type FailedTry, failedTry } from './reach/unreached.ts';
 
 export type HubContact =
@@ -144,8 +144,8 @@ export class Conversation {
 
   /** In a `ping`, because an older hub ends a stream at a type that it does not know. */
   tellSuccess(epoch: number, ended: EndedWorker): void {
-    const evidence = evidenceAt(ended, this.#options.clock.monotonic());
-    this.#sayPing({ success: { epoch, ended: evidence } });
+    const told = shifted(ended, -this.#options.clock.monotonic());
+    this.#sayPing({ success: { epoch, ended: told } });
   }
 
   notice(epoch: number): void {
@@ -266,7 +266,7 @@ export class Conversation {
   }
 }
 
-/** The announcement with the age of its evidence. */
-function sentNow({ ended, ...announcement }: Announcement, nowMs: number): HubAnnouncement {
-  return ended === undefined ? announcement : { ...announcement, ended: evidenceAt(ended, nowMs) };
+/** The announcement as it is to be sent now. */
+function sentNow({ ended, ...announcement }: Announcement, nowMs: number): Announcement {
+  return ended === undefined ? announcement : { ...announcement, ended: shifted(ended, -nowMs) };
 }

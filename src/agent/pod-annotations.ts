@@ -4,11 +4,12 @@
  * admission policy that upstream gives its users refuses every other change of a Pod by its agent.
  */
 
+import type { Announcement } from '../jobset/hub/message.ts';
 import { AGENT_STARTS, EPOCH, IN_PLACE_RESTART_ATTEMPT, NOTICE } from '../jobset/names.ts';
 import { formatNotice } from '../jobset/worker-end/notice.ts';
+import { shifted } from '../jobset/worker-end/worker-evidence.ts';
 import { defined } from '../kube/json/defined.ts';
 import type { StringMap } from '../kube/meta.ts';
-import { type Announcement, evidenceAt } from './channel.ts';
 
 /** `Canonical` speaks of epochs, `Upstream` of attempts. */
 export type Dialect = 'Canonical' | 'Upstream';
@@ -31,12 +32,12 @@ export function announcementAnnotations(
 ): StringMap {
   const announced = { [epochKey(dialect)]: epochText(dialect, epoch) };
   if (dialect === 'Upstream') return announced;
-  const evidence = ended === undefined ? undefined : evidenceAt(ended, nowMs);
+  const told = ended && shifted(ended, -nowMs);
   return {
     ...announced,
     [AGENT_STARTS]: `${epoch}:${starts}`,
     ...(cause === undefined
       ? {}
-      : { [NOTICE]: formatNotice({ ...cause, ...defined({ ended: evidence }) }) }),
+      : { [NOTICE]: formatNotice({ ...cause, ...defined({ ended: told }) }) }),
   };
 }

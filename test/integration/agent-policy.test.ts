@@ -44,11 +44,10 @@ const STARTS = 'lockstep/agent-starts';
 const NOTICE = 'lockstep/notice';
 
 /** Its notice is as long as one may be. */
-const ENDED: WorkerEvidence = {
+const EVIDENCE: WorkerEvidence = {
   how: 'Exited',
   exitCode: 1,
   byItself: true,
-  agoMs: 61_000,
   silentMs: 2,
   step: 330,
   unfit: 'GPU 3: "2 errors" {uncorrectable}',
@@ -221,7 +220,11 @@ describe.skipIf(KUBERNETES === undefined)('agents on a real Kubernetes', () => {
     await annotate(agent, { [NOTICE]: '{"epoch":10,"exitCode":137}' });
     await annotate(agent, { [NOTICE]: '{"epoch":10,"signal":"SIGKILL"}' });
     await annotate(agent, {
-      [NOTICE]: formatNotice({ epoch: 10, end: { exitCode: 1 }, ended: ENDED }),
+      [NOTICE]: formatNotice({
+        epoch: 10,
+        end: { exitCode: 1 },
+        ended: { evidence: EVIDENCE, atMs: -61_000 },
+      }),
     });
     await annotate(agent, { [ATTEMPT]: '0' });
     await agent.patch(PODS, at(pod), { type: 'merge', patch: {} });

@@ -324,7 +324,7 @@ describe('the agent as a supervisor process', () => {
     await scene.untilAnnounced('2');
     const notice = parseNotice((await scene.annotation(NOTICE)) ?? '');
     expect(notice).toMatchObject({ epoch: 1, end: { signal: 'SIGKILL' } });
-    expect(notice?.ended).toMatchObject({ how: 'Signaled', byItself: true });
+    expect(notice?.ended).toMatchObject({ evidence: { how: 'Signaled', byItself: true } });
     await scene.setStatus(1, 2);
     expect(Number(await scene.file('pid-2'))).not.toBe(pid);
 

@@ -10,7 +10,7 @@ import type { Pod } from '../../src/kube/objects/pod.ts';
 import type { Clock } from '../../src/runtime/ports/clock.ts';
 import type { Member } from './training-group.fixture.ts';
 
-export type Evidence = Omit<WorkerEvidence, 'agoMs'>;
+export type Evidence = WorkerEvidence;
 
 export const STEPPING = { step: 330, silentMs: 400, longestMs: 900, cpuMs: 4000 } as const;
 export const EXITED: Evidence = { ...STEPPING, how: 'Exited', exitCode: 1, byItself: true };

@@ -2,7 +2,7 @@
 
 import { type Agent, type Body, startAgent } from '../../src/agent/agent.ts';
 import { createApiChannel } from '../../src/agent/api-channel.ts';
-import type { Channel, EndedWorker } from '../../src/agent/channel.ts';
+import type { Channel } from '../../src/agent/channel.ts';
 import { createFallbackChannel } from '../../src/agent/fallback-channel.ts';
 import { createHubChannel } from '../../src/agent/hub-channel.ts';
 import type { HubContact } from '../../src/agent/hub-conversation.ts';
@@ -17,6 +17,7 @@ import { JOBSETS, type JobSet, type JobSetSpec } from '../../src/jobset/jobset.t
 import { EPOCH, REPLICATED_JOB_NAME } from '../../src/jobset/names.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
 import { type HeardGroup, parseGroupReports } from '../../src/jobset/view/group-report.ts';
+import type { EndedWorker } from '../../src/jobset/worker-end/worker-evidence.ts';
 import type { Stored, StringMap } from '../../src/kube/meta.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/objects/custom-resource-definition.ts';
 import { EVENTS, type Event } from '../../src/kube/objects/event.ts';

@@ -6,7 +6,7 @@
 import { describe, expect, test } from 'vitest';
 import { step } from '../../src/agent/barrier.ts';
 import type { Barrier, BarrierEvent } from '../../src/agent/barrier-state.ts';
-import type { Announcement, GroupSnapshot } from '../../src/agent/channel.ts';
+import type { GroupSnapshot } from '../../src/agent/channel.ts';
 import { Conversation } from '../../src/agent/hub-conversation.ts';
 import { NO_MARKER } from '../../src/agent/marker.ts';
 import { announcementAnnotations } from '../../src/agent/pod-annotations.ts';
@@ -14,6 +14,7 @@ import { ProgressWatch } from '../../src/agent/progress/progress-watch.ts';
 import { evidenceOf } from '../../src/agent/worker/end-evidence.ts';
 import { workerExit } from '../../src/agent/worker-exit.ts';
 import { memberCause, parseMemberReports } from '../../src/jobset/hub/member-report.ts';
+import type { Announcement } from '../../src/jobset/hub/message.ts';
 import {
   type AgentMessage,
   encodeAgentMessage,

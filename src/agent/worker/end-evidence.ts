@@ -46,7 +46,7 @@ export function failedMsOf(
   return Math.max(0, endMs - tracebackMs);
 }
 
-export function evidenceOf(ending: WorkerEnding): Omit<WorkerEvidence, 'agoMs'> {
+export function evidenceOf(ending: WorkerEnding): WorkerEvidence {
   const { exit, told, hadOom, watch, seen, where, failedMs, lastWords, saidMs } = ending;
   const { exitCode, signal } = exit;
   const byItself: HowEnded = signal === undefined ? 'Exited' : 'Signaled';

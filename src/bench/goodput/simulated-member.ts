@@ -4,10 +4,11 @@
  */
 import { mayHang, step } from '../../agent/barrier.ts';
 import type { Barrier, BarrierEvent, Effect } from '../../agent/barrier-state.ts';
-import type { Announcement, GroupSnapshot } from '../../agent/channel.ts';
+import type { GroupSnapshot } from '../../agent/channel.ts';
 import { NO_MARKER } from '../../agent/marker.ts';
 import { HangWatch } from '../../agent/progress/hang-watch.ts';
 import { ProgressWatch } from '../../agent/progress/progress-watch.ts';
+import type { Announcement } from '../../jobset/hub/message.ts';
 import type { WorkerEvidence } from '../../jobset/worker-end/worker-evidence.ts';
 import { defined } from '../../kube/json/defined.ts';
 import type { SimulatedTime } from './simulated-time.ts';

@@ -2,8 +2,9 @@
  * The operator of a simulated group: it plans from what it has seen, asks, writes the status, and
  * carries out what the plan says. One plan at a time, and one write.
  */
-import { type Announcement, evidenceAt } from '../../agent/channel.ts';
+
 import { DEFAULT_FEATURE_GATES } from '../../jobset/feature-gates.ts';
+import type { Announcement } from '../../jobset/hub/message.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import type { JobSetStatus } from '../../jobset/jobset-status.ts';
 import { JOBSET_NAME } from '../../jobset/names.ts';
@@ -71,10 +72,7 @@ export class SimulatedOperator {
   /** An agent announces an epoch. */
   announced(place: Place, { epoch, ended }: Announcement): void {
     const { nowMs } = this.#time;
-    if (ended !== undefined) {
-      const evidence = evidenceAt(ended, nowMs);
-      this.#noteEnd(place, epoch - 1, { kind: 'Ended', atMs: ended.atMs, evidence });
-    }
+    if (ended !== undefined) this.#noteEnd(place, epoch - 1, { kind: 'Ended', ...ended });
     this.#members.observe(this.#factsOf(place, epoch), START_MS + nowMs);
     this.wake();
   }

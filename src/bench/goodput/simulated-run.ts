@@ -3,9 +3,11 @@
  * before each failure to the first step after it. Between them nothing happens but steps, whose
  * time is added arithmetically.
  */
-import type { Announcement, GroupSnapshot } from '../../agent/channel.ts';
+
+import type { GroupSnapshot } from '../../agent/channel.ts';
 import { groupState } from '../../jobset/epoch/group-state.ts';
 import { sumsOf } from '../../jobset/goodput/classes.ts';
+import type { Announcement } from '../../jobset/hub/message.ts';
 import type { JobSetStatus } from '../../jobset/jobset-status.ts';
 import type { GroupProgress } from '../../jobset/progress/group-progress.ts';
 import {

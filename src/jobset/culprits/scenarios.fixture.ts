@@ -21,7 +21,7 @@ const C = 2;
 type Evidence = Partial<WorkerEvidence>;
 
 function ended(afterMs: number, evidence: Evidence): Fate {
-  return { kind: 'Ended', atMs: T + afterMs, evidence: { how: 'Stopped', agoMs: 0, ...evidence } };
+  return { kind: 'Ended', atMs: T + afterMs, evidence: { how: 'Stopped', ...evidence } };
 }
 
 /** A worker that was told to stop soon after the first failure, while all went well. */

@@ -56,7 +56,7 @@ describe('who failed first', () => {
   test('a place holds nothing that deceives its reader', () => {
     const members = Array.from({ length: 4 }, (_, rank): MemberEvidence => {
       const where = rank === 2 ? 'a\u001b[2K\nb' : 'c\u202ed';
-      const evidence = { how: 'Hung', agoMs: 0, where } as const;
+      const evidence = { how: 'Hung', where } as const;
       return { member: memberOf(rank, 4), fate: { kind: 'Ended', atMs: rank, evidence } };
     });
     const why = 'was in a\uFFFD[2K b while the others were in c\uFFFDd';
@@ -65,7 +65,7 @@ describe('who failed first', () => {
 
   test('a node is named that is lost', () => {
     const fate = { kind: 'Lost', seenMs: 0, deletedMs: 0, isNodeLost: true } as const;
-    const stopped = { kind: 'Ended', atMs: 9, evidence: { how: 'Stopped', agoMs: 0 } } as const;
+    const stopped = { kind: 'Ended', atMs: 9, evidence: { how: 'Stopped' } } as const;
     const members = [
       { member: { ...memberOf(0, 2), node: 'n4' }, fate },
       { member: memberOf(1, 2), fate: stopped },
@@ -78,7 +78,6 @@ const maybe = <T>(arb: fc.Arbitrary<T>) => fc.option(arb, { nil: undefined });
 const evidences: fc.Arbitrary<WorkerEvidence> = fc
   .record({
     how: fc.constantFrom('Exited', 'Signaled', 'Stopped', 'Killed', 'Hung'),
-    agoMs: fc.constant(0),
     exitCode: maybe(fc.constantFrom(0, 1, 137, 139)),
     signal: maybe(fc.constantFrom('SIGKILL', 'SIGABRT', 'SIGSEGV')),
     oom: maybe(fc.constant(true as const)),
@@ -174,7 +173,7 @@ describe('suspects', () => {
 /** When most of `SCENARIOS` begin. */
 const FAILED_MS = 1_000_000;
 const HOUR_MS = 3_600_000;
-const WELL = { agoMs: 0, step: 330, silentMs: 400, longestMs: 900, cpuMs: 4000 } as const;
+const WELL = { step: 330, silentMs: 400, longestMs: 900, cpuMs: 4000 } as const;
 const HIDDEN: Fate = {
   kind: 'Ended',
   atMs: FAILED_MS + 50,

@@ -271,8 +271,8 @@ function endOf(slot: SlotModel, diedUid: string, hasPreflight = false): MemberEv
   const pod = slot.facts().name;
   const member = { ...place, completionIndex: index, pod, podUid, node: `node-of-${podUid}` };
   const evidence: WorkerEvidence = has
-    ? { how: 'Signaled', signal: 'SIGKILL', byItself: true, agoMs: 0 }
-    : { how: 'Stopped', agoMs: 0 };
+    ? { how: 'Signaled', signal: 'SIGKILL', byItself: true }
+    : { how: 'Stopped' };
   const unfit = has && hasPreflight ? { unfit: 'no GPU' } : {};
   return {
     member,

@@ -29,7 +29,7 @@ export interface MemberReport {
 export function memberCause(notice: Notice | undefined): Pick<MemberReport, 'cause'> {
   if (notice?.end === undefined) return {};
   const { epoch, end, ended } = notice;
-  return { cause: { epoch, end, ...defined({ hung: hangInWords(ended) }) } };
+  return { cause: { epoch, end, ...defined({ hung: hangInWords(ended?.evidence) }) } };
 }
 
 /** Undefined for an invalid text: a Pod answers for its agent, and may answer anything. */

@@ -5,10 +5,10 @@ import { LineSplitter } from '../../runtime/client/watch-stream.ts';
 import { MAX_EPOCH } from '../worker-end/worker-end.ts';
 import {
   type AgentMessage,
+  type Announcement,
   BYE_REASONS,
   encodeAgentMessage,
   encodeHubMessage,
-  type HubAnnouncement,
   type HubMessage,
   MAX_MESSAGE_BYTES,
   parseAgentMessage,
@@ -22,7 +22,7 @@ const end = fc.oneof(
   fc.integer({ min: 0, max: 255 }).map((exitCode) => ({ exitCode })),
   fc.constantFrom('SIGKILL', 'SIGTERM', 'SIGRTMIN+3').map((signal) => ({ signal })),
 );
-const announcement: fc.Arbitrary<HubAnnouncement> = fc
+const announcement: fc.Arbitrary<Announcement> = fc
   .tuple(fc.integer({ min: 2, max: MAX_EPOCH }), epoch, fc.option(end, { nil: undefined }))
   .map(([of, starts, ended]) =>
     ended === undefined
@@ -50,9 +50,10 @@ const withProgress = <T extends object>(message: T) =>
 const SUCCESS = { how: 'Exited', exitCode: 0, byItself: true, agoMs: 40 };
 const success = fc.record({
   epoch,
-  ended: fc
-    .record({ agoMs: count, silentMs: count, step: count })
-    .map((times) => ({ how: 'Exited' as const, exitCode: 0, byItself: true as const, ...times })),
+  ended: fc.record({ agoMs: count, silentMs: count, step: count }).map(({ agoMs, ...times }) => ({
+    evidence: { how: 'Exited' as const, exitCode: 0, byItself: true as const, ...times },
+    atMs: 0 - agoMs,
+  })),
 });
 const agentMessage: fc.Arbitrary<AgentMessage> = fc.oneof(
   fc

@@ -10,22 +10,30 @@ import type { GroupState } from '../epoch/group-state.ts';
 import { type Progress, parseProgress, progressFields } from '../progress/progress.ts';
 import { parseTimeouts } from '../progress/progress-timeouts.ts';
 import { type Exit, isEpoch, MAX_EPOCH, reportedEnd } from '../worker-end/worker-end.ts';
-import { parseEvidence, type WorkerEvidence, withEvidence } from '../worker-end/worker-evidence.ts';
+import {
+  type EndedWorker,
+  endedFields,
+  parseEnded,
+  withEnded,
+} from '../worker-end/worker-evidence.ts';
 
 /** The limit for a line without its line feed. `MAX_ANNOUNCEMENT_BYTES` leaves room for more. */
 export const MAX_MESSAGE_BYTES = 2048;
 /** A longer announcement loses its last words, and then its evidence. */
 export const MAX_ANNOUNCEMENT_BYTES = 1500;
 
-/** An agent's announcement, repeated at will: the hub keeps the newest epoch. */
-export interface HubAnnouncement {
+/**
+ * An agent's announcement, repeated at will: the newest epoch counts. In a message, the time of an
+ * end counts from when that is sent.
+ */
+export interface Announcement {
   readonly epoch: number;
   /** How many agents of this Pod have announced this epoch by now, including this one. */
   readonly starts: number;
   /** How the worker of an earlier epoch ended, if that is the reason for this announcement. */
   readonly cause?: { readonly epoch: number; readonly end: Exit } | undefined;
   /** How the worker of the epoch before this one ended; absent: the agent does not know. */
-  readonly ended?: WorkerEvidence | undefined;
+  readonly ended?: EndedWorker | undefined;
 }
 
 /** `progress` is what the worker that runs, or ran last, has reported; absent: nothing. */
@@ -35,12 +43,12 @@ export type AgentMessage =
       readonly type: 'hello';
       /** UID of the JobSet to which the agent believes to belong. */
       readonly jobSetUid: string | undefined;
-      readonly announcement: HubAnnouncement | undefined;
+      readonly announcement: Announcement | undefined;
       readonly progress?: Progress | undefined;
     }
   | {
       readonly type: 'announce';
-      readonly announcement: HubAnnouncement;
+      readonly announcement: Announcement;
       readonly progress?: Progress | undefined;
     }
   /** The worker of `epoch` is about to be stopped from outside. */
@@ -57,7 +65,7 @@ export type AgentMessage =
 /** How the worker of `epoch` exited with 0 by itself. */
 export interface WorkerSuccess {
   readonly epoch: number;
-  readonly ended: WorkerEvidence;
+  readonly ended: EndedWorker;
 }
 
 export type HubMessage =
@@ -226,19 +234,15 @@ function line(value: object): string {
   return `${JSON.stringify(value)}\n`;
 }
 
-function announcementFields({ epoch, starts, cause, ended }: HubAnnouncement): object {
+function announcementFields({ epoch, starts, cause, ended }: Announcement): object {
   const told = cause === undefined ? undefined : { epoch: cause.epoch, ...cause.end };
-  return withEvidence(
-    { epoch, starts, ...defined({ cause: told }) },
-    ended,
-    MAX_ANNOUNCEMENT_BYTES,
-  );
+  return withEnded({ epoch, starts, ...defined({ cause: told }) }, ended, MAX_ANNOUNCEMENT_BYTES);
 }
 
-function parseAnnouncement(object: JsonObject): HubAnnouncement | undefined {
+function parseAnnouncement(object: JsonObject): Announcement | undefined {
   const { epoch, starts, cause } = object;
   if (!isEpoch(epoch) || !isEpoch(starts)) return undefined;
-  const known = defined({ ended: parseEvidence(object['ended']) });
+  const known = defined({ ended: parseEnded(object['ended']) });
   if (cause === undefined) return { epoch, starts, ...known };
   const reported = isJsonObject(cause) ? reportedEnd(cause) : undefined;
   return reported === undefined || reported.epoch >= epoch
@@ -248,16 +252,19 @@ function parseAnnouncement(object: JsonObject): HubAnnouncement | undefined {
 
 function successFields(success: WorkerSuccess | undefined): object {
   if (success === undefined) return {};
-  const { lastWords: _, ...ended } = success.ended;
-  return { epoch: success.epoch, ended };
+  return { epoch: success.epoch, ended: endedFields(withoutWords(success.ended)) };
 }
 
 /** Like all evidence, one that is out of its bounds counts as none. */
 function successOf({ epoch, ended: told }: JsonObject): WorkerSuccess | undefined {
-  const ended = told === undefined ? undefined : parseEvidence(told);
-  if (ended === undefined || !isEpoch(epoch) || !isSuccess(ended)) return undefined;
-  const { lastWords: _, ...evidence } = ended;
-  return { epoch, ended: evidence };
+  const ended = told === undefined ? undefined : parseEnded(told);
+  if (ended === undefined || !isEpoch(epoch) || !isSuccess(ended.evidence)) return undefined;
+  return { epoch, ended: withoutWords(ended) };
+}
+
+function withoutWords({ evidence, atMs }: EndedWorker): EndedWorker {
+  const { lastWords: _, ...rest } = evidence;
+  return { evidence: rest, atMs };
 }
 
 function progressOf(object: JsonObject): { readonly progress?: Progress } {

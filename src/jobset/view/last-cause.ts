@@ -80,7 +80,9 @@ function reported(
 }
 
 function noticed(notice: Notice | undefined): LastCause | undefined {
-  return reported(notice && { ...notice, ...defined({ hung: hangInWords(notice.ended) }) });
+  return reported(
+    notice && { ...notice, ...defined({ hung: hangInWords(notice.ended?.evidence) }) },
+  );
 }
 
 /** Sidecars do not see how a worker ends, but the witness of a restart may say it. */

@@ -20,24 +20,26 @@ describe('a notice', () => {
 
   it('keeps evidence of the end, as far as there is room', () => {
     const end = { exitCode: 1 } as const;
-    const known = { how: 'Exited', byItself: true, agoMs: 12, silentMs: 3, step: 330 } as const;
+    const known = { how: 'Exited', byItself: true, silentMs: 3, step: 330 } as const;
     const text = (lastWords: string): string =>
-      formatNotice({ epoch: 3, end, ended: { ...known, lastWords } });
+      formatNotice({ epoch: 3, end, ended: { evidence: { ...known, lastWords }, atMs: -12 } });
     expect(parseNotice(text('out of data'))).toEqual({
       epoch: 3,
       end,
-      ended: { ...known, lastWords: 'out of data' },
+      ended: { evidence: { ...known, lastWords: 'out of data' }, atMs: -12 },
     });
     const unfit = 'no GPU';
     const failed = formatNotice({
       epoch: 3,
       end,
-      ended: { ...known, unfit, lastWords: '{'.repeat(900) },
+      ended: { evidence: { ...known, unfit, lastWords: '{'.repeat(900) }, atMs: -12 },
     });
-    expect(parseNotice(failed)?.ended).toMatchObject({ unfit, lastWords: '{'.repeat(512) });
+    expect(parseNotice(failed)?.ended).toMatchObject({
+      evidence: { unfit, lastWords: '{'.repeat(512) },
+    });
     const long = text('\n'.repeat(600));
     expect(long.length).toBeLessThanOrEqual(1000);
-    expect(parseNotice(long)).toMatchObject({ epoch: 3, end, ended: known });
+    expect(parseNotice(long)).toMatchObject({ epoch: 3, end, ended: { evidence: known } });
   });
 
   it('counts evidence that is malformed as none', () => {

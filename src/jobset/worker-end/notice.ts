@@ -7,15 +7,15 @@
 import { defined } from '../../kube/json/defined.ts';
 import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
 import { type Exit, isEpoch, reportedEnd } from './worker-end.ts';
-import { parseEvidence, type WorkerEvidence, withEvidence } from './worker-evidence.ts';
+import { type EndedWorker, parseEnded, withEnded } from './worker-evidence.ts';
 
 export interface Notice {
   /** The epoch in which the worker ran. */
   readonly epoch: number;
   /** How it ended; absent if the agent cannot know (sidecar). */
   readonly end?: Exit;
-  /** Evidence of that end. */
-  readonly ended?: WorkerEvidence;
+  /** What a supervisor knows of that end; 0 is the time at which the notice was written. */
+  readonly ended?: EndedWorker;
 }
 
 /** In bytes. A longer notice loses its last words, and then its evidence. */
@@ -25,7 +25,7 @@ const NOTICE_LENGTH_LIMIT = 1024;
 
 export function formatNotice({ epoch, end, ended }: Notice): string {
   if (end === undefined) return String(epoch);
-  return JSON.stringify(withEvidence({ epoch, ...end }, ended, MAX_NOTICE_BYTES));
+  return JSON.stringify(withEnded({ epoch, ...end }, ended, MAX_NOTICE_BYTES));
 }
 
 /** Undefined for an invalid notice: it is only a hint. Invalid evidence counts as none. */
@@ -38,7 +38,7 @@ export function parseNotice(text: string): Notice | undefined {
   const parsed = parseObject(text);
   const reported = parsed === undefined ? undefined : reportedEnd(parsed);
   if (reported === undefined) return undefined;
-  return { ...reported, ...defined({ ended: parseEvidence(parsed?.['ended']) }) };
+  return { ...reported, ...defined({ ended: parseEnded(parsed?.['ended']) }) };
 }
 
 function parseObject(text: string): JsonObject | undefined {

@@ -1,12 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  beginning,
-  encodedBytes,
-  lastLines,
-  parseEvidence,
-  withEvidence,
-} from './worker-evidence.ts';
+import { beginning, encodedBytes, lastLines, parseEnded, withEnded } from './worker-evidence.ts';
 
 const HUNG = {
   how: 'Hung',
@@ -30,7 +24,8 @@ const HUNG = {
 describe('the evidence of a worker', () => {
   test.each([HUNG, { how: 'Exited', exitCode: 1, byItself: true, agoMs: 0 }])(
     '%j is taken as it is',
-    (evidence) => expect(parseEvidence({ ...evidence, later: 1 })).toEqual(evidence),
+    ({ agoMs, ...evidence }) =>
+      expect(parseEnded({ ...evidence, agoMs, later: 1 })).toEqual({ evidence, atMs: 0 - agoMs }),
   );
 
   test.each([
@@ -57,25 +52,31 @@ describe('the evidence of a worker', () => {
     { how: 'Exited', agoMs: 1, unfit: 7 },
     { how: 'Exited', agoMs: 1, unfit: '\u001b'.repeat(34) },
   ])('%j counts as none', (report) => {
-    expect(parseEvidence(report)).toBeUndefined();
+    expect(parseEnded(report)).toBeUndefined();
   });
 
   test('loses its last words before anything else', () => {
     const fields = { epoch: 8, starts: 1 };
     const size = (value: object): number => JSON.stringify(value).length;
     const { lastWords: _, ...bare } = HUNG;
-    expect(withEvidence(fields, HUNG, 1500)).toEqual({ ...fields, ended: HUNG });
+    const { agoMs, ...evidence } = HUNG;
+    const end = { evidence, atMs: -agoMs };
+    expect(withEnded(fields, end, 1500)).toEqual({ ...fields, ended: HUNG });
     const least = size({ ...fields, ended: bare });
-    expect(withEvidence(fields, HUNG, least)).toEqual({ ...fields, ended: bare });
-    expect(withEvidence(fields, HUNG, least - 1)).toEqual(fields);
-    expect(withEvidence(fields, undefined, 1500)).toEqual(fields);
+    expect(withEnded(fields, end, least)).toEqual({ ...fields, ended: bare });
+    expect(withEnded(fields, end, least - 1)).toEqual(fields);
+    expect(withEnded(fields, undefined, 1500)).toEqual(fields);
   });
 
   test('never takes more than its limit', () => {
     const words = fc.string({ unit: 'binary', maxLength: 400 });
     fc.assert(
       fc.property(words, fc.integer({ min: 60, max: 700 }), (lastWords, limit) => {
-        const told = withEvidence({ epoch: 8 }, { how: 'Exited', agoMs: 1, lastWords }, limit);
+        const told = withEnded(
+          { epoch: 8 },
+          { evidence: { how: 'Exited', lastWords }, atMs: -1 },
+          limit,
+        );
         expect(new TextEncoder().encode(JSON.stringify(told)).byteLength).toBeLessThanOrEqual(
           limit,
         );

@@ -24,8 +24,6 @@ export interface WorkerEvidence {
   readonly oom?: true;
   /** It ended before it was told to. */
   readonly byItself?: true;
-  /** Milliseconds since its end, when the message was sent. */
-  readonly agoMs: number;
   /** Milliseconds from its last report to its end; absent: it never reported. */
   readonly silentMs?: number;
   /** The longest silence between two of its steps, in milliseconds; absent before the second. */
@@ -61,6 +59,21 @@ export interface WorkerEvidence {
   readonly lastWords?: string;
 }
 
+/** The end of a worker, with what its agent knows of it. */
+export interface EndedWorker {
+  readonly evidence: WorkerEvidence;
+  /**
+   * Monotonic, by the clock of the process that holds it. In a message, 0 is the time at which that
+   * is sent: `shifted` leads from one clock to the other.
+   */
+  readonly atMs: number;
+}
+
+/** The end by a clock that is ahead by `byMs`. */
+export function shifted(ended: EndedWorker, byMs: number): EndedWorker {
+  return { evidence: ended.evidence, atMs: ended.atMs + byMs };
+}
+
 /** In UTF-8 and JSON. */
 export const MAX_LAST_WORDS_BYTES = 512;
 /** In UTF-8 and JSON. */
@@ -69,7 +82,7 @@ export const MAX_UNFIT_BYTES = 200;
 export const MAX_WHERE_BYTES = 128;
 
 /** Undefined for an invalid report, which counts as none: it is only evidence. */
-export function parseEvidence(report: unknown): WorkerEvidence | undefined {
+export function parseEnded(report: unknown): EndedWorker | undefined {
   if (!isJsonObject(report)) return undefined;
   const { agoMs, silentMs, longestMs, cpuMs, step, exitCode, signal } = report;
   const {
@@ -111,14 +124,8 @@ export function parseEvidence(report: unknown): WorkerEvidence | undefined {
   const ended = defined({ exitCode, signal, oom, byItself });
   const before = defined({ silentMs, longestMs, step, inPhase });
   const seen = defined({ states, stoppedMs, cpuMs, runnableMs, launcher });
-  return {
-    how,
-    agoMs,
-    ...ended,
-    ...before,
-    ...seen,
-    ...defined({ unfit, where, failedMs, saidMs, lastWords }),
-  };
+  const said = defined({ unfit, where, failedMs, saidMs, lastWords });
+  return { evidence: { how, ...ended, ...before, ...seen, ...said }, atMs: 0 - agoMs };
 }
 
 function isOptional<T>(value: unknown, is: (value: unknown) => value is T): value is T | undefined {
@@ -145,17 +152,19 @@ function isTrue(value: unknown): value is true {
   return value === true;
 }
 
+/** The member `ended` of a message, as `parseEnded` reads it. It ends with how long ago that was. */
+export function endedFields({ evidence, atMs }: EndedWorker): object {
+  return { ...evidence, agoMs: Math.max(0, Math.round(0 - atMs)) };
+}
+
 /**
- * `fields` with the evidence as their member `ended`, in at most `limit` bytes of JSON: the last
- * words are shortened first, and then the evidence is left out.
+ * `fields` with the end as their member `ended`, in at most `limit` bytes of JSON: the last words
+ * are shortened first, and then the end is left out.
  */
-export function withEvidence(
-  fields: object,
-  ended: WorkerEvidence | undefined,
-  limit: number,
-): object {
+export function withEnded(fields: object, ended: EndedWorker | undefined, limit: number): object {
   if (ended === undefined) return fields;
-  const { lastWords, ...rest } = ended;
+  const { lastWords, ...evidence } = ended.evidence;
+  const rest = endedFields({ evidence, atMs: ended.atMs });
   const bare = { ...fields, ended: rest };
   const room = limit - bytesOf(bare) - bytesOf({ lastWords: '' });
   if (lastWords !== undefined && room > 0) {

@@ -6,8 +6,8 @@
  */
 import type {
   AgentMessage,
+  Announcement,
   ByeReason,
-  HubAnnouncement,
   WorkerSuccess,
 } from '../../jobset/hub/message.ts';
 import { encodeHubMessage } from '../../jobset/hub/message.ts';
@@ -46,7 +46,7 @@ export interface HubOptions {
   readonly readJobSet: (key: string, signal: AbortSignal) => Promise<Stored<JobSet> | undefined>;
   readonly listPods: PodInquiryOptions['listPods'];
   /** False if the Pod has announced a newer epoch before. */
-  readonly announced: (podUid: string, announcement: HubAnnouncement) => boolean;
+  readonly announced: (podUid: string, announcement: Announcement) => boolean;
   readonly noticed: (podUid: string, epoch: number) => void;
   /** The worker of an agent exited with 0: evidence of when. */
   readonly succeeded: (podUid: string, success: WorkerSuccess) => void;
@@ -229,7 +229,7 @@ export class Hub {
     }
   }
 
-  #hear(stream: AgentStream, announcement: HubAnnouncement): void {
+  #hear(stream: AgentStream, announcement: Announcement): void {
     const { member } = stream;
     if (this.#options.announced(member.podUid, announcement)) return;
     this.metrics.ignored();

@@ -250,7 +250,7 @@ class World {
           fate: {
             kind: 'Ended',
             atMs: 0,
-            evidence: { how: 'Hung', agoMs: 0, ...(silentMs !== undefined && { silentMs }) },
+            evidence: { how: 'Hung', ...(silentMs !== undefined && { silentMs }) },
           },
         },
       ],

@@ -2,13 +2,14 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { storedJob } from '../../../test/fixtures/jobset-objects.ts';
 import { ZERO } from '../../../test/fixtures/planned.ts';
 import type { JobSetStatus } from '../../jobset/jobset-status.ts';
-import type { WorkerEvidence } from '../../jobset/worker-end/worker-evidence.ts';
+import type { EndedWorker, WorkerEvidence } from '../../jobset/worker-end/worker-evidence.ts';
 import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import { MemberFates } from './member-fates.ts';
 
 const TRAIN = { namespace: 'default', name: 'train', uid: 'the-jobset' };
-const KILLED: WorkerEvidence = { how: 'Signaled', signal: 'SIGKILL', byItself: true, agoMs: 40 };
+const BY_SIGKILL: WorkerEvidence = { how: 'Signaled', signal: 'SIGKILL', byItself: true };
+const KILLED: EndedWorker = { evidence: BY_SIGKILL, atMs: -40 };
 const DELETED = {
   deletionTimestamp: '2026-01-01T00:00:00Z',
   finalizers: ['batch.kubernetes.io/job-tracking'],
@@ -85,13 +86,14 @@ describe('what agents tell', () => {
           pod: 'train-w-0-1',
           podUid: 'pod-1',
         },
-        fate: { kind: 'Ended', atMs: 99_960, evidence: KILLED },
+        fate: { kind: 'Ended', atMs: 99_960, evidence: BY_SIGKILL },
       },
     ]);
   });
 
   test('of a success counts for the epoch that runs, and is surer than what its Pod shows', () => {
-    const ended: WorkerEvidence = { how: 'Exited', exitCode: 0, byItself: true, agoMs: 300 };
+    const evidence: WorkerEvidence = { how: 'Exited', exitCode: 0, byItself: true };
+    const ended = { evidence, atMs: -300 };
     fates.succeeded(podIn(1), { epoch: 2, ended });
     fates.succeeded(podIn(1), { epoch: 4, ended });
     expect([2, 3, 4].map((epoch) => fates.of(TRAIN, epoch))).toEqual([[], [], []]);
@@ -100,19 +102,23 @@ describe('what agents tell', () => {
     fates.podSucceeded(podIn(1));
     fates.podGone(podIn(1));
     expect(fates.of(TRAIN, 3).map(({ fate }) => fate)).toEqual([
-      { kind: 'Ended', atMs: 99_700, evidence: ended },
+      { kind: 'Ended', atMs: 99_700, evidence },
     ]);
   });
 
   test('keeps its first date when it is repeated', () => {
     fates.announced(podIn(1), { epoch: 4, ended: KILLED });
     nowMs += 9000;
-    fates.announced(podIn(1), { epoch: 4, ended: { ...KILLED, agoMs: 9200 } });
+    fates.announced(podIn(1), { epoch: 4, ended: { ...KILLED, atMs: -9200 } });
     expect(fates.of(TRAIN, 3)[0]?.fate).toMatchObject({ atMs: 99_960 });
   });
 
   test('counts over the API server once it changes, and not when it is listed', () => {
-    const notice = JSON.stringify({ epoch: 3, signal: 'SIGKILL', ended: KILLED });
+    const notice = JSON.stringify({
+      epoch: 3,
+      signal: 'SIGKILL',
+      ended: { ...BY_SIGKILL, agoMs: 40 },
+    });
     const pod = podIn(1, { 'lockstep/notice': notice });
     fates.podChanged(pod, pod);
     expect(fates.of(TRAIN, 3)).toEqual([]);
@@ -143,8 +149,8 @@ describe('what agents tell', () => {
   test('is bounded: the last words of some members are enough', () => {
     jobs.set('uid-of-train-w-0', job({ completions: 300, parallelism: 300 }));
     for (let slot = 0; slot < 300; slot++) {
-      const lastWords = 'x'.repeat(500);
-      fates.announced(podIn(slot), { epoch: 4, ended: { ...KILLED, lastWords } });
+      const evidence = { ...BY_SIGKILL, lastWords: 'x'.repeat(500) };
+      fates.announced(podIn(slot), { epoch: 4, ended: { ...KILLED, evidence } });
     }
     const known = fates.of(TRAIN, 3);
     const speaking = known.filter(
@@ -167,7 +173,7 @@ describe('a member whose Pod goes while it waits at the barrier', () => {
     ['is told to end, and exits with 0', () => fates.podSucceeded(podIn(1, {}, DELETED))],
   ])('keeps what it told, and has no part in the next epoch: it %s', (_, go) => {
     go();
-    expect(fates.of(TRAIN, 3)).toMatchObject([{ fate: { kind: 'Ended', evidence: KILLED } }]);
+    expect(fates.of(TRAIN, 3)).toMatchObject([{ fate: { kind: 'Ended', evidence: BY_SIGKILL } }]);
     const replicatedJobsStatus = [{ name: 'w', ...ZERO, syncedEpoch: 4 }];
     status = { ...status, replicatedJobsStatus };
     expect(fates.of(TRAIN, 4)).toEqual([]);

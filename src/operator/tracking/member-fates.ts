@@ -4,7 +4,7 @@
  * depends on it (`docs/design/culprits.md#what-is-known`).
  */
 
-import type { HubAnnouncement, WorkerSuccess } from '../../jobset/hub/message.ts';
+import type { Announcement, WorkerSuccess } from '../../jobset/hub/message.ts';
 import type { JobSetStatus } from '../../jobset/jobset-status.ts';
 import { membershipOf, type Owner, ownerKey } from '../../jobset/membership.ts';
 import { REPLICATED_JOB_NAME } from '../../jobset/names.ts';
@@ -12,6 +12,7 @@ import type { Fate, Member, MemberEvidence } from '../../jobset/roster/group-evi
 import { type PodFacts, podFacts } from '../../jobset/roster/pod-facts.ts';
 import { placeIn } from '../../jobset/roster/worker-name.ts';
 import { releasedEpoch } from '../../jobset/status/epochs.ts';
+import { type EndedWorker, shifted } from '../../jobset/worker-end/worker-evidence.ts';
 import { defined } from '../../kube/json/defined.ts';
 import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
@@ -89,13 +90,12 @@ export class MemberFates {
   }
 
   /** The agent of a Pod announces an epoch over the hub, before it counts as announced. */
-  announced(pod: Pod, { epoch, ended }: Pick<HubAnnouncement, 'epoch' | 'ended'>): void {
+  announced(pod: Pod, { epoch, ended }: Pick<Announcement, 'epoch' | 'ended'>): void {
     const { uid } = pod.metadata;
     const leftMs = this.#left.get(uid);
     this.#left.delete(uid);
     if (ended !== undefined) {
-      const atMs = this.#options.nowMs() - ended.agoMs;
-      this.#note(pod, epoch - 1, { kind: 'Ended', atMs, evidence: ended });
+      this.#note(pod, epoch - 1, { kind: 'Ended', ...this.#onOurClock(ended) });
     } else if (leftMs !== undefined && this.#epochOf(pod, podFacts(pod)) === epoch - 1) {
       this.#note(pod, epoch - 1, { kind: 'Returned', atMs: leftMs });
     }
@@ -104,8 +104,7 @@ export class MemberFates {
   /** Its agent tells when its worker exited with 0, which the Pod shows only later. */
   succeeded(pod: Pod, { epoch, ended }: WorkerSuccess): void {
     if (this.#epochOf(pod, podFacts(pod)) !== epoch) return;
-    const atMs = this.#options.nowMs() - ended.agoMs;
-    this.#note(pod, epoch, { kind: 'Ended', atMs, evidence: ended });
+    this.#note(pod, epoch, { kind: 'Ended', ...this.#onOurClock(ended) });
   }
 
   /** The stream of a Pod's agent is over, and `seenMs` is when the agent was last known to live. */
@@ -125,8 +124,8 @@ export class MemberFates {
     const ended = facts?.notice?.ended;
     const isNews = facts?.notice?.epoch !== podFacts(old)?.notice?.epoch;
     if (facts?.notice === undefined || ended === undefined || !isNews) return;
-    const atMs = this.#options.nowMs() - ended.agoMs;
-    this.#note(pod, facts.notice.epoch, { kind: 'Ended', atMs, evidence: ended, isOverApi: true });
+    const told = { kind: 'Ended', ...this.#onOurClock(ended), isOverApi: true } as const;
+    this.#note(pod, facts.notice.epoch, told);
   }
 
   /** A Pod does not live any more. */
@@ -142,6 +141,11 @@ export class MemberFates {
     const epoch = this.#epochOf(pod, facts);
     if (epoch === undefined || facts?.isDiscarded === true) return;
     this.#note(pod, epoch, { kind: 'Succeeded', atMs: this.#options.nowMs() });
+  }
+
+  /** Messages take no time that anybody knows. */
+  #onOurClock(ended: EndedWorker): EndedWorker {
+    return shifted(ended, this.#options.nowMs());
   }
 
   /** The node of a Pod that should have ended. */

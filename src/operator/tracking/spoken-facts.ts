@@ -3,10 +3,10 @@
  * counts.
  */
 
-import type { HubAnnouncement } from '../../jobset/hub/message.ts';
+import type { Announcement } from '../../jobset/hub/message.ts';
 import type { AgentStarts, PodFacts } from '../../jobset/roster/pod-facts.ts';
 import type { Notice } from '../../jobset/worker-end/notice.ts';
-import type { WorkerEvidence } from '../../jobset/worker-end/worker-evidence.ts';
+import type { EndedWorker } from '../../jobset/worker-end/worker-evidence.ts';
 import { defined } from '../../kube/json/defined.ts';
 
 /** What the agent of a Pod has said over the hub: the same facts as the Pod's annotations. */
@@ -16,16 +16,16 @@ export interface SpokenFacts {
   readonly notice?: Notice;
 }
 
-export function spokenFacts({ epoch, starts, cause, ended }: HubAnnouncement): SpokenFacts {
+export function spokenFacts({ epoch, starts, cause, ended }: Announcement): SpokenFacts {
   const notice = cause === undefined ? undefined : { ...cause, ...hangIn(ended) };
   return { epoch, starts: { epoch, starts }, ...defined({ notice }) };
 }
 
 /** People are shown how a worker hung: the signal that ended it does not tell. */
-function hangIn(ended: WorkerEvidence | undefined): Pick<Notice, 'ended'> {
-  if (ended?.how !== 'Hung') return {};
-  const { how, agoMs, silentMs, step } = ended;
-  return { ended: { how, agoMs, ...defined({ silentMs, step }) } };
+function hangIn(ended: EndedWorker | undefined): Pick<Notice, 'ended'> {
+  if (ended?.evidence.how !== 'Hung') return {};
+  const { how, silentMs, step } = ended.evidence;
+  return { ended: { evidence: { how, ...defined({ silentMs, step }) }, atMs: ended.atMs } };
 }
 
 /** A Pod's annotations, and its agent's words if those are no older. */

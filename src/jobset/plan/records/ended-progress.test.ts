@@ -55,7 +55,7 @@ function fail(
 
 function endedAt(step: number): MemberEvidence {
   const place = { replicatedJob: 'w', jobIndex: 0, completions: 2, completionIndex: 0 };
-  const evidence = { how: 'Exited', exitCode: 1, byItself: true, agoMs: 0, step } as const;
+  const evidence = { how: 'Exited', exitCode: 1, byItself: true, step } as const;
   const member = { ...place, pod: 'p0', podUid: 'u0', node: 'n1' };
   return { member, fate: { kind: 'Ended', atMs: 0, evidence } };
 }

@@ -167,7 +167,7 @@ function endedContainer(
       : { how: 'Signaled' as const, signal };
   const oom = reason === 'OOMKilled' ? { oom: true as const } : {};
   const { atMs } = returned;
-  return { kind: 'Ended', atMs, evidence: { ...end, ...oom, byItself: true, agoMs: 0 } };
+  return { kind: 'Ended', atMs, evidence: { ...end, ...oom, byItself: true } };
 }
 
 function firstOf<T>(values: readonly (T | undefined)[]): T | undefined {

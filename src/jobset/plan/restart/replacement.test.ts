@@ -64,7 +64,7 @@ function fates(
     const place = { replicatedJob: 'w', jobIndex: 0, completions: SIZE, completionIndex: slot };
     const where = node === null ? {} : { node: slot === 2 ? node : `n${slot}` };
     const own = ends[slot];
-    const evidence: WorkerEvidence = { how: 'Stopped', agoMs: 0, ...own };
+    const evidence: WorkerEvidence = { how: 'Stopped', ...own };
     const atMs = own === undefined ? 9000 : 1000;
     return {
       member: { ...place, pod: name, podUid: uid, ...where },
