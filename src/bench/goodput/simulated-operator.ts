@@ -158,7 +158,7 @@ export class SimulatedOperator {
       jobs: this.#jobs,
       vanished: [],
       members: this.#members,
-      fates: (epoch) => [...this.#ends.values()].filter((end) => end.epoch === epoch),
+      endsIn: (epoch) => [...this.#ends.values()].filter((end) => end.epoch === epoch),
       hubReach: { streams: SIMULATED_MEMBERS, missing: 0, silent: [], mayLook: false },
       reported: () => this.#cluster.reported,
       surroundings: {
@@ -253,13 +253,13 @@ export class SimulatedOperator {
     }
   }
 
-  #noteEnd({ slot, podUid }: Place, epoch: number, fate: MemberEvidence['fate']): void {
+  #noteEnd({ slot, podUid }: Place, epoch: number, end: MemberEvidence['end']): void {
     const [job] = this.#jobs;
     const place = job && placeIn(job, String(slot));
     if (place === undefined) return;
     const node = this.#cluster.nodeOf(podUid);
     const member = { ...place, pod: podUid, podUid, ...(node === undefined ? {} : { node }) };
-    this.#ends.set(podUid, { epoch, member, fate });
+    this.#ends.set(podUid, { epoch, member, end });
   }
 
   #factsOf({ slot, podUid }: Place, epoch: number): PodFacts {

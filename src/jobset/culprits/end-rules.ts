@@ -1,11 +1,11 @@
 /** Rules about how workers ended, and when. */
 import { endInWords, fatalEnd } from './end-in-words.ts';
 import {
-  type End,
+  type EndedMember,
+  type EvidenceInOrder,
   few,
   isSteppedOn,
   isSuccess,
-  type Known,
   paceAt,
   type Suspicion,
   silentMsAt,
@@ -18,11 +18,11 @@ const TOGETHER_MS = 2000;
 const UNHEARD_MS = 10_000;
 
 /** Its Pod was taken away, or its node failed: its agent can tell nothing. */
-export function lost({ others, firstMs }: Known): readonly Suspicion[] {
+export function lost({ others, firstMs }: EvidenceInOrder): readonly Suspicion[] {
   if (firstMs === undefined) return [];
-  return others.flatMap(({ member, fate }) => {
-    if (fate.kind !== 'Lost' || fate.seenMs >= firstMs) return [];
-    const { deletedMs, seenMs, isNodeLost } = fate;
+  return others.flatMap(({ member, end }) => {
+    if (end.kind !== 'Lost' || end.seenMs >= firstMs) return [];
+    const { deletedMs, seenMs, isNodeLost } = end;
     // One that was alive just before may have been taken away just after.
     const isSure = deletedMs !== undefined && deletedMs <= firstMs;
     const isSilent = deletedMs !== undefined && firstMs - seenMs > UNHEARD_MS;
@@ -33,11 +33,11 @@ export function lost({ others, firstMs }: Known): readonly Suspicion[] {
 }
 
 /** Many that leave are the end of the work, and nobody waits for one after which others step on. */
-export function leftEarly({ ends, others, firstMs, size }: Known): readonly Suspicion[] {
+export function leftEarly({ ends, others, firstMs, size }: EvidenceInOrder): readonly Suspicion[] {
   if (firstMs === undefined) return [];
   const left = [
-    ...others.flatMap(({ member, fate }) =>
-      fate.kind === 'Succeeded' && fate.atMs < firstMs ? [{ member, atMs: fate.atMs }] : [],
+    ...others.flatMap(({ member, end }) =>
+      end.kind === 'Succeeded' && end.atMs < firstMs ? [{ member, atMs: end.atMs }] : [],
     ),
     ...ends.filter((end) => isSuccess(end.evidence) && end.atMs < firstMs),
   ];
@@ -51,7 +51,7 @@ export function leftEarly({ ends, others, firstMs, size }: Known): readonly Susp
  * Memory that runs out may silence a group first. Any other such end of a group that is silent
  * already may be its consequence: somebody may have wanted to end the hang.
  */
-export function killed(known: Known): readonly Suspicion[] {
+export function killed(known: EvidenceInOrder): readonly Suspicion[] {
   const { ends, deaths, pace } = known;
   const fatal = deaths.filter(({ evidence }) => fatalEnd(evidence) !== undefined);
   const [first] = fatal;
@@ -79,7 +79,7 @@ export function killed(known: Known): readonly Suspicion[] {
  * It printed a traceback while the group was stepping, and took long to end: meanwhile others may
  * have failed for want of it, or hung. Text alone is never certain.
  */
-export function failedSlowly(known: Known): readonly Suspicion[] {
+export function failedSlowly(known: EvidenceInOrder): readonly Suspicion[] {
   const { ends, deaths, isTold, pace } = known;
   const [death] = deaths;
   const [first, second] = tracebacks(ends);
@@ -115,8 +115,8 @@ export function failedSlowly(known: Known): readonly Suspicion[] {
 
 /** The earliest first. One after which the group stepped on, or that ended well, is no failure. */
 function tracebacks(
-  ends: readonly End[],
-): readonly { readonly end: End; readonly sinceMs: number }[] {
+  ends: readonly EndedMember[],
+): readonly { readonly end: EndedMember; readonly sinceMs: number }[] {
   return ends
     .flatMap((end) => {
       const { failedMs, exitCode } = end.evidence;
@@ -127,7 +127,7 @@ function tracebacks(
     .toSorted((a, b) => a.sinceMs - b.sinceMs);
 }
 
-export function firstToFail(known: Known): readonly Suspicion[] {
+export function firstToFail(known: EvidenceInOrder): readonly Suspicion[] {
   const { ends, deaths, others, pace, isTold } = known;
   const [first, ...later] = deaths;
   if (first === undefined || pace === 'Unknown' || pace === 'Silent') return [];
@@ -141,7 +141,7 @@ export function firstToFail(known: Known): readonly Suspicion[] {
   // Those of whom nothing is known may have been earlier than all these.
   if (!isAlone && !isTold) return [];
   const isAfterAll =
-    others.some(({ fate }) => fate.kind === 'Succeeded') ||
+    others.some(({ end }) => end.kind === 'Succeeded') ||
     ends.some((end) => isSuccess(end.evidence));
   const { member, evidence } = first;
   const why = `${endInWords(evidence)} before the others`;

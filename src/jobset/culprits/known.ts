@@ -1,25 +1,23 @@
 /** What is known of a group in which a worker failed, in the order in which rules look at it. */
 import { MAX_SUSPECTS, type Suspect } from '../jobset-status.ts';
-import type { Fate, GroupEvidence, Member } from '../roster/group-evidence.ts';
-import type { WorkerEvidence } from '../worker-end/worker-evidence.ts';
+import type { GroupEvidence, Member, MemberEnd } from '../roster/group-evidence.ts';
+import type { EndedWorker, WorkerEvidence } from '../worker-end/worker-evidence.ts';
 
 export interface Suspicion extends Pick<Suspect, 'why' | 'confidence'> {
   readonly member: Member;
 }
 
-export interface End {
+export interface EndedMember extends EndedWorker {
   readonly member: Member;
-  readonly atMs: number;
-  readonly evidence: WorkerEvidence;
 }
 
-export interface Known {
+export interface EvidenceInOrder {
   readonly size: number;
   /** All that agents have told, in the order of time. */
-  readonly ends: readonly End[];
+  readonly ends: readonly EndedMember[];
   /** Those that nobody but the worker or its own agent brought about. */
-  readonly deaths: readonly End[];
-  readonly others: readonly { readonly member: Member; readonly fate: Fate }[];
+  readonly deaths: readonly EndedMember[];
+  readonly others: readonly { readonly member: Member; readonly end: MemberEnd }[];
   /** When the first worker died, or if no death is known, was stopped. */
   readonly firstMs: number | undefined;
   /** The end of each member is known, at a time that is sure. */
@@ -38,7 +36,7 @@ export interface Known {
 type Pace = 'Unknown' | 'Stepping' | 'Pausing' | 'Silent';
 
 /** None: it does not match. */
-export type Rule = (known: Known) => readonly Suspicion[];
+export type Rule = (known: EvidenceInOrder) => readonly Suspicion[];
 
 /**
  * A group counts as silent so much later than its longest silence: a worker that fails takes a
@@ -46,20 +44,20 @@ export type Rule = (known: Known) => readonly Suspicion[];
  */
 const SILENCE_SLACK_MS = 2000;
 
-export function knownOf({ size, members }: GroupEvidence): Known {
-  const ends: End[] = [];
-  const others: Known['others'][number][] = [];
-  for (const { member, fate } of members) {
-    if (fate.kind === 'Ended') ends.push({ member, atMs: fate.atMs, evidence: fate.evidence });
-    else others.push({ member, fate });
+export function knownOf({ size, members }: GroupEvidence): EvidenceInOrder {
+  const ends: EndedMember[] = [];
+  const others: EvidenceInOrder['others'][number][] = [];
+  for (const { member, end } of members) {
+    if (end.kind === 'Ended') ends.push({ member, atMs: end.atMs, evidence: end.evidence });
+    else others.push({ member, end });
   }
   ends.sort((a, b) => a.atMs - b.atMs || compare(a.member, b.member));
-  others.sort((a, b) => timeOf(a.fate) - timeOf(b.fate) || compare(a.member, b.member));
+  others.sort((a, b) => timeOf(a.end) - timeOf(b.end) || compare(a.member, b.member));
   const deaths = ends.filter(({ evidence }) => isDeath(evidence));
   // A member may have finished long before all this.
   const firstMs = (deaths[0] ?? ends.find(({ evidence }) => !isSuccess(evidence)))?.atMs;
-  const isAccountedFor = members.length >= size && members.every(({ fate }) => isSure(fate));
-  const isTold = isAccountedFor && others.every(({ fate }) => fate.kind !== 'Lost');
+  const isAccountedFor = members.length >= size && members.every(({ end }) => isSure(end));
+  const isTold = isAccountedFor && others.every(({ end }) => end.kind !== 'Lost');
   const pace = paceAt(firstMs, ends);
   return { size, ends, deaths, others, firstMs, isTold, isAccountedFor, pace };
 }
@@ -69,12 +67,12 @@ export function few(size: number): number {
   return Math.min(MAX_SUSPECTS, Math.max(1, Math.floor((size - 1) / 4)));
 }
 
-function isSure(fate: Fate): boolean {
-  return fate.kind === 'Ended' ? fate.isOverApi !== true : fate.kind !== 'Returned';
+function isSure(end: MemberEnd): boolean {
+  return end.kind === 'Ended' ? end.isOverApi !== true : end.kind !== 'Returned';
 }
 
-function timeOf(fate: Fate): number {
-  return fate.kind === 'Lost' ? fate.seenMs : fate.atMs;
+function timeOf(end: MemberEnd): number {
+  return end.kind === 'Lost' ? end.seenMs : end.atMs;
 }
 
 function compare(a: Member, b: Member): number {
@@ -104,7 +102,7 @@ export function isSuccess({
 }
 
 /** The newest report of the group, and the shortest of its members' longest silences. */
-function reportsOf(ends: readonly End[]): {
+function reportsOf(ends: readonly EndedMember[]): {
   readonly newestMs: number;
   readonly longestMs: number;
 } {
@@ -118,18 +116,18 @@ function reportsOf(ends: readonly End[]): {
 }
 
 /** For how long no member had reported anything at a moment; infinite if none ever did. */
-export function silentMsAt(ends: readonly End[], atMs: number): number {
+export function silentMsAt(ends: readonly EndedMember[], atMs: number): number {
   return atMs - reportsOf(ends).newestMs;
 }
 
 /** Whether the group made steps for so long after a moment that it needed nothing of that moment. */
-export function isSteppedOn(ends: readonly End[], sinceMs: number): boolean {
+export function isSteppedOn(ends: readonly EndedMember[], sinceMs: number): boolean {
   const { newestMs, longestMs } = reportsOf(ends);
   return newestMs - sinceMs > longestMs + SILENCE_SLACK_MS;
 }
 
 /** What the group did at a moment, such as when the first worker died. */
-export function paceAt(firstMs: number | undefined, ends: readonly End[]): Pace {
+export function paceAt(firstMs: number | undefined, ends: readonly EndedMember[]): Pace {
   const { longestMs } = reportsOf(ends);
   const isInPhase = ends.some(({ evidence }) => evidence.inPhase === true);
   if (firstMs === undefined || longestMs === Number.POSITIVE_INFINITY) return 'Unknown';

@@ -1,6 +1,13 @@
 /** Rules about what few workers of a group did that was silent, unlike the rest. */
 import { silenceInWords } from './end-in-words.ts';
-import { type End, few, isSteppedOn, isSuccess, type Known, type Suspicion } from './known.ts';
+import {
+  type EndedMember,
+  type EvidenceInOrder,
+  few,
+  isSteppedOn,
+  isSuccess,
+  type Suspicion,
+} from './known.ts';
 import { readableLine } from './readable.ts';
 
 /** In the last 5 s, by all processes of a worker: more than half a processor is busy. */
@@ -11,7 +18,7 @@ const SPINNING_MS = 4500;
 const WAITING_MS = 2500;
 
 /** When one hangs, all hang: only what it does, unlike the others, tells it from them. */
-export function oddOneOut(known: Known): readonly Suspicion[] {
+export function oddOneOut(known: EvidenceInOrder): readonly Suspicion[] {
   const { ends, deaths, pace } = known;
   const isHang = deaths[0]?.evidence.how === 'Hung';
   if ((pace === 'Stepping' || pace === 'Pausing') && !isHang) return [];
@@ -36,23 +43,23 @@ export function oddOneOut(known: Known): readonly Suspicion[] {
 }
 
 /** Few whose processes were stopped; none of them while the group still stepped. */
-export function stoppedOnes(known: Known): readonly Suspicion[] {
+export function stoppedOnes(known: EvidenceInOrder): readonly Suspicion[] {
   return likelyAll(stoppedEnds(known), STOPPED);
 }
 
 const STOPPED = 'its processes were stopped while the others waited';
 
 /** Few or many: a group waits for one of them alone. */
-export function isAnyStopped(known: Known): boolean {
+export function isAnyStopped(known: EvidenceInOrder): boolean {
   return allStopped(known).length > 0;
 }
 
-function stoppedEnds(known: Known): readonly End[] {
+function stoppedEnds(known: EvidenceInOrder): readonly EndedMember[] {
   const stopped = allStopped(known);
   return stopped.length > few(known.size) ? [] : stopped;
 }
 
-function allStopped({ ends }: Known): readonly End[] {
+function allStopped({ ends }: EvidenceInOrder): readonly EndedMember[] {
   return ends.filter(({ atMs, evidence: { states = '', stoppedMs, step, byItself } }) => {
     if (!/[Tt]/.test(states) || byItself === true) return false;
     // Its agent has judged this by its own steps, if it made some.
@@ -62,7 +69,7 @@ function allStopped({ ends }: Known): readonly End[] {
 }
 
 /** Most tell the same place of their programs, and few tell others. */
-function elsewhere(ends: readonly End[]): readonly Suspicion[] {
+function elsewhere(ends: readonly EndedMember[]): readonly Suspicion[] {
   const told = ends.filter(({ evidence }) => evidence.where !== undefined);
   if (2 * told.length <= ends.length) return [];
   const counts = new Map<string, number>();
@@ -79,9 +86,9 @@ function elsewhere(ends: readonly End[]): readonly Suspicion[] {
   });
 }
 
-function behind(ends: readonly End[]): readonly Suspicion[] {
+function behind(ends: readonly EndedMember[]): readonly Suspicion[] {
   const reporting = ends.filter(({ evidence }) => evidence.step !== undefined);
-  const stepOf = ({ evidence }: End): number => evidence.step ?? 0;
+  const stepOf = ({ evidence }: EndedMember): number => evidence.step ?? 0;
   const newest = reporting.reduce((most, end) => Math.max(most, stepOf(end)), 0);
   // Those that wait for each other may be a step apart.
   for (const apart of [1, 0]) {
@@ -97,44 +104,47 @@ function behind(ends: readonly End[]): readonly Suspicion[] {
   return [];
 }
 
-function inDiskWait(ends: readonly End[]): readonly Suspicion[] {
+function inDiskWait(ends: readonly EndedMember[]): readonly Suspicion[] {
   const odd = outliers(ends, ({ evidence }) => evidence.states?.includes('D') === true);
   return likelyAll(odd, 'its processes waited for a disk while the others did not');
 }
 
-function spinning(ends: readonly End[]): readonly Suspicion[] {
+function spinning(ends: readonly EndedMember[]): readonly Suspicion[] {
   const odd = outliers(clearlyBusyOrIdle(ends), isBusy);
   return likelyAll(odd, 'its processes were busy while the others waited');
 }
 
-function sleeping(ends: readonly End[]): readonly Suspicion[] {
+function sleeping(ends: readonly EndedMember[]): readonly Suspicion[] {
   const odd = outliers(clearlyBusyOrIdle(ends), isIdle);
   return likelyAll(odd, 'its processes slept while the others were busy');
 }
 
 /** None if one of them is between both. */
-function clearlyBusyOrIdle(ends: readonly End[]): readonly End[] {
+function clearlyBusyOrIdle(ends: readonly EndedMember[]): readonly EndedMember[] {
   const measured = ends.filter(({ evidence }) => evidence.cpuMs !== undefined);
   return measured.every((end) => isBusy(end) || isIdle(end)) ? measured : [];
 }
 
-function isBusy({ evidence: { cpuMs = 0, runnableMs = 0 } }: End): boolean {
+function isBusy({ evidence: { cpuMs = 0, runnableMs = 0 } }: EndedMember): boolean {
   return cpuMs >= BUSY_CPU_MS || runnableMs >= SPINNING_MS;
 }
 
-function isIdle(end: End): boolean {
+function isIdle(end: EndedMember): boolean {
   const { cpuMs = 0, runnableMs } = end.evidence;
   if (isBusy(end)) return false;
   return runnableMs === undefined ? cpuMs <= IDLE_CPU_MS : runnableMs <= WAITING_MS;
 }
 
 /** None if there are too many for outliers. */
-function outliers(ends: readonly End[], isOdd: (end: End) => boolean): readonly End[] {
+function outliers(
+  ends: readonly EndedMember[],
+  isOdd: (end: EndedMember) => boolean,
+): readonly EndedMember[] {
   const odd = ends.filter(isOdd);
   const isMinority = odd.length <= few(ends.length) && 2 * odd.length < ends.length;
   return isMinority ? odd : [];
 }
 
-function likelyAll(ends: readonly End[], why: string): readonly Suspicion[] {
+function likelyAll(ends: readonly EndedMember[], why: string): readonly Suspicion[] {
   return ends.map(({ member }) => ({ member, why, confidence: 'Likely' }));
 }

@@ -1,5 +1,5 @@
 /** Failures of a group, what the operator hears of each, and whom it has to name. */
-import type { Fate, GroupEvidence, MemberEvidence } from '../roster/group-evidence.ts';
+import type { GroupEvidence, MemberEnd, MemberEvidence } from '../roster/group-evidence.ts';
 import type { WorkerEvidence } from '../worker-end/worker-evidence.ts';
 
 /** In words, of 4 and of 64 members. */
@@ -10,7 +10,7 @@ export interface Scenario {
   /** Ranks with their confidence, the likeliest first, such as `2 Certain`; or `unknown`. */
   readonly expected: Expected;
   /** What is known of each rank; undefined: nothing. */
-  readonly fate: (rank: number, size: number) => Fate | undefined;
+  readonly end: (rank: number, size: number) => MemberEnd | undefined;
 }
 
 /** The time of the failure that starts it all. */
@@ -20,13 +20,13 @@ const C = 2;
 
 type Evidence = Partial<WorkerEvidence>;
 
-function ended(afterMs: number, evidence: Evidence): Fate {
+function ended(afterMs: number, evidence: Evidence): MemberEnd {
   return { kind: 'Ended', atMs: T + afterMs, evidence: { how: 'Stopped', ...evidence } };
 }
 
 /** A worker that was told to stop soon after the first failure, while all went well. */
 const STEPPING: Evidence = { step: 330, silentMs: 400, longestMs: 900, cpuMs: 4000 };
-const stopped = (evidence: Evidence = {}): Fate => ended(50, { ...STEPPING, ...evidence });
+const stopped = (evidence: Evidence = {}): MemberEnd => ended(50, { ...STEPPING, ...evidence });
 const diedBy = (signal: string, more: Evidence = {}): Evidence => {
   return { ...STEPPING, how: 'Signaled', signal, byItself: true, ...more };
 };
@@ -45,27 +45,31 @@ const HANGING: Evidence = {
 /** Since just after its last step. */
 const STOPPED = { states: 'T', stoppedMs: 60_500 } as const;
 /** All hang: each time-out comes a little later than that of the rank before it. */
-const hung = (rank: number, evidence: Evidence = {}): Fate =>
+const hung = (rank: number, evidence: Evidence = {}): MemberEnd =>
   ended(rank * 3, { ...HANGING, ...evidence });
 /** As it is of a worker that reports no progress. */
-function silently(fate: Fate): Fate {
-  if (fate.kind !== 'Ended') return fate;
-  const { step: _, silentMs: _silent, longestMs: _longest, cpuMs: _cpu, ...rest } = fate.evidence;
-  return { ...fate, evidence: rest };
+function silently(end: MemberEnd): MemberEnd {
+  if (end.kind !== 'Ended') return end;
+  const { step: _, silentMs: _silent, longestMs: _longest, cpuMs: _cpu, ...rest } = end.evidence;
+  return { ...end, evidence: rest };
 }
-const overApi = (fate: Fate): Fate => (fate.kind === 'Ended' ? { ...fate, isOverApi: true } : fate);
+const overApi = (end: MemberEnd): MemberEnd =>
+  end.kind === 'Ended' ? { ...end, isOverApi: true } : end;
 
-/** The culprit's fate, and that of all others. */
+/** The culprit's end, and that of all others. */
 const one =
-  (culprit: Fate | undefined, other: (rank: number) => Fate | undefined = () => stopped()) =>
-  (rank: number): Fate | undefined =>
+  (
+    culprit: MemberEnd | undefined,
+    other: (rank: number) => MemberEnd | undefined = () => stopped(),
+  ) =>
+  (rank: number): MemberEnd | undefined =>
     rank === C ? culprit : other(rank);
 
-function row(name: string, expected: string | Expected, fate: Scenario['fate']): Scenario {
+function row(name: string, expected: string | Expected, end: Scenario['end']): Scenario {
   return {
     name,
     expected: typeof expected === 'string' ? { 4: expected, 64: expected } : expected,
-    fate,
+    end,
   };
 }
 
@@ -345,9 +349,9 @@ export const SCENARIOS: readonly Scenario[] = [
     }),
   ),
   row('one hangs elsewhere in its first step', '2 Likely', (rank) => {
-    const fate = silently(hung(rank));
+    const end = silently(hung(rank));
     const where = rank === C ? 'load (data.py:9)' : 'all_reduce (dist.py:7)';
-    return fate.kind === 'Ended' ? { ...fate, evidence: { ...fate.evidence, where } } : fate;
+    return end.kind === 'Ended' ? { ...end, evidence: { ...end.evidence, where } } : end;
   }),
   row('all are in the same place', 'unknown', (rank) => hung(rank, { where: 'wait (sync.py:7)' })),
   row('each is in a place of its own', 'unknown', (rank) => hung(rank, { where: `line ${rank}` })),
@@ -501,10 +505,10 @@ export const SCENARIOS: readonly Scenario[] = [
 ];
 
 /** What the operator knows in that scenario of a group of that size. */
-export function evidenceIn({ fate }: Scenario, size: number): GroupEvidence {
+export function evidenceIn({ end }: Scenario, size: number): GroupEvidence {
   const members = Array.from({ length: size }, (_, rank): MemberEvidence | undefined => {
-    const known = fate(rank, size);
-    return known === undefined ? undefined : { member: memberOf(rank, size), fate: known };
+    const known = end(rank, size);
+    return known === undefined ? undefined : { member: memberOf(rank, size), end: known };
   });
   return { size, members: members.filter((each) => each !== undefined) };
 }

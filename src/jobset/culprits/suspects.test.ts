@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Fate, GroupEvidence, MemberEvidence } from '../roster/group-evidence.ts';
+import type { GroupEvidence, MemberEnd, MemberEvidence } from '../roster/group-evidence.ts';
 import type { WorkerEvidence } from '../worker-end/worker-evidence.ts';
 import type { Suspicion } from './known.ts';
 import { evidenceIn, memberOf, SCENARIOS } from './scenarios.fixture.ts';
@@ -57,18 +57,18 @@ describe('who failed first', () => {
     const members = Array.from({ length: 4 }, (_, rank): MemberEvidence => {
       const where = rank === 2 ? 'a\u001b[2K\nb' : 'c\u202ed';
       const evidence = { how: 'Hung', where } as const;
-      return { member: memberOf(rank, 4), fate: { kind: 'Ended', atMs: rank, evidence } };
+      return { member: memberOf(rank, 4), end: { kind: 'Ended', atMs: rank, evidence } };
     });
     const why = 'was in a\uFFFD[2K b while the others were in c\uFFFDd';
     expect(suspectsOf({ size: 4, members })[0]?.why).toBe(why);
   });
 
   test('a node is named that is lost', () => {
-    const fate = { kind: 'Lost', seenMs: 0, deletedMs: 0, isNodeLost: true } as const;
+    const end = { kind: 'Lost', seenMs: 0, deletedMs: 0, isNodeLost: true } as const;
     const stopped = { kind: 'Ended', atMs: 9, evidence: { how: 'Stopped' } } as const;
     const members = [
-      { member: { ...memberOf(0, 2), node: 'n4' }, fate },
-      { member: memberOf(1, 2), fate: stopped },
+      { member: { ...memberOf(0, 2), node: 'n4' }, end },
+      { member: memberOf(1, 2), end: stopped },
     ];
     expect(suspectsOf({ size: 2, members })[0]?.why).toBe('node n4 is lost');
   });
@@ -95,7 +95,7 @@ const evidences: fc.Arbitrary<WorkerEvidence> = fc
   .map((all) => Object.fromEntries(Object.entries(all).filter(([, each]) => each !== undefined)))
   .map((all) => all as unknown as WorkerEvidence);
 const times = fc.integer({ min: 0, max: 30_000 });
-const fates: fc.Arbitrary<Fate> = fc.oneof(
+const anyEnd: fc.Arbitrary<MemberEnd> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record({ kind: fc.constant('Ended'), atMs: times, evidence: evidences }),
@@ -110,14 +110,12 @@ const fates: fc.Arbitrary<Fate> = fc.oneof(
   fc.record({ kind: fc.constant('Lost'), seenMs: times, deletedMs: times }),
   fc.record({ kind: fc.constant('Lost'), seenMs: times }),
   fc.record({ kind: fc.constant('Returned'), atMs: times }),
-) as fc.Arbitrary<Fate>;
+) as fc.Arbitrary<MemberEnd>;
 const groups: fc.Arbitrary<GroupEvidence> = fc
-  .array(fates, { minLength: 1, maxLength: 20 })
+  .array(anyEnd, { minLength: 1, maxLength: 20 })
   .map((all) => ({
     size: all.length,
-    members: all.map(
-      (fate, rank): MemberEvidence => ({ member: memberOf(rank, all.length), fate }),
-    ),
+    members: all.map((end, rank): MemberEvidence => ({ member: memberOf(rank, all.length), end })),
   }));
 
 describe('suspects', () => {
@@ -174,18 +172,18 @@ describe('suspects', () => {
 const FAILED_MS = 1_000_000;
 const HOUR_MS = 3_600_000;
 const WELL = { step: 330, silentMs: 400, longestMs: 900, cpuMs: 4000 } as const;
-const HIDDEN: Fate = {
+const HIDDEN: MemberEnd = {
   kind: 'Ended',
   atMs: FAILED_MS + 50,
   evidence: { ...WELL, how: 'Stopped' },
 };
-const told = (evidence: Partial<WorkerEvidence>): Fate => {
+const told = (evidence: Partial<WorkerEvidence>): MemberEnd => {
   return { ...HIDDEN, evidence: { ...HIDDEN.evidence, ...evidence } };
 };
-const longAgo = (evidence: Partial<WorkerEvidence>): Fate => {
-  return { ...told(evidence), atMs: FAILED_MS - HOUR_MS } as Fate;
+const longAgo = (evidence: Partial<WorkerEvidence>): MemberEnd => {
+  return { ...told(evidence), atMs: FAILED_MS - HOUR_MS } as MemberEnd;
 };
-const LIES: readonly (readonly [string, Fate])[] = [
+const LIES: readonly (readonly [string, MemberEnd])[] = [
   ['a traceback an hour ago', told({ failedMs: HOUR_MS, silentMs: HOUR_MS + 1 })],
   ['a traceback just before the failure', told({ failedMs: 1000, silentMs: 1050 })],
   ['stopped for an hour', told({ how: 'Killed', states: 'T', stoppedMs: HOUR_MS })],
@@ -203,11 +201,11 @@ const LIES: readonly (readonly [string, Fate])[] = [
 describe('an agent that lies', () => {
   const LIAR = 3;
 
-  function certain(evidence: GroupEvidence, claim?: Fate): readonly number[] {
-    const members = evidence.members.map(({ member, fate }) =>
+  function certain(evidence: GroupEvidence, claim?: MemberEnd): readonly number[] {
+    const members = evidence.members.map(({ member, end }) =>
       claim !== undefined && member.completionIndex === LIAR
-        ? { member, fate: claim }
-        : { member, fate },
+        ? { member, end: claim }
+        : { member, end },
     );
     return suspectsOf({ ...evidence, members }).flatMap(({ member, confidence }) =>
       confidence === 'Certain' ? [member.completionIndex ?? -1] : [],
@@ -222,8 +220,8 @@ describe('an agent that lies', () => {
         const named = certain(evidence, lie).filter((rank) => !allowed.has(rank));
         // What was seen stopped is no lie.
         const innocent = named.filter((rank) => {
-          const fate = evidence.members.find((each) => each.member.completionIndex === rank)?.fate;
-          return fate?.kind !== 'Ended' || fate.evidence.states === undefined;
+          const end = evidence.members.find((each) => each.member.completionIndex === rank)?.end;
+          return end?.kind !== 'Ended' || end.evidence.states === undefined;
         });
         return innocent.map((rank) => `${row.name}, of ${size}: ${rank}`);
       }),

@@ -32,7 +32,7 @@ export interface ControllerWorld {
   /** The Pods that live now. */
   livingPods(): readonly PodFacts[];
   /** What agents told of the ends of workers in that epoch. */
-  fates(epoch: number): readonly MemberEvidence[];
+  endsIn(epoch: number): readonly MemberEvidence[];
   /** Deletes a Pod if it lives and is not in deletion. */
   replace(podUid: string): void;
   /** Under the newest resourceVersion. */
@@ -201,9 +201,9 @@ export class ControllerModel {
   }
 
   #snapshot(jobs: readonly Stored<Job>[], members: MemberCounts, answers: Answers = {}) {
-    const fates = (epoch: number): readonly MemberEvidence[] =>
-      epoch < this.#firstEpoch ? [] : this.#world.fates(epoch);
-    return snapshotOf(this.#jobSet, { jobs, members, answers, fates });
+    const endsIn = (epoch: number): readonly MemberEvidence[] =>
+      epoch < this.#firstEpoch ? [] : this.#world.endsIn(epoch);
+    return snapshotOf(this.#jobSet, { jobs, members, answers, endsIn });
   }
 
   #answer(question: Question): Answers {

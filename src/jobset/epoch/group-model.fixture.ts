@@ -186,7 +186,7 @@ export class GroupModel implements PodWorld, ControllerWorld {
     this.#ends.set(epoch, ends);
   }
 
-  fates(epoch: number): readonly MemberEvidence[] {
+  endsIn(epoch: number): readonly MemberEvidence[] {
     return this.#ends.get(epoch) ?? [];
   }
 
@@ -276,6 +276,6 @@ function endOf(slot: SlotModel, diedUid: string, hasPreflight = false): MemberEv
   const unfit = has && hasPreflight ? { unfit: 'no GPU' } : {};
   return {
     member,
-    fate: { kind: 'Ended', atMs: has ? 0 : 5000, evidence: { ...evidence, ...unfit } },
+    end: { kind: 'Ended', atMs: has ? 0 : 5000, evidence: { ...evidence, ...unfit } },
   };
 }

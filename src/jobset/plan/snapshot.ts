@@ -39,7 +39,7 @@ export interface Snapshot {
   readonly vanished: readonly Stored<Job>[];
   readonly members: Members;
   /** What became of the members that ran in an epoch; absent: nobody remembers. */
-  readonly fates?: (epoch: number) => readonly MemberEvidence[];
+  readonly endsIn?: (epoch: number) => readonly MemberEvidence[];
   /** What its members have reported of their work so far; absent: this operator has no hub. */
   readonly reported?: (() => GroupProgress) | undefined;
   /** Fields of the status that the stored definition does not have, so that writes would lose them. */

@@ -2,7 +2,7 @@
  * What the operator knows of the ends of a group's workers when their epoch is over
  * (`docs/design/culprits.md`). Times are milliseconds of the operator's monotonic clock.
  */
-import type { WorkerEvidence } from '../worker-end/worker-evidence.ts';
+import type { EndedWorker } from '../worker-end/worker-evidence.ts';
 
 export interface GroupEvidence {
   /** Members that ran in the epoch, whether or not anything is known of their ends. */
@@ -12,7 +12,7 @@ export interface GroupEvidence {
 
 export interface MemberEvidence {
   readonly member: Member;
-  readonly fate: Fate;
+  readonly end: MemberEnd;
 }
 
 /** One member slot, and the Pod that filled it in the epoch. */
@@ -28,14 +28,10 @@ export interface Member {
   readonly node?: string;
 }
 
-export type Fate =
-  /** Its agent told how the worker ended; `atMs` is the end, which is known less well over the API server. */
-  | {
-      readonly kind: 'Ended';
-      readonly atMs: number;
-      readonly evidence: WorkerEvidence;
-      readonly isOverApi?: true;
-    }
+/** How the worker of a member ended in an epoch, as far as the operator knows. */
+export type MemberEnd =
+  /** Its agent reported how the worker ended. Over the API server its date is less sure. */
+  | ({ readonly kind: 'Ended'; readonly isOverApi?: true } & EndedWorker)
   /** Its Pod succeeded. */
   | { readonly kind: 'Succeeded'; readonly atMs: number }
   /**

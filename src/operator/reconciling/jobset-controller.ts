@@ -75,7 +75,7 @@ export function startJobSetController(options: JobSetControllerOptions): Control
   return controller;
 }
 
-/** The tracker forgets a Pod that is gone, so the fates of members come first. */
+/** The tracker forgets a Pod that is gone, so the ends of members come first. */
 function followPods(
   { livingPods, succeededPods }: Informers,
   tracker: GroupTracker,

@@ -256,7 +256,7 @@ export class JobSetReconciler {
       jobs,
       vanished: memory.jobs.vanished,
       members: tracker.members(identity),
-      fates: (epoch) => fates.of(identity, epoch),
+      endsIn: (epoch) => fates.of(identity, epoch),
       reported: hub && (() => hub.reportedBy(identity.uid)),
       surroundings: this.#surroundings(jobSet, memory),
       agent: restartAllProblem === undefined ? agent : { ...agent, restartAllProblem },
@@ -287,7 +287,7 @@ export class JobSetReconciler {
     };
   }
 
-  /** Fates of members that are in the status now need not be remembered. */
+  /** Ends of members that are in the status now need not be remembered. */
   #settle(jobSet: Stored<JobSet>, { status = jobSet.status ?? {} }: Plan): void {
     const { fates } = this.#options;
     if (isFinished(status.conditions)) fates.forget(identityOf(jobSet));

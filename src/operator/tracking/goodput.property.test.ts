@@ -244,10 +244,10 @@ class World {
       nowMs: this.operatorMs,
       reported: () => this.#work.at(this.#uid, this.nowMs),
       hubReach: { streams: MEMBERS, missing: 0, silent: [], mayLook: false },
-      fates: () => [
+      endsIn: () => [
         {
           member: { replicatedJob: 'w', jobIndex: 0, completions: 3, pod: 'hung', podUid: 'hung' },
-          fate: {
+          end: {
             kind: 'Ended',
             atMs: 0,
             evidence: { how: 'Hung', ...(silentMs !== undefined && { silentMs }) },

@@ -86,7 +86,7 @@ describe('what agents tell', () => {
           pod: 'train-w-0-1',
           podUid: 'pod-1',
         },
-        fate: { kind: 'Ended', atMs: 99_960, evidence: BY_SIGKILL },
+        end: { kind: 'Ended', atMs: 99_960, evidence: BY_SIGKILL },
       },
     ]);
   });
@@ -101,7 +101,7 @@ describe('what agents tell', () => {
     nowMs += 5000;
     fates.podSucceeded(podIn(1));
     fates.podGone(podIn(1));
-    expect(fates.of(TRAIN, 3).map(({ fate }) => fate)).toEqual([
+    expect(fates.of(TRAIN, 3).map(({ end }) => end)).toEqual([
       { kind: 'Ended', atMs: 99_700, evidence },
     ]);
   });
@@ -110,7 +110,7 @@ describe('what agents tell', () => {
     fates.announced(podIn(1), { epoch: 4, ended: KILLED });
     nowMs += 9000;
     fates.announced(podIn(1), { epoch: 4, ended: { ...KILLED, atMs: -9200 } });
-    expect(fates.of(TRAIN, 3)[0]?.fate).toMatchObject({ atMs: 99_960 });
+    expect(fates.of(TRAIN, 3)[0]?.end).toMatchObject({ atMs: 99_960 });
   });
 
   test('counts over the API server once it changes, and not when it is listed', () => {
@@ -123,7 +123,7 @@ describe('what agents tell', () => {
     fates.podChanged(pod, pod);
     expect(fates.of(TRAIN, 3)).toEqual([]);
     fates.podChanged(pod, podIn(1));
-    expect(fates.of(TRAIN, 3)[0]?.fate).toMatchObject({ atMs: 99_960, isOverApi: true });
+    expect(fates.of(TRAIN, 3)[0]?.end).toMatchObject({ atMs: 99_960, isOverApi: true });
   });
 
   test('is forgotten when its record is written', () => {
@@ -154,7 +154,7 @@ describe('what agents tell', () => {
     }
     const known = fates.of(TRAIN, 3);
     const speaking = known.filter(
-      ({ fate }) => fate.kind === 'Ended' && fate.evidence.lastWords !== undefined,
+      ({ end }) => end.kind === 'Ended' && end.evidence.lastWords !== undefined,
     );
     expect([known.length, speaking.length]).toEqual([300, 256]);
   });
@@ -173,7 +173,7 @@ describe('a member whose Pod goes while it waits at the barrier', () => {
     ['is told to end, and exits with 0', () => fates.podSucceeded(podIn(1, {}, DELETED))],
   ])('keeps what it told, and has no part in the next epoch: it %s', (_, go) => {
     go();
-    expect(fates.of(TRAIN, 3)).toMatchObject([{ fate: { kind: 'Ended', evidence: BY_SIGKILL } }]);
+    expect(fates.of(TRAIN, 3)).toMatchObject([{ end: { kind: 'Ended', evidence: BY_SIGKILL } }]);
     const replicatedJobsStatus = [{ name: 'w', ...ZERO, syncedEpoch: 4 }];
     status = { ...status, replicatedJobsStatus };
     expect(fates.of(TRAIN, 4)).toEqual([]);
@@ -194,7 +194,7 @@ describe('a member whose agent cannot tell', () => {
     fates.left('pod-1', nowMs, podIn(1));
     nowMs += 700;
     fates.announced(podIn(1), { epoch: 4 });
-    expect(fates.of(TRAIN, 3)[0]?.fate).toEqual({ kind: 'Returned', atMs: 100_000 });
+    expect(fates.of(TRAIN, 3)[0]?.end).toEqual({ kind: 'Returned', atMs: 100_000 });
   });
 
   test('only lost its connection for a while', () => {
@@ -211,7 +211,7 @@ describe('a member whose agent cannot tell', () => {
     fates.sawNode('pod-1', 'n4');
     fates.podGone(podIn(1, {}, DELETED));
     expect(fates.of(TRAIN, 3)).toMatchObject([
-      { member: { node: 'n4' }, fate: { kind: 'Lost', seenMs: 100_300, deletedMs: 100_000 } },
+      { member: { node: 'n4' }, end: { kind: 'Lost', seenMs: 100_300, deletedMs: 100_000 } },
     ]);
   });
 
@@ -231,13 +231,13 @@ describe('a member whose agent cannot tell', () => {
     const announced = podIn(1, { 'jobset.sigs.k8s.io/epoch': '3' });
     fates.podChanged(announced, podIn(1));
     fates.podGone(announced);
-    expect(fates.of(TRAIN, 3)[0]?.fate).toEqual({ kind: 'Lost', seenMs: nowMs });
+    expect(fates.of(TRAIN, 3)[0]?.end).toEqual({ kind: 'Lost', seenMs: nowMs });
   });
 
   test('was silent long before its Pod was deleted', () => {
     fates.left('pod-1', 60_000, podIn(1));
     fates.podGone(podIn(1));
-    expect(fates.of(TRAIN, 3)[0]?.fate).toEqual({ kind: 'Lost', seenMs: 60_000 });
+    expect(fates.of(TRAIN, 3)[0]?.end).toEqual({ kind: 'Lost', seenMs: 60_000 });
   });
 
   test('succeeded, whichever watch reports it first', () => {
@@ -245,7 +245,7 @@ describe('a member whose agent cannot tell', () => {
     fates.podSucceeded(podIn(1, { 'jobset.sigs.k8s.io/epoch': '3' }));
     fates.podSucceeded(podIn(2, { 'jobset.sigs.k8s.io/epoch': '3' }));
     fates.podGone(podIn(2));
-    const kinds = fates.of(TRAIN, 3).map(({ fate }) => fate.kind);
+    const kinds = fates.of(TRAIN, 3).map(({ end }) => end.kind);
     expect(kinds).toEqual(['Succeeded', 'Succeeded']);
   });
 

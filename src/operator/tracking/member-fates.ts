@@ -8,7 +8,7 @@ import type { Announcement, WorkerSuccess } from '../../jobset/hub/message.ts';
 import type { JobSetStatus } from '../../jobset/jobset-status.ts';
 import { membershipOf, type Owner, ownerKey } from '../../jobset/membership.ts';
 import { REPLICATED_JOB_NAME } from '../../jobset/names.ts';
-import type { Fate, Member, MemberEvidence } from '../../jobset/roster/group-evidence.ts';
+import type { Member, MemberEnd, MemberEvidence } from '../../jobset/roster/group-evidence.ts';
 import { type PodFacts, podFacts } from '../../jobset/roster/pod-facts.ts';
 import { placeIn } from '../../jobset/roster/worker-name.ts';
 import { releasedEpoch } from '../../jobset/status/epochs.ts';
@@ -39,7 +39,7 @@ interface Known {
   readonly epoch: number;
   /** Without its node. */
   readonly member: Member;
-  fate: Fate;
+  end: MemberEnd;
 }
 
 interface Group {
@@ -70,7 +70,7 @@ export class MemberFates {
     for (const [uid, known] of this.#groups.get(ownerKey(jobSet))?.pods ?? []) {
       if (known.epoch !== epoch) continue;
       const node = this.#nodes.get(uid);
-      found.push({ member: { ...known.member, ...defined({ node }) }, fate: known.fate });
+      found.push({ member: { ...known.member, ...defined({ node }) }, end: known.end });
     }
     return found;
   }
@@ -112,7 +112,7 @@ export class MemberFates {
     if (pod === undefined || this.#left.size >= MAX_PODS) return;
     this.#left.set(podUid, seenMs);
     const known = this.#member(pod)?.group.pods.get(podUid);
-    if (known?.fate.kind === 'Lost') known.fate = { ...known.fate, seenMs };
+    if (known?.end.kind === 'Lost') known.end = { ...known.end, seenMs };
   }
 
   podChanged(pod: Pod, old: Pod): void {
@@ -191,25 +191,25 @@ export class MemberFates {
     return found.kind === 'Member' ? this.#options.statusOf(found.jobSet) : undefined;
   }
 
-  #note(pod: Pod, epoch: number, told: Fate): void {
+  #note(pod: Pod, epoch: number, told: MemberEnd): void {
     const { group, job } = this.#member(pod) ?? {};
     if (group === undefined || job === undefined || epoch < Math.max(1, group.floor)) return;
     const { uid } = pod.metadata;
     const before = group.pods.get(uid);
     if (before === undefined && group.pods.size >= MAX_PODS) return;
-    const isKnown = before?.epoch === epoch && weight(before.fate) >= weight(told);
+    const isKnown = before?.epoch === epoch && weight(before.end) >= weight(told);
     if (isKnown || (before !== undefined && before.epoch > epoch)) return;
     const place = placeIn(job, podFacts(pod)?.slot);
     if (place === undefined) return;
     if (before !== undefined) this.#drop(group, uid, before);
-    const fate = group.words < MAX_WORDS ? told : withoutWords(told);
-    if (hasWords(fate)) group.words++;
+    const end = group.words < MAX_WORDS ? told : withoutWords(told);
+    if (hasWords(end)) group.words++;
     const member = { ...place, pod: pod.metadata.name, podUid: uid };
-    group.pods.set(uid, { epoch, member, fate });
+    group.pods.set(uid, { epoch, member, end });
   }
 
   #drop(group: Group, uid: string, known: Known): void {
-    if (hasWords(known.fate)) group.words--;
+    if (hasWords(known.end)) group.words--;
     group.pods.delete(uid);
     this.#nodes.delete(uid);
   }
@@ -229,10 +229,10 @@ export class MemberFates {
 }
 
 /** What an agent tells is more than what the operator sees, and the hub's times are surer. */
-function weight(fate: Fate): number {
-  switch (fate.kind) {
+function weight(end: MemberEnd): number {
+  switch (end.kind) {
     case 'Ended':
-      return fate.isOverApi === true ? 3 : 4;
+      return end.isOverApi === true ? 3 : 4;
     case 'Succeeded':
       return 2;
     case 'Returned':
@@ -241,12 +241,12 @@ function weight(fate: Fate): number {
   }
 }
 
-function hasWords(fate: Fate): boolean {
-  return fate.kind === 'Ended' && fate.evidence.lastWords !== undefined;
+function hasWords(end: MemberEnd): boolean {
+  return end.kind === 'Ended' && end.evidence.lastWords !== undefined;
 }
 
-function withoutWords(fate: Fate): Fate {
-  if (fate.kind !== 'Ended') return fate;
-  const { lastWords: _, ...evidence } = fate.evidence;
-  return { ...fate, evidence };
+function withoutWords(end: MemberEnd): MemberEnd {
+  if (end.kind !== 'Ended') return end;
+  const { lastWords: _, ...evidence } = end.evidence;
+  return { ...end, evidence };
 }

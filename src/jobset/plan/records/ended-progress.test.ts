@@ -57,7 +57,7 @@ function endedAt(step: number): MemberEvidence {
   const place = { replicatedJob: 'w', jobIndex: 0, completions: 2, completionIndex: 0 };
   const evidence = { how: 'Exited', exitCode: 1, byItself: true, step } as const;
   const member = { ...place, pod: 'p0', podUid: 'u0', node: 'n1' };
-  return { member, fate: { kind: 'Ended', atMs: 0, evidence } };
+  return { member, end: { kind: 'Ended', atMs: 0, evidence } };
 }
 
 describe('with a limit of 3 restarts without progress', () => {
@@ -126,7 +126,7 @@ describe('with a limit of 3 restarts without progress', () => {
     const before = { progress: { step: 20, restartsWithoutProgress: 3 } };
     const stuck = { reported: () => ({ highestStep: 12 }) };
     expect(conditionsOf(fail({ [LIMIT]: '3' }, stuck, before))).toEqual(['Failed=True NoProgress']);
-    const more = { ...stuck, fates: () => [endedAt(21)] };
+    const more = { ...stuck, endsIn: () => [endedAt(21)] };
     expect(fail({ [LIMIT]: '3' }, more, before).status?.progress).toEqual({
       step: 21,
       restartsWithoutProgress: 0,

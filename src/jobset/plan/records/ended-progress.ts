@@ -47,13 +47,13 @@ function limitOf({ jobSet, lacks }: Facts): number | undefined {
 /** As far as it is known at the end of the epoch. */
 function reachedIn({
   group,
-  fates,
+  endsIn,
   reported,
 }: GroupFacts): Pick<EndedProgress, 'checkpoint' | 'step'> {
   const { checkpoint, highestStep } = reported?.() ?? {};
   let step = highestStep;
-  for (const { fate } of fates?.(group.epoch) ?? []) {
-    if (fate.kind === 'Ended') step = highest(step, fate.evidence.step);
+  for (const { end } of endsIn?.(group.epoch) ?? []) {
+    if (end.kind === 'Ended') step = highest(step, end.evidence.step);
   }
   return { ...defined({ checkpoint, step }) };
 }

@@ -38,7 +38,7 @@ const RANK_2 = {
 };
 const NODES = new Map([['uid-2', { node: 'n2' }]]);
 
-function fatesIn(name: string): readonly MemberEvidence[] {
+function endsOf(name: string): readonly MemberEvidence[] {
   const scenario = SCENARIOS.find((each) => each.name === name);
   if (scenario === undefined) throw new Error(`no scenario "${name}"`);
   return evidenceIn(scenario, 4).members;
@@ -80,22 +80,22 @@ const OLDER: RestartRecord = {
 };
 
 /** All wait for epoch 5. */
-function releaseWith(fates: readonly MemberEvidence[], more: Partial<Snapshot> = {}): Plan {
+function releaseWith(ends: readonly MemberEvidence[], more: Partial<Snapshot> = {}): Plan {
   const status = statusAt(4, 4, { restartHistory: [ENDED, OLDER] });
   const members = membersAt(5, JOB);
-  return planAt(status, { members, fates: (epoch) => (epoch === 4 ? fates : []), ...more });
+  return planAt(status, { members, endsIn: (epoch) => (epoch === 4 ? ends : []), ...more });
 }
 
 describe('the release of the next epoch', () => {
   const answers = { suspects: NODES };
 
   test('asks where the suspects ran, and writes them with it', () => {
-    const fates = fatesIn('one SIGKILL');
-    expect(releaseWith(fates).question).toEqual({
+    const ends = endsOf('one SIGKILL');
+    expect(releaseWith(ends).question).toEqual({
       kind: 'Suspects',
       pods: [{ name: 'train-workers-0-2', uid: 'uid-2' }],
     });
-    const { status, events } = releaseWith(fates, { answers });
+    const { status, events } = releaseWith(ends, { answers });
     const suspect = { ...RANK_2, node: 'n2', why: 'was killed by SIGKILL', confidence: 'Certain' };
     expect(status).toMatchObject({ syncedEpoch: 5 });
     expect(status?.restartHistory?.[0]?.suspects).toEqual([suspect]);
@@ -105,7 +105,7 @@ describe('the release of the next epoch', () => {
   });
 
   test('is not held up by Pods that cannot be read', () => {
-    const { status, question } = releaseWith(fatesIn('one SIGKILL'), {
+    const { status, question } = releaseWith(endsOf('one SIGKILL'), {
       answers: { suspects: new Map() },
     });
     expect(question).toBeUndefined();
@@ -115,8 +115,8 @@ describe('the release of the next epoch', () => {
   });
 
   test('reads nothing where nothing is known, and names nobody', () => {
-    for (const fates of [[], fatesIn('SIGSTOP of all')]) {
-      const { status, question, events } = releaseWith(fates);
+    for (const ends of [[], endsOf('SIGSTOP of all')]) {
+      const { status, question, events } = releaseWith(ends);
       expect(question).toBeUndefined();
       expect(status?.restartHistory?.[0]).not.toHaveProperty('suspects');
       expect(events.map(({ reason }) => reason)).not.toContain('CulpritFound');
@@ -124,29 +124,29 @@ describe('the release of the next epoch', () => {
   });
 
   test('by another operator names less surely, as far as agents have repeated their words', () => {
-    const some = fatesIn('one SIGKILL').slice(1);
+    const some = endsOf('one SIGKILL').slice(1);
     const { status, events } = releaseWith(some, { answers });
     expect(status?.restartHistory?.[0]?.suspects).toMatchObject([{ confidence: 'Likely' }]);
     expect(events.map(({ reason }) => reason)).not.toContain('CulpritFound');
   });
 
   test('reads the Pod whose agent died with its worker', () => {
-    const fates = fatesIn('agent and worker die together, and the Pod tells nothing');
-    expect(releaseWith(fates).question).toMatchObject({ pods: [{ uid: 'uid-2' }] });
+    const ends = endsOf('agent and worker die together, and the Pod tells nothing');
+    expect(releaseWith(ends).question).toMatchObject({ pods: [{ uid: 'uid-2' }] });
     const record = { pod: RANK_2.pod, exitCode: 137, signal: 'SIGKILL', reason: 'OOMKilled' };
     const suspects = new Map([['uid-2', { node: 'n2', witness: record }]]);
-    const { status } = releaseWith(fates, { answers: { suspects } });
+    const { status } = releaseWith(ends, { answers: { suspects } });
     expect(status?.restartHistory?.[0]?.suspects).toMatchObject([
       { node: 'n2', why: 'was killed by SIGKILL after its memory had run out' },
     ]);
   });
 
   test('believes what was seen of that Pod first, because a kubelet soon hides it', () => {
-    const fates = fatesIn('agent and worker die together, and the Pod tells nothing');
+    const ends = endsOf('agent and worker die together, and the Pod tells nothing');
     const witness = { pod: RANK_2.pod, exitCode: 137, signal: 'SIGKILL', reason: 'OOMKilled' };
     const status = statusAt(4, 4, { restartHistory: [{ ...ENDED, witness }, OLDER] });
     const members = membersAt(5, JOB);
-    const seen = { members, fates: (epoch: number) => (epoch === 4 ? fates : []) };
+    const seen = { members, endsIn: (epoch: number) => (epoch === 4 ? ends : []) };
     const hidden = new Map([['uid-2', { node: 'n2' }]]);
     const made = planAt(status, { ...seen, answers: { suspects: hidden } });
     expect(made.status?.restartHistory?.[0]?.suspects).toMatchObject([
@@ -156,10 +156,10 @@ describe('the release of the next epoch', () => {
 
   test('keeps the last words of the first suspect, else of the witness', () => {
     const speaking = (name: string) =>
-      fatesIn(name).map(({ member, fate }): MemberEvidence => {
-        if (fate.kind !== 'Ended') return { member, fate };
+      endsOf(name).map(({ member, end }): MemberEvidence => {
+        if (end.kind !== 'Ended') return { member, end };
         const lastWords = `I am ${member.completionIndex}`;
-        return { member, fate: { ...fate, evidence: { ...fate.evidence, lastWords } } };
+        return { member, end: { ...end, evidence: { ...end.evidence, lastWords } } };
       });
     const named = releaseWith(speaking('one SIGKILL'), { answers });
     const unknown = releaseWith(speaking('SIGSTOP of all'), { answers });
@@ -183,36 +183,40 @@ describe('while a crash loop holds the group back', () => {
     });
   };
   const heldWith = (
-    fates: readonly MemberEvidence[],
+    ends: readonly MemberEvidence[],
     status = loopOf(7),
     more: Partial<Snapshot> = {},
   ) =>
-    planAt(status, { members: membersAt(5, JOB), fates: (of) => (of === 4 ? fates : []), ...more });
+    planAt(status, {
+      members: membersAt(5, JOB),
+      endsIn: (of) => (of === 4 ? ends : []),
+      ...more,
+    });
   const LEFT_MS = 7000;
 
   test('the record is judged once, and the release neither waits for it nor judges again', () => {
-    const fates = fatesIn('one SIGKILL');
-    expect(heldWith(fates).question).toMatchObject({ kind: 'Suspects' });
-    const made = heldWith(fates, loopOf(7), { answers });
+    const ends = endsOf('one SIGKILL');
+    expect(heldWith(ends).question).toMatchObject({ kind: 'Suspects' });
+    const made = heldWith(ends, loopOf(7), { answers });
     expect(made.requeueAfterMs).toBe(LEFT_MS);
     expect(made.status).toMatchObject({ syncedEpoch: 4 });
     const [record] = made.status?.restartHistory ?? [];
     expect(record?.suspects).toMatchObject([{ pod: RANK_2.pod, confidence: 'Certain' }]);
-    const again = heldWith(fatesIn('SIGSTOP of all'), made.status);
+    const again = heldWith(endsOf('SIGSTOP of all'), made.status);
     expect([again.question, again.status]).toEqual([undefined, undefined]);
     const nowMs = NOW_MS + LEFT_MS;
-    const released = heldWith(fatesIn('SIGSTOP of all'), made.status, { nowMs });
+    const released = heldWith(endsOf('SIGSTOP of all'), made.status, { nowMs });
     expect(released.status).toMatchObject({ syncedEpoch: 5 });
     const { phases: _, ...closed } = released.status?.restartHistory?.[0] ?? {};
     expect(closed).toEqual(record);
   });
 
   test('a record that names nobody says so, and until its end only', () => {
-    const made = heldWith(fatesIn('SIGSTOP of all'));
+    const made = heldWith(endsOf('SIGSTOP of all'));
     expect(made.status?.restartHistory?.[0]).toMatchObject({ suspects: [] });
-    expect(heldWith(fatesIn('one SIGKILL'), made.status).status).toBeUndefined();
+    expect(heldWith(endsOf('one SIGKILL'), made.status).status).toBeUndefined();
     const nowMs = NOW_MS + LEFT_MS;
-    const released = heldWith(fatesIn('one SIGKILL'), made.status, { nowMs });
+    const released = heldWith(endsOf('one SIGKILL'), made.status, { nowMs });
     expect(released.status).toMatchObject({ syncedEpoch: 5 });
     expect(released.status?.restartHistory?.[0]).not.toHaveProperty('suspects');
     const ended = planAt(made.status ?? {}, failureIn(5, []));
@@ -230,7 +234,7 @@ describe('while a crash loop holds the group back', () => {
     ],
     ['a member is missing', loopOf(7), { members: membersAt(4, JOB) }],
   ])('nothing is written if %s', (_why, status, more) => {
-    const { question, status: written } = heldWith(fatesIn('one SIGKILL'), status, {
+    const { question, status: written } = heldWith(endsOf('one SIGKILL'), status, {
       answers,
       ...more,
     });
@@ -240,18 +244,18 @@ describe('while a crash loop holds the group back', () => {
 });
 
 /** Rank 0 announces the epoch after this one. */
-function failureIn(epoch: number, fates: readonly MemberEvidence[]): Partial<Snapshot> {
+function failureIn(epoch: number, ends: readonly MemberEvidence[]): Partial<Snapshot> {
   const members = membersAt(epoch, JOB);
   members.observe(podOf(JOB, 0, epoch + 1), NOW_MS);
   const answers = { witness: WITNESS, isSuccessFresh: true, suspects: NODES };
-  return { members, answers, fates: (of) => (of === 4 ? fates : []) };
+  return { members, answers, endsIn: (of) => (of === 4 ? ends : []) };
 }
 
 test('the end of an epoch that was never released writes the suspects of the one before', () => {
   const lastWords = { pod: 'p', text: 'old' };
   const suspects = [suspectOf('a'), suspectOf('b')];
   const status = statusAt(4, 4, { restartHistory: [ENDED, { ...OLDER, suspects, lastWords }] });
-  const made = planAt(status, failureIn(5, fatesIn('one SIGKILL')));
+  const made = planAt(status, failureIn(5, endsOf('one SIGKILL')));
   const [newest, ended, older] = made.status?.restartHistory ?? [];
   expect(newest).toMatchObject({ epoch: 5 });
   expect(newest).not.toHaveProperty('suspects');
@@ -266,11 +270,11 @@ function suspectOf(pod: string): Suspect {
 }
 
 describe('the failure beyond the budget', () => {
-  const failing = (fates: readonly MemberEvidence[]): Plan =>
-    planAt(statusAt(3, 4, { restartHistory: [OLDER] }), failureIn(4, fates), 0);
+  const failing = (ends: readonly MemberEvidence[]): Plan =>
+    planAt(statusAt(3, 4, { restartHistory: [OLDER] }), failureIn(4, ends), 0);
 
   test('is recorded like every other, without a charge and without a new epoch', () => {
-    const { status } = failing(fatesIn('one SIGKILL'));
+    const { status } = failing(endsOf('one SIGKILL'));
     expect(status).toMatchObject({ terminalState: 'Failed', deprecatedEpoch: 3 });
     expect(status?.restartHistory).toEqual([
       {
@@ -290,7 +294,7 @@ describe('the failure beyond the budget', () => {
   });
 
   test('names its culprit in the condition', () => {
-    const { status } = failing(fatesIn('one SIGKILL'));
+    const { status } = failing(endsOf('one SIGKILL'));
     const message = status?.conditions?.find(({ type }) => type === 'Failed')?.message;
     expect(message).toBe(
       'jobset failed due to reaching max number of restarts (worker 2 of workers (workers-0, index 2), Pod train-workers-0-2 on node n2: was killed by SIGKILL)',
@@ -305,10 +309,7 @@ describe('the failure beyond the budget', () => {
 });
 
 test('a worker that hung is told from one that was killed', () => {
-  const made = planAt(
-    statusAt(3, 4),
-    failureIn(4, fatesIn('SIGSTOP of one, found by its silence')),
-  );
+  const made = planAt(statusAt(3, 4), failureIn(4, endsOf('SIGSTOP of one, found by its silence')));
   expect(made.status?.restartHistory?.[0]?.witness).toEqual({
     pod: 'train-workers-0-0',
     node: 'n0',
@@ -324,8 +325,8 @@ test('a worker that hung is told from one that was killed', () => {
 });
 
 test('one snapshot has one plan', () => {
-  const fates = fatesIn('a node with three members is lost');
-  const [one, other] = [releaseWith(fates), releaseWith(fates.toReversed())];
+  const ends = endsOf('a node with three members is lost');
+  const [one, other] = [releaseWith(ends), releaseWith(ends.toReversed())];
   expect(JSON.stringify(one)).toBe(JSON.stringify(other));
 });
 

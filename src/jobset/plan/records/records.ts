@@ -20,14 +20,14 @@ import {
   type RestartWitness,
   type Suspect,
 } from '../../jobset-status.ts';
-import type { Fate, GroupEvidence, MemberEvidence } from '../../roster/group-evidence.ts';
+import type { GroupEvidence, MemberEnd, MemberEvidence } from '../../roster/group-evidence.ts';
 import { placeIn, workerInWords } from '../../roster/worker-name.ts';
 import { releasedEpoch } from '../../status/epochs.ts';
 import type { PlannedEvent } from '../decision.ts';
 import type { GroupFacts } from '../facts.ts';
 import type { SuspectAnswer, SuspectPod } from '../snapshot.ts';
 
-/** Fates of members in epochs before this one are in the status, or count for nothing any more. */
+/** Ends of members in epochs before this one are in the status, or count for nothing any more. */
 export function oldestUnsettledEpoch(status: JobSetStatus): number {
   const epoch = currentEpoch(status);
   const isReleased = status.replicatedJobsStatus?.some(
@@ -42,8 +42,8 @@ export function podsToRead(record: RestartRecord, facts: GroupFacts): readonly S
   const { members, ...group } = evidenceOf(record, facts);
   const suspects = suspectsOf({ ...group, members });
   const nameless = suspects.filter(({ member }) => member.node === undefined);
-  const [first, ...others] = members.flatMap(({ member, fate }) =>
-    fate.kind === 'Returned' ? [{ member, atMs: fate.atMs }] : [],
+  const [first, ...others] = members.flatMap(({ member, end }) =>
+    end.kind === 'Returned' ? [{ member, atMs: end.atMs }] : [],
   );
   const returned = first && others.reduce((a, b) => (b.atMs < a.atMs ? b : a), first);
   return [...(returned === undefined ? [] : [returned]), ...nameless]
@@ -99,12 +99,12 @@ export function culpritEvent(note: string): PlannedEvent {
 export function identified(
   witness: Witness,
   job: Job | undefined,
-  { group, fates }: Pick<GroupFacts, 'group' | 'fates'>,
+  { group, endsIn }: Pick<GroupFacts, 'group' | 'endsIn'>,
 ): Witness {
   const place = job && witness.slot !== undefined ? placeIn(job, witness.slot) : undefined;
   const worker = place && workerInWords(place);
   const named = { ...witness.record, ...defined({ worker }) };
-  const told = fates?.(group.epoch).find(({ member }) => member.pod === named.pod)?.fate;
+  const told = endsIn?.(group.epoch).find(({ member }) => member.pod === named.pod)?.end;
   const message = told?.kind === 'Ended' ? hangInWords(told.evidence) : undefined;
   if (message === undefined) return { ...witness, record: named };
   const { signal: _, ...rest } = named;
@@ -117,10 +117,10 @@ export function evidenceOf(
   facts: GroupFacts,
 ): GroupEvidence {
   if (cause === 'Resumed' || cause === 'Scaled') return { size: 0, members: [] };
-  const { group, fates, answers } = facts;
+  const { group, endsIn, answers } = facts;
   const ran = group.stages.filter(({ released, isComplete }) => released >= epoch && !isComplete);
   const names = new Set(ran.map(({ name }) => name));
-  const members = (fates?.(epoch) ?? []).filter(({ member }) => names.has(member.replicatedJob));
+  const members = (endsIn?.(epoch) ?? []).filter(({ member }) => names.has(member.replicatedJob));
   return {
     size: slotCount(ran),
     members: members.map((each) => {
@@ -137,7 +137,7 @@ function seenIn(witness: RestartWitness): SuspectAnswer {
 }
 
 function withAnswer(
-  { member, fate }: MemberEvidence,
+  { member, end }: MemberEvidence,
   seen: SuspectAnswer | undefined,
   answer: SuspectAnswer | undefined,
 ): MemberEvidence {
@@ -145,20 +145,20 @@ function withAnswer(
   const isNodeLost = (answer?.isNodeLost ?? seen?.isNodeLost) === true;
   return {
     member: { ...member, ...defined({ node }) },
-    fate:
-      fate.kind === 'Returned'
-        ? endedContainer(fate, seen?.witness ?? answer?.witness)
-        : fate.kind === 'Lost' && isNodeLost
-          ? { ...fate, isNodeLost }
-          : fate,
+    end:
+      end.kind === 'Returned'
+        ? endedContainer(end, seen?.witness ?? answer?.witness)
+        : end.kind === 'Lost' && isNodeLost
+          ? { ...end, isNodeLost }
+          : end,
   };
 }
 
 /** The agent died with its worker, and the Pod shows how. */
 function endedContainer(
-  returned: Extract<Fate, { readonly kind: 'Returned' }>,
+  returned: Extract<MemberEnd, { readonly kind: 'Returned' }>,
   witness: RestartWitness | undefined,
-): Fate {
+): MemberEnd {
   if (witness === undefined || witness.exitCode === null || witness.exitCode === 0) return returned;
   const { exitCode, signal, reason } = witness;
   const end =
@@ -175,9 +175,9 @@ function firstOf<T>(values: readonly (T | undefined)[]): T | undefined {
 }
 
 function lastWordsOf(pod: string, { members }: GroupEvidence): LastWords | undefined {
-  const fate = members.find(({ member }) => member.pod === pod)?.fate;
-  if (fate?.kind !== 'Ended') return undefined;
-  const { lastWords = '', saidMs: beforeEndMs } = fate.evidence;
+  const end = members.find(({ member }) => member.pod === pod)?.end;
+  if (end?.kind !== 'Ended') return undefined;
+  const { lastWords = '', saidMs: beforeEndMs } = end.evidence;
   const text = readable(lastWords);
   return text.trim() === '' ? undefined : { pod, text, ...defined({ beforeEndMs }) };
 }

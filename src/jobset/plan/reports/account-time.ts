@@ -73,10 +73,10 @@ function hungMs(facts: Facts, next: JobSetStatus, phase: GoodputPhase): number |
   if (record?.witness?.reason !== 'WorkerHung') return undefined;
   const { epoch, witness } = record;
   if (phase !== 'Restarting' && epoch !== currentEpoch(facts.status)) return undefined;
-  const fate = facts.fates?.(epoch).find(({ member }) => member.pod === witness.pod)?.fate;
-  if (fate?.kind !== 'Ended' || fate.evidence.how !== 'Hung') return undefined;
+  const end = facts.endsIn?.(epoch).find(({ member }) => member.pod === witness.pod)?.end;
+  if (end?.kind !== 'Ended' || end.evidence.how !== 'Hung') return undefined;
   // It may never have reported anything.
-  return fate.evidence.silentMs ?? Number.MAX_SAFE_INTEGER;
+  return end.evidence.silentMs ?? Number.MAX_SAFE_INTEGER;
 }
 
 function grown(

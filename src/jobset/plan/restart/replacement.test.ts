@@ -55,7 +55,7 @@ function atBarrier(...others: readonly PodFacts[]): MemberCounts {
 }
 
 /** Epoch 3 has ended; how its workers did. */
-function fates(
+function endsOfMembers(
   ends: Readonly<Record<number, Partial<WorkerEvidence>>>,
   node: string | null = 'bad',
 ): readonly MemberEvidence[] {
@@ -68,7 +68,7 @@ function fates(
     const atMs = own === undefined ? 9000 : 1000;
     return {
       member: { ...place, pod: name, podUid: uid, ...where },
-      fate: { kind: 'Ended', atMs, evidence },
+      end: { kind: 'Ended', atMs, evidence },
     };
   });
 }
@@ -138,7 +138,7 @@ function planned(scene: Scene): Plan {
   return planOf(jobSetOf(scene), {
     jobs: [JOB],
     members: atBarrier(),
-    fates: () => fates({ 2: KILLED }),
+    endsIn: () => endsOfMembers({ 2: KILLED }),
     answers: { pins: new Map() },
     ...snapshot,
   });
@@ -186,14 +186,14 @@ describe('a member that was the first to fail often enough', () => {
   test('is deleted again while it lives, and the group is released with the new Pod', () => {
     const jobSet = afterwards(jobSetOf(TWICE), planned(TWICE));
     const then = (members: MemberCounts, more: Partial<Snapshot> = {}) =>
-      planOf(jobSet, { jobs: [JOB], members, fates: () => [], ...more });
+      planOf(jobSet, { jobs: [JOB], members, endsIn: () => [], ...more });
     const again = then(atBarrier());
     expect(actionsOf(again)).toEqual(['ReplaceMember train-w-0-2-aaaaa']);
     expect(again.status, 'as after a crash of the operator').toBeUndefined();
     const going = then(atBarrier(pod(2, 'aaaaa', { isTerminating: true })));
     expect([actionsOf(going), going.status]).toEqual([[], undefined]);
     const isThere = atBarrier(pod(2, 'bbbbb'));
-    const released = then(isThere, { fates: () => fates({ 0: KILLED }) });
+    const released = then(isThere, { endsIn: () => endsOfMembers({ 0: KILLED }) });
     expect(actionsOf(released)).toEqual([]);
     expect(released.status).toMatchObject({ syncedEpoch: 4, inPlaceRestartsCountTowardsMax: 3 });
     expect(released.status?.restartHistory?.[0]?.suspects, 'suspects stay').toMatchObject([
@@ -205,7 +205,7 @@ describe('a member that was the first to fail often enough', () => {
   test('that cannot be deleted for 5 minutes starts again where it is, until the next strike', () => {
     const jobSet = afterwards(jobSetOf(TWICE), planned(TWICE));
     const at = (ms: number): Plan =>
-      planOf(jobSet, { jobs: [JOB], members: atBarrier(), fates: () => [], nowMs: NOW_MS + ms });
+      planOf(jobSet, { jobs: [JOB], members: atBarrier(), endsIn: () => [], nowMs: NOW_MS + ms });
     expect(actionsOf(at(5 * MINUTE_MS - 1))).toEqual(['ReplaceMember train-w-0-2-aaaaa']);
     const stays = at(5 * MINUTE_MS);
     expect(actionsOf(stays)).toEqual([]);
@@ -238,7 +238,7 @@ describe('a member that was the first to fail often enough', () => {
       'it was another Pod of the slot',
       { history: [NEWEST, blaming({ pod: 'train-w-0-2-zzzzz' })] },
     ],
-    ['two died together', { ...TWICE, fates: () => fates({ 1: KILLED, 2: KILLED }) }],
+    ['two died together', { ...TWICE, endsIn: () => endsOfMembers({ 1: KILLED, 2: KILLED }) }],
     ['the newest end was a scaling', { history: [{ ...NEWEST, cause: 'Scaled' }, blaming()] }],
     ['its Job was made without the label', { ...TWICE, jobs: [withTemplate(JOB, {})] }],
     [
@@ -250,7 +250,7 @@ describe('a member that was the first to fail often enough', () => {
       'its node could not be read',
       {
         history: [NEWEST, withoutNode(blaming())],
-        fates: () => fates({ 2: KILLED }, null),
+        endsIn: () => endsOfMembers({ 2: KILLED }, null),
         answers: { suspects: new Map(), pins: new Map() },
       },
     ],
@@ -265,7 +265,7 @@ describe('a member that was the first to fail often enough', () => {
   test('leaves a node of which an earlier strike tells', () => {
     const made = planned({
       history: [NEWEST, blaming()],
-      fates: () => fates({ 2: KILLED }, null),
+      endsIn: () => endsOfMembers({ 2: KILLED }, null),
       answers: { suspects: new Map(), pins: new Map() },
     });
     expect(made.status?.avoidedNodes).toMatchObject([{ node: 'bad' }]);
@@ -305,7 +305,7 @@ describe('a member whose preflight did not pass', () => {
   const annotations = { [PREFLIGHT]: 'check' };
 
   test('leaves its node at once, and its words deceive nobody', () => {
-    const made = planned({ annotations, fates: () => fates({ 2: unfit }) });
+    const made = planned({ annotations, endsIn: () => endsOfMembers({ 2: unfit }) });
     expect(actionsOf(made)).toEqual(['ReplaceMember train-w-0-2-aaaaa']);
     expect(made.status?.avoidedNodes).toMatchObject([
       { node: 'bad', reason: 'its preflight did not pass: no \uFFFD[31mGPU' },
@@ -334,12 +334,18 @@ describe('a member whose preflight did not pass', () => {
     const jobs = [first, JOB];
     const answers = { areJobsFresh: true as const, freshPods: members, pins: new Map() };
     const at = (jobSet: Stored<JobSet>, more: Partial<Snapshot> = {}): Plan =>
-      planOf(jobSet, { jobs, members, answers, fates: () => fates({ 2: unfit }), ...more });
+      planOf(jobSet, {
+        jobs,
+        members,
+        answers,
+        endsIn: () => endsOfMembers({ 2: unfit }),
+        ...more,
+      });
     const made = at(inOrder);
     expect(actionsOf(made)).toEqual(['ReplaceMember train-w-0-2-aaaaa']);
     expect(made.status?.syncedEpoch).toBe(3);
     members.forget(pod(2).uid);
-    const then = at(afterwards(inOrder, made), { fates: () => [] });
+    const then = at(afterwards(inOrder, made), { endsIn: () => [] });
     expect(then.status?.replicatedJobsStatus).toMatchObject([
       { name: 'w', syncedEpoch: 3 },
       { name: 'a', syncedEpoch: 4 },
@@ -348,7 +354,7 @@ describe('a member whose preflight did not pass', () => {
 
   test('has its reason in one line', () => {
     const lines = { ...KILLED, unfit: 'no GPU\n\nMemberReplaced\tnothing' };
-    const made = planned({ annotations, fates: () => fates({ 2: lines }) });
+    const made = planned({ annotations, endsIn: () => endsOfMembers({ 2: lines }) });
     expect(made.status?.avoidedNodes).toMatchObject([
       { reason: 'its preflight did not pass: no GPU MemberReplaced nothing' },
     ]);
@@ -356,8 +362,8 @@ describe('a member whose preflight did not pass', () => {
 
   test('is asked for its node, though its end makes it no certain suspect', () => {
     const ends = { 1: { ...unfit, how: 'Exited', exitCode: 1 }, 2: KILLED } as const;
-    const lost = fates(ends, null);
-    const asked = planned({ annotations, fates: () => lost });
+    const lost = endsOfMembers(ends, null);
+    const asked = planned({ annotations, endsIn: () => lost });
     const { question } = asked;
     expect(question?.kind === 'Suspects' && question.pods.map(({ name }) => name)).toContain(
       pod(1).name,
@@ -365,14 +371,14 @@ describe('a member whose preflight did not pass', () => {
     const suspects = new Map([[pod(1).uid, { node: 'n1' }]]);
     const made = planned({
       annotations,
-      fates: () => lost,
+      endsIn: () => lost,
       answers: { suspects, pins: new Map() },
     });
     expect(made.status?.avoidedNodes).toMatchObject([{ node: 'n1', pod: pod(1).name }]);
   });
 
   test('stays if preflights are not asked for any more', () => {
-    const made = planned({ annotations: {}, fates: () => fates({ 2: unfit }) });
+    const made = planned({ annotations: {}, endsIn: () => endsOfMembers({ 2: unfit }) });
     expect(made.status).toMatchObject({ syncedEpoch: 4 });
   });
 
@@ -385,7 +391,11 @@ describe('a member whose preflight did not pass', () => {
       worker: 'w',
     }));
     const others = [0, 1, 3].map((slot) => pod(slot, 'bbbbb'));
-    const all = { annotations, fates: () => fates({ 2: unfit }), members: atBarrier(...others) };
+    const all = {
+      annotations,
+      endsIn: () => endsOfMembers({ 2: unfit }),
+      members: atBarrier(...others),
+    };
     const fourth = planned({ ...all, more: { avoidedNodes: before } });
     expect(actionsOf(fourth)).toEqual(['ReplaceMember train-w-0-2-aaaaa']);
     const more = { avoidedNodes: [...before, ...before.slice(0, 1)] };
@@ -397,13 +407,13 @@ describe('members on one node that are named one after the other', () => {
   test('stay named, so that none is named twice for one end', () => {
     const annotations = { [PREFLIGHT]: 'check' };
     const unfit = { ...KILLED, unfit: 'no GPU' };
-    const ends = fates({ 1: unfit, 2: unfit }).map((each): MemberEvidence => {
+    const ends = endsOfMembers({ 1: unfit, 2: unfit }).map((each): MemberEvidence => {
       return { ...each, member: { ...each.member, node: 'bad' } };
     });
     const first = { node: 'bad', reason: 'r', pod: pod(1).name, worker: 'w' };
     const more = { avoidedNodes: [{ ...first, time: ago(6 * MINUTE_MS) }] };
     const history = [{ ...NEWEST, time: ago(7 * MINUTE_MS) }];
-    const made = planned({ annotations, history, more, fates: () => ends });
+    const made = planned({ annotations, history, more, endsIn: () => ends });
     expect(actionsOf(made)).toEqual(['ReplaceMember train-w-0-2-aaaaa']);
     expect(made.status?.avoidedNodes?.map((left) => left.pod)).toEqual([pod(2).name, pod(1).name]);
   });
@@ -415,7 +425,7 @@ describe('a new Pod that is not there', () => {
     planOf(jobSet, {
       jobs: [JOB],
       members,
-      fates: () => [],
+      endsIn: () => [],
       nowMs: NOW_MS + ms,
       answers: { freshPods: members },
     });
@@ -456,7 +466,7 @@ describe('a new Pod that is not there', () => {
       planOf(replaced, {
         jobs: [{ ...JOB, spec: { ...JOB.spec, ...spec }, status: { ...JOB.status, ...status } }],
         members: missing(),
-        fates: () => [],
+        endsIn: () => [],
         nowMs,
       });
     const suspended = [{ type: 'Suspended', status: 'True' }] as const;

@@ -60,9 +60,9 @@ export function unfitMembers(
   const found = new Map<string, Blamed>();
   if (asked(facts.jobSet.metadata.annotations, PREFLIGHT) === undefined) return found;
   if (newest === undefined || !isOpen(newest)) return found;
-  for (const { member, fate } of evidenceOf(newest, facts).members) {
-    if (fate.kind !== 'Ended' || fate.evidence.unfit === undefined) continue;
-    const last = readable(fate.evidence.unfit).replaceAll(/\s+/g, ' ').trim();
+  for (const { member, end } of evidenceOf(newest, facts).members) {
+    if (end.kind !== 'Ended' || end.evidence.unfit === undefined) continue;
+    const last = readable(end.evidence.unfit).replaceAll(/\s+/g, ' ').trim();
     const reason = `its preflight did not pass${last === '' ? '' : `: ${last}`}`;
     found.set(member.podUid, { ...blamed(member), cause: 'Unfit', reason });
   }
