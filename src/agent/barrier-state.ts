@@ -24,12 +24,12 @@ export interface Barrier {
    * (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`).
    */
   readonly isCutOff: boolean;
-  readonly stage: Stage;
+  readonly stage: BarrierStage;
   /** The last worker that is known to have ended, and its epoch. */
   readonly ended?: { readonly epoch: number; readonly worker: EndedWorker } | undefined;
 }
 
-export type Stage =
+export type BarrierStage =
   /** There is no consistent snapshot yet, or the agent only waits to be told to end. */
   | { readonly name: 'Unsynced' }
   /**

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { epochToAnnounce, mayHang, step } from './barrier.ts';
-import type { Barrier, BarrierEvent, Effect, Stage } from './barrier-state.ts';
+import type { Barrier, BarrierEvent, BarrierStage, Effect } from './barrier-state.ts';
 import type { GroupSnapshot } from './channel.ts';
 import { NO_MARKER } from './marker.ts';
 import type { WorkerExit } from './worker-exit.ts';
 
 const EXIT = { end: { exitCode: 1 }, exitCode: 1 } as const;
 
-function barrier(stage: Stage, rest: Partial<Barrier> = {}): Barrier {
+function barrier(stage: BarrierStage, rest: Partial<Barrier> = {}): Barrier {
   return {
     mode: 'Sidecar',
     jobSetUid: 'uid-1',
@@ -38,7 +38,7 @@ function seen(snapshot: GroupSnapshot): BarrierEvent {
 function play(
   start: Barrier,
   ...events: readonly BarrierEvent[]
-): { readonly stage: Stage; readonly effects: readonly Effect[]; readonly state: Barrier } {
+): { readonly stage: BarrierStage; readonly effects: readonly Effect[]; readonly state: Barrier } {
   let state = start;
   const effects: Effect[] = [];
   for (const event of events) {
@@ -94,10 +94,10 @@ describe('at the barrier, an agent', () => {
     expect(play(announcing.state, { type: 'announced', epoch: 1 }).stage.name).toBe('Starting');
   });
 
-  it.each<Stage['name']>(['Marking', 'Announcing', 'Waiting', 'Starting'])(
+  it.each<BarrierStage['name']>(['Marking', 'Announcing', 'Waiting', 'Starting'])(
     'announces anew, without a restart, when its epoch ends while it is %s',
     (name) => {
-      const way: readonly [Stage['name'], BarrierEvent][] = [
+      const way: readonly [BarrierStage['name'], BarrierEvent][] = [
         ['Marking', seen(status(0, 0))],
         ['Announcing', WRITTEN],
         ['Waiting', { type: 'announced', epoch: 1 }],
@@ -258,7 +258,7 @@ describe('an agent that is told to end', () => {
     expect(play(at, stop).effects).toEqual([{ type: 'giveNotice', epoch: 4 }, left]);
   });
 
-  it.each<Stage>([
+  it.each<BarrierStage>([
     { name: 'Announcing', epoch: 1 },
     { name: 'Waiting', epoch: 1 },
     { name: 'Starting', epoch: 1, isAnnounced: true },
@@ -571,7 +571,7 @@ describe('an agent with a preflight', () => {
     expect(play(at, event).effects.map(({ type }) => type)).not.toContain('preflight');
   });
 
-  it.each<[string, BarrierEvent, Effect['type'], Stage['name']]>([
+  it.each<[string, BarrierEvent, Effect['type'], BarrierStage['name']]>([
     ['the Pod is deleted', { type: 'podEnding' }, 'writeMarker', 'Marking'],
     ['the Pod may count as dead', { type: 'cutOff' }, 'writeMarker', 'Marking'],
     [

@@ -11,7 +11,14 @@
 
 import type { Announcement } from '../jobset/hub/message.ts';
 import { mayBeNewer } from '../kube/resource-version.ts';
-import type { Barrier, BarrierEvent, Effect, LeaveReason, Stage, Step } from './barrier-state.ts';
+import type {
+  Barrier,
+  BarrierEvent,
+  BarrierStage,
+  Effect,
+  LeaveReason,
+  Step,
+} from './barrier-state.ts';
 import type { GroupSnapshot } from './channel.ts';
 import type { HungWorker, Marker } from './marker.ts';
 import type { WorkerExit } from './worker-exit.ts';
@@ -192,7 +199,7 @@ function onMarkerWritten(state: Barrier): Step {
 
 function onRunning(
   state: Barrier,
-  stage: Extract<Stage, { readonly name: 'Running' }>,
+  stage: Extract<BarrierStage, { readonly name: 'Running' }>,
   known: GroupSnapshot,
 ): Step {
   if (known.deprecated >= stage.epoch) {
@@ -223,7 +230,7 @@ function onHung(state: Barrier, worker: HungWorker): Step {
   if (!mayHang(state) || stage.name !== 'Running' || stage.epoch !== worker.epoch) {
     return stay(state);
   }
-  const hung: Stage = { ...stage, isHung: true };
+  const hung: BarrierStage = { ...stage, isHung: true };
   if (state.mode === 'Supervisor') {
     return { state: { ...state, stage: hung }, effects: [{ type: 'killHung' }] };
   }
@@ -233,7 +240,7 @@ function onHung(state: Barrier, worker: HungWorker): Step {
 
 function onHungMarked(
   state: Barrier,
-  { isHung, ...stage }: Extract<Stage, { readonly name: 'Running' }>,
+  { isHung, ...stage }: Extract<BarrierStage, { readonly name: 'Running' }>,
   { isBypassed }: GroupSnapshot,
 ): Step {
   if (isHung !== true) return stay(state);

@@ -12,7 +12,7 @@ import type { Logger } from '../runtime/ports/logger.ts';
 import { jitter, type Random } from '../runtime/ports/random.ts';
 import type { StreamConnector } from '../runtime/ports/stream.ts';
 import type { Channel, ChannelListener } from './channel.ts';
-import { Conversation, type HubContact, type Outcome } from './hub-conversation.ts';
+import { Conversation, type HubContact, type StreamResult } from './hub-conversation.ts';
 import { ReachLog } from './reach/reach-log.ts';
 import { failedTry, unreached } from './reach/unreached.ts';
 
@@ -131,7 +131,7 @@ class HubChannel implements Channel {
   }
 
   /** One stream, from its opening to its end. */
-  async #converse(): Promise<Outcome> {
+  async #converse(): Promise<StreamResult> {
     const { clock, connector, contact } = this.#options;
     const { signal } = this.#end;
     const conversation = new Conversation(this.#options, {

@@ -47,7 +47,7 @@ const MAX_OPEN_QUESTIONS = 8;
 
 type Ping = Extract<AgentMessage, { readonly type: 'ping' }>;
 
-export type Outcome =
+export type StreamResult =
   /** `Answered`: the stream served its purpose for a while. */
   { readonly type: 'Answered' | 'NotAnswered' | 'PodGone'; readonly why: FailedTry };
 
@@ -72,7 +72,7 @@ export interface ConversationOptions {
 
 /** What is said over one stream. */
 export class Conversation {
-  readonly ended: Promise<Outcome>;
+  readonly ended: Promise<StreamResult>;
   readonly #options: ConversationOptions;
   readonly #events: ConversationEvents;
   readonly #lines = new LineSplitter(MAX_MESSAGE_BYTES);
@@ -90,7 +90,7 @@ export class Conversation {
   #sentPings = 0;
   #pongs = 0;
   #timers: { cancel(): void }[] = [];
-  #finish: (outcome: Outcome) => void = () => undefined;
+  #finish: (outcome: StreamResult) => void = () => undefined;
 
   constructor(options: ConversationOptions, events: ConversationEvents) {
     this.#options = options;
@@ -256,7 +256,7 @@ export class Conversation {
     if (!this.#isOver) this.#stream?.write(new TextEncoder().encode(encodeAgentMessage(message)));
   }
 
-  #over(type: Outcome['type'], ended: string | FailedTry): void {
+  #over(type: StreamResult['type'], ended: string | FailedTry): void {
     if (this.#isOver) return;
     this.#isOver = true;
     for (const timer of this.#timers) timer.cancel();

@@ -116,7 +116,7 @@ function snapshotOf(jobSet: Stored<JobSet>, jobs: readonly Stored<Job>[]): Snaps
     answers: {},
     knowledge: {
       isDismissed: () => false,
-      isKnownStray: () => false,
+      isTooFarAhead: () => false,
       countersPutOff: undefined,
     },
     agent: { image: 'agent' },

@@ -10,9 +10,9 @@ import type { JobSetStatus } from './jobset-status.ts';
 import { isManagedByUs } from './manager.ts';
 import {
   type Action,
+  type Counted,
   type Decision,
   inOrder,
-  type Outcome,
   type PlannedEvent,
   type Step,
 } from './plan/decision.ts';
@@ -65,7 +65,7 @@ export interface Plan {
   readonly actions: readonly Action[];
   /** To be recorded after the status was written. */
   readonly events: readonly PlannedEvent[];
-  readonly outcomes: readonly Outcome[];
+  readonly outcomes: readonly Counted[];
   /** If set, nothing else is: find the answer, then plan again. */
   readonly question?: Question;
   readonly requeueAfterMs?: number | undefined;

@@ -28,7 +28,7 @@ const MIN_STEPS = 10;
 const PATIENCE_FACTOR = 4;
 
 /** What the agent has to do about its worker. */
-export type Verdict = 'Ask' | 'Hung';
+export type HangFinding = 'Ask' | 'Hung';
 
 export class HangWatch {
   readonly #progress: ProgressWatch;
@@ -60,7 +60,7 @@ export class HangWatch {
   }
 
   /** Called several times a second. `timeouts` are none while the worker may not be ended. */
-  look(nowMs: number, timeouts: ProgressTimeouts): Verdict | undefined {
+  look(nowMs: number, timeouts: ProgressTimeouts): HangFinding | undefined {
     const timeoutMs = this.#timeoutMs(timeouts);
     if (timeoutMs === undefined || this.#progress.silentMs < timeoutMs) {
       this.#clear();

@@ -27,7 +27,7 @@ const POLICY =
   'NetworkPolicies, which drop packets in silence: allow egress from this Pod to the hub and its port, and ingress there';
 const OTHER_SERVER = 'the address of the hub: another server, or a proxy, answers there';
 
-interface Known {
+interface KnownOperator {
   readonly codes: readonly string[];
   readonly saw: string;
   readonly look: string;
@@ -95,7 +95,7 @@ const KNOWN = {
     saw: 'the connection was broken off',
     look: 'the log of the operator, and proxies or a service mesh on the way',
   },
-} as const satisfies Readonly<Record<string, Known>>;
+} as const satisfies Readonly<Record<string, KnownOperator>>;
 
 export type Sight =
   | keyof typeof KNOWN
@@ -105,7 +105,7 @@ export type Sight =
   | 'Other';
 
 const BY_CODE: ReadonlyMap<string, Unreached> = new Map(
-  Object.entries<Known>(KNOWN).flatMap(([sight, { codes, saw, look }]) =>
+  Object.entries<KnownOperator>(KNOWN).flatMap(([sight, { codes, saw, look }]) =>
     codes.map((code) => [code, { sight: sight as Sight, saw, look }] as const),
   ),
 );

@@ -1,5 +1,5 @@
 /** Durations in expressions, to the nanosecond, as `google.protobuf.Duration` and Go write them. */
-import { CelError, Duration, type Outcome } from './value.ts';
+import { CelError, type CelResult, Duration } from './value.ts';
 
 /** Undefined for a text that is no Go duration (`1h30m`, `-1.5s`). */
 export function parseDuration(text: string): Duration | undefined {
@@ -17,7 +17,7 @@ export function parseDuration(text: string): Duration | undefined {
   return isInRange(signed) ? new Duration(signed) : undefined;
 }
 
-export function durationOf(nanoseconds: bigint): Outcome {
+export function durationOf(nanoseconds: bigint): CelResult {
   return isInRange(nanoseconds) ? new Duration(nanoseconds) : new CelError('duration overflow');
 }
 

@@ -6,6 +6,7 @@ import {
   CelError,
   CelList,
   CelMap,
+  type CelResult,
   type CelValue,
   CidrValue,
   Duration,
@@ -13,7 +14,6 @@ import {
   IpValue,
   keyText,
   Optional,
-  type Outcome,
   QuantityValue,
   sizeOf,
   Timestamp,
@@ -59,7 +59,7 @@ export function paidOrder(a: CelValue, b: CelValue, budget: Budget): number | Ce
 }
 
 /** Whether `value` is among the items of `list`. */
-export function includes(list: CelList, value: CelValue, budget: Budget): Outcome {
+export function includes(list: CelList, value: CelValue, budget: Budget): CelResult {
   for (let index = 0; index < list.size; index++) {
     const item = list.at(index);
     if (item instanceof CelError) return item;
@@ -163,7 +163,7 @@ function indexByKey(list: CelList, keys: readonly string[]): ReadonlyMap<string,
 }
 
 /** The keys of one item of a map that is a list, as one text. */
-export function keyOf(item: Outcome, keys: readonly string[]): string {
+export function keyOf(item: CelResult, keys: readonly string[]): string {
   if (!(item instanceof CelMap)) return '';
   return JSON.stringify(
     keys.map((key) => {

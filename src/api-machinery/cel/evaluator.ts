@@ -14,12 +14,12 @@ import {
   CelError,
   CelList,
   CelMap,
+  type CelResult,
   type CelValue,
   keyText,
   NO_SUCH_OVERLOAD,
   NONE,
   Optional,
-  type Outcome,
   sizeOf,
 } from './value.ts';
 
@@ -85,7 +85,7 @@ function runSelect({ operand: of, field, mode }: SelectNode): Run {
   };
 }
 
-function optionally(member: Outcome | undefined): Outcome {
+function optionally(member: CelResult | undefined): CelResult {
   if (member === undefined) return NONE;
   return member instanceof CelError ? member : new Optional(member);
 }

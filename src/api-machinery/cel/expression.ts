@@ -14,7 +14,7 @@ import { parseExpression } from './parser.ts';
 import { schemaType } from './schema-type.ts';
 import { describeIssues } from './syntax.ts';
 import { type CelType, DYN_TYPE, optionalOf, typeText } from './type.ts';
-import { CelError, NONE, Optional, type Outcome } from './value.ts';
+import { CelError, type CelResult, NONE, Optional } from './value.ts';
 
 /**
  * What is known of a variable: nothing, its schema, or that it may be absent. An absent one has the
@@ -60,7 +60,7 @@ export function compileExpression(source: string, variables: CelVariables): Comp
   const run = runnable(checked);
   const { cost }: CostEstimate = estimateCost(checked);
   const evaluate: CelExpression['evaluate'] = (bindings, limit = MAX_EVALUATION_COST) => {
-    const values: Outcome[] = Array<Outcome>(slots).fill(null);
+    const values: CelResult[] = Array<CelResult>(slots).fill(null);
     for (const [slot, [name, variable]] of declared.entries()) {
       if (uses.has(name)) values[slot] = bindingOf(bindings, name, variable);
     }
@@ -90,7 +90,7 @@ function bindingOf(
   bindings: Readonly<Record<string, unknown>>,
   name: string,
   variable: CelVariable,
-): Outcome {
+): CelResult {
   const json = Object.hasOwn(bindings, name) ? bindings[name] : undefined;
   if (variable !== 'dyn' && isOptionalVariable(variable)) {
     if (json === undefined) return NONE;

@@ -10,14 +10,14 @@ import { parseDuration } from './duration.ts';
 import { escapedFieldName } from './field-name.ts';
 import { resourceRuleSchema } from './schema-type.ts';
 import { parseTimestamp } from './timestamp.ts';
-import { CelError, CelList, CelMap, IN_ORDER, type ListKind, type Outcome } from './value.ts';
+import { CelError, CelList, CelMap, type CelResult, IN_ORDER, type ListKind } from './value.ts';
 
 /** The value of `json`, which its schema has already accepted. */
-export function fromJson(json: unknown, schema: JsonSchema | undefined): Outcome {
+export function fromJson(json: unknown, schema: JsonSchema | undefined): CelResult {
   return schema === undefined ? readAnything(json) : readerOf(schema)(json);
 }
 
-type Reader = (json: unknown) => Outcome;
+type Reader = (json: unknown) => CelResult;
 
 const READERS = new WeakMap<JsonSchema, Reader>();
 
@@ -49,7 +49,7 @@ function makeReader(schema: JsonSchema): Reader {
   return readAnything;
 }
 
-function readAnything(json: unknown): Outcome {
+function readAnything(json: unknown): CelResult {
   if (json === null || json === undefined) return null;
   if (typeof json === 'string' || typeof json === 'boolean' || typeof json === 'bigint') {
     return json;
@@ -62,7 +62,7 @@ function readAnything(json: unknown): Outcome {
 }
 
 function formatReader(format: string | undefined): Reader {
-  const parsed = (parse: (text: string) => Outcome | undefined): Reader => {
+  const parsed = (parse: (text: string) => CelResult | undefined): Reader => {
     const wrong = (text: string) => new CelError(`invalid data, expected ${format}, got ${text}`);
     return (json) => (typeof json === 'string' ? (parse(json) ?? wrong(json)) : readAnything(json));
   };
@@ -101,7 +101,7 @@ class JsonList extends CelList {
     return this.#json.length;
   }
 
-  override at(index: number): Outcome {
+  override at(index: number): CelResult {
     return this.#read(this.#json[index]);
   }
 }
@@ -166,13 +166,13 @@ class JsonMap extends CelMap {
     return Object.keys(this.#json);
   }
 
-  override get(key: unknown): Outcome | undefined {
+  override get(key: unknown): CelResult | undefined {
     if (typeof key !== 'string' || !Object.hasOwn(this.#json, key)) return undefined;
     const { fields, others } = this.#members;
     return (fields.get(key)?.read ?? others)(this.#json[key]);
   }
 
-  override select(name: string): Outcome | undefined {
+  override select(name: string): CelResult | undefined {
     const field = this.#members.selected.get(name);
     if (field === undefined) return this.get(name);
     if (!Object.hasOwn(this.#json, field.name)) return undefined;

@@ -6,10 +6,10 @@ import {
   CelError,
   CelList,
   CelMap,
+  type CelResult,
   type CelValue,
   keyText,
   NO_SUCH_OVERLOAD,
-  type Outcome,
 } from './value.ts';
 
 export interface Loop {
@@ -46,14 +46,14 @@ export function runLoop(loop: Loop): Run {
 /** The variables of a loop, pass by pass; `second` only in loops with two. */
 interface Passes {
   readonly size: number;
-  readonly first: (pass: number) => Outcome;
-  readonly second: (pass: number) => Outcome;
+  readonly first: (pass: number) => CelResult;
+  readonly second: (pass: number) => CelResult;
 }
 
 function passesOver(range: CelValue, variables: number): Passes | undefined {
   if (range instanceof CelList) {
     const { size } = range;
-    const item = (pass: number): Outcome => range.at(pass);
+    const item = (pass: number): CelResult => range.at(pass);
     return { size, first: variables === 1 ? item : BigInt, second: item };
   }
   if (!(range instanceof CelMap)) return undefined;
@@ -73,7 +73,7 @@ function enter({ slots }: Loop, frame: Frame, passes: Passes, pass: number): voi
 }
 
 /** A pass with the value `decisive` decides, even if other passes fail. */
-function quantify(loop: Loop, frame: Frame, passes: Passes, decisive: boolean): Outcome {
+function quantify(loop: Loop, frame: Frame, passes: Passes, decisive: boolean): CelResult {
   let failure: CelError | undefined;
   for (let pass = 0; pass < passes.size; pass++) {
     enter(loop, frame, passes, pass);
@@ -86,7 +86,7 @@ function quantify(loop: Loop, frame: Frame, passes: Passes, decisive: boolean): 
   return failure ?? !decisive;
 }
 
-function existsOne(loop: Loop, frame: Frame, passes: Passes): Outcome {
+function existsOne(loop: Loop, frame: Frame, passes: Passes): CelResult {
   let found = 0;
   for (let pass = 0; pass < passes.size; pass++) {
     enter(loop, frame, passes, pass);
@@ -99,7 +99,7 @@ function existsOne(loop: Loop, frame: Frame, passes: Passes): Outcome {
 }
 
 /** The value of one pass; undefined if the filter leaves it out. */
-function selected(loop: Loop, frame: Frame, passes: Passes, pass: number): Outcome | undefined {
+function selected(loop: Loop, frame: Frame, passes: Passes, pass: number): CelResult | undefined {
   enter(loop, frame, passes, pass);
   if (loop.filter !== undefined) {
     const isWanted = loop.filter(frame);
@@ -110,7 +110,7 @@ function selected(loop: Loop, frame: Frame, passes: Passes, pass: number): Outco
   return loop.body(frame);
 }
 
-function collect(loop: Loop, frame: Frame, passes: Passes): Outcome {
+function collect(loop: Loop, frame: Frame, passes: Passes): CelResult {
   const values: CelValue[] = [];
   for (let pass = 0; pass < passes.size; pass++) {
     const value = selected(loop, frame, passes, pass);
@@ -121,7 +121,7 @@ function collect(loop: Loop, frame: Frame, passes: Passes): Outcome {
 }
 
 /** A map with the keys of the range, or with the indexes if the range is a list. */
-function collectMap(loop: Loop, frame: Frame, passes: Passes): Outcome {
+function collectMap(loop: Loop, frame: Frame, passes: Passes): CelResult {
   const values = new Map<string, readonly [CelValue, CelValue]>();
   for (let pass = 0; pass < passes.size; pass++) {
     const value = selected(loop, frame, passes, pass);

@@ -8,13 +8,13 @@ import * as types from './type.ts';
 import {
   CelList,
   CelMap,
+  type CelResult,
   type CelValue,
   CidrValue,
   Duration,
   FormatValue,
   IpValue,
   Optional,
-  type Outcome,
   QuantityValue,
   Timestamp,
   Uint,
@@ -31,7 +31,7 @@ export interface Overload {
     args: readonly CelValue[],
     sizes: readonly number[],
     budget: Budget,
-  ) => Outcome | undefined;
+  ) => CelResult | undefined;
   readonly effort: Effort;
 }
 
@@ -65,7 +65,7 @@ export function overload<P extends readonly CelValue[]>(
   name: string,
   params: readonly [...ParametersOf<P>],
   result: CelType,
-  apply: (args: P, budget: Budget) => Outcome,
+  apply: (args: P, budget: Budget) => CelResult,
   effort: Partial<Effort> = {},
 ): Overload {
   const complete: Effort = { cost: () => 1, resultSize: largest, ...effort };

@@ -3,7 +3,7 @@
  * parts.
  */
 import { SECOND } from './duration.ts';
-import { CelError, type Outcome, Timestamp } from './value.ts';
+import { CelError, type CelResult, Timestamp } from './value.ts';
 
 /** Undefined for a text that is no RFC 3339 time. */
 export function parseTimestamp(text: string): Timestamp | undefined {
@@ -19,7 +19,7 @@ export function parseTimestamp(text: string): Timestamp | undefined {
   return isInRange(nanoseconds) ? new Timestamp(nanoseconds) : undefined;
 }
 
-export function timestampOf(nanoseconds: bigint): Outcome {
+export function timestampOf(nanoseconds: bigint): CelResult {
   return isInRange(nanoseconds) ? new Timestamp(nanoseconds) : new CelError('timestamp overflow');
 }
 
@@ -44,7 +44,7 @@ export type TimePart =
   | 'getMilliseconds';
 
 /** A part of a time in a zone, `UTC`, `+02:00` or `Europe/Berlin`. Months and days count from 0. */
-export function timePart(timestamp: Timestamp, part: TimePart, zone: string): Outcome {
+export function timePart(timestamp: Timestamp, part: TimePart, zone: string): CelResult {
   const shift = zoneShiftMs(timestamp, zone);
   if (shift === undefined) return new CelError(`unknown time zone ${zone}`);
   const { seconds, nanos } = split(timestamp);

@@ -26,7 +26,7 @@ export type CelValue =
   | FormatValue;
 
 /** The result of an evaluation. Errors are values: `true || error` is true. */
-export type Outcome = CelValue | CelError;
+export type CelResult = CelValue | CelError;
 
 export class CelError {
   readonly message: string;
@@ -74,17 +74,17 @@ export abstract class CelList {
   abstract readonly size: number;
   readonly kind: ListKind = IN_ORDER;
 
-  abstract at(index: number): Outcome;
+  abstract at(index: number): CelResult;
 
-  static of(items: readonly Outcome[]): CelList {
+  static of(items: readonly CelResult[]): CelList {
     return new MadeList(items);
   }
 }
 
 class MadeList extends CelList {
-  readonly #items: readonly Outcome[];
+  readonly #items: readonly CelResult[];
 
-  constructor(items: readonly Outcome[]) {
+  constructor(items: readonly CelResult[]) {
     super();
     this.#items = items;
   }
@@ -93,7 +93,7 @@ class MadeList extends CelList {
     return this.#items.length;
   }
 
-  override at(index: number): Outcome {
+  override at(index: number): CelResult {
     return this.#items[index] ?? null;
   }
 }
@@ -103,9 +103,9 @@ export abstract class CelMap {
   abstract readonly size: number;
   abstract keys(): readonly CelValue[];
   /** Undefined if there is no such key. */
-  abstract get(key: CelValue): Outcome | undefined;
+  abstract get(key: CelValue): CelResult | undefined;
   /** The member that `.name` selects: names of declared fields are escaped. */
-  abstract select(name: string): Outcome | undefined;
+  abstract select(name: string): CelResult | undefined;
 
   /** Entries by `keyText` of their keys. */
   static of(entries: ReadonlyMap<string, readonly [key: CelValue, value: CelValue]>): CelMap {
@@ -129,12 +129,12 @@ class MadeMap extends CelMap {
     return [...this.#entries.values()].map(([key]) => key);
   }
 
-  override get(key: CelValue): Outcome | undefined {
+  override get(key: CelValue): CelResult | undefined {
     const text = keyText(key);
     return text === undefined ? undefined : this.#entries.get(text)?.[1];
   }
 
-  override select(name: string): Outcome | undefined {
+  override select(name: string): CelResult | undefined {
     return this.get(name);
   }
 }

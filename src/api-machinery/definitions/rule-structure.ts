@@ -44,7 +44,7 @@ export function ruleErrors(schema: JsonSchema, path: string): FieldError[] {
   return [...errors, ...totalErrors(costs, path)];
 }
 
-interface Place {
+interface SchemaPosition {
   readonly path: string;
   /** How many of these values an object can hold; undefined if nothing limits it. */
   readonly cardinality: number | undefined;
@@ -60,8 +60,8 @@ interface RuleCost {
 /** Visits parts before the whole, the order in which the server reports problems. */
 function walk(
   schema: JsonSchema,
-  place: Place,
-  visit: (schema: JsonSchema, place: Place) => void,
+  place: SchemaPosition,
+  visit: (schema: JsonSchema, place: SchemaPosition) => void,
 ): void {
   const { properties = {}, additionalProperties, items } = schema;
   const { path } = place;
@@ -129,7 +129,7 @@ function formErrors(rule: ValidationRule, schema: JsonSchema, path: string): Fie
 
 function contentErrors(
   compiled: CompiledRule,
-  place: Place,
+  place: SchemaPosition,
   schema: JsonSchema,
   path: string,
   costs: RuleCost[],

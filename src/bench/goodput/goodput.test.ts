@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import type { Row } from '../table.ts';
 import { COLD_START_MS, FRAMEWORK_TIMEOUT_MS, STEP_MS, WARM_SHARE } from './costs.ts';
 import type { Failure, Outage } from './failures.ts';
-import { benchGoodput, WAYS } from './goodput.ts';
+import { benchGoodput, STRATEGIES } from './goodput.ts';
 import { CLASSES, differences, type TimeClass } from './ledger.ts';
+import type { RunResult } from './restart-strategies.ts';
 import { simulate } from './simulated-run.ts';
-import type { RunResult } from './way.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -27,15 +27,21 @@ const OUTAGES: readonly Outage[] = [
   outage(45, MAINTENANCE),
 ];
 
-function wayOf(name: string) {
-  const way = WAYS.find((each) => each.name === name);
-  if (way === undefined) throw new Error(`no way is called ${name}`);
-  return way;
+function strategyNamed(name: string) {
+  const strategy = STRATEGIES.find((each) => each.name === name);
+  if (strategy === undefined) throw new Error(`no strategy has the name ${name}`);
+  return strategy;
 }
 
 function run(name: string, outages: readonly Outage[], skipsQuiet = true, minutes = 10): RunResult {
-  const way = wayOf(name);
-  return simulate({ way, checkpointMs: minutes * MINUTE_MS, outages, runMs: HOUR_MS, skipsQuiet });
+  const strategy = strategyNamed(name);
+  return simulate({
+    strategy,
+    checkpointMs: minutes * MINUTE_MS,
+    outages,
+    runMs: HOUR_MS,
+    skipsQuiet,
+  });
 }
 
 function minutesOf({ ledger }: RunResult, of: TimeClass): number {
@@ -44,7 +50,7 @@ function minutesOf({ ledger }: RunResult, of: TimeClass): number {
 
 describe('an hour', () => {
   it.each([
-    ...WAYS.map(({ name }) => [name, 10] as const),
+    ...STRATEGIES.map(({ name }) => [name, 10] as const),
     ['In place', 1],
     ['In place', 30],
   ] as const)(
@@ -133,7 +139,7 @@ describe('the table', () => {
 
   it('is the same for one seed, and another for another', async () => {
     const [first, again, other] = [await table(1), await table(1), await table(2)];
-    expect(first).toHaveLength(3 * WAYS.length);
+    expect(first).toHaveLength(3 * STRATEGIES.length);
     expect(again).toEqual(first);
     expect(other).not.toEqual(first);
   });

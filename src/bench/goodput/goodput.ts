@@ -11,15 +11,15 @@ import type { Row } from '../table.ts';
 import * as costs from './costs.ts';
 import { drawOutages, RUN_MS } from './failures.ts';
 import { differences, type TimeClass } from './ledger.ts';
+import type { RestartStrategy, RunResult } from './restart-strategies.ts';
 import { simulate } from './simulated-run.ts';
-import type { RunResult, Way } from './way.ts';
 
 const IN_PLACE = { restartStrategy: 'InPlaceRestart', hasStandby: false } as const;
 const FINDS_HANGS = { [PROGRESS_TIMEOUT]: costs.PROGRESS_TIMEOUT };
 const LEAVES_NODES = { ...FINDS_HANGS, [REPLACE_AFTER]: costs.REPLACE_AFTER };
 
 /** Each but the first does all that the one before it does. */
-export const WAYS: readonly Way[] = [
+export const STRATEGIES: readonly RestartStrategy[] = [
   { name: 'Recreate', restartStrategy: 'Recreate', annotations: {}, hasStandby: false },
   { name: 'In place', ...IN_PLACE, annotations: {} },
   { name: 'and hangs found', ...IN_PLACE, annotations: FINDS_HANGS },
@@ -41,11 +41,15 @@ export async function benchGoodput(
   { seed, signal, runMs = RUN_MS }: GoodputOptions,
 ): Promise<void> {
   const outages = drawOutages(new SeededRandom(seed), costs.SIMULATED_MEMBERS);
-  for (const way of WAYS) {
+  for (const strategy of STRATEGIES) {
     for (const minutes of CHECKPOINT_MINUTES) {
       const checkpointMs = minutes * 60_000;
       report(
-        rowOf(way, minutes, simulate({ way, checkpointMs, outages, runMs, skipsQuiet: true })),
+        rowOf(
+          strategy,
+          minutes,
+          simulate({ strategy, checkpointMs, outages, runMs, skipsQuiet: true }),
+        ),
       );
       // Signals are heard between two runs.
       await setImmediate();
@@ -54,7 +58,11 @@ export async function benchGoodput(
   }
 }
 
-function rowOf({ name }: Way, minutes: number, { ledger, failures, accounts }: RunResult): Row {
+function rowOf(
+  { name }: RestartStrategy,
+  minutes: number,
+  { ledger, failures, accounts }: RunResult,
+): Row {
   const wrong = differences(accounts.own, accounts.status);
   if (wrong.length > 0) throw new Error(`${name}, every ${minutes} min: ${wrong.join('; ')}`);
   const hours = SHOWN.map(

@@ -22,7 +22,7 @@ export interface Surroundings {
 }
 
 /** Where its Pod is. */
-export interface Place {
+export interface SimulatedPod {
   /** Completion index. */
   readonly slot: number;
   readonly podUid: string;
@@ -30,7 +30,7 @@ export interface Place {
 }
 
 export class SimulatedMember {
-  readonly place: Place;
+  readonly place: SimulatedPod;
   /** The epoch in which its worker runs. */
   epoch: number | undefined;
   /** It is the one that stopped without a word. */
@@ -42,7 +42,7 @@ export class SimulatedMember {
   #isStepping = false;
   #barrier: Barrier;
 
-  constructor(place: Place, jobSetUid: string, around: Surroundings) {
+  constructor(place: SimulatedPod, jobSetUid: string, around: Surroundings) {
     this.place = place;
     this.#around = around;
     this.#barrier = {

@@ -23,7 +23,7 @@ import type { Job } from '../../kube/objects/job.ts';
 import { sha1 } from '../../runtime/adapters/sha1.ts';
 import type { Timer } from '../../runtime/ports/clock.ts';
 import { LEG_MS, SIMULATED_MEMBERS } from './costs.ts';
-import type { Place } from './simulated-member.ts';
+import type { SimulatedPod } from './simulated-member.ts';
 import type { SimulatedTime } from './simulated-time.ts';
 
 /** Wall time at which the JobSet was created. */
@@ -70,7 +70,7 @@ export class SimulatedOperator {
   }
 
   /** An agent announces an epoch. */
-  announced(place: Place, { epoch, ended }: Announcement): void {
+  announced(place: SimulatedPod, { epoch, ended }: Announcement): void {
     const { nowMs } = this.#time;
     if (ended !== undefined) this.#noteEnd(place, epoch - 1, { kind: 'Ended', ...ended });
     this.#members.observe(this.#factsOf(place, epoch), START_MS + nowMs);
@@ -78,7 +78,7 @@ export class SimulatedOperator {
   }
 
   /** A Pod was taken away, while its worker ran in that epoch. */
-  lost(place: Place, epoch: number): void {
+  lost(place: SimulatedPod, epoch: number): void {
     const { nowMs } = this.#time;
     this.#noteEnd(place, epoch, { kind: 'Lost', seenMs: nowMs, deletedMs: nowMs });
     this.gone(place.podUid);
@@ -170,7 +170,7 @@ export class SimulatedOperator {
       answers,
       knowledge: {
         isDismissed: () => false,
-        isKnownStray: () => false,
+        isTooFarAhead: () => false,
         countersPutOff: this.#countersPutOff,
       },
       agent: { image: 'agent' },
@@ -253,7 +253,7 @@ export class SimulatedOperator {
     }
   }
 
-  #noteEnd({ slot, podUid }: Place, epoch: number, end: MemberEvidence['end']): void {
+  #noteEnd({ slot, podUid }: SimulatedPod, epoch: number, end: MemberEvidence['end']): void {
     const [job] = this.#jobs;
     const place = job && placeIn(job, String(slot));
     if (place === undefined) return;
@@ -262,7 +262,7 @@ export class SimulatedOperator {
     this.#ends.set(podUid, { epoch, member, end });
   }
 
-  #factsOf({ slot, podUid }: Place, epoch: number): PodFacts {
+  #factsOf({ slot, podUid }: SimulatedPod, epoch: number): PodFacts {
     const [job] = this.#jobs;
     return {
       namespace: 'default',

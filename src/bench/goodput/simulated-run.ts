@@ -27,11 +27,11 @@ import {
 } from './costs.ts';
 import type { Failure, Outage } from './failures.ts';
 import { Ledger } from './ledger.ts';
-import { type Place, SimulatedMember } from './simulated-member.ts';
+import { jobSetOf, type RunOptions, type RunResult, STAGE } from './restart-strategies.ts';
+import { SimulatedMember, type SimulatedPod } from './simulated-member.ts';
 import { type Cluster, SimulatedOperator } from './simulated-operator.ts';
 import { SimulatedTime } from './simulated-time.ts';
 import { Training } from './training.ts';
-import { jobSetOf, type RunOptions, type RunResult, STAGE } from './way.ts';
 
 /** What is simulated before a failure. */
 const LEAD_MS = 10_000;
@@ -76,7 +76,7 @@ class SimulatedRun implements Cluster {
     this.#options = options;
     const checkpointSteps = options.checkpointMs / STEP_MS;
     this.#training = new Training({ stepMs: STEP_MS, checkpointSteps }, this.#ledger);
-    this.#operator = new SimulatedOperator(jobSetOf(options.way), this.#time, this);
+    this.#operator = new SimulatedOperator(jobSetOf(options.strategy), this.#time, this);
   }
 
   run(): RunResult {
@@ -194,7 +194,7 @@ class SimulatedRun implements Cluster {
 
   #fail(slot: number, failure: Failure): void {
     const { isHang, kind, luck } = failure;
-    if (this.#options.way.restartStrategy === 'Recreate') {
+    if (this.#options.strategy.restartStrategy === 'Recreate') {
       this.#moves = luck < SPARE_SHARE || kind === 'Host maintenance' ? { slot } : undefined;
       if (isHang) this.#training.hang();
       const untilMs = this.#training.lastStepMs + FRAMEWORK_TIMEOUT_MS - this.#time.nowMs;
@@ -249,7 +249,7 @@ class SimulatedRun implements Cluster {
       if (this.#moves !== undefined) this.#move(this.#moves.slot);
       this.#moves = undefined;
       this.#operator.sawJob({ active: SIMULATED_MEMBERS, ready: SIMULATED_MEMBERS });
-      if (this.#options.way.restartStrategy === 'Recreate') this.#begin(this.#time.nowMs);
+      if (this.#options.strategy.restartStrategy === 'Recreate') this.#begin(this.#time.nowMs);
       else for (const slot of this.#nodes.keys()) this.#startMember(slot);
     });
   }
@@ -304,7 +304,7 @@ class SimulatedRun implements Cluster {
 
   #startMember(slot: number): void {
     const podUid = `train-${STAGE}-0-${slot}-p${++this.#podsMade}`;
-    const place: Place = { slot, podUid, node: this.#nodes[slot] ?? '' };
+    const place: SimulatedPod = { slot, podUid, node: this.#nodes[slot] ?? '' };
     this.#nodeOfPod.set(podUid, place.node);
     const { uid } = this.#operator.jobSet.metadata;
     const member = new SimulatedMember(place, uid, {
@@ -339,7 +339,7 @@ class SimulatedRun implements Cluster {
   }
 
   #start(nowMs: number): void {
-    const isWarm = this.#options.way.hasStandby && nowMs >= this.#standbysReadyMs;
+    const isWarm = this.#options.strategy.hasStandby && nowMs >= this.#standbysReadyMs;
     const startMs = Math.round(isWarm ? COLD_START_MS * WARM_SHARE : COLD_START_MS);
     this.#standbysReadyMs = Number.POSITIVE_INFINITY;
     this.#training.begin(nowMs, startMs + STEP_MS);

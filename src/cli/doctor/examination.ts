@@ -8,7 +8,7 @@ import type { Asking, Finding } from './finding.ts';
 import {
   findOperator,
   installationFindings,
-  type Place,
+  type OperatorHome,
   processFindings,
   readInstallation,
 } from './installation.ts';
@@ -72,7 +72,7 @@ export async function examine(options: ExaminationOptions): Promise<readonly Fin
 
 async function probeFindings(
   options: ExaminationOptions,
-  place: Place,
+  place: OperatorHome,
 ): Promise<readonly Finding[]> {
   const { client, jobSetNamespace, version } = options;
   const image = options.image ?? (await agentImage(client, options, place, version));
@@ -81,7 +81,7 @@ async function probeFindings(
 
 async function operatorFindings(
   options: ExaminationOptions,
-  place: Place,
+  place: OperatorHome,
 ): Promise<readonly Finding[]> {
   const { client, version } = options;
   switch (place.type) {

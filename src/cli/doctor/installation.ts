@@ -24,7 +24,7 @@ import { readSettings } from './settings.ts';
 const TOPIC = 'Lockstep';
 
 /** Where an operator is. */
-export type Place =
+export type OperatorHome =
   /** A process of `lockstep up`, whose webhooks are at this host. */
   | { readonly type: 'Process'; readonly host: string }
   | { readonly type: 'Cluster'; readonly namespace: string };
@@ -34,7 +34,7 @@ export async function findOperator(
   client: Client,
   asking: Asking,
   given: string | undefined,
-): Promise<Place> {
+): Promise<OperatorHome> {
   const configuration = await fact(asking, 'get the webhook configuration', (signal) =>
     client.get(MUTATING_WEBHOOK_CONFIGURATIONS, { name: MUTATING_CONFIGURATION_NAME }, { signal }),
   );

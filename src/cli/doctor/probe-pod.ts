@@ -21,7 +21,7 @@ import { defaultAgentImage, HUB_SERVICE_NAME } from '../../operator/configuratio
 import type { Client } from '../../runtime/client/client.ts';
 import { unlessGone } from '../install/removal.ts';
 import { type Asking, fact } from './finding.ts';
-import type { Place } from './installation.ts';
+import type { OperatorHome } from './installation.ts';
 import type { Likeness } from './likeness.ts';
 
 /** Kubernetes ends the Pod after this time, even if this command was killed. */
@@ -97,7 +97,7 @@ const MAX_JOBS = 50;
 export async function findHub(
   client: Client,
   asking: Asking,
-  place: Place,
+  place: OperatorHome,
   namespace: string,
   jobSet?: Stored<JobSet>,
 ): Promise<KnownHub | undefined> {
@@ -143,7 +143,7 @@ const AGENT_IMAGE = /^agent:\n(?:[ #].*\n){0,20}? +image: *["']?([^\s"'#]{1,512}
 export async function agentImage(
   client: Client,
   asking: Asking,
-  place: Place,
+  place: OperatorHome,
   version: string,
 ): Promise<string> {
   const usual = defaultAgentImage(version);

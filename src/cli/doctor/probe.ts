@@ -13,7 +13,7 @@ import { withDeadline } from '../../runtime/deadline.ts';
 import { sleep } from '../../runtime/ports/clock.ts';
 import { type Random, randomName } from '../../runtime/ports/random.ts';
 import { type Asking, type Finding, fact } from './finding.ts';
-import type { Place } from './installation.ts';
+import type { OperatorHome } from './installation.ts';
 import { likenessOf, policyFindings } from './likeness.ts';
 import { findHub, type KnownHub, probePod } from './probe-pod.ts';
 
@@ -22,7 +22,7 @@ const TOPIC = 'Probe';
 export interface ProbeOptions extends Asking {
   readonly client: Client;
   readonly random: Random;
-  readonly place: Place;
+  readonly place: OperatorHome;
   /** Where the Pod is made. */
   readonly namespace: string;
   /** The JobSet like whose Pods it is; absent: like none. */

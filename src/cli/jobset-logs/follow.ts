@@ -60,7 +60,7 @@ export async function followLogs(job: LogsJob): Promise<void> {
 }
 
 /** What the informers know now. */
-interface Known {
+interface FollowedRun {
   readonly members: () => readonly LogMember[];
   /** The JobSet gets no new Pods. */
   readonly isOver: () => boolean;
@@ -69,7 +69,7 @@ interface Known {
 class Following {
   readonly ended: Promise<void>;
   readonly #job: LogsJob;
-  readonly #known: Known;
+  readonly #known: FollowedRun;
   readonly #merge: LiveMerge<LabelledLine>;
   /** By UID of the Pod. */
   readonly #logs = new Map<string, OpenLog>();
@@ -77,7 +77,7 @@ class Following {
   readonly #read = new Set<string>();
   #settle: (error?: unknown) => void = () => undefined;
 
-  constructor(job: LogsJob, known: Known) {
+  constructor(job: LogsJob, known: FollowedRun) {
     this.#job = job;
     this.#known = known;
     this.#merge = new LiveMerge({

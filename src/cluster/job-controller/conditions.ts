@@ -7,7 +7,7 @@ import type { Job, JobCondition } from '../../kube/objects/job.ts';
 export type InterimType = 'SuccessCriteriaMet' | 'FailureTarget';
 
 /** The decision about a Job that is to end. */
-export interface Verdict {
+export interface InterimCondition {
   readonly type: InterimType;
   readonly reason: string;
   readonly message: string;
@@ -22,7 +22,7 @@ export function isFinished(job: Job): boolean {
 }
 
 /** The verdict in the Job's status; once written it never changes. */
-export function writtenVerdict(job: Job): Verdict | undefined {
+export function writtenVerdict(job: Job): InterimCondition | undefined {
   for (const type of ['SuccessCriteriaMet', 'FailureTarget'] as const) {
     const found = trueCondition(job, type);
     if (found !== undefined) {

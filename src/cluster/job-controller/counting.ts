@@ -123,7 +123,7 @@ interface Tally {
   readonly ended: Stored<Pod>[];
 }
 
-type Outcome = 'succeeded' | 'failed';
+type PodResult = 'succeeded' | 'failed';
 
 /**
  * `ignored` by the Pod failure policy: the Pod is replaced and changes no counter. `released`: it
@@ -133,7 +133,7 @@ function outcomeOf(
   job: Job,
   pod: Pod,
   decided: InterimType | undefined,
-): Outcome | 'ignored' | 'released' | undefined {
+): PodResult | 'ignored' | 'released' | undefined {
   if (pod.status?.phase === 'Succeeded') return 'succeeded';
   const isDeleted = job.metadata.deletionTimestamp !== undefined;
   const isOver = isDeleted || decided === 'SuccessCriteriaMet';
@@ -142,7 +142,7 @@ function outcomeOf(
   return judgeFailedPod(job, pod).action === 'Ignore' ? 'ignored' : 'failed';
 }
 
-function tallyPod(tally: Tally, job: Job, pod: Stored<Pod>, outcome: Outcome): void {
+function tallyPod(tally: Tally, job: Job, pod: Stored<Pod>, outcome: PodResult): void {
   const { uid } = pod.metadata;
   // An earlier write listed it, perhaps as failed, because it was deleted before it succeeded.
   if (tally.succeeded.has(uid) || tally.failed.has(uid)) {

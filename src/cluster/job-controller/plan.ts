@@ -5,9 +5,9 @@ import type { Pod } from '../../kube/objects/pod.ts';
 import { timeText } from '../../kube/time.ts';
 import { continueStreak, earliest, type FailureStreak, NO_FAILURES } from './backoff.ts';
 import {
+  type InterimCondition,
   isFinished,
   trueCondition,
-  type Verdict,
   withCondition,
   writtenVerdict,
 } from './conditions.ts';
@@ -108,7 +108,7 @@ export function planJob(snapshot: JobSnapshot): JobPlan {
 
 interface Decision {
   readonly counting: Counting;
-  readonly verdict: Verdict | undefined;
+  readonly verdict: InterimCondition | undefined;
   readonly change: PodChange;
 }
 
@@ -186,7 +186,7 @@ function streakOf(snapshot: JobSnapshot, counting: Counting): FailureStreak {
 }
 
 /** The verdict of a Job with all its successes. */
-function completion(job: Job, counting: Counting, active: number): Verdict | undefined {
+function completion(job: Job, counting: Counting, active: number): InterimCondition | undefined {
   const { completions } = job.spec;
   const isReached =
     completions === undefined ? counting.succeeded > 0 : counting.succeeded >= completions;
@@ -200,7 +200,7 @@ function completion(job: Job, counting: Counting, active: number): Verdict | und
 
 function conditionsOf(
   job: Job,
-  verdict: Verdict | undefined,
+  verdict: InterimCondition | undefined,
   nowMs: number,
 ): readonly JobCondition[] {
   const now = timeText(nowMs);

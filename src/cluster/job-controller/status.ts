@@ -1,7 +1,7 @@
 /** Builds a Job's status as the real controller writes it. */
 import { defined } from '../../kube/json/defined.ts';
 import type { Job, JobCondition, JobStatus } from '../../kube/objects/job.ts';
-import { type Verdict, withCondition } from './conditions.ts';
+import { type InterimCondition, withCondition } from './conditions.ts';
 import type { Counting } from './counting.ts';
 
 /** Counters that are zero are left out, except `ready` and `terminating`. */
@@ -9,7 +9,7 @@ export interface StatusParts {
   readonly job: Job;
   readonly counting: Counting;
   /** Set if all Pods have ended and are counted, so that the Job ends with this write. */
-  readonly verdict: Verdict | undefined;
+  readonly verdict: InterimCondition | undefined;
   readonly conditions: readonly JobCondition[];
   readonly active: number;
   readonly ready: number;
@@ -38,7 +38,7 @@ export function statusOf(parts: StatusParts): JobStatus {
   };
 }
 
-function finish(parts: StatusParts, verdict: Verdict): readonly JobCondition[] {
+function finish(parts: StatusParts, verdict: InterimCondition): readonly JobCondition[] {
   const { reason, message } = verdict;
   const type = verdict.type === 'SuccessCriteriaMet' ? 'Complete' : 'Failed';
   return withCondition(parts.conditions, { type, status: 'True', reason, message }, parts.now);

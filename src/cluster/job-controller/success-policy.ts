@@ -1,13 +1,13 @@
 /** Decides by a Job's `successPolicy`. */
 import { countMembers, parseIndexSet, sizeOfSet } from '../../kube/index-set.ts';
 import type { Job, SuccessPolicy } from '../../kube/objects/job.ts';
-import type { Verdict } from './conditions.ts';
+import type { InterimCondition } from './conditions.ts';
 
 /** Whether enough indexes, or the right ones, have succeeded for the Job to be complete. */
 export function meetsSuccessPolicy(
   { spec }: Job,
   completed: ReadonlySet<number>,
-): Verdict | undefined {
+): InterimCondition | undefined {
   const rules = spec.successPolicy?.rules ?? [];
   const index = rules.findIndex((rule) => isMet(rule, completed));
   if (index < 0) return undefined;

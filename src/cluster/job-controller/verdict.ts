@@ -2,7 +2,7 @@
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
-import type { Verdict } from './conditions.ts';
+import type { InterimCondition } from './conditions.ts';
 import type { Counting } from './counting.ts';
 import { hasEnded, hasFailed } from './job-pods.ts';
 import { judgeFailedPod } from './pod-failure-policy.ts';
@@ -19,7 +19,7 @@ export interface Evidence {
   readonly nowMs: number;
 }
 
-export function judge({ job, counting, pods, nowMs }: Evidence): Verdict | undefined {
+export function judge({ job, counting, pods, nowMs }: Evidence): InterimCondition | undefined {
   const type = 'FailureTarget';
   const fatal = failJobMessage(job, pods);
   if (fatal !== undefined) return { type, reason: 'PodFailurePolicy', message: fatal };
@@ -45,7 +45,7 @@ function failJobMessage(job: Job, pods: readonly Stored<Pod>[]): string | undefi
   return undefined;
 }
 
-function failureOfIndexes({ spec }: Job, counting: Counting): Verdict | undefined {
+function failureOfIndexes({ spec }: Job, counting: Counting): InterimCondition | undefined {
   const type = 'FailureTarget';
   const { failed } = counting.indexFailures;
   if (failed.size === 0) return undefined;

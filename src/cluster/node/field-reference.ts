@@ -9,7 +9,7 @@ import type { Container, Pod, ResourceFieldSelector } from '../../kube/objects/p
 import { parseQuantity } from '../../kube/quantity.ts';
 
 /** What a field reference may read besides the object itself. */
-export interface PodFacts {
+export interface PodFields {
   readonly pod: Pod;
   readonly podIP: string;
   readonly hostIP: string;
@@ -19,7 +19,7 @@ export interface PodFacts {
 }
 
 /** The text of a field; undefined for an unknown path. */
-export function podField(facts: PodFacts, fieldPath: string): string | undefined {
+export function podField(facts: PodFields, fieldPath: string): string | undefined {
   const { metadata, spec } = facts.pod;
   const subscript = /^metadata\.(labels|annotations)\['([^']*)'\]$/.exec(fieldPath);
   if (subscript !== null) {
@@ -58,7 +58,7 @@ export function podField(facts: PodFacts, fieldPath: string): string | undefined
  * resource or container.
  */
 export function resourceField(
-  { pod, allocatable }: PodFacts,
+  { pod, allocatable }: PodFields,
   { containerName = '', resource, divisor = '1' }: ResourceFieldSelector,
   container: Container | undefined,
 ): string | undefined {

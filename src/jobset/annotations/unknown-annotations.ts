@@ -72,7 +72,7 @@ interface AnnotationKey {
   readonly key: string;
 }
 
-interface Place {
+interface AnnotationPosition {
   readonly path: string;
   readonly annotations: StringMap | undefined;
   readonly known: ReadonlySet<string>;
@@ -92,7 +92,7 @@ function* unknownKeys(
 function* places(
   metadata: JobSet['metadata'] | undefined,
   spec: DefaultedSpec | undefined,
-): Generator<Place> {
+): Generator<AnnotationPosition> {
   yield { path: 'metadata', annotations: metadata?.annotations, known: JOBSET_KEYS };
   for (const [index, { template }] of (spec?.replicatedJobs ?? []).entries()) {
     const path = `spec.replicatedJobs[${index}].template`;

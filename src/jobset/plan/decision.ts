@@ -26,7 +26,7 @@ export interface Decision {
   readonly conditions?: readonly ConditionChange[];
   /** Recorded before the Events of the conditions. */
   readonly events?: readonly PlannedEvent[];
-  readonly outcomes?: readonly Outcome[];
+  readonly outcomes?: readonly Counted[];
   readonly actions?: readonly Action[];
   /** The plan cannot go on without the answer, and nothing else of it counts. */
   readonly question?: Question;
@@ -70,7 +70,7 @@ export interface PlannedEvent {
 }
 
 /** What metrics count. */
-export type Outcome =
+export type Counted =
   | { readonly kind: 'Completed' }
   | { readonly kind: 'Failed' }
   | { readonly kind: 'JobsRestarted'; readonly counted: boolean }

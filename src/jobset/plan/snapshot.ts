@@ -113,7 +113,7 @@ export interface Knowledge {
   /** Whether a Pod's notice was looked into and showed no failure. */
   isDismissed(pod: PodFacts): boolean;
   /** Whether this Pod's announcement was found to be ahead of a fresh status. */
-  isKnownStray(pod: PodFacts): boolean;
+  isTooFarAhead(pod: PodFacts): boolean;
   /** What the last plan put off. */
   readonly countersPutOff: CountersPutOff | undefined;
   /** Why Jobs could not be made, time after time; false: they could; absent: nobody has tried. */

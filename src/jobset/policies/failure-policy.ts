@@ -10,7 +10,7 @@ import { findsPattern } from './message-pattern.ts';
  * The first rule that matches any failure decides, and within it the failure that came first: the
  * order of rules dominates the order of time. If no rule matches, all Jobs restart.
  */
-export interface Verdict {
+export interface PolicyDecision {
   readonly action: FailurePolicyAction;
   /** The rule that matched; undefined if none did. */
   readonly rule: string | undefined;
@@ -28,7 +28,7 @@ export interface Failure {
 export function judgeJobs(
   rules: readonly DefaultedFailurePolicyRule[],
   failed: readonly Stored<Job>[],
-): (Verdict & { readonly job: Stored<Job> }) | undefined {
+): (PolicyDecision & { readonly job: Stored<Job> }) | undefined {
   const first = firstFailed(failed);
   if (first === undefined) return undefined;
   for (const rule of rules) {
@@ -47,7 +47,7 @@ export function judgeJobs(
 export function judgeWorker(
   rules: readonly DefaultedFailurePolicyRule[],
   failure: Omit<Failure, 'reason'>,
-): Verdict {
+): PolicyDecision {
   const rule = rules.find(
     (each) =>
       each.onJobFailureReasons?.includes(IN_PLACE_REASON) === true &&
@@ -102,20 +102,20 @@ export function widened(action: FailurePolicyAction): FailurePolicyAction {
 /**
  * The reason of the condition that reports the action, `FailurePolicy_<rule>` if a rule decided.
  */
-export function reasonOf({ rule }: Verdict): string {
+export function reasonOf({ rule }: PolicyDecision): string {
   return rule === undefined ? 'DefaultFailurePolicy' : `FailurePolicy_${rule}`;
 }
 
-export function messageOf({ action }: Verdict): string {
+export function messageOf({ action }: PolicyDecision): string {
   return `applying ${action} failure policy action`;
 }
 
 /** The reason of the Event that reports an action (`FailJobSet` uses it for its condition, too). */
-export function eventReasonOf({ action }: Verdict): string {
+export function eventReasonOf({ action }: PolicyDecision): string {
   return `${action}FailurePolicyAction`;
 }
 
-const DEFAULT_VERDICT: Verdict = { action: 'RestartJobSet', rule: undefined };
+const DEFAULT_VERDICT: PolicyDecision = { action: 'RestartJobSet', rule: undefined };
 const IN_PLACE_REASON = 'BackoffLimitExceeded';
 
 function matches(rule: DefaultedFailurePolicyRule, failure: Failure): boolean {

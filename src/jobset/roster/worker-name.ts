@@ -3,10 +3,10 @@ import type { Job } from '../../kube/objects/job.ts';
 import { JOB_INDEX, REPLICATED_JOB_NAME } from '../names.ts';
 import type { Member } from './group-evidence.ts';
 
-type Place = Pick<Member, 'replicatedJob' | 'jobIndex' | 'completions' | 'completionIndex'>;
+type WorkerRank = Pick<Member, 'replicatedJob' | 'jobIndex' | 'completions' | 'completionIndex'>;
 
 /** Undefined for a Job without the labels of a JobSet. `slot` is the completion index. */
-export function placeIn({ metadata, spec }: Job, slot: string | undefined): Place | undefined {
+export function placeIn({ metadata, spec }: Job, slot: string | undefined): WorkerRank | undefined {
   const replicatedJob = metadata.labels?.[REPLICATED_JOB_NAME];
   const jobIndex = Number(metadata.labels?.[JOB_INDEX] ?? '0');
   const completionIndex = Number(slot ?? '0');
@@ -18,7 +18,7 @@ export function placeIn({ metadata, spec }: Job, slot: string | undefined): Plac
 }
 
 /** `worker 5 of workers (workers-0, index 5)`: it counts through all Jobs of the ReplicatedJob. */
-export function workerInWords(place: Place): string {
+export function workerInWords(place: WorkerRank): string {
   const { replicatedJob, jobIndex, completions, completionIndex } = place;
   if (completionIndex === undefined) return `a worker of ${replicatedJob}-${jobIndex}`;
   const rank = jobIndex * completions + completionIndex;

@@ -18,13 +18,13 @@ export const MEMBER_STATES = {
 } as const;
 export type MemberState = keyof typeof MEMBER_STATES;
 
-type Group = Pick<JobSetView, 'state' | 'epoch' | 'releasedFirst'>;
+type RunState = Pick<JobSetView, 'state' | 'epoch' | 'releasedFirst'>;
 
 /**
  * A Pod that is `Running` need not have a worker: it has none while its group gathers. Where the
  * epoch of a member is not known, its Pod alone is told.
  */
-export function memberState(member: MemberView, group: Group): MemberState {
+export function memberState(member: MemberView, group: RunState): MemberState {
   const { state, epoch, releasedFirst = [] } = group;
   const isBehind = isLive(state) && member.epoch !== null && member.epoch < (epoch ?? 0);
   if (member.phase === 'Succeeded') return 'Succeeded';
@@ -42,7 +42,7 @@ export function memberState(member: MemberView, group: Group): MemberState {
 }
 
 /** The state for a table: with what holds it up, as `Pending (ErrImagePull)`. */
-export function memberStateInWords(member: MemberView, group: Group): string {
+export function memberStateInWords(member: MemberView, group: RunState): string {
   const { phase, heldBy } = member;
   const state = memberState(member, group);
   if (state === 'Pending') return phase;

@@ -31,8 +31,8 @@ const REVIEW_TIMEOUT_MS = 5_000;
 /** 401 for a token that the cluster does not know, 403 for a user who may not `get` the path. */
 export function authorizedPage(page: HttpHandler, readers: PageReaders): HttpHandler {
   // Kept apart, so that strangers, however many, do not displace readers.
-  const allowed = new ExpiringMap<Verdict>(readers.clock, MAX_VERDICTS);
-  const refused = new ExpiringMap<Verdict>(readers.clock, MAX_VERDICTS);
+  const allowed = new ExpiringMap<Access>(readers.clock, MAX_VERDICTS);
+  const refused = new ExpiringMap<Access>(readers.clock, MAX_VERDICTS);
   let underWay = 0;
   return async (request) => {
     const { pathname } = new URL(request.path, 'http://localhost');
@@ -64,10 +64,10 @@ export function authorizedPage(page: HttpHandler, readers: PageReaders): HttpHan
   };
 }
 
-type Verdict = 'Allowed' | 'Unknown' | 'Denied';
+type Access = 'Allowed' | 'Unknown' | 'Denied';
 
 async function answer(
-  verdict: Verdict,
+  verdict: Access,
   page: HttpHandler,
   request: Parameters<HttpHandler>[0],
 ): Promise<HttpResponse> {
@@ -84,7 +84,7 @@ async function answer(
 async function review(
   client: Client,
   { token, path, signal }: { token: string; path: string; signal: AbortSignal },
-): Promise<Verdict> {
+): Promise<Access> {
   const whose = await client.create(
     TOKEN_REVIEWS,
     { ...typeOf(TOKEN_REVIEWS), metadata: {}, spec: { token } },

@@ -13,7 +13,7 @@ import type { AgentStream } from './agent-stream.ts';
  * in slices, so that thousands of writes do not hold up what arrives. A stream with several states
  * due gets only the newest.
  */
-class Stage {
+class StageStreams {
   readonly streams = new Set<AgentStream>();
   #state: GroupState;
   #members: number;
@@ -105,7 +105,7 @@ export class HubGroup {
   waiting = new Set<AgentStream>();
   isReading = false;
   readonly #clock: Clock;
-  readonly #stages = new Map<string, Stage>();
+  readonly #stages = new Map<string, StageStreams>();
   readonly #early = new Map<string, Set<AgentStream>>();
   #jobSet: Stored<JobSet> | undefined;
 
@@ -173,10 +173,10 @@ export class HubGroup {
     for (const stream of streams) this.#stages.get(stream.member.stage)?.greet(stream);
   }
 
-  #stageOf(name: string, jobSet: Stored<JobSet>): Stage {
+  #stageOf(name: string, jobSet: Stored<JobSet>): StageStreams {
     let stage = this.#stages.get(name);
     if (stage === undefined) {
-      stage = new Stage(groupState(jobSet, name), groupSize(jobSet), this.#clock);
+      stage = new StageStreams(groupState(jobSet, name), groupSize(jobSet), this.#clock);
       this.#stages.set(name, stage);
     }
     return stage;

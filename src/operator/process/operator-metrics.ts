@@ -2,7 +2,7 @@
 
 import { releasingMs } from '../../jobset/epoch/restart-history.ts';
 import { ACCOUNTED } from '../../jobset/jobset-status.ts';
-import type { Outcome } from '../../jobset/plan/decision.ts';
+import type { Counted } from '../../jobset/plan/decision.ts';
 import { REPLACEMENT_CAUSES } from '../../jobset/policies/ladder-settings.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 
@@ -11,7 +11,7 @@ import type { Metrics } from '../../runtime/metrics.ts';
  * count once. The first two families, with their labels, are upstream's.
  */
 export interface OperatorMetrics {
-  observe(jobSet: JobSetName, outcome: Outcome): void;
+  observe(jobSet: JobSetName, outcome: Counted): void;
   /** A Warning was recorded about a JobSet. Reasons are of a fixed set. */
   warned(reason: string): void;
   /**

@@ -62,7 +62,7 @@ export async function inquire(
       return { answers: { isSuccessFresh: true } };
     case 'FreshPods': {
       const living = await podsOf(jobSet.metadata, LIVING, client, signal);
-      return { answers: { freshPods: tracker.census(identityOf(jobSet), living) } };
+      return { answers: { freshPods: tracker.countAgain(identityOf(jobSet), living) } };
     }
     case 'FailedPods':
       return { answers: { failedPods: await failedStarts(question.job, jobSet, client, signal) } };

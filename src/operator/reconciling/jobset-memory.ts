@@ -54,7 +54,7 @@ export class JobSetMemory {
         if (notice === undefined) return this.#notices.size >= MAX_NOTICES_PER_EPOCH;
         return notice.looks >= MAX_NOTICE_LOOKS || nowMs < notice.againMs;
       },
-      isKnownStray: (pod) => this.#reported.has(announcementKey(pod)),
+      isTooFarAhead: (pod) => this.#reported.has(announcementKey(pod)),
       countersPutOff: this.countersPutOff,
       jobsRefused: this.#creationFailures === 0 ? false : this.jobsRefused,
     };

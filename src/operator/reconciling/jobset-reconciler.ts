@@ -35,7 +35,7 @@ import type { Hub } from '../hub/hub.ts';
 import type { OperatorMetrics } from '../process/operator-metrics.ts';
 import { type Informers, JOBS_BY_OWNER } from '../tracking/caches.ts';
 import { ChildJobMemory } from '../tracking/child-job-memory.ts';
-import type { GroupTracker, StrayPod } from '../tracking/group-tracker.ts';
+import type { GroupTracker, InvalidPod } from '../tracking/group-tracker.ts';
 import type { MemberFates } from '../tracking/member-fates.ts';
 import { NODE_ANSWER_LIFETIME_MS } from '../tracking/node-answers.ts';
 import type { NodeFeatures } from '../tracking/node-features.ts';
@@ -179,7 +179,7 @@ export class JobSetReconciler {
   }
 
   /** Reports a Pod with a label that it may not have, once. */
-  reportStray(stray: StrayPod): void {
+  reportStray(stray: InvalidPod): void {
     const jobSet = this.#options.informers.jobSets.store.get(stray.jobSet);
     if (jobSet !== undefined) this.#reports.stray(jobSet, this.#memoryOf(jobSet), stray);
   }

@@ -13,7 +13,7 @@ import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Rate } from '../../runtime/token-bucket.ts';
 import type { HubMember } from '../hub/agent-stream.ts';
 import type { OperatorMetrics } from '../process/operator-metrics.ts';
-import type { StrayPod } from '../tracking/group-tracker.ts';
+import type { InvalidPod } from '../tracking/group-tracker.ts';
 import type { FailedAction } from './carry-out.ts';
 import { whatGoesAway } from './going-away.ts';
 import type { JobSetMemory } from './jobset-memory.ts';
@@ -75,7 +75,7 @@ export class Reports {
   }
 
   /** A Pod with a label that it may not have. */
-  stray(jobSet: Stored<JobSet>, memory: JobSetMemory, { podUid, problem }: StrayPod): void {
+  stray(jobSet: Stored<JobSet>, memory: JobSetMemory, { podUid, problem }: InvalidPod): void {
     this.#warnOnce(this.#strays, { jobSet, memory, podUid }, 'InvalidMember', problem);
   }
 

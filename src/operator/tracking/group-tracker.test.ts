@@ -3,7 +3,7 @@ import { storedJob } from '../../../test/fixtures/jobset-objects.ts';
 import type { Watchpoint } from '../../jobset/epoch/in-place-restart.ts';
 import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
-import { GroupTracker, type StrayPod } from './group-tracker.ts';
+import { GroupTracker, type InvalidPod } from './group-tracker.ts';
 
 const OWNER = { apiVersion: 'jobset.x-k8s.io/v1alpha2', kind: 'JobSet', name: 'train' };
 
@@ -57,7 +57,7 @@ function watchpoint(more: Partial<Watchpoint> = {}): Watchpoint {
 
 let jobs: Map<string, Stored<Job>>;
 let interest: string[];
-let strays: StrayPod[];
+let strays: InvalidPod[];
 let tracker: GroupTracker;
 
 beforeEach(() => {
@@ -227,8 +227,8 @@ describe('membership', () => {
   test('is counted apart for a list of Pods that is newer than the watches', () => {
     tracker.podLives(podIn('0', '2'));
     const stranger = podIn('2', '2', { ownerReferences: [] });
-    const census = tracker.census(TRAIN, [podIn('1', '1'), podIn('2', undefined), stranger]);
-    const counted = census.ofJob(JOB_UID);
+    const again = tracker.countAgain(TRAIN, [podIn('1', '1'), podIn('2', undefined), stranger]);
+    const counted = again.ofJob(JOB_UID);
     expect([counted?.live, counted?.liveAt(1), counted?.otherThan(1)]).toEqual([2, 1, 1]);
     expect(members(), 'what the watches show is as it was').toBe(1);
   });
@@ -344,9 +344,9 @@ describe('what agents say over the hub', () => {
   test('counts in a fresh list of Pods too', () => {
     tracker.podLives(podIn('0', undefined));
     tracker.podSpoke('pod-0', { epoch: 2 });
-    const census = tracker.census(TRAIN, [podIn('0', undefined), podIn('1', '1')]);
-    expect(census.ofJob(JOB_UID)?.liveAt(2)).toBe(1);
-    expect(census.ofJob(JOB_UID)?.below(2)).toBe(1);
+    const counted = tracker.countAgain(TRAIN, [podIn('0', undefined), podIn('1', '1')]);
+    expect(counted.ofJob(JOB_UID)?.liveAt(2)).toBe(1);
+    expect(counted.ofJob(JOB_UID)?.below(2)).toBe(1);
   });
 
   test('of an unknown Pod counts for nothing', () => {

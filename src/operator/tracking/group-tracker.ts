@@ -34,14 +34,14 @@ export interface GroupTrackerOptions {
 export interface GroupHandler {
   /** `namespace/name` of a JobSet that may have something to decide. */
   interest(key: string): void;
-  stray(stray: StrayPod): void;
+  stray(stray: InvalidPod): void;
 }
 
 /**
  * A Pod that wears a JobSet's label, or announces an epoch, and may not
  * (`docs/design/end-hazards.md#an-object-claims-an-owner-it-does-not-have`).
  */
-export interface StrayPod {
+export interface InvalidPod {
   /** `namespace/name` of the JobSet that it names. */
   readonly jobSet: string;
   readonly podUid: string;
@@ -110,7 +110,7 @@ export class GroupTracker {
   }
 
   /** Counts a list of living Pods by itself, apart from what the watches show. */
-  census(jobSet: Owner, living: readonly Stored<PartialObjectMetadata>[]): Members {
+  countAgain(jobSet: Owner, living: readonly Stored<PartialObjectMetadata>[]): Members {
     const counts = new MemberCounts();
     for (const pod of living) {
       const facts = podFacts(pod);

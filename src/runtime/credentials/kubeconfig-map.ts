@@ -3,7 +3,7 @@ import { ClusterAccessError } from './cluster-access.ts';
 /** A PEM text, or the path of its file. */
 export type PemSource = { readonly pem: string } | { readonly file: string };
 
-interface Place {
+interface FilePosition {
   readonly file: string;
   /** The path of the map in the file: `clusters[0].cluster`; empty for the whole. */
   readonly path: string;
@@ -13,9 +13,9 @@ interface Place {
 /** One map of a kubeconfig file: reads typed fields, and names its place in errors. */
 export class KubeconfigMap {
   readonly #fields: ReadonlyMap<string, unknown>;
-  readonly #place: Place;
+  readonly #place: FilePosition;
 
-  constructor(value: unknown, place: Place) {
+  constructor(value: unknown, place: FilePosition) {
     this.#place = place;
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       throw this.error('', value, 'must be a map');
@@ -136,7 +136,7 @@ export class KubeconfigMap {
     );
   }
 
-  #within(field: string): Place {
+  #within(field: string): FilePosition {
     const { path } = this.#place;
     return {
       ...this.#place,

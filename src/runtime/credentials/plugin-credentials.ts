@@ -28,7 +28,7 @@ export function pluginCredentials(options: PluginRunOptions): CredentialSource {
   return new PluginCredentials(options);
 }
 
-interface Known {
+interface CachedCredentials {
   readonly credentials: Credentials;
   /** Wall times: a machine that sleeps does not stop the server's clock. */
   readonly renewAtMs: number;
@@ -36,14 +36,14 @@ interface Known {
 }
 
 interface Run {
-  readonly known: Promise<Known>;
+  readonly known: Promise<CachedCredentials>;
   readonly stop: AbortController;
   waiting: number;
 }
 
 class PluginCredentials implements CredentialSource {
   readonly #options: PluginRunOptions;
-  #known: Known | undefined;
+  #known: CachedCredentials | undefined;
   #run: Run | undefined;
   #failure: { readonly error: unknown; readonly untilMs: number } | undefined;
   #isRefused = false;
@@ -75,7 +75,7 @@ class PluginCredentials implements CredentialSource {
     this.#isRefused = true;
   }
 
-  async #renewed(signal: AbortSignal | undefined): Promise<Known> {
+  async #renewed(signal: AbortSignal | undefined): Promise<CachedCredentials> {
     const failure = this.#failure;
     if (failure !== undefined && this.#options.clock.monotonic() < failure.untilMs) {
       throw failure.error;
@@ -106,7 +106,7 @@ class PluginCredentials implements CredentialSource {
     return { known, stop, waiting: 0 };
   }
 
-  #took({ credentials, expiresAtMs = Number.POSITIVE_INFINITY }: ExecAnswer): Known {
+  #took({ credentials, expiresAtMs = Number.POSITIVE_INFINITY }: ExecAnswer): CachedCredentials {
     const { clock } = this.#options;
     const renewAtMs = Math.max(expiresAtMs - EXPIRY_MARGIN_MS, clock.now() + MIN_USE_MS);
     const known = { credentials, renewAtMs, expiresAtMs };

@@ -4,7 +4,7 @@ import { addressText, contains, masked, parseCidr, parseIp } from '../ip-address
 import { CHARACTER_COST } from '../limits.ts';
 import { CIDR, IP, type Overload, overload, STRING, URL_VALUE } from '../overload.ts';
 import { BOOL_TYPE, INT_TYPE, listOf, mapOf, STRING_TYPE } from '../type.ts';
-import { CelError, CelList, CelMap, type CelValue, type Outcome, UrlValue } from '../value.ts';
+import { CelError, CelList, CelMap, type CelResult, type CelValue, UrlValue } from '../value.ts';
 
 const PASS = { cost: ([size = 0]: readonly number[]) => 1 + size * CHARACTER_COST };
 const TEST = { ...PASS, resultSize: () => 1 };
@@ -133,7 +133,7 @@ function pathOf({ url, text }: UrlValue): string {
   return isBare ? '' : url.pathname;
 }
 
-function queryOf({ url }: UrlValue): Outcome {
+function queryOf({ url }: UrlValue): CelResult {
   const values = new Map<string, string[]>();
   for (const [name, value] of url.searchParams) {
     const list = values.get(name);

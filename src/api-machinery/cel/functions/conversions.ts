@@ -19,7 +19,14 @@ import {
 } from '../overload.ts';
 import { parseTimestamp, timestampOf, timestampText } from '../timestamp.ts';
 import { type CelType, TYPE_TYPE } from '../type.ts';
-import { CelError, type CelValue, type Outcome, sizeOf, TypeValue, typeNameOf } from '../value.ts';
+import {
+  CelError,
+  type CelResult,
+  type CelValue,
+  sizeOf,
+  TypeValue,
+  typeNameOf,
+} from '../value.ts';
 import { int, uint } from './operators.ts';
 
 /** Reading or copying a text once. */
@@ -29,7 +36,7 @@ function conversion<T extends CelValue>(
   name: string,
   from: Parameter<T>,
   to: CelType,
-  apply: (value: T) => Outcome,
+  apply: (value: T) => CelResult,
 ): Overload {
   return overload(name, [from], to, ([value]) => apply(value), PASS);
 }
@@ -133,7 +140,11 @@ export function doubleText(value: number): string {
   return `${digits}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
 }
 
-function fromDouble(value: number, make: (value: bigint) => Outcome, overflow: string): Outcome {
+function fromDouble(
+  value: number,
+  make: (value: bigint) => CelResult,
+  overflow: string,
+): CelResult {
   return Number.isFinite(value) ? make(BigInt(Math.trunc(value))) : new CelError(overflow);
 }
 
@@ -142,9 +153,9 @@ const MAX_DIGITS = 25;
 
 function wholeNumber(
   text: string,
-  make: (value: bigint) => Outcome,
+  make: (value: bigint) => CelResult,
   type: 'int' | 'uint',
-): Outcome {
+): CelResult {
   const isNumber = type === 'int' ? /^[+-]?\d+$/.test(text) : /^\d+$/.test(text);
   const digits = text.replace(/^\+/, '').replace(/^(-?)0+(?=\d)/, '$1');
   if (!isNumber || digits.length > MAX_DIGITS) return notConvertible(type);
@@ -154,7 +165,7 @@ function wholeNumber(
 
 const DOUBLE_TEXT = /^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?|nan)$/i;
 
-function toDouble(text: string): Outcome {
+function toDouble(text: string): CelResult {
   if (!DOUBLE_TEXT.test(text)) return notConvertible('double');
   if (/nan$/i.test(text)) return Number.NaN;
   if (/inf/i.test(text)) return text.startsWith('-') ? -Infinity : Infinity;
@@ -164,13 +175,13 @@ function toDouble(text: string): Outcome {
 const TRUE: ReadonlySet<string> = new Set(['1', 't', 'T', 'TRUE', 'true', 'True']);
 const FALSE: ReadonlySet<string> = new Set(['0', 'f', 'F', 'FALSE', 'false', 'False']);
 
-function toBool(text: string): Outcome {
+function toBool(text: string): CelResult {
   if (TRUE.has(text)) return true;
   if (FALSE.has(text)) return false;
   return notConvertible('bool');
 }
 
-function textOf(bytes: Uint8Array): Outcome {
+function textOf(bytes: Uint8Array): CelResult {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {

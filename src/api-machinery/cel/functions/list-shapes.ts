@@ -7,11 +7,11 @@ import { INT_TYPE, listOf, optionalOf } from '../type.ts';
 import {
   CelError,
   CelList,
+  type CelResult,
   type CelValue,
   NO_SUCH_OVERLOAD,
   NONE,
   Optional,
-  type Outcome,
 } from '../value.ts';
 
 const SAME_LIST = listOf(A);
@@ -60,7 +60,7 @@ function itemsOf(list: CelList): readonly CelValue[] | CelError {
   return items;
 }
 
-function sorted(list: CelList, budget: Budget): Outcome {
+function sorted(list: CelList, budget: Budget): CelResult {
   const items = itemsOf(list);
   if (items instanceof CelError) return items;
   const [first] = items;
@@ -75,12 +75,12 @@ function sorted(list: CelList, budget: Budget): Outcome {
   return budget.isExceeded ? COST_EXCEEDED : result;
 }
 
-function reversed(list: CelList): Outcome {
+function reversed(list: CelList): CelResult {
   const items = itemsOf(list);
   return items instanceof CelError ? items : CelList.of([...items].reverse());
 }
 
-function distinct(list: CelList, budget: Budget): Outcome {
+function distinct(list: CelList, budget: Budget): CelResult {
   const items = itemsOf(list);
   if (items instanceof CelError) return items;
   const kept: CelValue[] = [];
@@ -92,19 +92,19 @@ function distinct(list: CelList, budget: Budget): Outcome {
   return CelList.of(kept);
 }
 
-function slice(list: CelList, from: bigint, to: bigint): Outcome {
+function slice(list: CelList, from: bigint, to: bigint): CelResult {
   const call = `cannot slice(${from}, ${to})`;
   if (from < 0n || to < 0n) return new CelError(`${call}, negative indexes not supported`);
   if (from > to) {
     return new CelError(`${call}, start index must be less than or equal to end index`);
   }
   if (to > BigInt(list.size)) return new CelError(`${call}, list is length ${list.size}`);
-  const items: Outcome[] = [];
+  const items: CelResult[] = [];
   for (let index = Number(from); index < Number(to); index++) items.push(list.at(index));
   return CelList.of(items);
 }
 
-function flattened(list: CelList, depth: bigint, budget: Budget): Outcome {
+function flattened(list: CelList, depth: bigint, budget: Budget): CelResult {
   if (depth < 0n) return new CelError('level must be non-negative');
   const items: CelValue[] = [];
   for (let index = 0; index < list.size; index++) {
@@ -122,13 +122,13 @@ function flattened(list: CelList, depth: bigint, budget: Budget): Outcome {
   return CelList.of(items);
 }
 
-function end(list: CelList, index: number): Outcome {
+function end(list: CelList, index: number): CelResult {
   const item = index < 0 || index >= list.size ? undefined : list.at(index);
   if (item === undefined) return NONE;
   return item instanceof CelError ? item : new Optional(item);
 }
 
-function range(size: bigint, budget: Budget): Outcome {
+function range(size: bigint, budget: Budget): CelResult {
   if (size <= 0n) return CelList.of([]);
   if (size > MAX_RANGE || !budget.spend(Number(size))) return COST_EXCEEDED;
   return CelList.of(Array.from({ length: Number(size) }, (_, index) => BigInt(index)));

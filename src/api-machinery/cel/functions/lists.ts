@@ -19,10 +19,10 @@ import { BOOL_TYPE, INT_TYPE } from '../type.ts';
 import {
   CelError,
   type CelList,
+  type CelResult,
   type CelValue,
   Duration,
   NO_SUCH_OVERLOAD,
-  type Outcome,
   Uint,
 } from '../value.ts';
 import { OPERATORS } from './operators.ts';
@@ -110,7 +110,7 @@ function indexesUp(size: number): number[] {
   return Array.from({ length: size }, (_, index) => index);
 }
 
-function isSorted(list: CelList, budget: Budget): Outcome {
+function isSorted(list: CelList, budget: Budget): CelResult {
   for (let index = 1; index < list.size; index++) {
     const before = list.at(index - 1);
     const item = list.at(index);
@@ -124,7 +124,7 @@ function isSorted(list: CelList, budget: Budget): Outcome {
   return true;
 }
 
-function extreme(list: CelList, wanted: -1 | 1, budget: Budget): Outcome {
+function extreme(list: CelList, wanted: -1 | 1, budget: Budget): CelResult {
   let best =
     list.size === 0
       ? new CelError(`${wanted < 0 ? 'min' : 'max'} called on empty list`)
@@ -145,13 +145,13 @@ const ONE_EACH: readonly number[] = [1, 1];
 
 const ADDITIONS = OPERATORS.filter(({ name }) => name === '_+_');
 
-function sum(list: CelList, zero: CelValue, budget: Budget): Outcome {
-  let total: Outcome = zero;
+function sum(list: CelList, zero: CelValue, budget: Budget): CelResult {
+  let total: CelResult = zero;
   for (let index = 0; index < list.size && !(total instanceof CelError); index++) {
     const item = list.at(index);
     if (item instanceof CelError) return item;
     const operands: readonly CelValue[] = [total, item];
-    let next: Outcome | undefined;
+    let next: CelResult | undefined;
     for (const addition of ADDITIONS) next ??= addition.call(operands, ONE_EACH, budget);
     total = next ?? NO_SUCH_OVERLOAD;
   }
@@ -163,7 +163,7 @@ function position(
   value: CelValue,
   budget: Budget,
   indexes: readonly number[],
-): Outcome {
+): CelResult {
   for (const index of indexes) {
     const item = list.at(index);
     if (item instanceof CelError) return item;
@@ -174,7 +174,7 @@ function position(
   return -1n;
 }
 
-function containsAll(list: CelList, part: CelList, budget: Budget): Outcome {
+function containsAll(list: CelList, part: CelList, budget: Budget): CelResult {
   for (let index = 0; index < part.size; index++) {
     const found = isAt(part, index, list, budget);
     if (found !== true) return found;
@@ -182,7 +182,7 @@ function containsAll(list: CelList, part: CelList, budget: Budget): Outcome {
   return true;
 }
 
-function intersects(a: CelList, b: CelList, budget: Budget): Outcome {
+function intersects(a: CelList, b: CelList, budget: Budget): CelResult {
   for (let index = 0; index < a.size; index++) {
     const found = isAt(a, index, b, budget);
     if (found !== false) return found;
@@ -191,7 +191,7 @@ function intersects(a: CelList, b: CelList, budget: Budget): Outcome {
 }
 
 /** Whether the item of `from` at `index` is in `list` too. */
-function isAt(from: CelList, index: number, list: CelList, budget: Budget): Outcome {
+function isAt(from: CelList, index: number, list: CelList, budget: Budget): CelResult {
   const item = from.at(index);
   if (item instanceof CelError) return item;
   return budget.spend(1) ? includes(list, item, budget) : COST_EXCEEDED;

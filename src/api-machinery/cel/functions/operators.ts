@@ -26,8 +26,8 @@ import {
   CelError,
   CelList,
   CelMap,
+  type CelResult,
   type CelValue,
-  type Outcome,
   typeNameOf,
   Uint,
 } from '../value.ts';
@@ -58,13 +58,13 @@ function arithmetic(): readonly Overload[] {
 }
 
 /** An int, or an error if it has more than 64 bits. */
-export function int(value: bigint | CelError): Outcome {
+export function int(value: bigint | CelError): CelResult {
   if (value instanceof CelError) return value;
   const isInRange = value >= -(2n ** 63n) && value < 2n ** 63n;
   return isInRange ? value : new CelError('integer overflow');
 }
 
-export function uint(value: bigint | CelError): Outcome {
+export function uint(value: bigint | CelError): CelResult {
   if (value instanceof CelError) return value;
   const isInRange = value >= 0n && value < 2n ** 64n;
   return isInRange ? new Uint(value) : new CelError('unsigned integer overflow');
@@ -111,7 +111,7 @@ const JOIN = {
 
 /** Copies both lists: reading through a chain of lists would cost more than was paid for it. */
 function appendLists(a: CelList, b: CelList): CelList {
-  const items: Outcome[] = [];
+  const items: CelResult[] = [];
   for (let index = 0; index < a.size; index++) items.push(a.at(index));
   for (let index = 0; index < b.size; index++) items.push(b.at(index));
   return CelList.of(items);
@@ -154,7 +154,7 @@ const SIGNS: readonly Overload[] = [
 ];
 
 /** The member of a list or a map; undefined if there is none. */
-export function memberOf(container: CelValue, key: CelValue): Outcome | undefined {
+export function memberOf(container: CelValue, key: CelValue): CelResult | undefined {
   if (container instanceof CelMap) return container.get(key);
   if (!(container instanceof CelList)) return undefined;
   const index = key instanceof Uint ? key.value : key;

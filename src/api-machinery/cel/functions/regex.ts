@@ -8,7 +8,7 @@ import { type Budget, COST_EXCEEDED } from '../budget.ts';
 import { CHARACTER_COST } from '../limits.ts';
 import { INT, type Overload, overload, STRING } from '../overload.ts';
 import { BOOL_TYPE, listOf, STRING_TYPE } from '../type.ts';
-import { CelError, CelList, type Outcome } from '../value.ts';
+import { CelError, CelList, type CelResult } from '../value.ts';
 
 /** The cost of running a pattern, which is a program, over every character. */
 const MATCHING = {
@@ -80,12 +80,12 @@ function runnable(text: string, pattern: string, budget: Budget): RE2JS | CelErr
   return budget.spend(cost) ? compiled : COST_EXCEEDED;
 }
 
-function matches(text: string, pattern: string, budget: Budget): Outcome {
+function matches(text: string, pattern: string, budget: Budget): CelResult {
   const compiled = runnable(text, pattern, budget);
   return compiled instanceof CelError ? compiled : compiled.test(text);
 }
 
-function find(text: string, pattern: string, budget: Budget): Outcome {
+function find(text: string, pattern: string, budget: Budget): CelResult {
   const compiled = runnable(text, pattern, budget);
   if (compiled instanceof CelError) return compiled;
   const matcher = compiled.matcher(text);
@@ -93,7 +93,7 @@ function find(text: string, pattern: string, budget: Budget): Outcome {
 }
 
 /** Pays for each match, which may look at all that follows it. */
-function findAll(text: string, pattern: string, limit: bigint, budget: Budget): Outcome {
+function findAll(text: string, pattern: string, limit: bigint, budget: Budget): CelResult {
   const compiled = runnable(text, pattern, budget);
   if (compiled instanceof CelError) return compiled;
   const matcher = compiled.matcher(text);

@@ -4,7 +4,7 @@ import { type Budget, COST_EXCEEDED } from '../budget.ts';
 import { CHARACTER_COST } from '../limits.ts';
 import { INT, LIST, type Overload, overload, STRING, STRINGS } from '../overload.ts';
 import { BOOL_TYPE, INT_TYPE, listOf, STRING_TYPE } from '../type.ts';
-import { CelError, CelList, type Outcome } from '../value.ts';
+import { CelError, CelList, type CelResult } from '../value.ts';
 import { characterCount } from './conversions.ts';
 import { formatText } from './text-format.ts';
 
@@ -149,13 +149,13 @@ function outOfRange(index: bigint): CelError {
   return new CelError(`index out of range: ${index}`);
 }
 
-function charAt(text: string, at: bigint): Outcome {
+function charAt(text: string, at: bigint): CelResult {
   const all = characters(text);
   if (at < 0n || at > BigInt(all.length)) return outOfRange(at);
   return sliced(all, Number(at), Number(at) + 1);
 }
 
-function substring(text: string, from: bigint, to: bigint | undefined): Outcome {
+function substring(text: string, from: bigint, to: bigint | undefined): CelResult {
   const all = characters(text);
   const length = BigInt(all.length);
   const end = to ?? length;
@@ -167,7 +167,7 @@ function substring(text: string, from: bigint, to: bigint | undefined): Outcome 
   return sliced(all, Number(from), Number(end));
 }
 
-function indexOf(text: string, part: string, from: bigint): Outcome {
+function indexOf(text: string, part: string, from: bigint): CelResult {
   const all = characters(text);
   if (from < 0n) return outOfRange(from);
   if (from > BigInt(all.length)) return -1n;
@@ -176,7 +176,7 @@ function indexOf(text: string, part: string, from: bigint): Outcome {
   return found < 0 ? -1n : BigInt(characters(text.slice(0, found)).length);
 }
 
-function lastIndexOf(text: string, part: string, from: bigint | undefined): Outcome {
+function lastIndexOf(text: string, part: string, from: bigint | undefined): CelResult {
   const all = characters(text);
   if (from !== undefined && (from < 0n || from > BigInt(all.length))) return outOfRange(from);
   const start = from === undefined ? text.length : sliced(all, 0, Number(from)).length;
@@ -192,7 +192,7 @@ function replaced(
   [text, part, by]: readonly [text: string, part: string, by: string],
   limit: bigint,
   budget: Budget,
-): Outcome {
+): CelResult {
   const pieces = splitAt(text, part, limit);
   const size = text.length + pieces.length * by.length;
   if (!budget.spend(size * CHARACTER_COST)) return COST_EXCEEDED;
@@ -210,7 +210,7 @@ function splitAt(text: string, by: string, limit: bigint): readonly string[] {
   return [...pieces.slice(0, kept), pieces.slice(kept).join(by)];
 }
 
-function split(text: string, by: string, limit: bigint): Outcome {
+function split(text: string, by: string, limit: bigint): CelResult {
   if (limit === 0n) return CelList.of([]);
   if (by === '') {
     const all = Array.from(text);
@@ -221,7 +221,7 @@ function split(text: string, by: string, limit: bigint): Outcome {
   return CelList.of(splitAt(text, by, limit < 0n ? limit : limit - 1n));
 }
 
-function joined(list: CelList, by: string, budget: Budget): Outcome {
+function joined(list: CelList, by: string, budget: Budget): CelResult {
   const texts: string[] = [];
   for (let index = 0; index < list.size; index++) {
     const item = list.at(index);

@@ -8,9 +8,9 @@ import {
   CelError,
   CelList,
   CelMap,
+  type CelResult,
   type CelValue,
   Duration,
-  type Outcome,
   Timestamp,
   TypeValue,
   typeNameOf,
@@ -19,7 +19,7 @@ import {
 import { doubleText } from './conversions.ts';
 
 /** Replaces the verbs of the pattern by the items of `list`, in order. */
-export function formatText(pattern: string, list: CelList, budget: Budget): Outcome {
+export function formatText(pattern: string, list: CelList, budget: Budget): CelResult {
   let text = '';
   let next = 0;
   for (const part of pattern.split(VERB)) {
@@ -141,7 +141,7 @@ function plainText(value: CelValue, budget: Budget): string | CelError {
 }
 
 /** Within lists and maps, texts are quoted and doubles have six decimals. */
-function partText(value: Outcome, budget: Budget): string | CelError {
+function partText(value: CelResult, budget: Budget): string | CelError {
   if (value instanceof CelError) return value;
   if (typeof value === 'number') return fixedText(value, DEFAULT_PRECISION);
   const text = plainText(value, budget);

@@ -7,7 +7,7 @@ import { readJson } from '../http/json-reader.ts';
 import { goTypeOf } from '../http/request-body.ts';
 
 /** A webhook's decision, from a valid answer. */
-export interface Verdict {
+export interface WebhookAnswer {
   /** Undefined if the request may go on. */
   readonly refusal: Partial<Status> | undefined;
   /** Undefined if the object stays as it is. */
@@ -40,7 +40,7 @@ export class InvalidAnswerError extends Error {
  * Checks an answer as the API server does, with its texts. Throws `InvalidAnswerError` and
  * `MistypedAnswerError`.
  */
-export function readVerdict(review: JsonObject, uid: string, mayPatch: boolean): Verdict {
+export function readVerdict(review: JsonObject, uid: string, mayPatch: boolean): WebhookAnswer {
   const { response } = review;
   if (response === undefined || response === null) {
     throw new InvalidAnswerError('webhook response was absent');

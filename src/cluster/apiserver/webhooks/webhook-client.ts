@@ -19,7 +19,7 @@ import {
   InvalidAnswerError,
   MistypedAnswerError,
   readVerdict,
-  type Verdict,
+  type WebhookAnswer,
 } from './admission-response.ts';
 import type { CompiledWebhook } from './compiled-webhook.ts';
 import { transportFailureText } from './transport-failure.ts';
@@ -66,7 +66,7 @@ export class WebhookClient {
     request: SentRequest,
     mayPatch: boolean,
     signal: AbortSignal,
-  ): Promise<Verdict> {
+  ): Promise<WebhookAnswer> {
     const seconds = webhook.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS;
     const address = addressOf(webhook.clientConfig);
     const { uid } = request;

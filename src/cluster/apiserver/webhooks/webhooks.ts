@@ -16,7 +16,7 @@ import {
   readPatchOperations,
   refusalBy,
   UndecodablePatchError,
-  type Verdict,
+  type WebhookAnswer,
 } from './admission-response.ts';
 import type { AdmissionAttributes } from './attributes.ts';
 import { type CompiledWebhook, WebhookRegistry } from './compiled-webhook.ts';
@@ -116,7 +116,7 @@ export class Webhooks {
 }
 
 /** Throws `WebhookCallError` for a patch that cannot be read. */
-function operationsOf(webhook: string, { patch }: Verdict): readonly JsonPatchOperation[] {
+function operationsOf(webhook: string, { patch }: WebhookAnswer): readonly JsonPatchOperation[] {
   if (patch === undefined) return [];
   try {
     return readPatchOperations(patch);

@@ -6,7 +6,7 @@
 import { namespaceOf } from '../../../kube/meta.ts';
 import type { Container } from '../../../kube/objects/pod.ts';
 import { withDeadline } from '../../../runtime/deadline.ts';
-import type { PodFacts } from '../field-reference.ts';
+import type { PodFields } from '../field-reference.ts';
 import { hostnameOf } from '../network/pod-hostname.ts';
 import type { NodeContext } from '../ports/node-context.ts';
 import type { ContainerPlace } from '../ports/pod-namespaces.ts';
@@ -28,7 +28,7 @@ import { hasTerminals, onTerminal } from './terminal.ts';
 export interface Sandbox {
   readonly directory: string;
   readonly logDirectory: string;
-  readonly facts: PodFacts;
+  readonly facts: PodFields;
   readonly volumes: ReadonlyMap<string, MountedVolume>;
   /** From a declared port to the actual one, if Pods share an address. */
   readonly ports: ReadonlyMap<number, number>;

@@ -1,7 +1,7 @@
 /** The environment of a container, from every source that a spec can name. */
 import { describe, expect, it } from 'vitest';
 import type { Container, EnvVar, Pod } from '../../../kube/objects/pod.ts';
-import type { PodFacts } from '../field-reference.ts';
+import type { PodFields } from '../field-reference.ts';
 import type { ConfigurationSource } from '../volume/configuration-source.ts';
 import { buildEnvironment } from './environment.ts';
 
@@ -20,7 +20,7 @@ const pod: Pod = {
     serviceAccountName: 'sa',
   },
 };
-const facts: PodFacts = {
+const facts: PodFields = {
   pod,
   podIP: '127.1.0.2',
   hostIP: '127.1.0.1',

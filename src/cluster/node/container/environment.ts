@@ -5,7 +5,7 @@
  */
 import { namespaceOf } from '../../../kube/meta.ts';
 import type { Container, EnvVar } from '../../../kube/objects/pod.ts';
-import { type PodFacts, podField, resourceField } from '../field-reference.ts';
+import { type PodFields, podField, resourceField } from '../field-reference.ts';
 import {
   type ConfigurationSource,
   configMapBytes,
@@ -20,7 +20,7 @@ export type EnvironmentResult =
 /** `given` is the environment of every container; the container's own variables replace those. */
 export function buildEnvironment(
   container: Container,
-  facts: PodFacts,
+  facts: PodFields,
   source: ConfigurationSource,
   given: ReadonlyMap<string, string>,
 ): EnvironmentResult {
@@ -57,7 +57,7 @@ interface Value {
 function variableText(
   container: Container,
   variable: EnvVar,
-  facts: PodFacts,
+  facts: PodFields,
   source: ConfigurationSource,
   before: ReadonlyMap<string, string>,
 ): Value {
@@ -90,7 +90,7 @@ function keyValue(
   kind: 'configmap' | 'secret',
   reference: { readonly name: string; readonly key: string; readonly optional?: boolean },
   values: ReadonlyMap<string, Uint8Array> | undefined,
-  facts: PodFacts,
+  facts: PodFields,
 ): Value {
   const bytes = values?.get(reference.key);
   if (bytes !== undefined) return { text: textOf(bytes) };

@@ -4,7 +4,7 @@
  */
 import type { ProcessCommand, ProcessRunner } from '../../../runtime/ports/process-runner.ts';
 
-export interface Place {
+export interface CommandContext {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
 }
@@ -13,7 +13,10 @@ export const NO_TERMINAL =
   'this node has no "script" of util-linux, so it can give no terminal: leave out -t';
 
 /** Whether this machine has the programs for terminals. */
-export async function hasTerminals(processes: ProcessRunner, place: Place): Promise<boolean> {
+export async function hasTerminals(
+  processes: ProcessRunner,
+  place: CommandContext,
+): Promise<boolean> {
   let output = '';
   try {
     const child = await processes.start({

@@ -20,7 +20,7 @@ export interface PodLife {
   readonly spec: PodSpec;
   /** One for each container that the node knows. */
   readonly records: readonly ContainerRecord[];
-  readonly stage: Stage;
+  readonly stage: PodStage;
   readonly mode: PodMode;
   /** Why the Pod ends; undefined while it is to run. */
   readonly ending: PodEnding | undefined;
@@ -55,7 +55,7 @@ export interface Instant {
   readonly monotonicMs: number;
 }
 
-export type Stage =
+export type PodStage =
   /** Waits until the leftovers of an earlier life of the node are known. */
   | { readonly name: 'Adopting' }
   /** Address, directory and volumes are being made; `problem`: why not yet. */

@@ -4,7 +4,7 @@
  */
 import type { Pod } from '../../../kube/objects/pod.ts';
 import type { Sandbox } from '../container/container-launch.ts';
-import type { PodFacts } from '../field-reference.ts';
+import type { PodFields } from '../field-reference.ts';
 import { hostnameOf } from '../network/pod-hostname.ts';
 import { containersOf } from '../pod-containers.ts';
 import { type NodeContext, podDirectory, podLogDirectory } from '../ports/node-context.ts';
@@ -117,7 +117,7 @@ export class PodSandbox {
     );
   }
 
-  #facts(podIP: string, pod: Pod): PodFacts {
+  #facts(podIP: string, pod: Pod): PodFields {
     const { nodeName, network, allocatable } = this.#context;
     return { pod, podIP, hostIP: network.hostIP, nodeName, allocatable };
   }

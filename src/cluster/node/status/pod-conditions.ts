@@ -24,7 +24,7 @@ export interface ConditionFacts {
   readonly now: string;
 }
 
-interface Verdict {
+interface ConditionValue {
   readonly type: string;
   readonly status: ConditionStatus;
   readonly reason?: string;
@@ -35,7 +35,7 @@ interface Verdict {
 /** In the order in which a kubelet writes them. Conditions of other writers are not in the list. */
 export function podConditions(facts: ConditionFacts): readonly PodCondition[] {
   const { pod, previous } = facts;
-  const verdicts: Verdict[] = [
+  const verdicts: ConditionValue[] = [
     readyToStart(facts),
     initialized(facts),
     ready(facts),
@@ -46,7 +46,7 @@ export function podConditions(facts: ConditionFacts): readonly PodCondition[] {
   return verdicts.map((verdict) => withTimes(verdict, pod, previous, facts.now));
 }
 
-function initialized(facts: ConditionFacts): Verdict {
+function initialized(facts: ConditionFacts): ConditionValue {
   const { pod, statuses, phase } = facts;
   const type = 'Initialized';
   if (phase === 'Succeeded')
@@ -70,7 +70,7 @@ function initialized(facts: ConditionFacts): Verdict {
 }
 
 /** Ready depends on more than containers only if a Pod names conditions that others set. */
-function ready(facts: ConditionFacts): Verdict {
+function ready(facts: ConditionFacts): ConditionValue {
   const verdict = containersReady('Ready', facts);
   const { spec, status } = facts.pod;
   const conditions = new Map(status?.conditions?.map((condition) => [condition.type, condition]));
@@ -88,7 +88,7 @@ function ready(facts: ConditionFacts): Verdict {
   return { ...verdict, status: 'False', reason, message: missing.join(', ') };
 }
 
-function containersReady(type: string, { pod, statuses, phase }: ConditionFacts): Verdict {
+function containersReady(type: string, { pod, statuses, phase }: ConditionFacts): ConditionValue {
   if (phase === 'Succeeded' || phase === 'Failed') {
     return { type, status: 'False', reason: endReason(phase), isObserved: true };
   }
@@ -107,7 +107,7 @@ function containersReady(type: string, { pod, statuses, phase }: ConditionFacts)
   };
 }
 
-function allContainersRestarting({ phase, isRestartingAll }: ConditionFacts): Verdict {
+function allContainersRestarting({ phase, isRestartingAll }: ConditionFacts): ConditionValue {
   const type = 'AllContainersRestarting';
   if (phase === 'Succeeded' || phase === 'Failed') {
     return { type, status: 'False', reason: endReason(phase), isObserved: false };
@@ -122,7 +122,7 @@ function allContainersRestarting({ phase, isRestartingAll }: ConditionFacts): Ve
   };
 }
 
-function readyToStart({ isPrepared, preparationProblem }: ConditionFacts): Verdict {
+function readyToStart({ isPrepared, preparationProblem }: ConditionFacts): ConditionValue {
   const verdict = {
     type: 'PodReadyToStartContainers',
     status: text(isPrepared),
@@ -137,7 +137,7 @@ function endReason(phase: 'Succeeded' | 'Failed'): string {
 }
 
 function withTimes(
-  { isObserved, ...verdict }: Verdict,
+  { isObserved, ...verdict }: ConditionValue,
   pod: Pod,
   previous: readonly PodCondition[],
   now: string,

@@ -10,7 +10,7 @@ export interface RemoteStreams {
   /** Resolves once more may be sent. Has no effect for streams that the client does not read. */
   send(stream: 'stdout' | 'stderr', chunk: Uint8Array): Promise<void>;
   /** Sends the outcome, and ends. */
-  finish(outcome: Outcome): Promise<void>;
+  finish(outcome: CommandResult): Promise<void>;
 }
 
 export type RemoteEvent =
@@ -18,7 +18,7 @@ export type RemoteEvent =
   | { readonly type: 'stdin-end' }
   | { readonly type: 'resize'; readonly columns: number; readonly rows: number };
 
-export type Outcome =
+export type CommandResult =
   | { readonly type: 'exited'; readonly exitCode: number }
   | { readonly type: 'failed'; readonly message: string };
 
@@ -48,7 +48,7 @@ export function streamOptions(query: URLSearchParams): StreamOptions | string {
 }
 
 /** The `meta/v1 Status` that clients read exit codes from. */
-export function outcomeStatus(outcome: Outcome): JsonObject {
+export function outcomeStatus(outcome: CommandResult): JsonObject {
   if (outcome.type === 'failed') {
     return {
       metadata: {},

@@ -5,7 +5,7 @@
 
 import type { WebSocketConnection } from '../ports/web-socket.ts';
 import {
-  type Outcome,
+  type CommandResult,
   outcomeStatus,
   type RemoteEvent,
   type RemoteStreams,
@@ -34,7 +34,7 @@ export function webSocketStreams(
       if (stream === 'stdout' && options.output) await send(STDOUT, chunk);
       if (stream === 'stderr' && options.error) await send(STDERR, chunk);
     },
-    finish: async (outcome: Outcome) => {
+    finish: async (outcome: CommandResult) => {
       await send(ERROR, Buffer.from(JSON.stringify(outcomeStatus(outcome))));
       connection.close();
     },

@@ -9,7 +9,7 @@ import type { Pod } from '../../../kube/objects/pod.ts';
 import { withDeadline } from '../../../runtime/deadline.ts';
 import type { Timer } from '../../../runtime/ports/clock.ts';
 import { jitter } from '../../../runtime/ports/random.ts';
-import type { PodFacts } from '../field-reference.ts';
+import type { PodFields } from '../field-reference.ts';
 import type { NodeContext } from '../ports/node-context.ts';
 import { claimDirectory } from './claim-volume.ts';
 import { readConfiguration } from './configuration-reader.ts';
@@ -75,7 +75,7 @@ export class PodVolumes {
   }
 
   /** Makes what is missing. Rejects with the problem; call it again then. */
-  async prepare(facts: PodFacts): Promise<void> {
+  async prepare(facts: PodFields): Promise<void> {
     const source = await this.#readSource();
     for (const volume of this.#pod.spec.volumes ?? []) {
       if (this.#mounted.has(volume.name)) continue;
@@ -145,7 +145,7 @@ export class PodVolumes {
     return this.#withDeadline((signal) => readConfiguration(client, namespace, names, signal));
   }
 
-  #refreshLater(facts: PodFacts): void {
+  #refreshLater(facts: PodFields): void {
     if (this.#stop.signal.aborted) return;
     const { clock, random, logger } = this.#context;
     const delayMs = jitter(random, REFRESH_INTERVAL_MS, REFRESH_JITTER);
@@ -160,7 +160,7 @@ export class PodVolumes {
   }
 
   /** Files whose source is gone stay as they were, as in a kubelet. */
-  async #refreshFiles(facts: PodFacts): Promise<void> {
+  async #refreshFiles(facts: PodFields): Promise<void> {
     const source = await this.#readSource();
     for (const volume of this.#pod.spec.volumes ?? []) {
       if (!this.#written.has(volume.name)) continue;

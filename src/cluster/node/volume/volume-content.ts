@@ -11,7 +11,7 @@ import type {
   VolumeProjection,
 } from '../../../kube/objects/pod.ts';
 import { claimProblem } from '../../volume-controller/pod-claims.ts';
-import { type PodFacts, podField, resourceField } from '../field-reference.ts';
+import { type PodFields, podField, resourceField } from '../field-reference.ts';
 import { type ConfigurationSource, configMapBytes, secretBytes } from './configuration-source.ts';
 
 export type VolumeContent =
@@ -58,7 +58,7 @@ const DEFAULT_TOKEN_SECONDS = 3600;
 
 export function volumeContent(
   volume: Volume,
-  facts: PodFacts,
+  facts: PodFields,
   source: ConfigurationSource,
 ): VolumeContent {
   if (volume.emptyDir !== undefined) return { type: 'directory' };
@@ -105,7 +105,7 @@ function projectionOf(volume: Volume): readonly VolumeProjection[] | undefined {
 function filesOf(
   projection: readonly VolumeProjection[],
   mode: number,
-  facts: PodFacts,
+  facts: PodFields,
   source: ConfigurationSource,
 ): VolumeContent {
   const files: VolumeFile[] = [];
@@ -171,7 +171,7 @@ function pick<T>(
   return { files, message: undefined };
 }
 
-function fieldFiles(items: readonly DownwardFile[], facts: PodFacts, mode: number): Picked {
+function fieldFiles(items: readonly DownwardFile[], facts: PodFields, mode: number): Picked {
   const files: VolumeFile[] = [];
   for (const { path, fieldRef, resourceFieldRef, mode: ownMode = mode } of items) {
     const text = fieldRef

@@ -19,7 +19,7 @@ import type { Witness } from '../../epoch/witness.ts';
 import { FIRST_GENERATION, type JobSet } from '../../jobset.ts';
 import type { JobSetStatus, RestartCause, RestartRecord } from '../../jobset-status.ts';
 import { RESTART_EPOCH } from '../../names.ts';
-import { reasonOf, type Verdict } from '../../policies/failure-policy.ts';
+import { type PolicyDecision, reasonOf } from '../../policies/failure-policy.ts';
 import { allowedRestarts, countedRestarts } from '../../policies/restart-budget.ts';
 import { withShortNames } from '../../roster/short-names.ts';
 import type { Decision } from '../decision.ts';
@@ -33,7 +33,7 @@ export interface EpochEnd {
   readonly isRequested?: boolean;
   readonly counted: boolean;
   /** The failure policy's verdict on a worker's failure. */
-  readonly verdict?: Verdict;
+  readonly verdict?: PolicyDecision;
   readonly witness: Witness | undefined;
 }
 

@@ -14,8 +14,8 @@ import {
   isCharged,
   judgeJobs,
   messageOf,
+  type PolicyDecision,
   reasonOf,
-  type Verdict,
 } from '../../policies/failure-policy.ts';
 import { cleared } from '../../status/conditions.ts';
 import { type Decision, LAST } from '../decision.ts';
@@ -65,7 +65,7 @@ function judgeFailedJobs(facts: Facts): readonly Decision[] {
 }
 
 export interface JobsRestart {
-  readonly verdict: Verdict;
+  readonly verdict: PolicyDecision;
   /** The Job that is restarted alone; undefined: all are. */
   readonly place: JobPlace | undefined;
   readonly isCounted: boolean;

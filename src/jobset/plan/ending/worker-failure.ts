@@ -12,8 +12,8 @@ import {
   isCharged,
   judgeWorker,
   messageOf,
+  type PolicyDecision,
   restartsOneJob,
-  type Verdict,
 } from '../../policies/failure-policy.ts';
 import type { Decision } from '../decision.ts';
 import type { GroupFacts } from '../facts.ts';
@@ -65,7 +65,7 @@ export function dealWithWorkerFailure(
 function restart(
   facts: GroupFacts,
   { cause, jobUid, witness }: WorkerFailure,
-  judged: Verdict,
+  judged: PolicyDecision,
 ): readonly Decision[] {
   const { group, status } = facts;
   const job = jobOf(group, jobUid);

@@ -3,7 +3,7 @@ import type { Stored } from '../../../kube/meta.ts';
 import type { Job } from '../../../kube/objects/job.ts';
 import { jobIndexOf, replicatedJobOf } from '../../child-jobs/job-labels.ts';
 import type { ReplicatedJobStatus } from '../../jobset-status.ts';
-import { restartsOneJob, type Verdict, widened } from '../../policies/failure-policy.ts';
+import { type PolicyDecision, restartsOneJob, widened } from '../../policies/failure-policy.ts';
 import { MAX_RESTARTABLE_JOBS } from '../../schema/status-schema.ts';
 import type { PlannedEvent } from '../decision.ts';
 import type { Facts } from '../facts.ts';
@@ -25,7 +25,7 @@ export interface JobPlace {
  */
 export function applicable(
   { gates, spec }: Facts,
-  verdict: Verdict,
+  verdict: PolicyDecision,
   job: Stored<Job> | undefined,
 ): Applicable {
   const { action } = verdict;
@@ -42,7 +42,7 @@ export function applicable(
 }
 
 interface Applicable {
-  readonly verdict: Verdict;
+  readonly verdict: PolicyDecision;
   /** The Job that is restarted alone. */
   readonly place: JobPlace | undefined;
   readonly events: readonly PlannedEvent[];

@@ -78,7 +78,7 @@ function endForResume(facts: GroupFacts): readonly Decision[] {
  * (`docs/design/end-hazards.md#a-pod-announces-an-epoch-that-cannot-be`).
  */
 function reportStrays({ group, knowledge, answers }: GroupFacts): readonly Decision[] {
-  const pods = aheadOfTheirTime(group).filter((pod) => !knowledge.isKnownStray(pod));
+  const pods = aheadOfTheirTime(group).filter((pod) => !knowledge.isTooFarAhead(pod));
   if (pods.length === 0) return [];
   if (answers.isJobSetFresh !== true) return ask({ kind: 'FreshJobSet', pods });
   const events = pods.map(({ name, epoch }): PlannedEvent => {

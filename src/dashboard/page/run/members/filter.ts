@@ -1,7 +1,7 @@
 /** Which members a reader looks for. */
 import { memberState } from '../../../../jobset/view/member-state.ts';
 import type { MemberView } from '../../../../jobset/view/status-view.ts';
-import type { Group } from './states.ts';
+import type { RunState } from './states.ts';
 
 export const KINDS = ['All', 'Behind', 'NotReady', 'Straggler'] as const;
 export type Kind = (typeof KINDS)[number];
@@ -14,7 +14,7 @@ export interface Filter {
 export const NO_FILTER: Filter = { kind: 'All', text: '' };
 
 /** `Behind`: it has not announced the current epoch, or makes steps that others have made before. */
-export function matches({ kind, text }: Filter, member: MemberView, group: Group): boolean {
+export function matches({ kind, text }: Filter, member: MemberView, group: RunState): boolean {
   if (kind === 'All' && text === '') return true;
   return isOfKind(kind, member, group) && hasText(text.trim().toLowerCase(), member);
 }
@@ -23,7 +23,7 @@ const READY: readonly string[] = ['Running', 'Straggler', 'Succeeded', 'AtBarrie
 /** A member that is one step behind is on its way. */
 const STEPS_OF_CHANCE = 1;
 
-function isOfKind(kind: Kind, member: MemberView, group: Group): boolean {
+function isOfKind(kind: Kind, member: MemberView, group: RunState): boolean {
   const state = memberState(member, group);
   switch (kind) {
     case 'All':

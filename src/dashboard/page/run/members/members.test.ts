@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { MemberView } from '../../../../jobset/view/status-view.ts';
 import { matches } from './filter.ts';
 import { cellAt, inOrder, layOut, neighbour } from './layout.ts';
-import { COLORINGS, type Group, LOOKS, lookOf, silenceOf } from './states.ts';
+import { COLORINGS, LOOKS, lookOf, type RunState, silenceOf } from './states.ts';
 
 const member = (more: Partial<MemberView> = {}): MemberView => ({
   label: '0',
@@ -21,7 +21,7 @@ const member = (more: Partial<MemberView> = {}): MemberView => ({
   progress: { step: 100, silentMs: 20, isStraggler: false },
   ...more,
 });
-const RELEASED: Group = { state: 'Released', epoch: 4, progress: { highestStep: 101 } };
+const RELEASED: RunState = { state: 'Released', epoch: 4, progress: { highestStep: 101 } };
 
 describe('lookOf', () => {
   const progress = (step: number): MemberView =>

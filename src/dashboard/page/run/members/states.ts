@@ -47,7 +47,7 @@ export const STATES = {
 } as const satisfies Readonly<Record<MemberState, Look>>;
 
 /** What cells are compared with. */
-export type Group = Pick<JobSetView, 'state' | 'epoch' | 'progress' | 'releasedFirst'>;
+export type RunState = Pick<JobSetView, 'state' | 'epoch' | 'progress' | 'releasedFirst'>;
 
 const LEVELS = [
   { shape: 'Level0', color: '--time-productive' },
@@ -86,7 +86,7 @@ const [STEPS, SILENCES_MS, EPOCHS] = [
 export function lookOf(
   coloring: Coloring,
   member: MemberView,
-  group: Group,
+  group: RunState,
   silentMs: number | null,
 ): number {
   switch (coloring) {

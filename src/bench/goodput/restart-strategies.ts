@@ -1,4 +1,4 @@
-/** The ways in which a simulated group may deal with failures, and the JobSet of each. */
+/** The strategies by which a simulated group deals with failures, and the JobSet of each. */
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import type { JobSetStatus } from '../../jobset/jobset-status.ts';
 import { RESTART_MODE } from '../../jobset/names.ts';
@@ -11,7 +11,7 @@ import { START_MS } from './simulated-operator.ts';
 /** The name of its ReplicatedJob. */
 export const STAGE = 'w';
 
-export interface Way {
+export interface RestartStrategy {
   readonly name: string;
   readonly restartStrategy: 'Recreate' | 'InPlaceRestart';
   readonly annotations: StringMap;
@@ -19,7 +19,7 @@ export interface Way {
 }
 
 export interface RunOptions {
-  readonly way: Way;
+  readonly strategy: RestartStrategy;
   readonly checkpointMs: number;
   readonly outages: readonly Outage[];
   readonly runMs: number;
@@ -35,7 +35,7 @@ export interface RunResult {
   readonly accounts: { readonly own: Sums; readonly status: Sums };
 }
 
-export function jobSetOf({ restartStrategy, annotations }: Way): Stored<JobSet> {
+export function jobSetOf({ restartStrategy, annotations }: RestartStrategy): Stored<JobSet> {
   const template = {
     spec: { containers: [{ name: 'worker', image: 'none', command: ['train'] }] },
   };

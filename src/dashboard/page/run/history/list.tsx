@@ -4,7 +4,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { DatedCondition, EventView } from '../../../messages/run.ts';
 import { Age } from '../../elements/age.tsx';
 import { shown } from '../../elements/shown-text.ts';
-import { FILTERS, type HappeningFilter, happeningsOf, isShown } from './happenings.ts';
+import { FILTERS, type HappeningFilter, happeningsOf, isShown } from '../history/history.ts';
 
 export interface HappeningsProps {
   readonly conditions: readonly DatedCondition[];

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { DatedCondition, EventView } from '../../../messages/run.ts';
-import { FILTERS, happeningsOf, isShown } from './happenings.ts';
+import { FILTERS, happeningsOf, isShown } from './history.ts';
 
 const CONDITIONS: readonly DatedCondition[] = [
   { type: 'Suspended', status: 'False', reason: 'Resumed', message: 'goes on', timeMs: 20 },
