@@ -60,7 +60,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['src/**/*.test.ts', 'tools/**/*.test.ts', 'examples/**/*.test.ts'],
+          include: ['src/**/*.test.{ts,tsx}', 'tools/**/*.test.ts', 'examples/**/*.test.ts'],
           exclude: ['**/*.process.test.ts'],
           setupFiles: ['test/listeners-setup.ts'],
           pool: 'threads',

@@ -13,7 +13,7 @@ const MAX_LINES = 350;
 const MAX_FILES_IN_FOLDER = 25;
 
 /** Tests and what they share. */
-const BESIDE_SOURCE = /\.(test|fixture|conformance)\.ts$/;
+const BESIDE_SOURCE = /\.(test|fixture|conformance)\.tsx?$/;
 const COMMENT = /^\s*(\/\*|\*|\/\/)/;
 const DEPENDENT_BEGINNING = /(?:\/\*\*?|\/\/)[\s*]*(?:Of|The same|That|Whoever|Such|Nobody)\b.*/g;
 
@@ -47,7 +47,7 @@ describe('every source file', () => {
   const all = sources();
 
   it('says within its first ten lines what it is for', () => {
-    const isTest = /\.test\.ts$/;
+    const isTest = /\.test\.tsx?$/;
     const without = all.filter((source) => !isTest.test(source.path) && !hasHeader(source));
     expect(without.map(({ path }) => path)).toEqual([]);
   });
@@ -70,5 +70,6 @@ describe('every source file', () => {
 
   it('is found', () => {
     expect(all.length).toBeGreaterThan(1000);
+    expect(all.map(({ path }) => path)).toContain('src/dashboard/page/main.tsx');
   });
 });

@@ -174,7 +174,7 @@ interface Source {
 
 /** All files of `src/`, apart from tests and what only tests use, or from what `left` matches. */
 function sources(
-  left = /\.(test|conformance|fixture)\.ts$/,
+  left = /\.(test|conformance|fixture)\.tsx?$/,
   folders: readonly string[] = ['.'],
 ): readonly Source[] {
   return folders
@@ -254,6 +254,7 @@ describe('layers', () => {
   it('reads every folder of src', () => {
     expect(new Set(all.map((source) => source.folder))).toEqual(new Set(Object.keys(MAY_IMPORT)));
     expect(all.length).toBeGreaterThan(100);
+    expect(all.map(({ path }) => path)).toContain('dashboard/page/main.tsx');
   });
 
   it('imports only towards the core', () => {

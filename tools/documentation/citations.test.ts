@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 import { allPages, ROOT } from './page.ts';
 
 /** Without recordings and golden files. */
-const SOURCES = ['*.ts', '*.yaml', ':!**/testdata/**', ':!**/recorded/**'];
+const SOURCES = ['*.ts', '*.tsx', '*.yaml', ':!**/testdata/**', ':!**/recorded/**'];
 const listed = execFileSync('git', ['ls-files', ...SOURCES], { cwd: ROOT, encoding: 'utf8' });
 const pages = allPages();
 const texts = [

@@ -29,7 +29,7 @@ function Page(): VNode {
   return (
     <Frame view={view}>
       <ErrorBoundary key={view} what={`JobSet ${view}`}>
-        <Run {...{ namespace, name, tab, look }} />
+        <Run namespace={namespace} name={name} tab={tab} look={look} />
       </ErrorBoundary>
     </Frame>
   );

@@ -34,7 +34,7 @@ function ActionsDialog({ run, onClose }: ActionsDialogProps): VNode {
   return (
     <Dialog title={`${title}: ${shown(run.jobSet.name)}`} onClose={onClose}>
       {chosen === null ? (
-        <Offers offers={run.actions} onChoose={(kind: ActionKind) => choose({ kind, run })} />
+        <Offers offers={run.actions} onChoose={(kind) => choose({ kind, run })} />
       ) : (
         <Confirmation kind={chosen.kind} run={chosen.run} onBack={() => choose(null)} />
       )}

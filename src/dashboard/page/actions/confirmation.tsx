@@ -81,9 +81,7 @@ export function Confirmation({ kind, run, onBack }: ConfirmationProps): VNode {
             autocomplete="off"
             spellcheck={false}
             value={typedName}
-            onInput={({ currentTarget }: { readonly currentTarget: HTMLInputElement }) =>
-              typeName(currentTarget.value)
-            }
+            onInput={({ currentTarget }) => typeName(currentTarget.value)}
           />
         </label>
       )}

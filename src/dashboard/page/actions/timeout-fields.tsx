@@ -17,10 +17,6 @@ export interface TimeoutFieldsProps {
   readonly onChoose: (choice: TimeoutChoice) => void;
 }
 
-interface Changed<Field> {
-  readonly currentTarget: Field;
-}
-
 export function TimeoutFields({ timeouts, choice, onChoose }: TimeoutFieldsProps): VNode {
   const [meaning, problem] = [useId(), useId()];
   const why = problemOf(choice);
@@ -32,7 +28,7 @@ export function TimeoutFields({ timeouts, choice, onChoose }: TimeoutFieldsProps
         <select
           class="input"
           value={choice.annotation}
-          onChange={({ currentTarget }: Changed<HTMLSelectElement>) => {
+          onChange={({ currentTarget }) => {
             const annotation = currentTarget.value;
             const before = timeouts.find((each) => each.annotation === annotation);
             onChoose({ annotation, value: before?.value ?? '' });
@@ -53,9 +49,9 @@ export function TimeoutFields({ timeouts, choice, onChoose }: TimeoutFieldsProps
           maxlength={64}
           aria-describedby={`${meaning} ${problem}`}
           aria-invalid={why !== ''}
-          ref={(field: HTMLInputElement | null) => field?.setCustomValidity(why)}
+          ref={(field) => field?.setCustomValidity(why)}
           value={choice.value}
-          onInput={({ currentTarget }: Changed<HTMLInputElement>) =>
+          onInput={({ currentTarget }) =>
             onChoose({ annotation: choice.annotation, value: currentTarget.value })
           }
         />

@@ -120,7 +120,7 @@ function Cluster(): VNode {
       cancel();
     };
   }, [attempt]);
-  if (cluster === null) return <p class="cluster"></p>;
+  if (cluster === null) return <p class="cluster" />;
   const { context, server, serverVersion } = cluster;
   return (
     <p class="cluster" title={`${shown(server)}, Kubernetes ${shown(serverVersion)}`}>

@@ -1,5 +1,5 @@
 /** The keys of the page, and the dialog that lists them. */
-import type { VNode } from 'preact';
+import { Fragment, type VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { keep, kept } from '../adapters/browser.ts';
 import { Dialog } from '../elements/dialog.tsx';
@@ -54,14 +54,16 @@ export function KeysButton(): VNode {
         <Dialog title="Keys" onClose={() => open(false)}>
           <dl class="keys">
             {KEYS.map(([key, meaning]) => (
-              <>
-                <dt key={key}>
+              <Fragment key={key}>
+                <dt>
                   {key.split(' ').map((one) => (
-                    <kbd key={one}>{one}</kbd>
+                    <Fragment key={one}>
+                      <kbd>{one}</kbd>{' '}
+                    </Fragment>
                   ))}
                 </dt>
                 <dd>{meaning}</dd>
-              </>
+              </Fragment>
             ))}
           </dl>
           <label class="keys-switch">

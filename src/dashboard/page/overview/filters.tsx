@@ -16,10 +16,6 @@ export interface FiltersProps {
   readonly onDown: () => void;
 }
 
-interface Changed<Field> {
-  readonly currentTarget: Field;
-}
-
 export function Filters({ query, listing, onQuery, onDown }: FiltersProps): VNode {
   const field = useRef<HTMLInputElement>(null);
   useKey(
@@ -47,9 +43,7 @@ export function Filters({ query, listing, onQuery, onDown }: FiltersProps): VNod
           spellcheck={false}
           ref={field}
           value={query.name}
-          onInput={({ currentTarget }: Changed<HTMLInputElement>) =>
-            onQuery({ ...query, name: currentTarget.value })
-          }
+          onInput={({ currentTarget }) => onQuery({ ...query, name: currentTarget.value })}
           onKeyDown={press}
         />
       </label>
@@ -58,9 +52,7 @@ export function Filters({ query, listing, onQuery, onDown }: FiltersProps): VNod
         <select
           class="input"
           value={query.namespace}
-          onChange={({ currentTarget }: Changed<HTMLSelectElement>) =>
-            onQuery({ ...query, namespace: currentTarget.value })
-          }
+          onChange={({ currentTarget }) => onQuery({ ...query, namespace: currentTarget.value })}
         >
           <option value="">All namespaces</option>
           {[...namespaces].map((each) => (
@@ -70,7 +62,7 @@ export function Filters({ query, listing, onQuery, onDown }: FiltersProps): VNod
           ))}
         </select>
       </label>
-      <SortField {...{ query, onQuery }} />
+      <SortField query={query} onQuery={onQuery} />
       <fieldset class="filters-states">
         <legend>State</legend>
         {STATES.map((state) => {

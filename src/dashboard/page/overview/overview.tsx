@@ -53,7 +53,7 @@ export function Overview(): VNode {
         </p>
       </div>
       {all.size > 0 && (
-        <Filters {...{ query, onQuery: change, listing: listed, onDown: toFirstRow }} />
+        <Filters query={query} onQuery={change} listing={listed} onDown={toFirstRow} />
       )}
       <div ref={table}>
         {rows.length > 0 ? (
@@ -72,7 +72,7 @@ export function Overview(): VNode {
         <FirstLookCard commands={state.firstLook} next={next} />
       )}
       {rows.length > PAGE_ROWS && (
-        <Pages first={first} count={rows.length} onTurn={(to: number) => turnTo(to / PAGE_ROWS)} />
+        <Pages first={first} count={rows.length} onTurn={(to) => turnTo(to / PAGE_ROWS)} />
       )}
     </>
   );

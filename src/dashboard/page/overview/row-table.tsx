@@ -31,7 +31,7 @@ export function RowTable({ rows, query, onQuery }: RowTableProps): VNode {
       <thead role="rowgroup">
         <tr role="row">
           {COLUMNS.map((column) => (
-            <ColumnHead key={column} {...{ column, query, onQuery }} />
+            <ColumnHead key={column} column={column} query={query} onQuery={onQuery} />
           ))}
         </tr>
       </thead>

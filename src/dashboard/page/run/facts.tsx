@@ -37,7 +37,7 @@ export function Facts({ jobSet, members, sinceMs, nowMs }: FactsProps): VNode {
               <b>{value}</b>
               {share !== undefined && (
                 <span class="meter" aria-hidden="true">
-                  <span style={{ width: `${Math.min(100, share * 100)}%` }}></span>
+                  <span style={{ width: `${Math.min(100, share * 100)}%` }} />
                 </span>
               )}
               {more !== '' && <span class="quiet">{more}</span>}

@@ -44,9 +44,9 @@ export function Life({ run, state, look, change, lostSinceMs, isRefused }: LifeP
   const found = restarts.findIndex(({ record }) => record.epoch === look.restart);
   const at = found < 0 ? restarts.length - 1 : found;
   const open = restarts[at];
-  const toggle = (by: number): (() => void) | null => {
+  const toggle = (by: number): (() => void) | undefined => {
     const other = restarts[at + by];
-    return other === undefined ? null : () => choose(other.record.epoch);
+    return other && (() => choose(other.record.epoch));
   };
   const showMember = (name: string): void => {
     showPod(name);
@@ -66,18 +66,29 @@ export function Life({ run, state, look, change, lostSinceMs, isRefused }: LifeP
           stands still since then.
         </p>
       )}
-      <Facts {...{ jobSet, nowMs, members: state.members }} sinceMs={Math.max(0, nowMs - atMs)} />
+      <Facts
+        jobSet={jobSet}
+        nowMs={nowMs}
+        members={state.members}
+        sinceMs={Math.max(0, nowMs - atMs)}
+      />
       <Timeline
         key={segments.length > 0}
-        {...{ segments, life, restarts }}
+        segments={segments}
+        life={life}
+        restarts={restarts}
         window={look.window}
-        show={(window: RunLook['window']) => change({ window })}
+        show={(window) => change({ window })}
         selected={open?.record.epoch ?? null}
         select={choose}
       />
       {open !== undefined && (
         <Restart
-          {...{ segments, nowMs, showMember, record: open.record, cost: open.cost }}
+          segments={segments}
+          nowMs={nowMs}
+          showMember={showMember}
+          record={open.record}
+          cost={open.cost}
           isNewest={at === restarts.length - 1}
           isFinal={open.isFinal}
           backoffEndMs={jobSet.announced >= jobSet.size ? jobSet.backoffEndMs : null}
@@ -86,7 +97,9 @@ export function Life({ run, state, look, change, lostSinceMs, isRefused }: LifeP
         />
       )}
       <Members
-        {...{ jobSet, nowMs, members: state.members }}
+        jobSet={jobSet}
+        nowMs={nowMs}
+        members={state.members}
         selected={look.member}
         select={showPod}
         culprit={culprit?.pod ?? null}

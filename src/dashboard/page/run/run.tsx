@@ -36,14 +36,28 @@ export function Run({ namespace, name, tab, look: fromAddress }: RunProps): VNod
   useHeadline({ title: name, problems: run === null ? NO_PROBLEMS : problems, ...connection });
   return (
     <>
-      <RunHead {...{ namespace, name, tab, look, run, isGone: state.isGone }} />
+      <RunHead
+        namespace={namespace}
+        name={name}
+        tab={tab}
+        look={look}
+        run={run}
+        isGone={state.isGone}
+      />
       <ErrorBoundary key={tab} what={tab === 'spec' ? 'The spec' : 'The run'}>
         {run === null ? (
-          <NothingTold {...{ problems, isGone: state.isGone, isRefused: trouble !== null }} />
+          <NothingTold problems={problems} isGone={state.isGone} isRefused={trouble !== null} />
         ) : tab === 'spec' ? (
           <Spec run={run} />
         ) : (
-          <Life {...{ run, state, look, change, lostSinceMs, isRefused: trouble !== null }} />
+          <Life
+            run={run}
+            state={state}
+            look={look}
+            change={change}
+            lostSinceMs={lostSinceMs}
+            isRefused={trouble !== null}
+          />
         )}
       </ErrorBoundary>
     </>

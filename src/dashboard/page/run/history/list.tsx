@@ -44,9 +44,7 @@ export function Happenings({ conditions, events }: HappeningsProps): VNode {
             placeholder="Text"
             aria-label="Filter by text"
             value={text}
-            onInput={({ target }: Event) =>
-              seek(target instanceof HTMLInputElement ? target.value : '')
-            }
+            onInput={({ currentTarget }) => seek(currentTarget.value)}
           />
         </div>
       </div>
@@ -63,9 +61,8 @@ export function Happenings({ conditions, events }: HappeningsProps): VNode {
                 {kind}
               </span>
               <span class="happening-text">
-                <b>{shown(title, 200)}</b>
-                {count > 1 ? <span class="badge">×{count}</span> : ''}{' '}
-                {about !== '' && <span class="quiet">{shown(about, 300)}:</span>}
+                <b>{shown(title, 200)}</b> {count > 1 && <span class="badge">×{count}</span>}{' '}
+                {about !== '' && <span class="quiet">{shown(about, 300)}:</span>}{' '}
                 {shown(message, 600)}
               </span>
             </li>

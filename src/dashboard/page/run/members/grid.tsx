@@ -102,10 +102,10 @@ export function Grid(props: GridProps): VNode {
         onKeyDown={press}
         onFocus={() => focus(true)}
         onBlur={() => focus(false)}
-        onPointerMove={(event: PointerEvent) => hover(indexUnder(event))}
-        onClick={(event: MouseEvent) => open(indexUnder(event))}
+        onPointerMove={(event) => hover(indexUnder(event))}
+        onClick={(event) => open(indexUnder(event))}
       >
-        <canvas ref={canvas} aria-hidden="true"></canvas>
+        <canvas ref={canvas} aria-hidden="true" />
         {active_ !== undefined && (
           <div
             class="visually-hidden"

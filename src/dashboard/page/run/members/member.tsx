@@ -35,7 +35,7 @@ export function Member({ namespace, name, member, state, nowMs, close }: MemberP
           </div>
         ))}
       </dl>
-      <Log key={pod} {...{ namespace, name, pod }} />
+      <Log key={pod} namespace={namespace} name={name} pod={pod} />
     </section>
   );
 }

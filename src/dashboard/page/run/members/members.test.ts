@@ -60,10 +60,7 @@ it('lets silence grow between messages', () => {
 });
 
 describe('layOut', () => {
-  const groups = fc.array(fc.tuple(fc.nat(2), fc.nat(12), fc.nat(40)), {
-    maxLength: 300,
-    size: 'max',
-  });
+  const groups = fc.array(fc.tuple(fc.nat(2), fc.nat(12), fc.nat(40)), { maxLength: 300 });
   const members = groups.map((all) =>
     all.map(([group, job, index], i) =>
       member({

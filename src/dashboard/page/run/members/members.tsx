@@ -86,7 +86,10 @@ export function Members({
         <div class="part-tools" hidden={members.size === 0}>
           <label class="inline-field">
             Coloured by
-            <select class="input" onChange={(event: Event) => colorBy(chosen(event, COLORINGS))}>
+            <select
+              class="input"
+              onChange={({ currentTarget }) => colorBy(chosen(currentTarget.value, COLORINGS))}
+            >
               {COLORINGS.map((each) => (
                 <option key={each} value={each} selected={each === coloring}>
                   {COLORED_BY[each]}
@@ -98,7 +101,9 @@ export function Members({
             Show
             <select
               class="input"
-              onChange={(event: Event) => look({ ...filter, kind: chosen(event, KINDS) })}
+              onChange={({ currentTarget }) =>
+                look({ ...filter, kind: chosen(currentTarget.value, KINDS) })
+              }
             >
               {KINDS.map((each) => (
                 <option key={each} value={each} selected={each === filter.kind}>
@@ -113,7 +118,7 @@ export function Members({
             placeholder="Pod, node, index"
             aria-label="Filter members by text"
             value={filter.text}
-            onInput={(event: Event) => look({ ...filter, text: textOf(event) })}
+            onInput={({ currentTarget }) => look({ ...filter, text: currentTarget.value })}
           />
         </div>
       </div>
@@ -129,15 +134,13 @@ export function Members({
           <div class={`members-parts ${open === undefined ? '' : 'has-member'}`}>
             <div class="members-all">
               <Grid
-                {...{
-                  order,
-                  members: ordered,
-                  looks: LOOKS[coloring],
-                  silentMs,
-                  selected,
-                  culprit,
-                  select,
-                }}
+                order={order}
+                members={ordered}
+                looks={LOOKS[coloring]}
+                silentMs={silentMs}
+                selected={selected}
+                culprit={culprit}
+                select={select}
                 cells={drawn.cells}
                 isLeftOut={drawn.isLeftOut}
               />
@@ -150,12 +153,20 @@ export function Members({
                   : ''}
               </p>
               {found.length > 0 && found.length <= MAX_ROWS && (
-                <Rows {...{ found, jobSet, silentMs, selected, select }} />
+                <Rows
+                  found={found}
+                  jobSet={jobSet}
+                  silentMs={silentMs}
+                  selected={selected}
+                  select={select}
+                />
               )}
             </div>
             {open !== undefined && (
               <Member
-                {...{ namespace, name, member: open }}
+                namespace={namespace}
+                name={name}
+                member={open}
                 state={memberState(open, jobSet)}
                 nowMs={nowMs}
                 close={() => select(null)}
@@ -181,15 +192,8 @@ function podsOf(members: ReadonlyMap<string, RunMember>): string {
   return [...members.keys()].join('\n');
 }
 
-function chosen<T extends string>(event: Event, choices: readonly [T, ...T[]]): T {
-  const text = textOf(event);
+function chosen<T extends string>(text: string, choices: readonly [T, ...T[]]): T {
   return choices.find((choice) => choice === text) ?? choices[0];
-}
-
-function textOf({ target }: Event): string {
-  return target instanceof HTMLInputElement || target instanceof HTMLSelectElement
-    ? target.value
-    : '';
 }
 
 function emptyText({ state, name, namespace }: JobSetView): string {
@@ -227,7 +231,7 @@ function MemberLegend({ looks, counts, hasCulprit }: MemberLegendProps): VNode {
       })}
       {hasCulprit && (
         <li key="culprit">
-          <span class="culprit-swatch"></span> a suspect of the restart above
+          <span class="culprit-swatch" /> a suspect of the restart above
         </li>
       )}
     </ul>
@@ -248,7 +252,7 @@ function ShapeSwatch({ shape, color }: Look): VNode {
     context.scale(scale, scale);
     drawShape(context, shape, colorsOf(canvas.current)(color), SWATCH_PX);
   }, [theme, shape, color]);
-  return <canvas ref={canvas} class="shape-swatch" aria-hidden="true"></canvas>;
+  return <canvas ref={canvas} class="shape-swatch" aria-hidden="true" />;
 }
 
 interface RowsProps {

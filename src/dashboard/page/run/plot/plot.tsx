@@ -44,7 +44,7 @@ export function Plot({ hasSteps, samples, restartsMs }: PlotProps): VNode {
       </div>
       {isTold && samples.length >= LEAST_SAMPLES ? (
         <>
-          <Lines {...{ data, restartsMs }} />
+          <Lines data={data} restartsMs={restartsMs} />
           <ul class="plot-legend">
             {data.series.map(({ pod, values }, i) => (
               <li key={pod}>
@@ -55,7 +55,7 @@ export function Plot({ hasSteps, samples, restartsMs }: PlotProps): VNode {
           </ul>
           <details>
             <summary>As a table</summary>
-            <SampleTable {...{ samples, offset }} />
+            <SampleTable samples={samples} offset={offset} />
           </details>
         </>
       ) : (
@@ -138,7 +138,7 @@ function Lines({ data, restartsMs }: { data: Plotted; restartsMs: readonly numbe
       ref={box}
       role="img"
       aria-label="Steps per second over time. The table below has the numbers."
-    ></div>
+    />
   );
 }
 

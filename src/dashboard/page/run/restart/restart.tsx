@@ -33,9 +33,9 @@ export interface RestartProps {
   readonly nowMs: number;
   /** When the wait of a crash loop is over, for which all members have gathered; null: there is none. */
   readonly backoffEndMs: number | null;
-  /** Those before and after it; null: there is none. */
-  readonly older: (() => void) | null;
-  readonly newer: (() => void) | null;
+  /** Open the restart before and the one after it; undefined: there is none. */
+  readonly older: (() => void) | undefined;
+  readonly newer: (() => void) | undefined;
   readonly showMember: (pod: string) => void;
 }
 
@@ -60,29 +60,19 @@ export function Restart(props: RestartProps): VNode {
         </p>
         <div class="part-tools">
           <span class={`badge ${words}`}>{countedInWords(record, isFinal)}</span>
-          <button
-            type="button"
-            class="button"
-            disabled={older === null}
-            onClick={older ?? undefined}
-          >
+          <button type="button" class="button" disabled={older === undefined} onClick={older}>
             ‹ Older
           </button>
-          <button
-            type="button"
-            class="button"
-            disabled={newer === null}
-            onClick={newer ?? undefined}
-          >
+          <button type="button" class="button" disabled={newer === undefined} onClick={newer}>
             Newer ›
           </button>
         </div>
       </div>
-      <Headline {...{ record, showMember }} />
+      <Headline record={record} showMember={showMember} />
       <div class="restart-parts">
         <Phases {...props} />
         <Costs cost={cost} />
-        {suspects.length > 0 && <Suspects {...{ suspects, showMember }} />}
+        {suspects.length > 0 && <Suspects suspects={suspects} showMember={showMember} />}
         {witness !== undefined && (
           <div class="restart-part">
             <h3>What was seen</h3>
@@ -103,7 +93,7 @@ export function Restart(props: RestartProps): VNode {
             </div>
           )
         ) : (
-          <Words {...{ lastWords, record, showMember }} />
+          <Words lastWords={lastWords} record={record} showMember={showMember} />
         )}
       </div>
     </section>
@@ -119,7 +109,7 @@ function Headline({ record, showMember }: Pick<RestartProps, 'record' | 'showMem
       {shown(capitalized(failureInWords(record)), WHY_LENGTH)}
       {pod !== undefined && (
         <span class="restart-where">
-          <PodLink {...{ pod, showMember }} />
+          <PodLink pod={pod} showMember={showMember} />
         </span>
       )}
       {whyUnknown !== undefined && <span class="restart-where">{capitalized(whyUnknown)}.</span>}
@@ -189,7 +179,7 @@ function Phases({ record, segments, ...at }: RestartProps): VNode {
                         left: `${Math.min(left, 100 - LEAST_PERCENT)}%`,
                         width: `${Math.max(LEAST_PERCENT, width)}%`,
                       }}
-                    ></div>
+                    />
                   )}
                 </td>
                 <td class="number">{tookText(tookMs, leftMs, state)}</td>
@@ -252,8 +242,7 @@ function Costs({ cost }: Pick<RestartProps, 'cost'>): VNode {
             .map(([name, ms]) => (
               <tr key={name} title={classWords(name)[1]}>
                 <th scope="row">
-                  <span class={`swatch time time-${name.toLowerCase()}`}></span>{' '}
-                  {classWords(name)[0]}
+                  <span class={`swatch time time-${name.toLowerCase()}`} /> {classWords(name)[0]}
                 </th>
                 <td class="number">{exact(ms)}</td>
                 <td class="number quiet">{percent(ms, totalMs)}</td>
@@ -286,7 +275,7 @@ function Suspects({ suspects, showMember }: SuspectsProps): VNode {
             </span>
             <strong>{shown(worker, 200)}</strong>: {shown(why, WHY_LENGTH)}
             <div class="quiet">
-              <PodLink {...{ pod, showMember }} />
+              <PodLink pod={pod} showMember={showMember} />
               {node === undefined ? '' : `, node ${shown(node, 200)}`}
             </div>
           </li>
@@ -308,7 +297,7 @@ function Words({ lastWords, record, showMember }: WordsProps): VNode {
     <div class="restart-part is-whole">
       <h3>{shown(capitalized(lastWordsTitle(lastWords, record)), 400)}</h3>
       <p class="quiet">
-        <PodLink {...{ pod, showMember }} />
+        <PodLink pod={pod} showMember={showMember} />
       </p>
       <pre class="last-words" tabindex={0}>
         {lastLines(text).join('\n')}

@@ -28,7 +28,7 @@ export function Legend({ segments, life, span }: LegendProps): VNode {
           return (
             <div key={name} class={`legend-class ${isAbsent ? 'is-absent' : ''}`}>
               <dt>
-                <span class={`swatch time time-${name.toLowerCase()}`}></span>
+                <span class={`swatch time time-${name.toLowerCase()}`} />
                 {label}
               </dt>
               <dd>{sumText(sums.get(name), whole)}</dd>
@@ -46,8 +46,7 @@ export function Legend({ segments, life, span }: LegendProps): VNode {
       </dl>
       {hasSummary && (
         <p class="legend-note">
-          <span class="swatch is-summary"></span> Hatched: how long is known, but not in which
-          order.
+          <span class="swatch is-summary" /> Hatched: how long is known, but not in which order.
         </p>
       )}
     </div>

@@ -68,18 +68,18 @@ export function Strip({ segments, restartsMs, widthPx, window, life, show }: Str
           key={`${segment.fromMs} ${segment.class}`}
           class={`strip-bar time time-${segment.class.toLowerCase()}`}
           style={{ left: `${xPx}px`, width: `${width}px` }}
-        ></div>
+        />
       ))}
       {restartsMs.map((atMs) => (
-        <div key={atMs} class="strip-mark" style={{ left: `${shareOf(whole, atMs) * 100}%` }}></div>
+        <div key={atMs} class="strip-mark" style={{ left: `${shareOf(whole, atMs) * 100}%` }} />
       ))}
       <div
         class="strip-window"
         data-part="both"
         style={{ left: `${from}%`, width: `${to - from}%` }}
       >
-        <div class="strip-end" data-part="from"></div>
-        <div class="strip-end" data-part="to"></div>
+        <div class="strip-end" data-part="from" />
+        <div class="strip-end" data-part="to" />
       </div>
     </div>
   );

@@ -84,7 +84,7 @@ export function Timeline(props: TimelineProps): VNode {
           <h2 id="timeline-title">Timeline</h2>
         </div>
         <p class="part-empty">The operator does not account for the time of this JobSet.</p>
-        <RestartTable {...{ restarts, offset }} />
+        <RestartTable restarts={restarts} offset={offset} />
       </section>
     );
   }
@@ -119,7 +119,9 @@ export function Timeline(props: TimelineProps): VNode {
         {marksOf(restarts, span, width).map((mark) => (
           <MarkButton
             key={mark.restarts[0]?.record.epoch}
-            {...{ mark, selected, offset }}
+            mark={mark}
+            selected={selected}
+            offset={offset}
             open={() => open(mark)}
           />
         ))}
@@ -131,7 +133,7 @@ export function Timeline(props: TimelineProps): VNode {
         role="group"
         aria-label="Timeline. Plus and minus zoom, arrow keys move, 0 shows everything. Tables below say the same."
         onKeyDown={press}
-        onPointerMove={(event: PointerEvent) => {
+        onPointerMove={(event) => {
           const { left = 0 } = bar.current?.getBoundingClientRect() ?? {};
           point(event.clientX - left);
         }}
@@ -156,7 +158,7 @@ export function Timeline(props: TimelineProps): VNode {
               key={`at ${record.epoch}`}
               class={`timeline-line ${record.epoch === selected ? 'is-selected' : ''}`}
               style={{ left: `${shareOf(span, atMs) * 100}%` }}
-            ></div>
+            />
           ))}
         {brush !== null && (
           <div
@@ -165,7 +167,7 @@ export function Timeline(props: TimelineProps): VNode {
               left: `${Math.min(...brush) * 100}%`,
               width: `${Math.abs(brush[1] - brush[0]) * 100}%`,
             }}
-          ></div>
+          />
         )}
       </div>
       <div class="timeline-axis" aria-hidden="true">
@@ -176,7 +178,8 @@ export function Timeline(props: TimelineProps): VNode {
         ))}
       </div>
       <Strip
-        {...{ ...zoom, segments }}
+        {...zoom}
+        segments={segments}
         restartsMs={restarts.map(({ atMs }) => atMs)}
         widthPx={width}
       />
@@ -190,8 +193,8 @@ export function Timeline(props: TimelineProps): VNode {
           </>
         )}
       </p>
-      <Legend {...{ segments, life, span }} />
-      <RestartTable {...{ restarts, offset }} />
+      <Legend segments={segments} life={life} span={span} />
+      <RestartTable restarts={restarts} offset={offset} />
     </section>
   );
 }
