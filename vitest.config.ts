@@ -60,7 +60,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['src/**/*.test.{ts,tsx}', 'tools/**/*.test.ts', 'examples/**/*.test.ts'],
+          include: ['{src,packages/*/src}/**/*.test.{ts,tsx}', '{tools,examples}/**/*.test.ts'],
           exclude: ['**/*.process.test.ts'],
           setupFiles: ['test/listeners-setup.ts'],
           pool: 'threads',
@@ -72,7 +72,7 @@ export default defineConfig({
         test: {
           name: 'process',
           include: [
-            '{src,examples,tools}/**/*.process.test.ts',
+            '{src,packages/*/src,examples,tools}/**/*.process.test.ts',
             'test/{conformance,integration}/**/*.test.ts',
           ],
           setupFiles: ['test/listeners-setup.ts'],

@@ -2,8 +2,9 @@
  * After each suite on a real Kubernetes, removes what a failed test may have left there, so that
  * the next suite does not fail too.
  */
+
+import { LEASES } from '@lockstep/kube/objects/lease.ts';
 import { afterAll } from 'vitest';
-import { LEASES } from '../src/kube/objects/lease.ts';
 import { removeWorkloads } from './fixtures/workloads.ts';
 import { startApi } from './integration/api-server.fixture.ts';
 

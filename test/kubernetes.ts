@@ -4,8 +4,8 @@
  * exceptions for a real one; everything else passes on both.
  */
 import { delimiter, join } from 'node:path';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import type { Mode } from '../src/bench/worker-group.ts';
-import type { Client } from '../src/runtime/client/client.ts';
 
 /**
  * Directories of the control planes that were started for the tests, if any: each worker of the

@@ -1,5 +1,6 @@
 /** The bundles of the package: what esbuild makes of which entry point. */
 import type { BuildOptions } from 'esbuild';
+import packageJson from '../package.json' with { type: 'json' };
 
 const COMMON = {
   bundle: true,
@@ -9,6 +10,9 @@ const COMMON = {
   logLevel: 'warning',
   sourcemap: false,
 } as const satisfies BuildOptions;
+
+/** npm installs them beside the bundles. The packages of this repository are inside. */
+const DEPENDENCIES: string[] = Object.keys(packageJson.dependencies);
 
 /** The agent is one file without dependencies, because it runs in every worker Pod. */
 export const AGENT_BUNDLE = {
@@ -26,7 +30,7 @@ export const OPERATOR_BUNDLES = {
     'review-thread': 'src/operator/review-thread/main.ts',
   },
   outdir: 'dist',
-  packages: 'external',
+  external: DEPENDENCIES,
 } as const satisfies BuildOptions;
 
 /** The command line and the processes that it starts on the user's machine. */
@@ -35,10 +39,10 @@ export const LOCAL_BUNDLES = {
   entryPoints: {
     cli: 'src/cli/main.ts',
     watchdog: 'src/cli/watchdog/main.ts',
-    node: 'src/cluster/node-process/main.ts',
+    node: 'packages/embedded-kubernetes/src/cluster/node-process/main.ts',
   },
   outdir: 'dist',
-  packages: 'external',
+  external: DEPENDENCIES,
 } as const satisfies BuildOptions;
 
 /** The worker of the MNIST example. */
@@ -46,7 +50,7 @@ export const EXAMPLE_BUNDLE = {
   ...COMMON,
   entryPoints: { mnist: 'examples/mnist/worker.ts' },
   outdir: 'dist/examples',
-  packages: 'external',
+  external: DEPENDENCIES,
 } as const satisfies BuildOptions;
 
 /** The page of `lockstep dashboard`. All of it is here, because it may ask no other host. */

@@ -4,10 +4,10 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { JsonSchema } from '@lockstep/kube/schema/json-schema.ts';
 import { DEFAULT_FEATURE_GATES } from '../src/jobset/feature-gates.ts';
 import { JOBSET_CRD } from '../src/jobset/schema/crd.ts';
 import { JOBSET_SCHEMA } from '../src/jobset/schema/schema.ts';
-import type { JsonSchema } from '../src/kube/schema/json-schema.ts';
 
 export const REFERENCE_FILE = join(import.meta.dirname, '../docs/reference/jobset.md');
 

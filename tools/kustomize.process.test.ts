@@ -6,12 +6,12 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import type { KubeObject } from '@lockstep/kube/meta.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
 import packageJson from '../package.json' with { type: 'json' };
 import { manifest } from '../src/deploy/manifest.ts';
 import { defaultSettings } from '../src/deploy/settings.ts';
-import type { KubeObject } from '../src/kube/meta.ts';
 import { hasKubectl, KUBECTL } from '../test/e2e/kubectl.fixture.ts';
 import { COMPONENTS } from './kustomize.ts';
 

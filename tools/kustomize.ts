@@ -2,11 +2,12 @@
  * Kustomize files: `deploy/` is a base, whose one resource is `lockstep.yaml`, and each option of an
  * installation that needs no names is a component.
  */
+
+import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
+import type { KubeObject } from '@lockstep/kube/meta.ts';
 import { stringify } from 'yaml';
 import { manifest, manifestYaml } from '../src/deploy/manifest.ts';
 import type { InstallationSettings, Installed } from '../src/deploy/settings.ts';
-import { deepEqual } from '../src/kube/json/deep-equal.ts';
-import type { KubeObject } from '../src/kube/meta.ts';
 import { isPlain } from './helm/template-tree.ts';
 
 /** Components by name, each with the setting that it stands for. */

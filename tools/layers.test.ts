@@ -11,7 +11,14 @@ import { describe, expect, it } from 'vitest';
 import { AGENT_BUNDLE, OPERATOR_BUNDLES } from './bundles.ts';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
-const SRC = join(ROOT, 'src');
+/** Folders with sources, below the root, and by which name the tests of this file know them. The first match counts. */
+const TREES = [
+  ['packages/kube/src/runtime/', 'runtime/'],
+  ['packages/kube/src/', 'kube/'],
+  ['packages/embedded-kubernetes/src/', ''],
+  ['src/', ''],
+] as const;
+const SOURCE_FOLDERS = ['packages/kube/src', 'packages/embedded-kubernetes/src', 'src'];
 
 /** Beyond this many source files a folder is a list, and a newcomer needs rooms. */
 const MAX_FILES_PER_FOLDER = 25;
@@ -39,8 +46,8 @@ const STANDALONE = ['kube', 'runtime', 'api-machinery', 'cluster'];
 const EMBEDDED_KUBERNETES = /^(api-machinery|cluster)\//;
 /** The files that others may import of it, tests included. */
 const DOORS = /^cluster\/doors\//;
-/** Everything that may import it, as folders below `src/`. */
-const ALL_FOLDERS = ['.', '../test', '../tools', '../examples'];
+/** Everything that may import it. */
+const ALL_FOLDERS = [...SOURCE_FOLDERS, 'test', 'tools', 'examples'];
 
 /**
  * Parts with many rooms. A room imports the rooms before it and the files beside the rooms, and those
@@ -166,32 +173,66 @@ const GLOBALS =
   /(?<![.\w])(Date\.now\(|new Date\(\)|Math\.random\(|setTimeout\(|setInterval\(|setImmediate\(|process\.(env|exit\b|argv|on|once|off|pid|kill|std|cwd|platform|hrtime|memory|cpu)|fetch\(|console\.|crypto\.)/;
 
 interface Source {
+  /** Below the root. */
+  readonly file: string;
+  /** By the names of `TREES`. */
   readonly path: string;
   readonly folder: string;
   readonly text: string;
   readonly imports: readonly string[];
 }
 
-/** All files of `src/`, apart from tests and what only tests use, or from what `left` matches. */
+/** All sources, apart from tests and what only tests use, or from what `left` matches. */
 function sources(
   left = /\.(test|conformance|fixture)\.tsx?$/,
-  folders: readonly string[] = ['.'],
+  folders: readonly string[] = SOURCE_FOLDERS,
 ): readonly Source[] {
   return folders
     .flatMap((folder) =>
-      readdirSync(join(SRC, folder), { recursive: true, encoding: 'utf8' }).map((path) =>
+      readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((path) =>
         join(folder, path),
       ),
     )
-    .filter((path) => /\.tsx?$/.test(path))
-    .filter((path) => !left.test(path))
-    .map((path) => {
-      const text = readFileSync(join(SRC, path), 'utf8');
+    .filter((file) => /\.tsx?$/.test(file) && !file.includes('node_modules/'))
+    .filter((file) => !left.test(file))
+    .map((file) => {
+      const path = pathOf(file);
+      const text = readFileSync(join(ROOT, file), 'utf8');
       const imports = [...text.matchAll(/(?:\bfrom|\bimport\(?)\s*'([^']+)'/g)].map(
         (m) => m[1] ?? '',
       );
-      return { path, folder: path.split('/')[0] ?? '', text, imports };
+      return { file, path, folder: path.split('/')[0] ?? '', text, imports };
     });
+}
+
+function pathOf(file: string): string {
+  const [from = '', to = ''] = TREES.find(([folder]) => file.startsWith(folder)) ?? [];
+  return to + file.slice(from.length);
+}
+
+/** The files that the packages offer by name: `@lockstep/kube/*`, and the doors. */
+const EXPORTS = new Map(
+  ['kube', 'embedded-kubernetes'].flatMap((name) => {
+    const { exports } = JSON.parse(
+      readFileSync(join(ROOT, 'packages', name, 'package.json'), 'utf8'),
+    ) as { exports: Record<string, string> };
+    return Object.entries(exports).map(([from, to]): [string, string] => [
+      join('@lockstep', name, from),
+      join('packages', name, to),
+    ]);
+  }),
+);
+
+/** The file below the root that an import means; undefined if it is outside of the project. */
+function fileOf({ file }: Source, target: string): string | undefined {
+  if (target.startsWith('.')) return join(dirname(file), target);
+  const pattern = target.replace(/^(@lockstep\/kube\/).*/, '$1*');
+  return EXPORTS.get(pattern)?.replace('*', target.slice(pattern.length - 1));
+}
+
+/** The published package or the one under `packages/` that a file belongs to. */
+function packageOf(file: string): string {
+  return /^packages\/[^/]+/.exec(file)?.[0] ?? '.';
 }
 
 /** Adapters, processes' entry points and the command line may touch the system. */
@@ -204,11 +245,12 @@ function isShell(source: Source): boolean {
   );
 }
 
-/** The files of `src/` that a file imports, by their paths below it. */
+/** The files of the project that a file imports, by the names of `TREES`. */
 function importedSources(source: Source): readonly string[] {
-  return source.imports
-    .filter((target) => target.startsWith('.'))
-    .map((target) => relative(SRC, join(SRC, dirname(source.path), target)));
+  return source.imports.flatMap((target) => {
+    const file = fileOf(source, target);
+    return file === undefined ? [] : [pathOf(file)];
+  });
 }
 
 /** Circles of imports, types included: Tarjan's strongly connected components of more than one file. */
@@ -260,11 +302,24 @@ describe('layers', () => {
   it('imports only towards the core', () => {
     const tests = withTests.filter(({ folder }) => STANDALONE.includes(folder));
     const wrong = [...all, ...tests].flatMap((source) =>
-      source.imports
-        .filter((target) => target.startsWith('.') && !target.endsWith('/package.json'))
-        .map((target) => relative(SRC, join(SRC, dirname(source.path), target)).split('/')[0])
+      importedSources(source)
+        .filter((target) => target !== 'package.json')
+        .map((target) => target.split('/')[0])
         .filter((folder) => !(MAY_IMPORT[source.folder] ?? []).includes(folder ?? ''))
         .map((folder) => `${source.path} imports ${folder}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('imports another package by its name', () => {
+    const wrong = withTests.flatMap((source) =>
+      source.imports.flatMap((target) => {
+        const file = fileOf(source, target);
+        if (file === undefined)
+          return target.startsWith('@lockstep/') ? [`${source.file} imports ${target}`] : [];
+        const isSame = packageOf(file) === packageOf(source.file);
+        return target.startsWith('.') === isSame ? [] : [`${source.file} imports ${target}`];
+      }),
     );
     expect(wrong).toEqual([]);
   });
@@ -334,7 +389,9 @@ describe('layers', () => {
     ];
     expect(inputs).toContain('src/operator/main.ts');
     expect(inputs).toContain('src/agent/main.ts');
-    const wrong = inputs.filter((path) => /^src\/(api-machinery|cluster|cli|bench)\//.test(path));
+    const wrong = inputs.filter((path) =>
+      /^(packages\/embedded-kubernetes|src\/(cli|bench))\//.test(path),
+    );
     expect(wrong).toEqual([]);
   });
 

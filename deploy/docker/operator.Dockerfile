@@ -7,6 +7,7 @@ FROM node:26-bookworm-slim AS build
 RUN apt-get update && apt-get install --yes --no-install-recommends binutils libatomic1
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
+COPY packages packages
 RUN npm ci --ignore-scripts
 COPY LICENSE tsconfig.json ./
 COPY src src

@@ -1,3 +1,8 @@
+import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
+import { TransportError } from '@lockstep/kube/runtime/ports/transport.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -8,11 +13,6 @@ import {
   PROGRESS_TIMEOUT,
 } from '../jobset/names.ts';
 import { parseNotice } from '../jobset/worker-end/notice.ts';
-import { MemoryLogger } from '../runtime/memory/memory-logger.ts';
-import { SeededRandom } from '../runtime/memory/seeded-random.ts';
-import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
-import { SILENT } from '../runtime/ports/logger.ts';
-import { TransportError } from '../runtime/ports/transport.ts';
 import { type Agent, type Body, startAgent } from './agent.ts';
 import type { Channel } from './channel.ts';
 import { apiChannelOf } from './fake-api.fixture.ts';

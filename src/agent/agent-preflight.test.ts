@@ -1,10 +1,13 @@
+import {
+  type FakeProcess,
+  MemoryProcessRunner,
+} from '@lockstep/kube/runtime/memory/memory-process-runner.ts';
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { DISABLE_IN_PLACE_RESTART, EPOCH, NOTICE } from '../jobset/names.ts';
 import { parseNotice } from '../jobset/worker-end/notice.ts';
-import { type FakeProcess, MemoryProcessRunner } from '../runtime/memory/memory-process-runner.ts';
-import { SeededRandom } from '../runtime/memory/seeded-random.ts';
-import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
-import { SILENT } from '../runtime/ports/logger.ts';
 import { type Agent, startAgent } from './agent.ts';
 import type { Channel } from './channel.ts';
 import { apiChannelOf } from './fake-api.fixture.ts';

@@ -1,8 +1,8 @@
+import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import { describe, expect, it } from 'vitest';
-import { MemoryLogger } from '../runtime/memory/memory-logger.ts';
-import { SeededRandom } from '../runtime/memory/seeded-random.ts';
-import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
-import { SILENT } from '../runtime/ports/logger.ts';
 import { type AgentOptions, type Body, startAgent } from './agent.ts';
 import type { Channel, ChannelListener, GroupSnapshot } from './channel.ts';
 import { FakeHub } from './fake-hub.fixture.ts';

@@ -2,13 +2,14 @@
  * Runs the barrier: events come in from the channel, from signals and from the worker; effects go
  * out to the channel, the marker and the body. One step at a time, in order.
  */
+
+import { defined } from '@lockstep/kube/json/defined.ts';
+import type { Clock, Timer } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import { isSuccess } from '../jobset/culprits/known.ts';
 import { ENV_LOST_NODE_DEADLINE } from '../jobset/names.ts';
 import { isSameTimeouts, type ProgressTimeouts } from '../jobset/progress/progress-timeouts.ts';
 import type { EndedWorker } from '../jobset/worker-end/worker-evidence.ts';
-import { defined } from '../kube/json/defined.ts';
-import type { Clock, Timer } from '../runtime/ports/clock.ts';
-import type { Logger } from '../runtime/ports/logger.ts';
 import { mayHang, step } from './barrier.ts';
 import type { Barrier, BarrierEvent, Effect, LeaveReason } from './barrier-state.ts';
 import type { Channel } from './channel.ts';

@@ -5,19 +5,19 @@
  * Needs no right but `patch` on Pods.
  */
 
+import type { Stored, StringMap } from '@lockstep/kube/meta.ts';
+import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import { Backoff } from '@lockstep/kube/runtime/backoff.ts';
+import type { Client, JsonPatchOperation } from '@lockstep/kube/runtime/client/client.ts';
+import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
+import { type Clock, sleep } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import { ApiStatusError } from '@lockstep/kube/status.ts';
 import type { Announcement } from '../jobset/hub/message.ts';
 import { jobOf } from '../jobset/membership.ts';
 import { NOTICE } from '../jobset/names.ts';
 import { formatNotice } from '../jobset/worker-end/notice.ts';
-import type { Stored, StringMap } from '../kube/meta.ts';
-import { PODS, type Pod } from '../kube/objects/pod.ts';
-import { ApiStatusError } from '../kube/status.ts';
-import { Backoff } from '../runtime/backoff.ts';
-import type { Client, JsonPatchOperation } from '../runtime/client/client.ts';
-import { withDeadline } from '../runtime/deadline.ts';
-import { type Clock, sleep } from '../runtime/ports/clock.ts';
-import type { Logger } from '../runtime/ports/logger.ts';
-import type { Random } from '../runtime/ports/random.ts';
 import { announcementAnnotations, type Dialect, epochKey, epochText } from './pod-annotations.ts';
 
 export interface AnnouncerOptions {

@@ -1,3 +1,10 @@
+import { createClient } from '@lockstep/kube/runtime/client/http-client.ts';
+import { handlerTransport } from '@lockstep/kube/runtime/memory/memory-transport.ts';
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { HttpResponse } from '@lockstep/kube/runtime/ports/transport.ts';
+import { failure } from '@lockstep/kube/status.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   AGENT_STARTS,
@@ -8,13 +15,6 @@ import {
   REPLICATED_JOB_NAME,
 } from '../jobset/names.ts';
 import { parseNotice } from '../jobset/worker-end/notice.ts';
-import { failure } from '../kube/status.ts';
-import { createClient } from '../runtime/client/http-client.ts';
-import { handlerTransport } from '../runtime/memory/memory-transport.ts';
-import { SeededRandom } from '../runtime/memory/seeded-random.ts';
-import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
-import { SILENT } from '../runtime/ports/logger.ts';
-import type { HttpResponse } from '../runtime/ports/transport.ts';
 import { createApiChannel } from './api-channel.ts';
 import type { Channel } from './channel.ts';
 import { bookmark, FakeApi, json, line } from './fake-api.fixture.ts';

@@ -2,14 +2,15 @@
  * The channel over the API server: announcements are an annotation of the agent's Pod, and what the
  * controller answers is the status of the JobSet.
  */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
 import { groupSize, groupState } from '../jobset/epoch/group-state.ts';
 import type { JobSet } from '../jobset/jobset.ts';
 import { JOBSET_UID, REPLICATED_JOB_NAME } from '../jobset/names.ts';
-import type { Stored } from '../kube/meta.ts';
-import type { Client } from '../runtime/client/client.ts';
-import type { Clock } from '../runtime/ports/clock.ts';
-import type { Logger } from '../runtime/ports/logger.ts';
-import type { Random } from '../runtime/ports/random.ts';
 import { Announcer } from './announcer.ts';
 import type { Channel, ChannelListener, GroupSnapshot } from './channel.ts';
 import { followJobSet } from './jobset-follower.ts';

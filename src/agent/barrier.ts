@@ -9,8 +9,8 @@
  * nothing happens any more.
  */
 
+import { mayBeNewer } from '@lockstep/kube/resource-version.ts';
 import type { Announcement } from '../jobset/hub/message.ts';
-import { mayBeNewer } from '../kube/resource-version.ts';
 import type {
   Barrier,
   BarrierEvent,

@@ -1,10 +1,11 @@
 /** The tests that every channel of the agent must pass, over the API server and over the hub. */
+
+import type { StringMap } from '@lockstep/kube/meta.ts';
+import type { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
 import { expect, it } from 'vitest';
 import { FIRST_PROGRESS_TIMEOUT, PROGRESS_TIMEOUT } from '../jobset/names.ts';
 import type { ProgressTimeouts } from '../jobset/progress/progress-timeouts.ts';
 import type { EndedWorker } from '../jobset/worker-end/worker-evidence.ts';
-import type { StringMap } from '../kube/meta.ts';
-import type { VirtualClock } from '../runtime/memory/virtual-clock.ts';
 import type { Channel } from './channel.ts';
 
 /**

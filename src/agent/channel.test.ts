@@ -1,10 +1,10 @@
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
+import { TransportError } from '@lockstep/kube/runtime/ports/transport.ts';
 import { describe } from 'vitest';
 import { EPOCH, NOTICE } from '../jobset/names.ts';
 import { parseNotice } from '../jobset/worker-end/notice.ts';
-import { SeededRandom } from '../runtime/memory/seeded-random.ts';
-import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
-import { SILENT } from '../runtime/ports/logger.ts';
-import { TransportError } from '../runtime/ports/transport.ts';
 import { type ChannelUnderTest, channelConformance } from './channel.conformance.ts';
 import { apiChannelOf, FakeApi } from './fake-api.fixture.ts';
 import { FakeHub } from './fake-hub.fixture.ts';

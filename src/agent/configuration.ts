@@ -3,6 +3,8 @@
  * ours if a variable that only we have is set, otherwise upstream's. Reports all problems together,
  * each with the variable, its value and what was expected.
  */
+
+import type { ContainerRestartRule } from '@lockstep/kube/objects/pod.ts';
 import { OFF } from '../jobset/annotations/table.ts';
 import {
   LOST_NODE_MARGIN_MS,
@@ -53,7 +55,6 @@ import {
   UPSTREAM_ENV_PROBE_PORT,
   UPSTREAM_ENV_WORKER_COMMAND,
 } from '../jobset/names.ts';
-import type { ContainerRestartRule } from '../kube/objects/pod.ts';
 import { type Environment, EnvironmentReader } from './environment.ts';
 import { type HubConfiguration, hubOf } from './hub-configuration.ts';
 import type { Dialect } from './pod-annotations.ts';

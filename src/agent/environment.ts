@@ -2,7 +2,7 @@
  * Reads the agent's environment variables and collects every problem, with the variable, its value
  * and what was expected, so that all can be reported together.
  */
-import type { ContainerRestartRule } from '../kube/objects/pod.ts';
+import type { ContainerRestartRule } from '@lockstep/kube/objects/pod.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

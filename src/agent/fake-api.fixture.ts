@@ -3,18 +3,19 @@
  * answers, late requests, servers that cannot stream. The behaviour of a real server is tested
  * against the embedded one.
  */
+
+import type { OwnerReference, Stored, StringMap } from '@lockstep/kube/meta.ts';
+import type { Pod } from '@lockstep/kube/objects/pod.ts';
+import { applyJsonPatch, parseJsonPatch } from '@lockstep/kube/patch/json-patch.ts';
+import { createClient } from '@lockstep/kube/runtime/client/http-client.ts';
+import { handlerTransport } from '@lockstep/kube/runtime/memory/memory-transport.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { HttpRequest, HttpResponse } from '@lockstep/kube/runtime/ports/transport.ts';
+import { ApiStatusError, failure } from '@lockstep/kube/status.ts';
 import type { JobSet } from '../jobset/jobset.ts';
 import type { JobSetStatus } from '../jobset/jobset-status.ts';
-import type { OwnerReference, Stored, StringMap } from '../kube/meta.ts';
-import type { Pod } from '../kube/objects/pod.ts';
-import { applyJsonPatch, parseJsonPatch } from '../kube/patch/json-patch.ts';
-import { ApiStatusError, failure } from '../kube/status.ts';
-import { createClient } from '../runtime/client/http-client.ts';
-import { handlerTransport } from '../runtime/memory/memory-transport.ts';
-import type { Clock } from '../runtime/ports/clock.ts';
-import { SILENT } from '../runtime/ports/logger.ts';
-import type { Random } from '../runtime/ports/random.ts';
-import type { HttpRequest, HttpResponse } from '../runtime/ports/transport.ts';
 import { createApiChannel } from './api-channel.ts';
 import type { Channel } from './channel.ts';
 

@@ -1,13 +1,14 @@
 /** The operator's own hub with one member, or as many as have tokens, over streams in memory. */
+
+import type { Stored, StringMap } from '@lockstep/kube/meta.ts';
+import { MemoryStreams } from '@lockstep/kube/runtime/memory/memory-streams.ts';
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import { type Clock, sleep } from '@lockstep/kube/runtime/ports/clock.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { ByteStream } from '@lockstep/kube/runtime/ports/stream.ts';
 import type { Announcement, WorkerSuccess } from '../jobset/hub/message.ts';
 import type { JobSet } from '../jobset/jobset.ts';
-import type { Stored, StringMap } from '../kube/meta.ts';
 import { Hub } from '../operator/hub/hub.ts';
-import { MemoryStreams } from '../runtime/memory/memory-streams.ts';
-import { SeededRandom } from '../runtime/memory/seeded-random.ts';
-import { type Clock, sleep } from '../runtime/ports/clock.ts';
-import { SILENT } from '../runtime/ports/logger.ts';
-import type { ByteStream } from '../runtime/ports/stream.ts';
 import { FakeApi } from './fake-api.fixture.ts';
 
 const MEMBER = {

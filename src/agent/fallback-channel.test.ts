@@ -1,9 +1,9 @@
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { StreamAcceptor } from '@lockstep/kube/runtime/ports/stream.ts';
 import { describe, expect, it } from 'vitest';
 import { EPOCH } from '../jobset/names.ts';
-import { SeededRandom } from '../runtime/memory/seeded-random.ts';
-import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
-import { SILENT } from '../runtime/ports/logger.ts';
-import type { StreamAcceptor } from '../runtime/ports/stream.ts';
 import { startAgent } from './agent.ts';
 import { apiChannelOf, FakeApi } from './fake-api.fixture.ts';
 import { FakeHub } from './fake-hub.fixture.ts';

@@ -6,11 +6,11 @@
  * sooner.
  */
 
+import type { Clock, Timer } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import { jitter, type Random } from '@lockstep/kube/runtime/ports/random.ts';
 import type { Announcement } from '../jobset/hub/message.ts';
 import type { EndedWorker } from '../jobset/worker-end/worker-evidence.ts';
-import type { Clock, Timer } from '../runtime/ports/clock.ts';
-import type { Logger } from '../runtime/ports/logger.ts';
-import { jitter, type Random } from '../runtime/ports/random.ts';
 import type { Channel, ChannelListener } from './channel.ts';
 import type { HubContact } from './hub-conversation.ts';
 

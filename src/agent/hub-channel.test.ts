@@ -1,12 +1,12 @@
+import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
+import { type StreamConnector, StreamRefusedError } from '@lockstep/kube/runtime/ports/stream.ts';
+import { TransportError } from '@lockstep/kube/runtime/ports/transport.ts';
 import { expect, test } from 'vitest';
 import { parseAgentMessage } from '../jobset/hub/message.ts';
 import type { Progress } from '../jobset/progress/progress.ts';
-import { MemoryLogger } from '../runtime/memory/memory-logger.ts';
-import { SeededRandom } from '../runtime/memory/seeded-random.ts';
-import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
-import { SILENT } from '../runtime/ports/logger.ts';
-import { type StreamConnector, StreamRefusedError } from '../runtime/ports/stream.ts';
-import { TransportError } from '../runtime/ports/transport.ts';
 import { FakeHub } from './fake-hub.fixture.ts';
 import { createHubChannel } from './hub-channel.ts';
 

@@ -3,14 +3,15 @@
  * opened again whenever it is lost. Each hello repeats the last announcement, because the hub keeps
  * announcements in memory only. Its answer comes from a state that was read afterwards.
  */
+
+import { Backoff } from '@lockstep/kube/runtime/backoff.ts';
+import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
+import { type Clock, sleep } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import { jitter, type Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { StreamConnector } from '@lockstep/kube/runtime/ports/stream.ts';
 import type { Announcement, HubMessage } from '../jobset/hub/message.ts';
 import type { EndedWorker } from '../jobset/worker-end/worker-evidence.ts';
-import { Backoff } from '../runtime/backoff.ts';
-import { withDeadline } from '../runtime/deadline.ts';
-import { type Clock, sleep } from '../runtime/ports/clock.ts';
-import type { Logger } from '../runtime/ports/logger.ts';
-import { jitter, type Random } from '../runtime/ports/random.ts';
-import type { StreamConnector } from '../runtime/ports/stream.ts';
 import type { Channel, ChannelListener } from './channel.ts';
 import { Conversation, type HubContact, type StreamResult } from './hub-conversation.ts';
 import { ReachLog } from './reach/reach-log.ts';

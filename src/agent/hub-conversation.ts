@@ -2,6 +2,11 @@
  * One stream between an agent and the hub, from the hello to the end: what is sent, what an answer
  * means, and when silence counts as loss.
  */
+
+import { LineSplitter } from '@lockstep/kube/runtime/client/watch-stream.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import { jitter, type Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { ByteStream } from '@lockstep/kube/runtime/ports/stream.ts';
 import {
   type AgentMessage,
   type Announcement,
@@ -12,10 +17,6 @@ import {
 } from '../jobset/hub/message.ts';
 import type { Progress } from '../jobset/progress/progress.ts';
 import { type EndedWorker, shifted } from '../jobset/worker-end/worker-evidence.ts';
-import { LineSplitter } from '../runtime/client/watch-stream.ts';
-import type { Clock } from '../runtime/ports/clock.ts';
-import { jitter, type Random } from '../runtime/ports/random.ts';
-import type { ByteStream } from '../runtime/ports/stream.ts';
 import { type FailedTry, failedTry } from './reach/unreached.ts';
 
 export type HubContact =

@@ -5,16 +5,17 @@
  * that the API lost when it was restored. It retries for ever: an unreachable API stops no worker,
  * so it must not stop the agent.
  */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { isOlder } from '@lockstep/kube/resource-version.ts';
+import { Backoff } from '@lockstep/kube/runtime/backoff.ts';
+import type { Client, WatchEvent } from '@lockstep/kube/runtime/client/client.ts';
+import { isVersionGone } from '@lockstep/kube/runtime/client/version-gone.ts';
+import { type Clock, sleep } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import { jitter, type Random } from '@lockstep/kube/runtime/ports/random.ts';
+import { ApiStatusError } from '@lockstep/kube/status.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
-import type { Stored } from '../kube/meta.ts';
-import { isOlder } from '../kube/resource-version.ts';
-import { ApiStatusError } from '../kube/status.ts';
-import { Backoff } from '../runtime/backoff.ts';
-import type { Client, WatchEvent } from '../runtime/client/client.ts';
-import { isVersionGone } from '../runtime/client/version-gone.ts';
-import { type Clock, sleep } from '../runtime/ports/clock.ts';
-import type { Logger } from '../runtime/ports/logger.ts';
-import { jitter, type Random } from '../runtime/ports/random.ts';
 
 export interface FollowerOptions {
   readonly client: Client;

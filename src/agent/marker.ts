@@ -3,9 +3,10 @@
  * the epoch in which its worker started last. It lives in an emptyDir, so it goes with the Pod. It
  * is written before the act that it records, so it may claim too much but never too little.
  */
+
+import { defined } from '@lockstep/kube/json/defined.ts';
+import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
 import { isMilliseconds, isStep } from '../jobset/reported-number.ts';
-import { defined } from '../kube/json/defined.ts';
-import { isJsonObject } from '../kube/json/json-value.ts';
 
 export interface Marker {
   readonly announced: number;

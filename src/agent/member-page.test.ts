@@ -1,6 +1,6 @@
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import type { HttpRequest } from '@lockstep/kube/runtime/ports/transport.ts';
 import { expect, it } from 'vitest';
-import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
-import type { HttpRequest } from '../runtime/ports/transport.ts';
 import { createMemberPage } from './member-page.ts';
 
 const clock = new VirtualClock();

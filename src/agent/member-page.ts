@@ -5,15 +5,15 @@
  * The path names the JobSet by UID, because on a host network the port may belong to another Pod.
  */
 
+import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { HttpHandler, HttpResponse } from '@lockstep/kube/runtime/ports/transport.ts';
 import {
   GROUP_PAGE_PATH,
   HUB_GROUPS_PATH,
   HUB_MEMBERS_PATH,
   MEMBER_PAGE_PATH,
 } from '../jobset/names.ts';
-import { withDeadline } from '../runtime/deadline.ts';
-import type { Clock } from '../runtime/ports/clock.ts';
-import type { HttpHandler, HttpResponse } from '../runtime/ports/transport.ts';
 
 export interface MemberPageOptions {
   readonly clock: Clock;

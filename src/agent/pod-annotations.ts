@@ -4,12 +4,12 @@
  * admission policy that upstream gives its users refuses every other change of a Pod by its agent.
  */
 
+import { defined } from '@lockstep/kube/json/defined.ts';
+import type { StringMap } from '@lockstep/kube/meta.ts';
 import type { Announcement } from '../jobset/hub/message.ts';
 import { AGENT_STARTS, EPOCH, IN_PLACE_RESTART_ATTEMPT, NOTICE } from '../jobset/names.ts';
 import { formatNotice } from '../jobset/worker-end/notice.ts';
 import { shifted } from '../jobset/worker-end/worker-evidence.ts';
-import { defined } from '../kube/json/defined.ts';
-import type { StringMap } from '../kube/meta.ts';
 
 /** `Canonical` speaks of epochs, `Upstream` of attempts. */
 export type Dialect = 'Canonical' | 'Upstream';

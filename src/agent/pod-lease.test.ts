@@ -3,6 +3,10 @@
  * whatever the network does, as long as the clocks of API server and operator differ by less than
  * the margin.
  */
+
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { timeText } from '@lockstep/kube/time.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -13,9 +17,6 @@ import {
 import { LOST_NODE_DEADLINE } from '../jobset/names.ts';
 import { lossMs } from '../jobset/plan/restart/lost-pods.ts';
 import { podFacts } from '../jobset/roster/pod-facts.ts';
-import { timeText } from '../kube/time.ts';
-import { SeededRandom } from '../runtime/memory/seeded-random.ts';
-import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
 import { PodLease, UNCONFIRMED_AFTER_MS } from './pod-lease.ts';
 
 const LEASE_MS = 60_000;

@@ -4,8 +4,8 @@
  * counts from when the question was sent, because the answer was true at some later time. It checks
  * the wall clock too, because a suspended machine stops its monotonic one.
  */
-import type { Clock, Timer } from '../runtime/ports/clock.ts';
-import { jitter, type Random } from '../runtime/ports/random.ts';
+import type { Clock, Timer } from '@lockstep/kube/runtime/ports/clock.ts';
+import { jitter, type Random } from '@lockstep/kube/runtime/ports/random.ts';
 
 export interface PodLeaseOptions {
   readonly clock: Clock;

@@ -1,6 +1,6 @@
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import type { HttpRequest } from '@lockstep/kube/runtime/ports/transport.ts';
 import { describe, expect, it } from 'vitest';
-import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
-import type { HttpRequest } from '../runtime/ports/transport.ts';
 import { createSidecar, type Sidecar } from './sidecar.ts';
 
 const PROBE_TIMEOUT_MS = 1000;

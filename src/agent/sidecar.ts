@@ -5,9 +5,13 @@
  * time-out. A probe under way then succeeds as soon as the barrier lifts, which saves the second
  * between two probes.
  */
-import type { Clock } from '../runtime/ports/clock.ts';
-import type { Logger } from '../runtime/ports/logger.ts';
-import type { HttpHandler, HttpRequest, HttpResponse } from '../runtime/ports/transport.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type {
+  HttpHandler,
+  HttpRequest,
+  HttpResponse,
+} from '@lockstep/kube/runtime/ports/transport.ts';
 import type { Body } from './agent.ts';
 import { ProgressFeed } from './progress/progress-feed.ts';
 import type { ProgressFile } from './progress/progress-files.ts';

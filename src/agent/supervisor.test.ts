@@ -1,9 +1,12 @@
+import type { ContainerRestartRule } from '@lockstep/kube/objects/pod.ts';
+import {
+  type FakeProcess,
+  MemoryProcessRunner,
+} from '@lockstep/kube/runtime/memory/memory-process-runner.ts';
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import { describe, expect, it } from 'vitest';
-import type { ContainerRestartRule } from '../kube/objects/pod.ts';
-import { type FakeProcess, MemoryProcessRunner } from '../runtime/memory/memory-process-runner.ts';
-import { SeededRandom } from '../runtime/memory/seeded-random.ts';
-import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
-import { SILENT } from '../runtime/ports/logger.ts';
 import { createSupervisor, type Supervisor } from './supervisor.ts';
 import { UNSEEN_WORKER } from './worker/unseen-worker.fixture.ts';
 import { restartsGroup, type WorkerExit, workerExit } from './worker-exit.ts';

@@ -3,9 +3,10 @@
  * lifts, stops it when its epoch is over, and judges its exit by the container's own rules. As in a
  * container, all processes that the worker started end with it.
  */
+
+import type { ContainerRestartRule } from '@lockstep/kube/objects/pod.ts';
+import type { ProcessSignal } from '@lockstep/kube/runtime/ports/process-runner.ts';
 import type { StandbyDeaths, StandbyState } from '../jobset/progress/progress.ts';
-import type { ContainerRestartRule } from '../kube/objects/pod.ts';
-import type { ProcessSignal } from '../runtime/ports/process-runner.ts';
 import type { Body } from './agent.ts';
 import { ProgressWatch } from './progress/progress-watch.ts';
 import { runPreflight } from './worker/preflight.ts';

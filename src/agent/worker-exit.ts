@@ -1,10 +1,11 @@
 /** How a supervised worker ended, and what that means by the rules of its container. */
+
+import type { ContainerRestartRule } from '@lockstep/kube/objects/pod.ts';
+import { matchingAction, restartsPod } from '@lockstep/kube/objects/restart-rule.ts';
+import type { ProcessExit } from '@lockstep/kube/runtime/ports/process-runner.ts';
+import { exitCodeOf } from '@lockstep/kube/runtime/process-exit.ts';
 import type { Exit } from '../jobset/worker-end/worker-end.ts';
 import type { EndedWorker } from '../jobset/worker-end/worker-evidence.ts';
-import type { ContainerRestartRule } from '../kube/objects/pod.ts';
-import { matchingAction, restartsPod } from '../kube/objects/restart-rule.ts';
-import type { ProcessExit } from '../runtime/ports/process-runner.ts';
-import { exitCodeOf } from '../runtime/process-exit.ts';
 
 export interface WorkerExit {
   readonly end: Exit;

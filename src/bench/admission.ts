@@ -3,23 +3,23 @@
  * review to those of its answer, and the API server's own part, mostly the definition's schema and
  * rules.
  */
-import { createApiServer, MemoryStorage } from '../cluster/doors/in-memory.ts';
+import { createApiServer, MemoryStorage } from '@lockstep/embedded-kubernetes/in-memory';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import { createClient } from '@lockstep/kube/runtime/client/http-client.ts';
+import { MemoryClient } from '@lockstep/kube/runtime/memory/memory-client.ts';
+import { handlerTransport } from '@lockstep/kube/runtime/memory/memory-transport.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import { DEFAULT_FEATURE_GATES } from '../jobset/feature-gates.ts';
 import { JOBSETS } from '../jobset/jobset.ts';
 import { JOBSET_CRD } from '../jobset/schema/crd.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../kube/objects/custom-resource-definition.ts';
 import { admissionEndpoint } from '../operator/webhooks/admission-endpoint.ts';
 import {
   jobSetMutator,
   jobSetQuestions,
   jobSetValidator,
 } from '../operator/webhooks/jobset-webhooks.ts';
-import { nodeClock } from '../runtime/adapters/node-clock.ts';
-import { systemRandom } from '../runtime/adapters/system-random.ts';
-import { createClient } from '../runtime/client/http-client.ts';
-import { MemoryClient } from '../runtime/memory/memory-client.ts';
-import { handlerTransport } from '../runtime/memory/memory-transport.ts';
-import { SILENT } from '../runtime/ports/logger.ts';
 import { jobSetOf, NAME, NAMESPACE } from './large-jobset.ts';
 import { percentile, type Row, spread } from './table.ts';
 

@@ -1,12 +1,13 @@
 /** The priority levels of an installation, for benchmarks on a real API server. */
+
+import type { KubeObject, Stored } from '@lockstep/kube/meta.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
 import { apiPriority } from '../deploy/api-priority.ts';
 import { FLOW_SCHEMAS } from '../deploy/kinds.ts';
 import { defaultSettings } from '../deploy/settings.ts';
-import type { KubeObject, Stored } from '../kube/meta.ts';
-import { nodeClock } from '../runtime/adapters/node-clock.ts';
-import { systemRandom } from '../runtime/adapters/system-random.ts';
-import type { Client } from '../runtime/client/client.ts';
-import { waitFor } from '../runtime/informer/wait-for.ts';
 import { remove } from './bench-cluster.ts';
 
 const ACCEPTED_TIMEOUT_MS = 30_000;

@@ -2,6 +2,22 @@
  * A process of many simulated agents, a child of the benchmark. Each is the real barrier over the
  * real channel, with its own connections and a worker that starts and stops at once.
  */
+
+import { createHttpTransport } from '@lockstep/kube/runtime/adapters/http-transport.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { streamConnectors } from '@lockstep/kube/runtime/adapters/stream-connector.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import {
+  countedTransport,
+  type TransportCounts,
+} from '@lockstep/kube/runtime/client/counted-transport.ts';
+import { createClient } from '@lockstep/kube/runtime/client/http-client.ts';
+import { staticToken } from '@lockstep/kube/runtime/credentials/credential-source.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
+import {
+  processSessionStore,
+  type TlsSessionStore,
+} from '@lockstep/kube/runtime/ports/tls-session.ts';
 import { type Agent, type Body, startAgent } from '../agent/agent.ts';
 import { createApiChannel } from '../agent/api-channel.ts';
 import type { Channel } from '../agent/channel.ts';
@@ -11,15 +27,6 @@ import { ProgressWatch } from '../agent/progress/progress-watch.ts';
 import { type WorkerExit, workerExit } from '../agent/worker-exit.ts';
 import { HUB_PATH, HUB_PROTOCOL } from '../jobset/names.ts';
 import type { Progress } from '../jobset/progress/progress.ts';
-import { createHttpTransport } from '../runtime/adapters/http-transport.ts';
-import { nodeClock } from '../runtime/adapters/node-clock.ts';
-import { streamConnectors } from '../runtime/adapters/stream-connector.ts';
-import { systemRandom } from '../runtime/adapters/system-random.ts';
-import { countedTransport, type TransportCounts } from '../runtime/client/counted-transport.ts';
-import { createClient } from '../runtime/client/http-client.ts';
-import { staticToken } from '../runtime/credentials/credential-source.ts';
-import { SILENT } from '../runtime/ports/logger.ts';
-import { processSessionStore, type TlsSessionStore } from '../runtime/ports/tls-session.ts';
 
 /** Messages from the benchmark. */
 export type FleetOrder =

@@ -3,14 +3,14 @@
  * of 5,000 Pods, and the fan-out of each change to 500 watchers. Medians of rounds on fresh
  * servers.
  */
-import { createApiServer, MemoryStorage } from '../cluster/doors/in-memory.ts';
-import { PODS, type Pod } from '../kube/objects/pod.ts';
-import { nodeClock } from '../runtime/adapters/node-clock.ts';
-import { systemRandom } from '../runtime/adapters/system-random.ts';
-import type { Client } from '../runtime/client/client.ts';
-import { createClient } from '../runtime/client/http-client.ts';
-import { handlerTransport } from '../runtime/memory/memory-transport.ts';
-import { SILENT } from '../runtime/ports/logger.ts';
+import { createApiServer, MemoryStorage } from '@lockstep/embedded-kubernetes/in-memory';
+import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { createClient } from '@lockstep/kube/runtime/client/http-client.ts';
+import { handlerTransport } from '@lockstep/kube/runtime/memory/memory-transport.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import { type Row, spread } from './table.ts';
 
 const ROUNDS = 3;

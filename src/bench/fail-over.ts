@@ -5,8 +5,8 @@
  * open without traffic, as when its machine is lost. Agents reach hubs through a forwarder, as
  * through a Service.
  */
-import { freePorts } from '../runtime/adapters/free-ports.ts';
-import { systemRandom } from '../runtime/adapters/system-random.ts';
+import { freePorts } from '@lockstep/kube/runtime/adapters/free-ports.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import { AgentFleet } from './agent-fleet.ts';
 import { type BenchCluster, startBenchCluster } from './bench-cluster.ts';
 import type { HubBenchOptions } from './hub.ts';

@@ -3,10 +3,11 @@
  * the benchmark itself takes the operator's place, and agents report to it directly. It ends the
  * epoch when the failed agent's announcement is stored, and releases the next when the last one is.
  */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import type { JobSetStatus } from '../jobset/jobset-status.ts';
-import type { Stored } from '../kube/meta.ts';
-import type { Client } from '../runtime/client/client.ts';
 import type { AgentFleet } from './agent-fleet.ts';
 
 /** Writes two statuses for each epoch after `epoch`. `jobSet` must be the newest. */

@@ -6,13 +6,13 @@
  * measured.
  */
 
+import { formatDuration } from '@lockstep/kube/duration.ts';
+import { defined } from '@lockstep/kube/json/defined.ts';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import { PROGRESS_TIMEOUT } from '../jobset/names.ts';
-import { formatDuration } from '../kube/duration.ts';
-import { defined } from '../kube/json/defined.ts';
-import type { Stored } from '../kube/meta.ts';
-import { nodeClock } from '../runtime/adapters/node-clock.ts';
-import { sleep } from '../runtime/ports/clock.ts';
 import { AgentFleet } from './agent-fleet.ts';
 import { prioritiseAgents } from './agent-priority.ts';
 import type { RequestCounts } from './agent-process.ts';

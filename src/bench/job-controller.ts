@@ -8,20 +8,20 @@ import {
   JOB_POD_INDEXES,
   MemoryStorage,
   startJobController,
-} from '../cluster/doors/in-memory.ts';
-import { SERVICE_ACCOUNTS } from '../kube/objects/core.ts';
-import { JOBS, type Job } from '../kube/objects/job.ts';
-import { PODS, type Pod } from '../kube/objects/pod.ts';
-import { nodeClock } from '../runtime/adapters/node-clock.ts';
-import { systemRandom } from '../runtime/adapters/system-random.ts';
-import type { Client } from '../runtime/client/client.ts';
-import { createClient } from '../runtime/client/http-client.ts';
-import { forEachConcurrently } from '../runtime/concurrency.ts';
-import { createEventRecorder } from '../runtime/controller/event-recorder.ts';
-import { createInformer } from '../runtime/informer/create-informer.ts';
-import type { Informer } from '../runtime/informer/informer.ts';
-import { handlerTransport } from '../runtime/memory/memory-transport.ts';
-import { SILENT } from '../runtime/ports/logger.ts';
+} from '@lockstep/embedded-kubernetes/in-memory';
+import { SERVICE_ACCOUNTS } from '@lockstep/kube/objects/core.ts';
+import { JOBS, type Job } from '@lockstep/kube/objects/job.ts';
+import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { createClient } from '@lockstep/kube/runtime/client/http-client.ts';
+import { forEachConcurrently } from '@lockstep/kube/runtime/concurrency.ts';
+import { createEventRecorder } from '@lockstep/kube/runtime/controller/event-recorder.ts';
+import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
+import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
+import { handlerTransport } from '@lockstep/kube/runtime/memory/memory-transport.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import { type Row, spread } from './table.ts';
 
 const ROUNDS = 3;

@@ -2,11 +2,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import http from 'node:http';
 import { fileURLToPath } from 'node:url';
+import { defined } from '@lockstep/kube/json/defined.ts';
+import { freePorts } from '@lockstep/kube/runtime/adapters/free-ports.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import type { Watchdog } from '../cli/watchdog/watchdog.ts';
-import { defined } from '../kube/json/defined.ts';
 import { OPERATOR_NODE_OPTIONS } from '../operator/configuration/object-names.ts';
-import { freePorts } from '../runtime/adapters/free-ports.ts';
-import { systemRandom } from '../runtime/adapters/system-random.ts';
 
 const OPERATOR = fileURLToPath(new URL('../../dist/operator.js', import.meta.url));
 const LOOPBACK = '127.0.0.1';

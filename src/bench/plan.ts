@@ -5,7 +5,18 @@
  */
 
 import { setTimeout } from 'node:timers/promises';
-import { createApiServer, MemoryStorage } from '../cluster/doors/in-memory.ts';
+import { createApiServer, MemoryStorage } from '@lockstep/embedded-kubernetes/in-memory';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
+import { JOBS, type Job } from '@lockstep/kube/objects/job.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { sha1 } from '@lockstep/kube/runtime/adapters/sha1.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { createClient } from '@lockstep/kube/runtime/client/http-client.ts';
+import { handlerTransport } from '@lockstep/kube/runtime/memory/memory-transport.ts';
+import { createMetrics, type Metrics } from '@lockstep/kube/runtime/metrics.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import { DEFAULT_FEATURE_GATES } from '../jobset/feature-gates.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import type { Snapshot } from '../jobset/plan/snapshot.ts';
@@ -13,18 +24,7 @@ import { plan } from '../jobset/plan.ts';
 import { MemberCounts } from '../jobset/roster/members.ts';
 import { JOBSET_CRD } from '../jobset/schema/crd.ts';
 import { DEFINITION_LIMITS } from '../jobset/size-limits.ts';
-import type { Stored } from '../kube/meta.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../kube/objects/custom-resource-definition.ts';
-import { JOBS, type Job } from '../kube/objects/job.ts';
 import { startOperator } from '../operator/operator.ts';
-import { nodeClock } from '../runtime/adapters/node-clock.ts';
-import { sha1 } from '../runtime/adapters/sha1.ts';
-import { systemRandom } from '../runtime/adapters/system-random.ts';
-import type { Client } from '../runtime/client/client.ts';
-import { createClient } from '../runtime/client/http-client.ts';
-import { handlerTransport } from '../runtime/memory/memory-transport.ts';
-import { createMetrics, type Metrics } from '../runtime/metrics.ts';
-import { SILENT } from '../runtime/ports/logger.ts';
 import { jobSetOf, NAME, NAMESPACE } from './large-jobset.ts';
 import { type Row, spread } from './table.ts';
 

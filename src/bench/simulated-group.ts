@@ -3,6 +3,16 @@
  * hand, and simulated agents act for them.
  */
 
+import { defined } from '@lockstep/kube/json/defined.ts';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { SERVICE_ACCOUNTS, type TokenRequest } from '@lockstep/kube/objects/core.ts';
+import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { forEachConcurrently } from '@lockstep/kube/runtime/concurrency.ts';
+import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import {
   ENV_HUB_CA,
@@ -12,16 +22,6 @@ import {
   RESTART_BACKOFF,
   RESTART_MODE,
 } from '../jobset/names.ts';
-import { defined } from '../kube/json/defined.ts';
-import type { Stored } from '../kube/meta.ts';
-import { SERVICE_ACCOUNTS, type TokenRequest } from '../kube/objects/core.ts';
-import { PODS, type Pod } from '../kube/objects/pod.ts';
-import { nodeClock } from '../runtime/adapters/node-clock.ts';
-import { systemRandom } from '../runtime/adapters/system-random.ts';
-import type { Client } from '../runtime/client/client.ts';
-import { forEachConcurrently } from '../runtime/concurrency.ts';
-import { createInformer } from '../runtime/informer/create-informer.ts';
-import { SILENT } from '../runtime/ports/logger.ts';
 import type { SimulatedAgent } from './agent-process.ts';
 
 export const STAGE = 'w';

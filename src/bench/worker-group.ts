@@ -6,19 +6,19 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { HOST_ROOT } from '@lockstep/embedded-kubernetes';
+import { defined } from '@lockstep/kube/json/defined.ts';
+import type { Stored, StringMap } from '@lockstep/kube/meta.ts';
+import { COMPLETION_INDEX } from '@lockstep/kube/objects/job.ts';
+import type { Pod, Toleration } from '@lockstep/kube/objects/pod.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
+import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
 import { createJobSetInformers } from '../cli/jobset-informers.ts';
-import { HOST_ROOT } from '../cluster/doors/embedded-kubernetes.ts';
 import { JOBSETS, type JobSet, type RestartStrategy } from '../jobset/jobset.ts';
 import { EPOCH, RESTART_BACKOFF, RESTART_MODE, STANDBY } from '../jobset/names.ts';
-import { defined } from '../kube/json/defined.ts';
-import type { Stored, StringMap } from '../kube/meta.ts';
-import { COMPLETION_INDEX } from '../kube/objects/job.ts';
-import type { Pod, Toleration } from '../kube/objects/pod.ts';
-import { nodeClock } from '../runtime/adapters/node-clock.ts';
-import { systemRandom } from '../runtime/adapters/system-random.ts';
-import type { Client } from '../runtime/client/client.ts';
-import type { Informer } from '../runtime/informer/informer.ts';
-import { waitFor } from '../runtime/informer/wait-for.ts';
 
 const TIMEOUT_MS = 180_000;
 const NAMESPACE = 'default';

@@ -1,16 +1,16 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { stringify } from 'yaml';
-import { type HttpServer, startHttpServer } from '../runtime/adapters/http-server.ts';
-import { nodeClock } from '../runtime/adapters/node-clock.ts';
+import { type HttpServer, startHttpServer } from '@lockstep/kube/runtime/adapters/http-server.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import {
   createCertificateAuthority,
   issueCertificate,
-} from '../runtime/adapters/tls/certificates.ts';
-import type { Clock } from '../runtime/ports/clock.ts';
-import type { HttpHandler } from '../runtime/ports/transport.ts';
+} from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { HttpHandler } from '@lockstep/kube/runtime/ports/transport.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { stringify } from 'yaml';
 import { connectTo } from './cluster-connection.ts';
 import { withCluster } from './named-jobset.ts';
 

@@ -3,20 +3,26 @@
  * what to do.
  */
 import { homedir } from 'node:os';
-import { isJsonObject } from '../kube/json/json-value.ts';
-import { ApiStatusError } from '../kube/status.ts';
+import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
 import {
   type ClientConnection,
   connectClient,
-} from '../runtime/adapters/http-client-connection.ts';
-import { loadKubeconfig } from '../runtime/adapters/kubeconfig-files.ts';
-import { nodeClock } from '../runtime/adapters/node-clock.ts';
-import { systemRandom } from '../runtime/adapters/system-random.ts';
-import { certificateFacts } from '../runtime/adapters/tls/certificates.ts';
-import { FIRST_ANSWER_TIMEOUT_MS, firstAnswer } from '../runtime/client/first-answer.ts';
-import { type ClusterAccess, ClusterAccessError } from '../runtime/credentials/cluster-access.ts';
-import { withDeadline } from '../runtime/deadline.ts';
-import { TransportError } from '../runtime/ports/transport.ts';
+} from '@lockstep/kube/runtime/adapters/http-client-connection.ts';
+import { loadKubeconfig } from '@lockstep/kube/runtime/adapters/kubeconfig-files.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import { certificateFacts } from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
+import {
+  FIRST_ANSWER_TIMEOUT_MS,
+  firstAnswer,
+} from '@lockstep/kube/runtime/client/first-answer.ts';
+import {
+  type ClusterAccess,
+  ClusterAccessError,
+} from '@lockstep/kube/runtime/credentials/cluster-access.ts';
+import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
+import { TransportError } from '@lockstep/kube/runtime/ports/transport.ts';
+import { ApiStatusError } from '@lockstep/kube/status.ts';
 import { UsageError } from './usage-error.ts';
 
 /** After this time a user who waits for the first answer is told so. */

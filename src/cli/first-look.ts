@@ -1,8 +1,8 @@
 /** The example that a newcomer runs on `lockstep up`: its commands, for the terminal and for the page. */
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { shellWord } from '@lockstep/kube/quote.ts';
 import type { FirstLook } from '../dashboard/messages/overview.ts';
-import { shellWord } from '../kube/quote.ts';
 
 /** Also right in the built program, which lies one directory below the examples' parent. */
 const EXAMPLE = fileURLToPath(

@@ -1,10 +1,11 @@
 /** Renders where the time of a JobSet went. */
+
+import { humanDuration } from '@lockstep/kube/duration.ts';
+import { printable } from '@lockstep/kube/quote.ts';
 import { CLASS_MEANINGS, classLabel, type GoodputClass } from '../jobset/goodput/classes.ts';
 import type { GoodputAt } from '../jobset/goodput/goodput-at.ts';
 import type { AvoidedNode } from '../jobset/jobset-status.ts';
 import { withShortNames } from '../jobset/roster/short-names.ts';
-import { humanDuration } from '../kube/duration.ts';
-import { printable } from '../kube/quote.ts';
 import { momentText } from './printed-text.ts';
 import { seconds } from './restart-timeline.ts';
 

@@ -1,13 +1,14 @@
 /** Follows one JobSet and its Pods. */
+
+import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
+import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import { JOBSET_NAME } from '../jobset/names.ts';
-import { PODS, type Pod } from '../kube/objects/pod.ts';
-import type { Client } from '../runtime/client/client.ts';
-import { createInformer } from '../runtime/informer/create-informer.ts';
-import type { Informer } from '../runtime/informer/informer.ts';
-import type { Clock } from '../runtime/ports/clock.ts';
-import { SILENT } from '../runtime/ports/logger.ts';
-import type { Random } from '../runtime/ports/random.ts';
 
 /** The informers may hold Pods of other owners with its label. */
 export interface JobSetInformers {

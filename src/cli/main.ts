@@ -3,9 +3,9 @@
  * wrong flag answer at once. Exit codes: 0 success, 1 failure, 2 wrong usage, 130 and 143 signals.
  */
 import { setMaxListeners } from 'node:events';
+import { refuseInspector } from '@lockstep/kube/runtime/adapters/no-inspector.ts';
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
-import { refuseInspector } from '../runtime/adapters/no-inspector.ts';
 import { addClusterCommands } from './command-line/cluster-commands.ts';
 import { addCompletionCommand } from './command-line/completion-command.ts';
 import { addInstallationCommands } from './command-line/installation-commands.ts';

@@ -1,10 +1,11 @@
 /** What commands about JobSets share: its name, the way to its cluster, and how they end. */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { dns1123LabelErrors, dns1123SubdomainErrors } from '@lockstep/kube/name-rules.ts';
+import type { Client, ObjectKey } from '@lockstep/kube/runtime/client/client.ts';
+import { isReason } from '@lockstep/kube/status.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import { JOBSET_UID } from '../jobset/names.ts';
-import type { Stored } from '../kube/meta.ts';
-import { dns1123LabelErrors, dns1123SubdomainErrors } from '../kube/name-rules.ts';
-import { isReason } from '../kube/status.ts';
-import type { Client, ObjectKey } from '../runtime/client/client.ts';
 import { type Connected, type ConnectionFlags, connectTo } from './cluster-connection.ts';
 import { onTermination } from './termination.ts';
 

@@ -1,6 +1,7 @@
 /** The forms in which commands print, under kubectl's names. */
+
+import { printable } from '@lockstep/kube/quote.ts';
 import { stringify } from 'yaml';
-import { printable } from '../kube/quote.ts';
 
 export const OUTPUT_FORMS = ['json', 'yaml', 'wide', 'name'] as const;
 /** `table`: none is asked for. */

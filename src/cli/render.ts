@@ -1,8 +1,17 @@
 /** `lockstep render`: shows the objects that a JobSet becomes, without a cluster. */
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
+import { objectMetaErrors } from '@lockstep/embedded-kubernetes/kinds';
+import { formatFieldError } from '@lockstep/kube/field-error.ts';
+import { isDeeperThan, MAX_JSON_DEPTH } from '@lockstep/kube/json/json-depth.ts';
+import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
+import type { KubeObject } from '@lockstep/kube/meta.ts';
+import { dns1123SubdomainErrors } from '@lockstep/kube/name-rules.ts';
+import { printable } from '@lockstep/kube/quote.ts';
+import { sha1 } from '@lockstep/kube/runtime/adapters/sha1.ts';
+import { prune } from '@lockstep/kube/schema/prune.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import { type Document, parseAllDocuments, stringify } from 'yaml';
-import { objectMetaErrors } from '../cluster/doors/kinds.ts';
 import { admitJobSet, WHOLE_JOBSET_SCHEMA } from '../jobset/admit.ts';
 import { DEFAULT_FEATURE_GATES } from '../jobset/feature-gates.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
@@ -10,15 +19,6 @@ import { JOBSET_API_VERSION } from '../jobset/names.ts';
 import { type Rendering, renderJobSet } from '../jobset/render.ts';
 import { nameOrSample } from '../jobset/validation/jobset-name.ts';
 import { jobSetWarnings } from '../jobset/validation/validation.ts';
-import { formatFieldError } from '../kube/field-error.ts';
-import { isDeeperThan, MAX_JSON_DEPTH } from '../kube/json/json-depth.ts';
-import { isJsonObject } from '../kube/json/json-value.ts';
-import type { KubeObject } from '../kube/meta.ts';
-import { dns1123SubdomainErrors } from '../kube/name-rules.ts';
-import { printable } from '../kube/quote.ts';
-import { prune } from '../kube/schema/prune.ts';
-import type { FieldError } from '../kube/status.ts';
-import { sha1 } from '../runtime/adapters/sha1.ts';
 import { jobRefusals } from './rendered-jobs.ts';
 
 /** The image of agents in the output; an installed operator has its own setting. */

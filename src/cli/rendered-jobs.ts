@@ -3,14 +3,14 @@
  * creates them, not with the JobSet: for example, a template may mount a volume that it does not
  * have.
  */
-import { JOB_KIND, kindSchema, PLAIN_STRATEGY } from '../cluster/doors/kinds.ts';
+import { JOB_KIND, kindSchema, PLAIN_STRATEGY } from '@lockstep/embedded-kubernetes/kinds';
+import { formatFieldError } from '@lockstep/kube/field-error.ts';
+import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
+import { JOB_SPEC } from '@lockstep/kube/pod-schema/pod-definitions.ts';
+import { applyDefaults } from '@lockstep/kube/schema/defaults.ts';
+import { validate } from '@lockstep/kube/schema/validate.ts';
 import { isUnknownValue } from '../jobset/validation/template-values.ts';
-import { formatFieldError } from '../kube/field-error.ts';
-import { isJsonObject } from '../kube/json/json-value.ts';
-import type { Job } from '../kube/objects/job.ts';
-import { JOB_SPEC } from '../kube/pod-schema/pod-definitions.ts';
-import { applyDefaults } from '../kube/schema/defaults.ts';
-import { validate } from '../kube/schema/validate.ts';
 
 /** For a Job that is never created: any UID will do, and no other object is needed. */
 const CONTEXT = {

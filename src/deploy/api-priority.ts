@@ -6,8 +6,9 @@
  * client uses, and its lease has those of leader elections. Requests that agents or users cause it
  * to make use neither.
  */
+
+import { LEASES } from '@lockstep/kube/objects/lease.ts';
 import { JOBSETS } from '../jobset/jobset.ts';
-import { LEASES } from '../kube/objects/lease.ts';
 import { FLOW_SCHEMAS, PRIORITY_LEVELS } from './kinds.ts';
 import { OPERATOR_NAME } from './permissions.ts';
 import { type InstallationSettings, type Installed, installed } from './settings.ts';

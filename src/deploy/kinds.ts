@@ -1,6 +1,6 @@
 /** Kinds of Kubernetes that only an installation uses. */
-import type { KubeObject, LabelSelector } from '../kube/meta.ts';
-import { type Resource, resource } from '../kube/resource.ts';
+import type { KubeObject, LabelSelector } from '@lockstep/kube/meta.ts';
+import { type Resource, resource } from '@lockstep/kube/resource.ts';
 
 export const DEPLOYMENTS: Resource<Deployment> = resource('apps/v1', 'deployments', 'Deployment');
 

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { PolicyRule } from '@lockstep/kube/objects/rbac.ts';
 import { parser } from '@prometheus-io/lezer-promql';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import type { PolicyRule } from '../kube/objects/rbac.ts';
 import { parseConfiguration, readConfiguration } from '../operator/configuration/configuration.ts';
 import { ALL_SETTINGS } from '../operator/configuration/setting-values.ts';
 import { AGENT_POLICY_SPEC } from './agent-policy.ts';
@@ -15,7 +15,9 @@ import { RUN_ALERTS } from './run-alerts.ts';
 import { defaultSettings, type InstallationSettings } from './settings.ts';
 
 const SETTINGS: InstallationSettings = { ...defaultSettings('1.2.3'), namespace: 'elsewhere' };
-const SOURCES = join(import.meta.dirname, '..');
+const ROOT = join(import.meta.dirname, '../..');
+/** The operator, and what it takes from the package below. */
+const SOURCES = ['src/operator', 'packages/kube/src/runtime'];
 
 /** Objects of a kind, as they are in the file. */
 function objects(kind: string, settings = SETTINGS): readonly Record<string, unknown>[] {
@@ -284,10 +286,11 @@ test('alerts and panels are PromQL', () => {
 });
 
 test('alerts and panels ask for metrics that the operator has', () => {
-  const sources = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
-    .filter((file) => /^(operator|runtime)\/.*\.ts$/.test(file) && !file.endsWith('.test.ts'))
-    .map((file) => readFileSync(join(SOURCES, file), 'utf8'))
-    .join('\n');
+  const sources = SOURCES.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+      .map((file) => readFileSync(join(ROOT, folder, file), 'utf8')),
+  ).join('\n');
   const known = new Set([...sources.matchAll(/name: '([a-z_]+)'/g)].map(([, name]) => name));
   const expressions = [
     ...ALERTS.map(({ expression }) => expression),

@@ -1,7 +1,8 @@
 /** The whole installation as objects, and as a YAML file. */
+
+import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
 import { stringify } from 'yaml';
 import { JOBSET_CRD } from '../jobset/schema/crd.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../kube/objects/custom-resource-definition.ts';
 import { agentPolicy } from './agent-policy.ts';
 import { apiPriority } from './api-priority.ts';
 import { monitoring } from './monitoring.ts';

@@ -4,9 +4,10 @@
  * clients.
  */
 
+import type { KubeObject } from '@lockstep/kube/meta.ts';
+import { CONFIG_MAPS, NAMESPACES, SERVICES } from '@lockstep/kube/objects/core.ts';
+import { sha1 } from '@lockstep/kube/runtime/adapters/sha1.ts';
 import { ENV_POD_IP } from '../jobset/names.ts';
-import type { KubeObject } from '../kube/meta.ts';
-import { CONFIG_MAPS, NAMESPACES, SERVICES } from '../kube/objects/core.ts';
 import type { BindAddress } from '../operator/configuration/bind-address.ts';
 import { configurationText } from '../operator/configuration/configuration-text.ts';
 import {
@@ -17,7 +18,6 @@ import {
   OPERATOR_POD_LABELS,
 } from '../operator/configuration/object-names.ts';
 import { settingValues } from '../operator/configuration/setting-values.ts';
-import { sha1 } from '../runtime/adapters/sha1.ts';
 import { DEPLOYMENTS, NETWORK_POLICIES, POD_DISRUPTION_BUDGETS } from './kinds.ts';
 import { OPERATOR_NAME } from './permissions.ts';
 import { type InstallationSettings, type Installed, installed } from './settings.ts';

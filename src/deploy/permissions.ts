@@ -3,10 +3,8 @@
  * requests of a full run with the rules. Some rights the operator never uses itself: Kubernetes
  * allows it to grant only rights that it holds.
  */
-import { JOBSETS } from '../jobset/jobset.ts';
-import { HUB_AUTHORITIES_NAME } from '../jobset/names.ts';
-import { JOBSET_CRD } from '../jobset/schema/crd.ts';
-import { SERVICE_ACCOUNTS } from '../kube/objects/core.ts';
+
+import { SERVICE_ACCOUNTS } from '@lockstep/kube/objects/core.ts';
 import {
   CLUSTER_ROLE_BINDINGS,
   CLUSTER_ROLES,
@@ -14,7 +12,10 @@ import {
   RBAC_GROUP,
   ROLE_BINDINGS,
   ROLES,
-} from '../kube/objects/rbac.ts';
+} from '@lockstep/kube/objects/rbac.ts';
+import { JOBSETS } from '../jobset/jobset.ts';
+import { HUB_AUTHORITIES_NAME } from '../jobset/names.ts';
+import { JOBSET_CRD } from '../jobset/schema/crd.ts';
 import {
   CONFIGURATION_NAME,
   HUB_SECRET_NAME,

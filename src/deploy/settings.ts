@@ -1,6 +1,6 @@
 /** The settings in which installations differ, and what all installed objects share. */
-import type { KubeObject } from '../kube/meta.ts';
-import { apiVersionOf, type Resource } from '../kube/resource.ts';
+import type { KubeObject } from '@lockstep/kube/meta.ts';
+import { apiVersionOf, type Resource } from '@lockstep/kube/resource.ts';
 import { type GivenSettings, settingValues } from '../operator/configuration/setting-values.ts';
 import { operatorMemoryMiB } from '../operator/configuration/stream-memory.ts';
 

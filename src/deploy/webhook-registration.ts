@@ -1,9 +1,9 @@
 /** The webhook configurations of an installation. */
-import type { Webhook } from '../kube/objects/admission-webhooks.ts';
+import type { Webhook } from '@lockstep/kube/objects/admission-webhooks.ts';
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   VALIDATING_WEBHOOK_CONFIGURATIONS,
-} from '../kube/objects/admission-webhooks.ts';
+} from '@lockstep/kube/objects/admission-webhooks.ts';
 import { settingValues } from '../operator/configuration/setting-values.ts';
 import {
   mutatingConfiguration,

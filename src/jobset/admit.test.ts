@@ -2,11 +2,12 @@
  * Properties of admission. Any JobSet is either refused with causes or accepted. The rules of the
  * definition refuse nothing that the webhook accepts. An accepted JobSet stays acceptable.
  */
+
+import { ruleTree, violations } from '@lockstep/embedded-kubernetes/kinds';
+import { formatFieldErrors } from '@lockstep/kube/field-error.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJobSet } from '../../test/fixtures/jobset-objects.ts';
-import { ruleTree, violations } from '../cluster/doors/kinds.ts';
-import { formatFieldErrors } from '../kube/field-error.ts';
 import { admitJobSet } from './admit.ts';
 import { defaultJobSet } from './defaults.ts';
 import { DEFAULT_FEATURE_GATES } from './feature-gates.ts';

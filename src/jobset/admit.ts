@@ -4,12 +4,12 @@
  * problems are reported together, as far as the shape of the object allows.
  */
 
-import { resourceSchema } from '../kube/pod-schema/resource-schema.ts';
-import { applyDefaults } from '../kube/schema/defaults.ts';
-import { validateListTypes } from '../kube/schema/list-types.ts';
-import { withQuantityTexts } from '../kube/schema/quantity-texts.ts';
-import { validate } from '../kube/schema/validate.ts';
-import type { FieldError } from '../kube/status.ts';
+import { resourceSchema } from '@lockstep/kube/pod-schema/resource-schema.ts';
+import { applyDefaults } from '@lockstep/kube/schema/defaults.ts';
+import { validateListTypes } from '@lockstep/kube/schema/list-types.ts';
+import { withQuantityTexts } from '@lockstep/kube/schema/quantity-texts.ts';
+import { validate } from '@lockstep/kube/schema/validate.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import { defaultJobSet } from './defaults.ts';
 import type { FeatureGates } from './feature-gates.ts';
 import { type AgentDefaults, withAgentDefaults } from './injection/agent-defaults.ts';

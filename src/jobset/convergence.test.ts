@@ -1,3 +1,5 @@
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
 import { describe, expect, test } from 'vitest';
 import {
   replicatedJob,
@@ -14,8 +16,6 @@ import {
   planOf,
   ZERO,
 } from '../../test/fixtures/planned.ts';
-import type { Stored } from '../kube/meta.ts';
-import type { Job } from '../kube/objects/job.ts';
 import type { JobSet, JobSetSpec, ReplicatedJob } from './jobset.ts';
 import type { JobSetStatus } from './jobset-status.ts';
 import { RESTART_ATTEMPT } from './names.ts';

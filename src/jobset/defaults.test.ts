@@ -1,6 +1,6 @@
+import type { JobSpec } from '@lockstep/kube/objects/job.ts';
 import { describe, expect, test } from 'vitest';
 import { storedJobSet } from '../../test/fixtures/jobset-objects.ts';
-import type { JobSpec } from '../kube/objects/job.ts';
 import { defaultJobSet, withDefaults } from './defaults.ts';
 import { DEFAULT_FEATURE_GATES } from './feature-gates.ts';
 import type { JobSetSpec } from './jobset.ts';

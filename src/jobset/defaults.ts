@@ -3,10 +3,10 @@
  * and admission webhook default, and what an in-place restart needs of a Job. Idempotent, so it
  * does not matter which program does it first.
  */
-import { isJsonObject } from '../kube/json/json-value.ts';
-import type { PersistentVolumeClaim } from '../kube/objects/core.ts';
-import type { JobSpec, JobTemplateSpec } from '../kube/objects/job.ts';
-import type { Container } from '../kube/objects/pod.ts';
+import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
+import type { PersistentVolumeClaim } from '@lockstep/kube/objects/core.ts';
+import type { JobSpec, JobTemplateSpec } from '@lockstep/kube/objects/job.ts';
+import type { Container } from '@lockstep/kube/objects/pod.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from './feature-gates.ts';
 import type {
   Coordinator,

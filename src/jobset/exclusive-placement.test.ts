@@ -1,6 +1,6 @@
+import type { StringMap } from '@lockstep/kube/meta.ts';
+import type { Pod, PodSpec } from '@lockstep/kube/objects/pod.ts';
 import { describe, expect, test } from 'vitest';
-import type { StringMap } from '../kube/meta.ts';
-import type { Pod, PodSpec } from '../kube/objects/pod.ts';
 import {
   followerProblem,
   leaderAmong,

@@ -1,10 +1,10 @@
 /** Exclusive placement: each Job has one value of a node label, the topology, to itself. */
-import type { PartialObjectMetadata, StringMap } from '../kube/meta.ts';
-import type { PodAffinity, PodAffinityTerm } from '../kube/objects/affinity.ts';
-import { COMPLETION_INDEX } from '../kube/objects/job.ts';
-import type { Node } from '../kube/objects/node.ts';
-import type { Pod, PodSpec, PodStatus } from '../kube/objects/pod.ts';
-import { quote } from '../kube/quote.ts';
+import type { PartialObjectMetadata, StringMap } from '@lockstep/kube/meta.ts';
+import type { PodAffinity, PodAffinityTerm } from '@lockstep/kube/objects/affinity.ts';
+import { COMPLETION_INDEX } from '@lockstep/kube/objects/job.ts';
+import type { Node } from '@lockstep/kube/objects/node.ts';
+import type { Pod, PodSpec, PodStatus } from '@lockstep/kube/objects/pod.ts';
+import { quote } from '@lockstep/kube/quote.ts';
 import { isSame, jobOf } from './membership.ts';
 import * as names from './names.ts';
 

@@ -1,7 +1,7 @@
 /** Detects objects that claim an owner in another namespace. */
-import type { KubeObject, OwnerReference, Stored } from '../kube/meta.ts';
-import { JOBS } from '../kube/objects/job.ts';
-import type { Resource } from '../kube/resource.ts';
+import type { KubeObject, OwnerReference, Stored } from '@lockstep/kube/meta.ts';
+import { JOBS } from '@lockstep/kube/objects/job.ts';
+import type { Resource } from '@lockstep/kube/resource.ts';
 import { JOBSETS } from './jobset.ts';
 import { identityOf } from './membership.ts';
 import { JOBSET_UID } from './names.ts';

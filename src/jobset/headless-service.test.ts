@@ -1,5 +1,5 @@
+import type { Service } from '@lockstep/kube/objects/core.ts';
 import { describe, expect, test } from 'vitest';
-import type { Service } from '../kube/objects/core.ts';
 import { withDefaults } from './defaults.ts';
 import { headlessService, serviceProblem } from './headless-service.ts';
 import type { JobSetSpec } from './jobset.ts';

@@ -1,6 +1,6 @@
 /** The headless Service of a JobSet. */
-import type { OwnerReference, StringMap } from '../kube/meta.ts';
-import type { Service } from '../kube/objects/core.ts';
+import type { OwnerReference, StringMap } from '@lockstep/kube/meta.ts';
+import type { Service } from '@lockstep/kube/objects/core.ts';
 import type { DefaultedSpec } from './defaults.ts';
 import { subdomainOf } from './derived-names.ts';
 import { JOBSET_NAME } from './names.ts';

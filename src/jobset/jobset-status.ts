@@ -1,5 +1,5 @@
 /** The types of a JobSet's status. */
-import type { Condition, StringMap } from '../kube/meta.ts';
+import type { Condition, StringMap } from '@lockstep/kube/meta.ts';
 
 /** Who restarts the workers of a group in place: the node, or an agent that is their parent. */
 export type RestartMode = (typeof RESTART_MODES)[number];

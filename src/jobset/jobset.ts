@@ -1,8 +1,8 @@
 /** The types of the JobSet API. */
-import type { KubeObject } from '../kube/meta.ts';
-import type { PersistentVolumeClaim } from '../kube/objects/core.ts';
-import type { JobTemplateSpec } from '../kube/objects/job.ts';
-import { type Resource, resource } from '../kube/resource.ts';
+import type { KubeObject } from '@lockstep/kube/meta.ts';
+import type { PersistentVolumeClaim } from '@lockstep/kube/objects/core.ts';
+import type { JobTemplateSpec } from '@lockstep/kube/objects/job.ts';
+import { type Resource, resource } from '@lockstep/kube/resource.ts';
 import type { JobSetStatus } from './jobset-status.ts';
 import { JOBSET_API_VERSION } from './names.ts';
 

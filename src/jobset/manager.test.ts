@@ -1,5 +1,5 @@
+import { domainPrefixedPathErrors } from '@lockstep/kube/domain-prefixed-path.ts';
 import { expect, test } from 'vitest';
-import { domainPrefixedPathErrors } from '../kube/domain-prefixed-path.ts';
 import { isManagedByUs } from './manager.ts';
 import { MANAGED_BY_JOBSET, MANAGED_BY_LOCKSTEP } from './names.ts';
 

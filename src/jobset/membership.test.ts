@@ -1,6 +1,6 @@
+import type { ObjectMeta, OwnerReference, PartialObjectMetadata } from '@lockstep/kube/meta.ts';
 import { describe, expect, test } from 'vitest';
 import { storedJob, storedJobSet } from '../../test/fixtures/jobset-objects.ts';
-import type { ObjectMeta, OwnerReference, PartialObjectMetadata } from '../kube/meta.ts';
 import { foreignClaim } from './foreign-claim.ts';
 import { claims, isChildOf, membershipOf } from './membership.ts';
 import { JOBSET_NAME, JOBSET_UID } from './names.ts';

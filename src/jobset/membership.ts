@@ -5,9 +5,9 @@ import {
   namespaceOf,
   type OwnerReference,
   type Stored,
-} from '../kube/meta.ts';
-import { JOBS, type Job } from '../kube/objects/job.ts';
-import type { Resource } from '../kube/resource.ts';
+} from '@lockstep/kube/meta.ts';
+import { JOBS, type Job } from '@lockstep/kube/objects/job.ts';
+import type { Resource } from '@lockstep/kube/resource.ts';
 import { JOBSETS } from './jobset.ts';
 import { JOBSET_API_VERSION, JOBSET_NAME, JOBSET_UID } from './names.ts';
 

@@ -1,6 +1,6 @@
 /** The annotations that say where Jobs run. */
-import type { StringMap } from '../kube/meta.ts';
-import type { PodSpec } from '../kube/objects/pod.ts';
+import type { StringMap } from '@lockstep/kube/meta.ts';
+import type { PodSpec } from '@lockstep/kube/objects/pod.ts';
 import * as names from './names.ts';
 
 /**

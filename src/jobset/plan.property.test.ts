@@ -1,3 +1,7 @@
+import type { Condition, Stored } from '@lockstep/kube/meta.ts';
+import type { Job, JobStatus } from '@lockstep/kube/objects/job.ts';
+import { deepFrozen } from '@lockstep/kube/runtime/memory/deep-frozen.ts';
+import { timeText } from '@lockstep/kube/time.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
@@ -8,10 +12,6 @@ import {
 } from '../../test/fixtures/jobset-objects.ts';
 import { COMPLETE, FAILED, SUSPENDED, ZERO } from '../../test/fixtures/planned.ts';
 import { NOW_MS, podOf, snapshotOf } from '../../test/fixtures/snapshots.ts';
-import type { Condition, Stored } from '../kube/meta.ts';
-import type { Job, JobStatus } from '../kube/objects/job.ts';
-import { timeText } from '../kube/time.ts';
-import { deepFrozen } from '../runtime/memory/deep-frozen.ts';
 import type { Witness } from './epoch/witness.ts';
 import { DEFAULT_FEATURE_GATES } from './feature-gates.ts';
 import type { JobSetSpec } from './jobset.ts';

@@ -1,3 +1,4 @@
+import type { JobStatus } from '@lockstep/kube/objects/job.ts';
 import { describe, expect, test } from 'vitest';
 import {
   replicatedJob,
@@ -12,9 +13,7 @@ import {
   kindsOf,
   RESTARTING,
 } from '../../test/fixtures/planned.ts';
-
 import { BEGUN, jobSetOfTwo, planForTwo, TWO_WORKERS } from '../../test/fixtures/two-workers.ts';
-import type { JobStatus } from '../kube/objects/job.ts';
 import type { JobSetSpec } from './jobset.ts';
 import type { JobSetStatus } from './jobset-status.ts';
 import type { Plan } from './plan.ts';

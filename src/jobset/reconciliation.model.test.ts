@@ -1,12 +1,12 @@
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Job, JobStatus } from '@lockstep/kube/objects/job.ts';
+import { applyMergePatch } from '@lockstep/kube/patch/merge-patch.ts';
+import { validate } from '@lockstep/kube/schema/validate.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { replicatedJob, storedJobSet } from '../../test/fixtures/jobset-objects.ts';
 import { planOf, regardlessOfOrder } from '../../test/fixtures/planned.ts';
 import { NOW_MS } from '../../test/fixtures/snapshots.ts';
-import type { Stored } from '../kube/meta.ts';
-import type { Job, JobStatus } from '../kube/objects/job.ts';
-import { applyMergePatch } from '../kube/patch/merge-patch.ts';
-import { validate } from '../kube/schema/validate.ts';
 import type { JobSet, JobSetSpec, ReplicatedJob } from './jobset.ts';
 import { JOB_INDEX, RESTART_ATTEMPT } from './names.ts';
 import type { Action } from './plan/decision.ts';

@@ -2,9 +2,9 @@
  * Renders a JobSet into the objects that it becomes. These are the Service, the volume claims, the
  * rights of the agents and the Jobs. They lack the UID of the JobSet, which only a cluster knows.
  */
-import type { PersistentVolumeClaim, Service } from '../kube/objects/core.ts';
-import type { Job } from '../kube/objects/job.ts';
-import type { Role, RoleBinding } from '../kube/objects/rbac.ts';
+import type { PersistentVolumeClaim, Service } from '@lockstep/kube/objects/core.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
+import type { Role, RoleBinding } from '@lockstep/kube/objects/rbac.ts';
 import { jobBuilder } from './child-jobs/job-template.ts';
 import { withDefaults } from './defaults.ts';
 import type { Sha1 } from './derived-names.ts';

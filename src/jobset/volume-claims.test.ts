@@ -1,5 +1,5 @@
+import type { PersistentVolumeClaim } from '@lockstep/kube/objects/core.ts';
 import { describe, expect, test } from 'vitest';
-import type { PersistentVolumeClaim } from '../kube/objects/core.ts';
 import type { DefaultedVolumeClaimPolicy } from './defaults.ts';
 import { volumeClaims, withClaimVolumes } from './volume-claims.ts';
 

@@ -1,7 +1,7 @@
 /** PersistentVolumeClaims that all Pods of a JobSet share. */
-import type { OwnerReference } from '../kube/meta.ts';
-import type { PersistentVolumeClaim } from '../kube/objects/core.ts';
-import type { PodSpec } from '../kube/objects/pod.ts';
+import type { OwnerReference } from '@lockstep/kube/meta.ts';
+import type { PersistentVolumeClaim } from '@lockstep/kube/objects/core.ts';
+import type { PodSpec } from '@lockstep/kube/objects/pod.ts';
 import type { DefaultedVolumeClaimPolicy } from './defaults.ts';
 import { sharedClaimName } from './derived-names.ts';
 import { JOBSET_NAME } from './names.ts';

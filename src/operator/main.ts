@@ -4,24 +4,30 @@
  */
 import { setMaxListeners } from 'node:events';
 import { homedir, hostname } from 'node:os';
+import { startHttpServer } from '@lockstep/kube/runtime/adapters/http-server.ts';
+import { inClusterAccess } from '@lockstep/kube/runtime/adapters/in-cluster.ts';
+import { loadKubeconfig } from '@lockstep/kube/runtime/adapters/kubeconfig-files.ts';
+import { refuseInspector } from '@lockstep/kube/runtime/adapters/no-inspector.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { createPinoLogger } from '@lockstep/kube/runtime/adapters/pino-logger.ts';
+import { sha1 } from '@lockstep/kube/runtime/adapters/sha1.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import { followCertificateFiles } from '@lockstep/kube/runtime/adapters/tls/certificate-files.ts';
+import { BodyBudget } from '@lockstep/kube/runtime/body-budget.ts';
+import {
+  countedTransport,
+  transportMetrics,
+} from '@lockstep/kube/runtime/client/counted-transport.ts';
+import {
+  type ClusterAccess,
+  ClusterAccessError,
+} from '@lockstep/kube/runtime/credentials/cluster-access.ts';
+import { type HealthCheck, healthHandler } from '@lockstep/kube/runtime/health.ts';
+import { createMetrics, type Metrics } from '@lockstep/kube/runtime/metrics.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { Transport } from '@lockstep/kube/runtime/ports/transport.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { ENV_POD_IP, ENV_ROOT } from '../jobset/names.ts';
-import { startHttpServer } from '../runtime/adapters/http-server.ts';
-import { inClusterAccess } from '../runtime/adapters/in-cluster.ts';
-import { loadKubeconfig } from '../runtime/adapters/kubeconfig-files.ts';
-import { refuseInspector } from '../runtime/adapters/no-inspector.ts';
-import { nodeClock } from '../runtime/adapters/node-clock.ts';
-import { createPinoLogger } from '../runtime/adapters/pino-logger.ts';
-import { sha1 } from '../runtime/adapters/sha1.ts';
-import { systemRandom } from '../runtime/adapters/system-random.ts';
-import { followCertificateFiles } from '../runtime/adapters/tls/certificate-files.ts';
-import { BodyBudget } from '../runtime/body-budget.ts';
-import { countedTransport, transportMetrics } from '../runtime/client/counted-transport.ts';
-import { type ClusterAccess, ClusterAccessError } from '../runtime/credentials/cluster-access.ts';
-import { type HealthCheck, healthHandler } from '../runtime/health.ts';
-import { createMetrics, type Metrics } from '../runtime/metrics.ts';
-import type { Logger } from '../runtime/ports/logger.ts';
-import type { Transport } from '../runtime/ports/transport.ts';
 import { leaderHubIfPossible } from './adapters/leader-hub.ts';
 import {
   type Arguments,
@@ -35,7 +41,7 @@ import { type Page, servePages } from './adapters/pages.ts';
 import { showMetricsToParent } from './adapters/parent-page.ts';
 import { reviewThreads } from './adapters/review-thread.ts';
 import { reviewLimits } from './adapters/server-limits.ts';
-import { addressOnNode } from './configuration/bind-address.ts';
+import { flagsOnNode } from './configuration/bind-address.ts';
 import type { OperatorFlags } from './configuration/operator-flags.ts';
 import { authorizedPage, type PageReaders } from './hub/authorized-page.ts';
 import { actOn, type OperatorOptions } from './operator.ts';
@@ -84,20 +90,9 @@ async function main(): Promise<number> {
   }
 }
 
-function onNode(flags: OperatorFlags): OperatorFlags {
-  const { env } = process;
-  return {
-    ...flags,
-    webhookBindAddress: addressOnNode(flags.webhookBindAddress, env),
-    hubBindAddress: addressOnNode(flags.hubBindAddress, env),
-    metricsBindAddress: addressOnNode(flags.metricsBindAddress, env),
-    healthProbeBindAddress: addressOnNode(flags.healthProbeBindAddress, env),
-  };
-}
-
 /** `text` is that of the Configuration file, if there is one. */
 async function run(given: OperatorFlags, text: string | undefined): Promise<number> {
-  const flags = onNode(given);
+  const flags = flagsOnNode(given, process.env);
   const logger = createPinoLogger({ destination: STANDARD_ERROR, level: flags.logLevel });
   const stopping = new AbortController();
   const stop = (why: string): void => {

@@ -1,5 +1,16 @@
 /** The JobSet controller: informers in, `plan` in the middle, requests out. */
 
+import { defined } from '@lockstep/kube/json/defined.ts';
+import { PERSISTENT_VOLUME_CLAIMS, SERVICES } from '@lockstep/kube/objects/core.ts';
+import { JOBS } from '@lockstep/kube/objects/job.ts';
+import { PODS } from '@lockstep/kube/objects/pod.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { createEventRecorder } from '@lockstep/kube/runtime/controller/event-recorder.ts';
+import { keyOf } from '@lockstep/kube/runtime/informer/informer.ts';
+import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
 import type { Sha1 } from '../jobset/derived-names.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../jobset/feature-gates.ts';
 import type { AgentDefaults } from '../jobset/injection/agent-defaults.ts';
@@ -9,17 +20,6 @@ import type { AgentProgram } from '../jobset/injection/agent-mode.ts';
 import type { ContainerResources } from '../jobset/injection/agent-resources.ts';
 import type { ManagedScope } from '../jobset/manager.ts';
 import { DEFAULT_SIZE_LIMITS, type SizeLimits } from '../jobset/size-limits.ts';
-import { defined } from '../kube/json/defined.ts';
-import { PERSISTENT_VOLUME_CLAIMS, SERVICES } from '../kube/objects/core.ts';
-import { JOBS } from '../kube/objects/job.ts';
-import { PODS } from '../kube/objects/pod.ts';
-import type { Client } from '../runtime/client/client.ts';
-import { createEventRecorder } from '../runtime/controller/event-recorder.ts';
-import { keyOf } from '../runtime/informer/informer.ts';
-import type { Metrics } from '../runtime/metrics.ts';
-import type { Clock } from '../runtime/ports/clock.ts';
-import type { Logger } from '../runtime/ports/logger.ts';
-import type { Random } from '../runtime/ports/random.ts';
 import { publishHubAuthorities } from './hub/hub-authorities.ts';
 import { connectHub, type HubConnection, type HubSettings } from './hub/hub-connection.ts';
 import { startPlacementController } from './pod-placement/placement-controller.ts';

@@ -1,9 +1,10 @@
 /** The page of a group that trains, loses a worker, and is acted on. */
+
+import { isReason } from '@lockstep/kube/status.ts';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WorkerGroup } from '../../src/bench/worker-group.ts';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
-import { isReason } from '../../src/kube/status.ts';
 import { type ClusterUnderTest, startCluster } from '../e2e/local-cluster.fixture.ts';
 import {
   accessibilityFaults,

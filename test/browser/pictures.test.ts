@@ -6,14 +6,14 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { COMPLETION_INDEX } from '@lockstep/kube/objects/job.ts';
+import { PODS } from '@lockstep/kube/objects/pod.ts';
 import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { demoManifest } from '../../src/cli/demo/jobset-manifest.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { PROGRESS_TIMEOUT } from '../../src/jobset/names.ts';
-import { COMPLETION_INDEX } from '../../src/kube/objects/job.ts';
-import { PODS } from '../../src/kube/objects/pod.ts';
 import { type ClusterUnderTest, startCluster } from '../e2e/local-cluster.fixture.ts';
 import { pages, type Served, serveDashboard, type Window } from './browser.fixture.ts';
 

@@ -2,9 +2,10 @@
  * Plays the script of requests against an API server, and reduces the answers to what can be
  * compared.
  */
+
+import { isJsonObject, type JsonObject } from '@lockstep/kube/json/json-value.ts';
+import type { Transport } from '@lockstep/kube/runtime/ports/transport.ts';
 import { parse } from 'yaml';
-import { isJsonObject, type JsonObject } from '../../src/kube/json/json-value.ts';
-import type { Transport } from '../../src/runtime/ports/transport.ts';
 import { DEFINITIONS, SCRIPT } from './script.ts';
 import { CUSTOM_GROUPS, type ScriptedRequest } from './scripted-request.ts';
 

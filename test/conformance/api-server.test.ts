@@ -4,10 +4,10 @@
  * records it). With `LOCKSTEP_TEST_KUBECONFIG`, that server is compared with the recording too.
  */
 import { readFileSync } from 'node:fs';
+import { createTokenSigner, TestServer } from '@lockstep/embedded-kubernetes/in-memory';
+import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
+import { createHttpTransport } from '@lockstep/kube/runtime/adapters/http-transport.ts';
 import { describe, expect, it } from 'vitest';
-import { createTokenSigner, TestServer } from '../../src/cluster/doors/in-memory.ts';
-import { isJsonObject } from '../../src/kube/json/json-value.ts';
-import { createHttpTransport } from '../../src/runtime/adapters/http-transport.ts';
 import { startApi } from '../integration/api-server.fixture.ts';
 import { KUBERNETES, unlikeRecorded } from '../kubernetes.ts';
 import { playScript, type RecordedAnswer, removeTraces, sendVia } from './api-answers.ts';

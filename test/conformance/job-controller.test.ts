@@ -5,9 +5,9 @@
  */
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
+import { MemoryCluster } from '@lockstep/embedded-kubernetes/in-memory';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import { describe, expect, it } from 'vitest';
-import { MemoryCluster } from '../../src/cluster/doors/in-memory.ts';
-import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { startApi } from '../integration/api-server.fixture.ts';
 import { KUBERNETES, unlikeRecorded } from '../kubernetes.ts';
 import type { JobNote } from './job-notes.ts';

@@ -3,11 +3,12 @@
  * leads every Job to the same end: the same counters, conditions and Pods after each step of the
  * scenarios.
  */
+
+import { MemoryCluster } from '@lockstep/embedded-kubernetes/in-memory';
+import { SERVICE_ACCOUNTS } from '@lockstep/kube/objects/core.ts';
+import { TransportError } from '@lockstep/kube/runtime/ports/transport.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { MemoryCluster } from '../../src/cluster/doors/in-memory.ts';
-import { SERVICE_ACCOUNTS } from '../../src/kube/objects/core.ts';
-import { TransportError } from '../../src/runtime/ports/transport.ts';
 import { type JobScenario, type PlayedJob, playJob } from './job-play.ts';
 import { JOB_SCENARIOS } from './job-scenarios.ts';
 import { startNode } from './job-stages.ts';

@@ -1,8 +1,8 @@
 /** Reduces a Job and its Pods to what a controller decides, without anything that is chance. */
 
-import { controllerOf, type Stored } from '../../src/kube/meta.ts';
-import { JOB_TRACKING_FINALIZER, type Job, type JobStatus } from '../../src/kube/objects/job.ts';
-import type { Pod } from '../../src/kube/objects/pod.ts';
+import { controllerOf, type Stored } from '@lockstep/kube/meta.ts';
+import { JOB_TRACKING_FINALIZER, type Job, type JobStatus } from '@lockstep/kube/objects/job.ts';
+import type { Pod } from '@lockstep/kube/objects/pod.ts';
 
 /** The status of a Job; undefined if there is no Job. */
 export type JobNote =

@@ -3,13 +3,13 @@
  * records what the Job controller does, without names, UIDs and times, which are chance.
  */
 
-import type { ObjectMeta, Stored, StringMap } from '../../src/kube/meta.ts';
-import { EVENTS } from '../../src/kube/objects/event.ts';
-import { COMPLETION_INDEX, JOBS, type Job, type JobSpec } from '../../src/kube/objects/job.ts';
-import { PODS, type Pod, type PodStatus } from '../../src/kube/objects/pod.ts';
-import { isReason } from '../../src/kube/status.ts';
-import { timeText } from '../../src/kube/time.ts';
-import type { Client } from '../../src/runtime/client/client.ts';
+import type { ObjectMeta, Stored, StringMap } from '@lockstep/kube/meta.ts';
+import { EVENTS } from '@lockstep/kube/objects/event.ts';
+import { COMPLETION_INDEX, JOBS, type Job, type JobSpec } from '@lockstep/kube/objects/job.ts';
+import { PODS, type Pod, type PodStatus } from '@lockstep/kube/objects/pod.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { isReason } from '@lockstep/kube/status.ts';
+import { timeText } from '@lockstep/kube/time.ts';
 import { type JobNote, JobNotes, type PodNote } from './job-notes.ts';
 
 /** Where a play takes place: a namespace and its clock. */

@@ -1,5 +1,5 @@
 /** Shapes of Jobs, templates and rules that scenarios share. */
-import type { PodFailurePolicyRule } from '../../src/kube/objects/job.ts';
+import type { PodFailurePolicyRule } from '@lockstep/kube/objects/job.ts';
 import { NODE_NAME } from './job-play.ts';
 
 export const INDEXED = { completionMode: 'Indexed', completions: 2, parallelism: 2 } as const;

@@ -1,11 +1,16 @@
 /** Plays all scenarios on one cluster, a number of them at a time, because each mostly waits. */
-import { NAMESPACES, SERVICE_ACCOUNTS } from '../../src/kube/objects/core.ts';
-import { LEASES } from '../../src/kube/objects/lease.ts';
-import { NODES } from '../../src/kube/objects/node.ts';
-import { isReason } from '../../src/kube/status.ts';
-import type { Client } from '../../src/runtime/client/client.ts';
-import { forEachConcurrently } from '../../src/runtime/concurrency.ts';
-import { type Clock, microTimestamp, sleep, timestamp } from '../../src/runtime/ports/clock.ts';
+import { NAMESPACES, SERVICE_ACCOUNTS } from '@lockstep/kube/objects/core.ts';
+import { LEASES } from '@lockstep/kube/objects/lease.ts';
+import { NODES } from '@lockstep/kube/objects/node.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { forEachConcurrently } from '@lockstep/kube/runtime/concurrency.ts';
+import {
+  type Clock,
+  microTimestamp,
+  sleep,
+  timestamp,
+} from '@lockstep/kube/runtime/ports/clock.ts';
+import { isReason } from '@lockstep/kube/status.ts';
 import { type JobScenario, NODE_NAME, type PlayedJob, playJob } from './job-play.ts';
 import { JOB_SCENARIOS } from './job-scenarios.ts';
 

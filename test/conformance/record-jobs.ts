@@ -3,10 +3,10 @@
  * `tsx tools/control-plane/main.ts -- tsx test/conformance/record-jobs.ts`.
  */
 import { writeFileSync } from 'node:fs';
-import { connectClient } from '../../src/runtime/adapters/http-client-connection.ts';
-import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
-import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
-import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
+import { connectClient } from '@lockstep/kube/runtime/adapters/http-client-connection.ts';
+import { loadKubeconfig } from '@lockstep/kube/runtime/adapters/kubeconfig-files.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import { playJobs } from './job-stages.ts';
 
 const path = process.env['LOCKSTEP_TEST_KUBECONFIG'];

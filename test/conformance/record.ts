@@ -3,8 +3,8 @@
  * `tsx tools/control-plane/main.ts -- tsx test/conformance/record.ts`.
  */
 import { writeFileSync } from 'node:fs';
-import { createHttpTransport } from '../../src/runtime/adapters/http-transport.ts';
-import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
+import { createHttpTransport } from '@lockstep/kube/runtime/adapters/http-transport.ts';
+import { loadKubeconfig } from '@lockstep/kube/runtime/adapters/kubeconfig-files.ts';
 import { playScript, sendVia } from './api-answers.ts';
 
 const path = process.env['LOCKSTEP_TEST_KUBECONFIG'];

@@ -2,21 +2,22 @@
  * The Configuration file of an installed operator is edited while it runs. Two replicas run in Pods
  * of the manifest's template, with the manifest's account and rights.
  */
+
+import { CONFIG_MAPS } from '@lockstep/kube/objects/core.ts';
+import { EVENTS } from '@lockstep/kube/objects/event.ts';
+import { PODS, type Pod, type PodSpec } from '@lockstep/kube/objects/pod.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
+import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { manifest } from '../../src/deploy/manifest.ts';
 import { defaultSettings } from '../../src/deploy/settings.ts';
-import { CONFIG_MAPS } from '../../src/kube/objects/core.ts';
-import { EVENTS } from '../../src/kube/objects/event.ts';
-import { PODS, type Pod, type PodSpec } from '../../src/kube/objects/pod.ts';
 import {
   CONFIGURATION_NAME,
   SETTINGS_RECORD_NAME,
 } from '../../src/operator/configuration/object-names.ts';
-import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
-import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
-import { createInformer } from '../../src/runtime/informer/create-informer.ts';
-import { waitFor } from '../../src/runtime/informer/wait-for.ts';
-import { SILENT } from '../../src/runtime/ports/logger.ts';
 import { type ClusterUnderTest, startCluster } from './local-cluster.fixture.ts';
 
 const NAMESPACE = 'changed-settings';

@@ -1,12 +1,12 @@
 /** `lockstep doctor` as a user runs it: what it finds, and that it leaves nothing behind. */
 import { execFile, spawn } from 'node:child_process';
 import { promisify } from 'node:util';
+import { NODES } from '@lockstep/kube/objects/node.ts';
+import { PODS } from '@lockstep/kube/objects/pod.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WorkerGroup } from '../../src/bench/worker-group.ts';
 import type { Finding } from '../../src/cli/doctor/finding.ts';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
-import { NODES } from '../../src/kube/objects/node.ts';
-import { PODS } from '../../src/kube/objects/pod.ts';
 import { AGENT_MODES } from '../kubernetes.ts';
 import { type ClusterUnderTest, LOCKSTEP, startCluster } from './local-cluster.fixture.ts';
 

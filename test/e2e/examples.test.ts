@@ -3,22 +3,22 @@
  * processes, and checks what its first comment says.
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import type { KubeObject, Stored } from '@lockstep/kube/meta.ts';
+import { PERSISTENT_VOLUME_CLAIMS } from '@lockstep/kube/objects/core.ts';
+import { EVENTS } from '@lockstep/kube/objects/event.ts';
+import { COMPLETION_INDEX, JOB_NAME_LABEL, JOBS, type Job } from '@lockstep/kube/objects/job.ts';
+import { NODES } from '@lockstep/kube/objects/node.ts';
+import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import { type Resource, resource } from '@lockstep/kube/resource.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import type { JobSetStatus } from '../../src/jobset/jobset-status.ts';
 import { JOBSET_NAME } from '../../src/jobset/names.ts';
 import { isFinished, isTrue } from '../../src/jobset/status/conditions.ts';
-import type { KubeObject, Stored } from '../../src/kube/meta.ts';
-import { PERSISTENT_VOLUME_CLAIMS } from '../../src/kube/objects/core.ts';
-import { EVENTS } from '../../src/kube/objects/event.ts';
-import { COMPLETION_INDEX, JOB_NAME_LABEL, JOBS, type Job } from '../../src/kube/objects/job.ts';
-import { NODES } from '../../src/kube/objects/node.ts';
-import { PODS, type Pod } from '../../src/kube/objects/pod.ts';
-import { type Resource, resource } from '../../src/kube/resource.ts';
-import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
-import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
-import { waitFor } from '../../src/runtime/informer/wait-for.ts';
 import { EXCEPTIONS } from '../kubernetes.ts';
 import { type ClusterUnderTest, startCluster } from './local-cluster.fixture.ts';
 

@@ -1,10 +1,11 @@
 /** `lockstep up` with several nodes: every Job of an exclusive JobSet has a rack to itself. */
+
+import { EVENTS } from '@lockstep/kube/objects/event.ts';
+import { JOB_NAME_LABEL } from '@lockstep/kube/objects/job.ts';
+import { NODES } from '@lockstep/kube/objects/node.ts';
+import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
-import { EVENTS } from '../../src/kube/objects/event.ts';
-import { JOB_NAME_LABEL } from '../../src/kube/objects/job.ts';
-import { NODES } from '../../src/kube/objects/node.ts';
-import { PODS, type Pod } from '../../src/kube/objects/pod.ts';
 import { type ClusterUnderTest, startCluster } from './local-cluster.fixture.ts';
 
 /** Refused Pods wait for the back-off of the Job controller: 63 s until the sixth try. */

@@ -3,16 +3,16 @@
  * asks what happened. After each command it waits until there is to see what the page promises.
  */
 import { spawnSync } from 'node:child_process';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { PERSISTENT_VOLUME_CLAIMS } from '@lockstep/kube/objects/core.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { firstLook } from '../../src/cli/first-look.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { overviewRow } from '../../src/jobset/view/overview.ts';
 import type { StatusView } from '../../src/jobset/view/status-view.ts';
-import type { Stored } from '../../src/kube/meta.ts';
-import { PERSISTENT_VOLUME_CLAIMS } from '../../src/kube/objects/core.ts';
-import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
-import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
-import { waitFor } from '../../src/runtime/informer/wait-for.ts';
 import { allPages, ROOT } from '../../tools/documentation/page.ts';
 import { hasKubectl } from './kubectl.fixture.ts';
 import { type ClusterUnderTest, startCluster } from './local-cluster.fixture.ts';

@@ -3,6 +3,8 @@
  * No worker notices any of it.
  */
 import { join } from 'node:path';
+import { CONFIG_MAPS, SERVICE_ACCOUNTS } from '@lockstep/kube/objects/core.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WorkerGroup } from '../../src/bench/worker-group.ts';
 import { DEPLOYMENTS } from '../../src/deploy/kinds.ts';
@@ -10,8 +12,6 @@ import { OPERATOR_NAME } from '../../src/deploy/permissions.ts';
 import { DEFAULT_NAMESPACE } from '../../src/deploy/settings.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
-import { CONFIG_MAPS, SERVICE_ACCOUNTS } from '../../src/kube/objects/core.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/objects/custom-resource-definition.ts';
 import { CONFIGURATION_NAME } from '../../src/operator/configuration/object-names.ts';
 import { AGENT_MODES, KUBERNETES } from '../kubernetes.ts';
 import { CHART, HELM, type HelmResult, runHelm } from './helm.fixture.ts';

@@ -1,8 +1,8 @@
 /** Helm, which `tools/control-plane/main.ts --helm` builds, and what it renders. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import type { KubeObject } from '@lockstep/kube/meta.ts';
 import { parseAllDocuments } from 'yaml';
-import type { KubeObject } from '../../src/kube/meta.ts';
 import { KUBERNETES } from '../kubernetes.ts';
 
 export const HELM: string | undefined = process.env['LOCKSTEP_TEST_HELM'];

@@ -3,11 +3,12 @@
  * failure the same Pods go on with one new process per worker, in one new epoch, and no worker
  * starts before all old workers ended.
  */
+
+import { NODES } from '@lockstep/kube/objects/node.ts';
+import { PODS } from '@lockstep/kube/objects/pod.ts';
 import { describe, expect, it } from 'vitest';
 import { type Mode, rankOf, type WorkerGroup } from '../../src/bench/worker-group.ts';
 import { EPOCH } from '../../src/jobset/names.ts';
-import { NODES } from '../../src/kube/objects/node.ts';
-import { PODS } from '../../src/kube/objects/pod.ts';
 import { AGENT_MODES } from '../kubernetes.ts';
 import { workerGroups } from './worker-groups.fixture.ts';
 

@@ -8,25 +8,25 @@
 import { writeFileSync } from 'node:fs';
 import { type RequestOptions, request } from 'node:https';
 import { join } from 'node:path';
+import { MUTATING_WEBHOOK_CONFIGURATIONS } from '@lockstep/kube/objects/admission-webhooks.ts';
+import { CONFIG_MAPS, SERVICE_ACCOUNTS } from '@lockstep/kube/objects/core.ts';
+import { LEASES } from '@lockstep/kube/objects/lease.ts';
+import { PODS } from '@lockstep/kube/objects/pod.ts';
+import { ROLES } from '@lockstep/kube/objects/rbac.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WorkerGroup } from '../../src/bench/worker-group.ts';
 import type { Finding } from '../../src/cli/doctor/finding.ts';
 import { DEFAULT_NAMESPACE } from '../../src/deploy/settings.ts';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
-import { MUTATING_WEBHOOK_CONFIGURATIONS } from '../../src/kube/objects/admission-webhooks.ts';
-import { CONFIG_MAPS, SERVICE_ACCOUNTS } from '../../src/kube/objects/core.ts';
-import { LEASES } from '../../src/kube/objects/lease.ts';
-import { PODS } from '../../src/kube/objects/pod.ts';
-import { ROLES } from '../../src/kube/objects/rbac.ts';
 import {
   CONFIGURATION_NAME,
   LEADER_ELECTION_ID,
   WEBHOOK_SERVICE_NAME,
 } from '../../src/operator/configuration/object-names.ts';
 import { MUTATING_CONFIGURATION_NAME } from '../../src/operator/webhooks/webhook-configurations.ts';
-import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
-import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
-import { waitFor } from '../../src/runtime/informer/wait-for.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { EXCEPTIONS, KUBERNETES } from '../kubernetes.ts';
 import { JoinedNode, withAccount } from './joined-node.fixture.ts';

@@ -2,12 +2,12 @@
 import { execFile, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { COMPLETION_INDEX } from '@lockstep/kube/objects/job.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { GoodputAt } from '../../src/jobset/goodput/goodput-at.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { RESTART_MODES, type RestartMode } from '../../src/jobset/jobset-status.ts';
 import { RESTART_MODE } from '../../src/jobset/names.ts';
-import { COMPLETION_INDEX } from '../../src/kube/objects/job.ts';
 import { type ClusterUnderTest, LOCKSTEP, startCluster } from './local-cluster.fixture.ts';
 
 const SIZE = 3;

@@ -8,13 +8,13 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WorkerGroup } from '../../src/bench/worker-group.ts';
 import { connectTo } from '../../src/cli/cluster-connection.ts';
 import { HubMembers } from '../../src/cli/jobset-status/hub-members.ts';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
-import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
-import type { Client } from '../../src/runtime/client/client.ts';
 import { hasKubectl, KUBECTL } from './kubectl.fixture.ts';
 import {
   type ClusterUnderTest,

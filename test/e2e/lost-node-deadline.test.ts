@@ -7,10 +7,10 @@
 import { execFile } from 'node:child_process';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
+import { EVENTS } from '@lockstep/kube/objects/event.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Mark, rankOf, WorkerGroup } from '../../src/bench/worker-group.ts';
 import { LOST_NODE_DEADLINE } from '../../src/jobset/names.ts';
-import { EVENTS } from '../../src/kube/objects/event.ts';
 import { EXCEPTIONS } from '../kubernetes.ts';
 import { type ClusterUnderTest, LOCKSTEP, startCluster } from './local-cluster.fixture.ts';
 

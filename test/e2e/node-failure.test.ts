@@ -6,9 +6,9 @@
 import { execFile } from 'node:child_process';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
+import { NODES } from '@lockstep/kube/objects/node.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { rankOf, WorkerGroup } from '../../src/bench/worker-group.ts';
-import { NODES } from '../../src/kube/objects/node.ts';
 import { EXCEPTIONS } from '../kubernetes.ts';
 import { type ClusterUnderTest, LOCKSTEP, startCluster } from './local-cluster.fixture.ts';
 

@@ -8,19 +8,19 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { JOBSETS } from '../../src/jobset/jobset.ts';
-import { EVENTS } from '../../src/kube/objects/event.ts';
-import { JOBS } from '../../src/kube/objects/job.ts';
-import type { Container } from '../../src/kube/objects/pod.ts';
+import { EVENTS } from '@lockstep/kube/objects/event.ts';
+import { JOBS } from '@lockstep/kube/objects/job.ts';
+import type { Container } from '@lockstep/kube/objects/pod.ts';
 import {
   type ClientConnection,
   connectClient,
-} from '../../src/runtime/adapters/http-client-connection.ts';
-import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
-import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
-import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
-import { waitFor } from '../../src/runtime/informer/wait-for.ts';
+} from '@lockstep/kube/runtime/adapters/http-client-connection.ts';
+import { loadKubeconfig } from '@lockstep/kube/runtime/adapters/kubeconfig-files.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { JOBSETS } from '../../src/jobset/jobset.ts';
 import { buildControlPlane, KUBERNETES_VERSIONS } from '../../tools/control-plane/build.ts';
 import { type ControlPlane, startControlPlane } from '../../tools/control-plane/control-plane.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';

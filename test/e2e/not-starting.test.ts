@@ -1,10 +1,10 @@
 /** Why no member of a group starts, as the condition says it on this Kubernetes with its own scheduler. */
 import { execFileSync } from 'node:child_process';
+import type { Condition } from '@lockstep/kube/meta.ts';
+import { NODES } from '@lockstep/kube/objects/node.ts';
+import type { PodSpec } from '@lockstep/kube/objects/pod.ts';
 import { expect, it } from 'vitest';
 import type { JobSet } from '../../src/jobset/jobset.ts';
-import type { Condition } from '../../src/kube/meta.ts';
-import { NODES } from '../../src/kube/objects/node.ts';
-import type { PodSpec } from '../../src/kube/objects/pod.ts';
 import { AGENT_MODES } from '../kubernetes.ts';
 import { LOCKSTEP } from './local-cluster.fixture.ts';
 import { workerGroups } from './worker-groups.fixture.ts';

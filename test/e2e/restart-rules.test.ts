@@ -3,13 +3,13 @@
  * comment says.
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { type ContainerStatus, PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import type { Stored } from '../../src/kube/meta.ts';
-import { type ContainerStatus, PODS, type Pod } from '../../src/kube/objects/pod.ts';
-import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
-import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
-import { waitFor } from '../../src/runtime/informer/wait-for.ts';
 import { EXCEPTIONS } from '../kubernetes.ts';
 import { type ClusterUnderTest, startCluster } from './local-cluster.fixture.ts';
 

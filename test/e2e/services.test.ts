@@ -21,6 +21,22 @@ import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { CONFIG_MAPS, SERVICE_ACCOUNTS, SERVICES } from '@lockstep/kube/objects/core.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
+import { ENDPOINT_SLICES, SERVICE_NAME } from '@lockstep/kube/objects/endpoint-slice.ts';
+import { LEASES } from '@lockstep/kube/objects/lease.ts';
+import { CLUSTER_ROLE_BINDINGS, RBAC_GROUP } from '@lockstep/kube/objects/rbac.ts';
+import { apiVersionOf } from '@lockstep/kube/resource.ts';
+import { freePorts } from '@lockstep/kube/runtime/adapters/free-ports.ts';
+import { loadKubeconfig } from '@lockstep/kube/runtime/adapters/kubeconfig-files.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { createNodeProcessRunner } from '@lockstep/kube/runtime/adapters/node-process-runner.ts';
+import { createPinoLogger } from '@lockstep/kube/runtime/adapters/pino-logger.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
+import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
+import { ApiStatusError } from '@lockstep/kube/status.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WorkerGroup } from '../../src/bench/worker-group.ts';
 import { type ControlPlane, joinRunning } from '../../src/cli/local-cluster/control-plane.ts';
@@ -35,27 +51,11 @@ import {
 } from '../../src/deploy/settings.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { EPOCH } from '../../src/jobset/names.ts';
-import { CONFIG_MAPS, SERVICE_ACCOUNTS, SERVICES } from '../../src/kube/objects/core.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/objects/custom-resource-definition.ts';
-import { ENDPOINT_SLICES, SERVICE_NAME } from '../../src/kube/objects/endpoint-slice.ts';
-import { LEASES } from '../../src/kube/objects/lease.ts';
-import { CLUSTER_ROLE_BINDINGS, RBAC_GROUP } from '../../src/kube/objects/rbac.ts';
-import { apiVersionOf } from '../../src/kube/resource.ts';
-import { ApiStatusError } from '../../src/kube/status.ts';
 import {
   HUB_SERVICE_NAME,
   LEADER_ELECTION_ID,
   WEBHOOK_SERVICE_NAME,
 } from '../../src/operator/configuration/object-names.ts';
-import { freePorts } from '../../src/runtime/adapters/free-ports.ts';
-import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
-import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
-import { createNodeProcessRunner } from '../../src/runtime/adapters/node-process-runner.ts';
-import { createPinoLogger } from '../../src/runtime/adapters/pino-logger.ts';
-import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
-import type { Client } from '../../src/runtime/client/client.ts';
-import { waitFor } from '../../src/runtime/informer/wait-for.ts';
-import { sleep } from '../../src/runtime/ports/clock.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { tokenOf } from '../integration/api-server.fixture.ts';
 import { ADDRESS, CONTROL_PLANE, EXCEPTIONS, KUBERNETES } from '../kubernetes.ts';

@@ -2,10 +2,11 @@
  * A preemption as Kueue does it: the JobSet is suspended while its workers run, and resumed later.
  * The exit code of a stopped worker, 0 or not, makes no difference.
  */
+
+import { JOBS } from '@lockstep/kube/objects/job.ts';
 import { expect, it } from 'vitest';
 import type { WorkerGroup, WorkerGroupOptions } from '../../src/bench/worker-group.ts';
 import type { RestartStrategy } from '../../src/jobset/jobset.ts';
-import { JOBS } from '../../src/kube/objects/job.ts';
 import { AGENT_MODES } from '../kubernetes.ts';
 import { workerGroups } from './worker-groups.fixture.ts';
 

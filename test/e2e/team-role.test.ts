@@ -5,21 +5,21 @@
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
-import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
-import type { PolicyRule } from '../../src/kube/objects/rbac.ts';
-import { forbidden } from '../../src/kube/status-errors.ts';
+import type { PolicyRule } from '@lockstep/kube/objects/rbac.ts';
 import {
   type ClientConnection,
   connectClient,
-} from '../../src/runtime/adapters/http-client-connection.ts';
-import { type HttpServer, startHttpServer } from '../../src/runtime/adapters/http-server.ts';
-import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
-import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
-import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
-import { waitFor } from '../../src/runtime/informer/wait-for.ts';
-import type { HttpRequest, HttpResponse } from '../../src/runtime/ports/transport.ts';
+} from '@lockstep/kube/runtime/adapters/http-client-connection.ts';
+import { type HttpServer, startHttpServer } from '@lockstep/kube/runtime/adapters/http-server.ts';
+import { loadKubeconfig } from '@lockstep/kube/runtime/adapters/kubeconfig-files.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
+import type { HttpRequest, HttpResponse } from '@lockstep/kube/runtime/ports/transport.ts';
+import { forbidden } from '@lockstep/kube/status-errors.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { passedOn, refusal } from '../integration/api-proxy.fixture.ts';
 import { type ClusterUnderTest, LOCKSTEP, startCluster } from './local-cluster.fixture.ts';
 

@@ -1,8 +1,9 @@
 /** One cluster for the tests of a suite, and one group of workers at a time in it. */
+
+import type { JsonObject } from '@lockstep/kube/json/json-value.ts';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { WorkerGroup, type WorkerGroupOptions } from '../../src/bench/worker-group.ts';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
-import type { JsonObject } from '../../src/kube/json/json-value.ts';
 import { type ClusterUnderTest, startCluster } from './local-cluster.fixture.ts';
 
 export interface WorkerGroups {

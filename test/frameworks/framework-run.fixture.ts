@@ -5,6 +5,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { CONFIG_MAPS } from '@lockstep/kube/objects/core.ts';
+import { COMPLETION_INDEX } from '@lockstep/kube/objects/job.ts';
+import type { Container, Pod } from '@lockstep/kube/objects/pod.ts';
+import { freePort } from '@lockstep/kube/runtime/adapters/free-ports.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
 import { parse } from 'yaml';
 import { Standbys } from '../../src/cli/demo/standbys.ts';
 import { createJobSetInformers, type JobSetInformers } from '../../src/cli/jobset-informers.ts';
@@ -14,15 +23,6 @@ import { processStat } from '../../src/cli/process-stat.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import type { RestartRecord } from '../../src/jobset/jobset-status.ts';
 import { ENV_WORKER, RESTART_BACKOFF, STANDBY } from '../../src/jobset/names.ts';
-import type { Stored } from '../../src/kube/meta.ts';
-import { CONFIG_MAPS } from '../../src/kube/objects/core.ts';
-import { COMPLETION_INDEX } from '../../src/kube/objects/job.ts';
-import type { Container, Pod } from '../../src/kube/objects/pod.ts';
-import { freePort } from '../../src/runtime/adapters/free-ports.ts';
-import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
-import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
-import type { Client } from '../../src/runtime/client/client.ts';
-import { waitFor } from '../../src/runtime/informer/wait-for.ts';
 
 const EXAMPLES = fileURLToPath(new URL('../../examples/', import.meta.url));
 /** On `PYTHONPATH` of the workers, so that a signal raises an exception in them. */

@@ -3,6 +3,22 @@
  * server: requests carry tokens that are bound to a Pod, as those of agents do. The embedded server
  * has neither policies nor authorization.
  */
+
+import type { KubeObject, Stored } from '@lockstep/kube/meta.ts';
+import { NAMESPACES, SERVICE_ACCOUNTS, type TokenRequest } from '@lockstep/kube/objects/core.ts';
+import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import { ROLE_BINDINGS, ROLES } from '@lockstep/kube/objects/rbac.ts';
+import { apiVersionOf, type Resource } from '@lockstep/kube/resource.ts';
+import {
+  type ClientConnection,
+  connectClient,
+} from '@lockstep/kube/runtime/adapters/http-client-connection.ts';
+import { loadKubeconfig } from '@lockstep/kube/runtime/adapters/kubeconfig-files.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
+import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   VALIDATING_ADMISSION_POLICIES,
@@ -14,21 +30,6 @@ import { withDefaults } from '../../src/jobset/defaults.ts';
 import { agentRights } from '../../src/jobset/injection/agent-rights.ts';
 import { formatNotice } from '../../src/jobset/worker-end/notice.ts';
 import type { WorkerEvidence } from '../../src/jobset/worker-end/worker-evidence.ts';
-import type { KubeObject, Stored } from '../../src/kube/meta.ts';
-import { NAMESPACES, SERVICE_ACCOUNTS, type TokenRequest } from '../../src/kube/objects/core.ts';
-import { PODS, type Pod } from '../../src/kube/objects/pod.ts';
-import { ROLE_BINDINGS, ROLES } from '../../src/kube/objects/rbac.ts';
-import { apiVersionOf, type Resource } from '../../src/kube/resource.ts';
-import {
-  type ClientConnection,
-  connectClient,
-} from '../../src/runtime/adapters/http-client-connection.ts';
-import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
-import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
-import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
-import type { Client } from '../../src/runtime/client/client.ts';
-import { waitFor } from '../../src/runtime/informer/wait-for.ts';
-import { sleep } from '../../src/runtime/ports/clock.ts';
 import { KUBERNETES } from '../kubernetes.ts';
 
 const RUNTIME = { clock: nodeClock, random: systemRandom, userAgent: 'lockstep-test' };

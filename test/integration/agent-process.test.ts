@@ -7,6 +7,13 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { JOBS } from '@lockstep/kube/objects/job.ts';
+import { PODS } from '@lockstep/kube/objects/pod.ts';
+import { freePort } from '@lockstep/kube/runtime/adapters/free-ports.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
 import { build } from 'esbuild';
 import {
   afterAll,
@@ -21,13 +28,6 @@ import {
 import { JOBSETS } from '../../src/jobset/jobset.ts';
 import { EPOCH, IN_PLACE_RESTART_ATTEMPT, NOTICE } from '../../src/jobset/names.ts';
 import { parseNotice } from '../../src/jobset/worker-end/notice.ts';
-import { JOBS } from '../../src/kube/objects/job.ts';
-import { PODS } from '../../src/kube/objects/pod.ts';
-import { freePort } from '../../src/runtime/adapters/free-ports.ts';
-import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
-import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
-import type { Client } from '../../src/runtime/client/client.ts';
-import { sleep } from '../../src/runtime/ports/clock.ts';
 import {
   type ApiUnderTest,
   createAccount,

@@ -2,6 +2,22 @@
  * Agents with their real channel against the embedded API server in memory, under virtual time. The
  * test plays the controller: it ends and releases epochs by writing JobSet status.
  */
+
+import { createApiServer, MemoryStorage } from '@lockstep/embedded-kubernetes/in-memory';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
+import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { createClient } from '@lockstep/kube/runtime/client/http-client.ts';
+import {
+  type FakeProcess,
+  MemoryProcessRunner,
+} from '@lockstep/kube/runtime/memory/memory-process-runner.ts';
+import { handlerTransport } from '@lockstep/kube/runtime/memory/memory-transport.ts';
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { HttpHandler } from '@lockstep/kube/runtime/ports/transport.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Agent, startAgent } from '../../src/agent/agent.ts';
 import { createApiChannel } from '../../src/agent/api-channel.ts';
@@ -9,25 +25,10 @@ import { type MarkerStore, NO_MARKER, processMarkerStore } from '../../src/agent
 import { createSidecar, type Sidecar } from '../../src/agent/sidecar.ts';
 import { createSupervisor } from '../../src/agent/supervisor.ts';
 import { UNSEEN_WORKER } from '../../src/agent/worker/unseen-worker.fixture.ts';
-import { createApiServer, MemoryStorage } from '../../src/cluster/doors/in-memory.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { EPOCH, NOTICE } from '../../src/jobset/names.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
 import { parseNotice } from '../../src/jobset/worker-end/notice.ts';
-import type { Stored } from '../../src/kube/meta.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/objects/custom-resource-definition.ts';
-import { PODS, type Pod } from '../../src/kube/objects/pod.ts';
-import type { Client } from '../../src/runtime/client/client.ts';
-import { createClient } from '../../src/runtime/client/http-client.ts';
-import {
-  type FakeProcess,
-  MemoryProcessRunner,
-} from '../../src/runtime/memory/memory-process-runner.ts';
-import { handlerTransport } from '../../src/runtime/memory/memory-transport.ts';
-import { SeededRandom } from '../../src/runtime/memory/seeded-random.ts';
-import { VirtualClock } from '../../src/runtime/memory/virtual-clock.ts';
-import { SILENT } from '../../src/runtime/ports/logger.ts';
-import type { HttpHandler } from '../../src/runtime/ports/transport.ts';
 
 const NAMESPACE = 'default';
 const NAME = 'train';

@@ -2,20 +2,21 @@
  * Checks which queues a real API server uses for requests of the operator and of agents. The
  * embedded server has none.
  */
+
+import { NAMESPACES, SERVICE_ACCOUNTS, type TokenRequest } from '@lockstep/kube/objects/core.ts';
+import type { Resource } from '@lockstep/kube/resource.ts';
+import {
+  type ClientConnection,
+  connectClient,
+} from '@lockstep/kube/runtime/adapters/http-client-connection.ts';
+import { loadKubeconfig } from '@lockstep/kube/runtime/adapters/kubeconfig-files.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import { wholeBody } from '@lockstep/kube/runtime/client/response-body.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { prioritiseAgents } from '../../src/bench/agent-priority.ts';
 import { FLOW_SCHEMAS } from '../../src/deploy/kinds.ts';
 import { OPERATOR_NAME } from '../../src/deploy/permissions.ts';
-import { NAMESPACES, SERVICE_ACCOUNTS, type TokenRequest } from '../../src/kube/objects/core.ts';
-import type { Resource } from '../../src/kube/resource.ts';
-import {
-  type ClientConnection,
-  connectClient,
-} from '../../src/runtime/adapters/http-client-connection.ts';
-import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
-import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
-import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
-import { wholeBody } from '../../src/runtime/client/response-body.ts';
 import { KUBERNETES } from '../kubernetes.ts';
 
 const NAMESPACE = 'api-priority';

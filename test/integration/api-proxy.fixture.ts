@@ -2,9 +2,14 @@
  * A proxy between one client and an API server, in which a test can cause faults. It speaks plain
  * HTTP to the client and adds the client's credentials.
  */
-import type { ApiStatusError } from '../../src/kube/status.ts';
-import { type HttpServer, startHttpServer } from '../../src/runtime/adapters/http-server.ts';
-import type { HttpRequest, HttpResponse, Transport } from '../../src/runtime/ports/transport.ts';
+
+import { type HttpServer, startHttpServer } from '@lockstep/kube/runtime/adapters/http-server.ts';
+import type {
+  HttpRequest,
+  HttpResponse,
+  Transport,
+} from '@lockstep/kube/runtime/ports/transport.ts';
+import type { ApiStatusError } from '@lockstep/kube/status.ts';
 
 /** Answers in place of the API server, or lets it answer by `forward`. */
 export type Weather = (

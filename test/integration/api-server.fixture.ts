@@ -5,38 +5,38 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writeKubeconfig } from '../../src/cli/local-cluster/kubeconfig-file.ts';
-import { ADMINISTRATORS } from '../../src/cluster/doors/embedded-kubernetes.ts';
+import { ADMINISTRATORS } from '@lockstep/embedded-kubernetes';
 import {
   createApiServer,
   createTokenSigner,
   createWebhookTransports,
   MemoryStorage,
-} from '../../src/cluster/doors/in-memory.ts';
-import { JOBSETS } from '../../src/jobset/jobset.ts';
-import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
-import type { Stored } from '../../src/kube/meta.ts';
-import { SERVICE_ACCOUNTS, type TokenRequest } from '../../src/kube/objects/core.ts';
+} from '@lockstep/embedded-kubernetes/in-memory';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { SERVICE_ACCOUNTS, type TokenRequest } from '@lockstep/kube/objects/core.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
   type CustomResourceDefinition,
-} from '../../src/kube/objects/custom-resource-definition.ts';
-import { CLUSTER_ROLE_BINDINGS } from '../../src/kube/objects/rbac.ts';
-import { apiVersionOf, groupResourceOf } from '../../src/kube/resource.ts';
-import { isReason } from '../../src/kube/status.ts';
-import { connectClient } from '../../src/runtime/adapters/http-client-connection.ts';
-import { startHttpServer } from '../../src/runtime/adapters/http-server.ts';
-import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
-import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
-import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
+} from '@lockstep/kube/objects/custom-resource-definition.ts';
+import { CLUSTER_ROLE_BINDINGS } from '@lockstep/kube/objects/rbac.ts';
+import { apiVersionOf, groupResourceOf } from '@lockstep/kube/resource.ts';
+import { connectClient } from '@lockstep/kube/runtime/adapters/http-client-connection.ts';
+import { startHttpServer } from '@lockstep/kube/runtime/adapters/http-server.ts';
+import { loadKubeconfig } from '@lockstep/kube/runtime/adapters/kubeconfig-files.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import {
   createCertificateAuthority,
   issueCertificate,
-} from '../../src/runtime/adapters/tls/certificates.ts';
-import type { Client, ObjectKey } from '../../src/runtime/client/client.ts';
-import type { ClusterAccess } from '../../src/runtime/credentials/cluster-access.ts';
-import { waitFor } from '../../src/runtime/informer/wait-for.ts';
-import { SILENT } from '../../src/runtime/ports/logger.ts';
+} from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
+import type { Client, ObjectKey } from '@lockstep/kube/runtime/client/client.ts';
+import type { ClusterAccess } from '@lockstep/kube/runtime/credentials/cluster-access.ts';
+import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
+import { isReason } from '@lockstep/kube/status.ts';
+import { writeKubeconfig } from '../../src/cli/local-cluster/kubeconfig-file.ts';
+import { JOBSETS } from '../../src/jobset/jobset.ts';
+import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
 import { unlessGone } from '../fixtures/workloads.ts';
 import { KUBERNETES } from '../kubernetes.ts';
 

@@ -1,9 +1,9 @@
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { JOBS, type Job } from '@lockstep/kube/objects/job.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
 import { AGENT_CONTAINER_NAME, RESTART_MODE } from '../../src/jobset/names.ts';
-import type { Stored } from '../../src/kube/meta.ts';
-import { JOBS, type Job } from '../../src/kube/objects/job.ts';
-import type { Client } from '../../src/runtime/client/client.ts';
 import { THREE_WORKERS, WORKERS } from './three-workers.fixture.ts';
 import { supervised, TrainingGroup } from './training-group.fixture.ts';
 

@@ -2,16 +2,17 @@
  * Members that leave bad nodes, with the real operator, webhooks of Pods, hub, channels, Job
  * controller and scheduler under a virtual clock. Workers on bad nodes die at their start.
  */
+
+import type { Stored, StringMap } from '@lockstep/kube/meta.ts';
+import { COMPLETION_INDEX, type JobSpec } from '@lockstep/kube/objects/job.ts';
+import { NODES } from '@lockstep/kube/objects/node.ts';
+import type { Pod, PodSpec } from '@lockstep/kube/objects/pod.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createHubChannel } from '../../src/agent/hub-channel.ts';
 import type { JobSetSpec, ReplicatedJob } from '../../src/jobset/jobset.ts';
 import type { JobSetStatus } from '../../src/jobset/jobset-status.ts';
 import { EXCLUSIVE_TOPOLOGY, REPLICATED_JOB_NAME } from '../../src/jobset/names.ts';
 import { forgetRequest } from '../../src/jobset/policies/forget-nodes.ts';
-import type { Stored, StringMap } from '../../src/kube/meta.ts';
-import { COMPLETION_INDEX, type JobSpec } from '../../src/kube/objects/job.ts';
-import { NODES } from '../../src/kube/objects/node.ts';
-import type { Pod, PodSpec } from '../../src/kube/objects/pod.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { PodAdmission } from './pod-admission.fixture.ts';
 import { type Evidence, KILLED, Teller } from './teller.fixture.ts';

@@ -1,10 +1,10 @@
 /** Operators whose credentials or rights fail in the middle of a restart. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { NAMESPACES, SECRETS } from '@lockstep/kube/objects/core.ts';
+import { connectClient } from '@lockstep/kube/runtime/adapters/http-client-connection.ts';
+import { failure } from '@lockstep/kube/status.ts';
 import { afterAll, beforeAll, test } from 'vitest';
-import { NAMESPACES, SECRETS } from '../../src/kube/objects/core.ts';
-import { failure } from '../../src/kube/status.ts';
-import { connectClient } from '../../src/runtime/adapters/http-client-connection.ts';
 import { KUBERNETES } from '../kubernetes.ts';
 import { FAIR, refusal } from './api-proxy.fixture.ts';
 import { forbid, permit } from './api-server.fixture.ts';

@@ -1,10 +1,11 @@
 /**
  * Operators that die or are deposed in the middle of a restart: workers run on, nothing is lost.
  */
+
+import { LEASES, type Lease } from '@lockstep/kube/objects/lease.ts';
+import type { HttpRequest } from '@lockstep/kube/runtime/ports/transport.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { WorkerGroup } from '../../src/bench/worker-group.ts';
-import { LEASES, type Lease } from '../../src/kube/objects/lease.ts';
-import type { HttpRequest } from '../../src/runtime/ports/transport.ts';
 import { type ApiProxy, FAIR } from './api-proxy.fixture.ts';
 import {
   ClusterInBadWeather,

@@ -2,20 +2,20 @@
  * Webhooks whose certificate rotates while they are called, and webhooks that are away for a while.
  */
 import { connect } from 'node:tls';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
-import { VALIDATING_WEBHOOK_CONFIGURATIONS } from '../../src/kube/objects/admission-webhooks.ts';
-import { SECRETS } from '../../src/kube/objects/core.ts';
-import { LEASES } from '../../src/kube/objects/lease.ts';
-import { ApiStatusError } from '../../src/kube/status.ts';
-import { certificatesIn, secretOf } from '../../src/operator/certificates/certificate-secret.ts';
-import type { WebhookCertificates } from '../../src/operator/certificates/certificates.ts';
-import { VALIDATING_CONFIGURATION_NAME } from '../../src/operator/webhooks/webhook-configurations.ts';
-import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
+import { VALIDATING_WEBHOOK_CONFIGURATIONS } from '@lockstep/kube/objects/admission-webhooks.ts';
+import { SECRETS } from '@lockstep/kube/objects/core.ts';
+import { LEASES } from '@lockstep/kube/objects/lease.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import {
   issueCertificate,
   loadCertificateAuthority,
-} from '../../src/runtime/adapters/tls/certificates.ts';
+} from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
+import { ApiStatusError } from '@lockstep/kube/status.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
+import { certificatesIn, secretOf } from '../../src/operator/certificates/certificate-secret.ts';
+import type { WebhookCertificates } from '../../src/operator/certificates/certificates.ts';
+import { VALIDATING_CONFIGURATION_NAME } from '../../src/operator/webhooks/webhook-configurations.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import type { ApiProxy } from './api-proxy.fixture.ts';
 import {

@@ -2,11 +2,12 @@
  * An operator that is confined to some namespaces, with the rights that such an installation gives
  * it. It acts there as usual, requests nothing else, and touches nothing elsewhere.
  */
+
+import { NAMESPACES } from '@lockstep/kube/objects/core.ts';
+import { JOBS } from '@lockstep/kube/objects/job.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CLUSTER_RULES } from '../../src/deploy/permissions.ts';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
-import { NAMESPACES } from '../../src/kube/objects/core.ts';
-import { JOBS } from '../../src/kube/objects/job.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { Restriction } from './restricted-client.fixture.ts';
 import { TrainingGroup } from './training-group.fixture.ts';

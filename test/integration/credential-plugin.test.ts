@@ -2,14 +2,14 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { KubeObject } from '@lockstep/kube/meta.ts';
+import type { Resource } from '@lockstep/kube/resource.ts';
+import { connectClient } from '@lockstep/kube/runtime/adapters/http-client-connection.ts';
+import { loadKubeconfig } from '@lockstep/kube/runtime/adapters/kubeconfig-files.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { KubeObject } from '../../src/kube/meta.ts';
-import type { Resource } from '../../src/kube/resource.ts';
-import { connectClient } from '../../src/runtime/adapters/http-client-connection.ts';
-import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
-import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
-import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
-import type { Client } from '../../src/runtime/client/client.ts';
 import {
   type ApiUnderTest,
   createAccount,

@@ -2,13 +2,14 @@
  * Who failed first, with the real operator, hub, channels and API server under a virtual clock, and
  * agents that tell of their workers what each test says (`docs/design/culprits.md`).
  */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createHubChannel } from '../../src/agent/hub-channel.ts';
 import type { RestartRecord } from '../../src/jobset/jobset-status.ts';
-import type { Stored } from '../../src/kube/meta.ts';
-import { PODS, type Pod } from '../../src/kube/objects/pod.ts';
 import { aborted } from '../../src/operator/process/term.ts';
-import type { Client } from '../../src/runtime/client/client.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { type Evidence, EXITED, KILLED, STEPPING, Teller } from './teller.fixture.ts';
 import {

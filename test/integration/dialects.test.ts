@@ -1,8 +1,9 @@
 /**
  * Both dialects of the restart in place, in agents and in controllers (`docs/design/upstream.md`).
  */
+
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
 import { afterEach, describe, expect, it, test } from 'vitest';
-import { SeededRandom } from '../../src/runtime/memory/seeded-random.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { type StartMember, supervised, TrainingGroup } from './training-group.fixture.ts';
 import { UpstreamsController, upstreamsAgent } from './upstream.fixture.ts';

@@ -1,18 +1,18 @@
+import { MemoryCluster } from '@lockstep/embedded-kubernetes/in-memory';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
+import { EVENTS } from '@lockstep/kube/objects/event.ts';
+import { COMPLETION_INDEX, JOB_NAME_LABEL } from '@lockstep/kube/objects/job.ts';
+import { NODES } from '@lockstep/kube/objects/node.ts';
+import type { Pod } from '@lockstep/kube/objects/pod.ts';
+import { sha1 } from '@lockstep/kube/runtime/adapters/sha1.ts';
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { MemoryCluster } from '../../src/cluster/doors/in-memory.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { EXCLUSIVE_TOPOLOGY, JOBSET_NAME } from '../../src/jobset/names.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
-import type { Stored } from '../../src/kube/meta.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/objects/custom-resource-definition.ts';
-import { EVENTS } from '../../src/kube/objects/event.ts';
-import { COMPLETION_INDEX, JOB_NAME_LABEL } from '../../src/kube/objects/job.ts';
-import { NODES } from '../../src/kube/objects/node.ts';
-import type { Pod } from '../../src/kube/objects/pod.ts';
 import { actOn, type Operator } from '../../src/operator/operator.ts';
-import { sha1 } from '../../src/runtime/adapters/sha1.ts';
-import { SeededRandom } from '../../src/runtime/memory/seeded-random.ts';
-import { SILENT } from '../../src/runtime/ports/logger.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { PodAdmission } from './pod-admission.fixture.ts';
 

@@ -2,11 +2,12 @@
  * What became of the time of a group, with the real operator, hub and agents under a virtual clock
  * (`docs/design/goodput.md`).
  */
+
+import { failure } from '@lockstep/kube/status.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sumsOf } from '../../src/jobset/goodput/classes.ts';
 import type { Goodput } from '../../src/jobset/jobset-status.ts';
 import { PROGRESS_TIMEOUT } from '../../src/jobset/names.ts';
-import { failure } from '../../src/kube/status.ts';
 import { SUPERVISOR, THREE_WORKERS, WORKERS } from './three-workers.fixture.ts';
 import { HubNetwork, supervisedOverHub, TrainingGroup } from './training-group.fixture.ts';
 

@@ -1,17 +1,18 @@
 /** Objects that a tenant may create to look like parts of another user's JobSet. */
-import { JOBSETS } from '../../src/jobset/jobset.ts';
-import { AGENT_STARTS, EPOCH, NOTICE } from '../../src/jobset/names.ts';
-import type { KubeObject, OwnerReference, Stored, StringMap } from '../../src/kube/meta.ts';
+
+import type { KubeObject, OwnerReference, Stored, StringMap } from '@lockstep/kube/meta.ts';
 import {
   PERSISTENT_VOLUME_CLAIMS,
   SERVICE_ACCOUNTS,
   SERVICES,
-} from '../../src/kube/objects/core.ts';
-import { COMPLETION_INDEX, JOBS, type JobStatus } from '../../src/kube/objects/job.ts';
-import { PODS } from '../../src/kube/objects/pod.ts';
-import { ROLE_BINDINGS, ROLES } from '../../src/kube/objects/rbac.ts';
-import type { Resource } from '../../src/kube/resource.ts';
-import type { Client } from '../../src/runtime/client/client.ts';
+} from '@lockstep/kube/objects/core.ts';
+import { COMPLETION_INDEX, JOBS, type JobStatus } from '@lockstep/kube/objects/job.ts';
+import { PODS } from '@lockstep/kube/objects/pod.ts';
+import { ROLE_BINDINGS, ROLES } from '@lockstep/kube/objects/rbac.ts';
+import type { Resource } from '@lockstep/kube/resource.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { JOBSETS } from '../../src/jobset/jobset.ts';
+import { AGENT_STARTS, EPOCH, NOTICE } from '../../src/jobset/names.ts';
 
 /**
  * Each kind of object that the operator watches, with the UIDs and names of the victim. Finalizers

@@ -1,10 +1,11 @@
 /** Objects that look like parts of a group but are not: nothing changes for the group. */
+
+import { NAMESPACES, PERSISTENT_VOLUME_CLAIMS, SERVICES } from '@lockstep/kube/objects/core.ts';
+import { EVENTS } from '@lockstep/kube/objects/event.ts';
+import { JOBS } from '@lockstep/kube/objects/job.ts';
+import { PODS } from '@lockstep/kube/objects/pod.ts';
+import type { Resource } from '@lockstep/kube/resource.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { NAMESPACES, PERSISTENT_VOLUME_CLAIMS, SERVICES } from '../../src/kube/objects/core.ts';
-import { EVENTS } from '../../src/kube/objects/event.ts';
-import { JOBS } from '../../src/kube/objects/job.ts';
-import { PODS } from '../../src/kube/objects/pod.ts';
-import type { Resource } from '../../src/kube/resource.ts';
 import {
   type Forgery,
   FROM_ANOTHER_NAMESPACE,

@@ -4,9 +4,26 @@
  */
 import net from 'node:net';
 import tls from 'node:tls';
+import { createTokenSigner, issueToken } from '@lockstep/embedded-kubernetes/in-memory';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import {
+  CONFIG_MAPS,
+  SECRETS,
+  SERVICE_ACCOUNTS,
+  type TokenRequest,
+} from '@lockstep/kube/objects/core.ts';
+import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import { ROLE_BINDINGS, ROLES } from '@lockstep/kube/objects/rbac.ts';
+import { SUBJECT_ACCESS_REVIEWS } from '@lockstep/kube/objects/subject-access-review.ts';
+import { freePorts } from '@lockstep/kube/runtime/adapters/free-ports.ts';
+import { createStreamConnector } from '@lockstep/kube/runtime/adapters/stream-connector.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import { createCertificateAuthority } from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
+import { staticToken } from '@lockstep/kube/runtime/credentials/credential-source.ts';
+import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { ByteStream } from '@lockstep/kube/runtime/ports/stream.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { WorkerGroup } from '../../src/bench/worker-group.ts';
-import { createTokenSigner, issueToken } from '../../src/cluster/doors/in-memory.ts';
 import type { JobSet } from '../../src/jobset/jobset.ts';
 import {
   ENV_HUB_CA,
@@ -16,23 +33,6 @@ import {
   HUB_PATH,
   HUB_PROTOCOL,
 } from '../../src/jobset/names.ts';
-import type { Stored } from '../../src/kube/meta.ts';
-import {
-  CONFIG_MAPS,
-  SECRETS,
-  SERVICE_ACCOUNTS,
-  type TokenRequest,
-} from '../../src/kube/objects/core.ts';
-import { PODS, type Pod } from '../../src/kube/objects/pod.ts';
-import { ROLE_BINDINGS, ROLES } from '../../src/kube/objects/rbac.ts';
-import { SUBJECT_ACCESS_REVIEWS } from '../../src/kube/objects/subject-access-review.ts';
-import { freePorts } from '../../src/runtime/adapters/free-ports.ts';
-import { createStreamConnector } from '../../src/runtime/adapters/stream-connector.ts';
-import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
-import { createCertificateAuthority } from '../../src/runtime/adapters/tls/certificates.ts';
-import { staticToken } from '../../src/runtime/credentials/credential-source.ts';
-import { sleep } from '../../src/runtime/ports/clock.ts';
-import type { ByteStream } from '../../src/runtime/ports/stream.ts';
 import { AGENT_MODES, KUBERNETES } from '../kubernetes.ts';
 import type { ApiProxy } from './api-proxy.fixture.ts';
 import {

@@ -3,17 +3,18 @@
  * clock. Status is always written first, and crashes, partitions and second leaders only cause
  * delay (`docs/design/hub.md`).
  */
+
+import { EVENTS } from '@lockstep/kube/objects/event.ts';
+import { JOBS } from '@lockstep/kube/objects/job.ts';
+import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
+import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { EPOCH } from '../../src/jobset/names.ts';
 import { overviewRow } from '../../src/jobset/view/overview.ts';
 import { stateWords } from '../../src/jobset/view/shown-state.ts';
-import { EVENTS } from '../../src/kube/objects/event.ts';
-import { JOBS } from '../../src/kube/objects/job.ts';
-import { createInformer } from '../../src/runtime/informer/create-informer.ts';
-import type { Informer } from '../../src/runtime/informer/informer.ts';
-import { SeededRandom } from '../../src/runtime/memory/seeded-random.ts';
-import { SILENT } from '../../src/runtime/ports/logger.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import {
   HubNetwork,

@@ -1,6 +1,6 @@
 /** A client whose process can die at any of its writes. */
-import type { KubeObject, Stored } from '../../src/kube/meta.ts';
-import type { Resource } from '../../src/kube/resource.ts';
+import type { KubeObject, Stored } from '@lockstep/kube/meta.ts';
+import type { Resource } from '@lockstep/kube/resource.ts';
 import type {
   CallOptions,
   Client,
@@ -9,8 +9,8 @@ import type {
   PatchBody,
   WatchOptions,
   WriteOptions,
-} from '../../src/runtime/client/client.ts';
-import { TransportError } from '../../src/runtime/ports/transport.ts';
+} from '@lockstep/kube/runtime/client/client.ts';
+import { TransportError } from '@lockstep/kube/runtime/ports/transport.ts';
 
 /** A write of the client: `update jobsets/status`, `create jobs`, ... */
 export interface SeenWrite {

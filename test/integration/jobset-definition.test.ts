@@ -3,6 +3,9 @@
  * example, and refuses invalid objects. Exact answers are compared in `test/conformance`.
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import type { PersistentVolumeClaim } from '@lockstep/kube/objects/core.ts';
+import type { CustomResourceDefinition } from '@lockstep/kube/objects/custom-resource-definition.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import {
@@ -16,9 +19,6 @@ import {
   MAX_FAILURE_POLICY_RULES,
   MAX_REPLICATED_JOBS,
 } from '../../src/jobset/schema/schema-rules.ts';
-import type { PersistentVolumeClaim } from '../../src/kube/objects/core.ts';
-import type { CustomResourceDefinition } from '../../src/kube/objects/custom-resource-definition.ts';
-import type { Client } from '../../src/runtime/client/client.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { type ApiUnderTest, installJobSets, startApi } from './api-server.fixture.ts';
 

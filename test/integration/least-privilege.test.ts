@@ -3,6 +3,33 @@
  * run through everything that they do with these rights alone, and each right has to be used.
  * Rights that the operator only holds in order to grant them are used by agents.
  */
+
+import {
+  MUTATING_WEBHOOK_CONFIGURATIONS,
+  VALIDATING_WEBHOOK_CONFIGURATIONS,
+} from '@lockstep/kube/objects/admission-webhooks.ts';
+import {
+  CONFIG_MAPS,
+  NAMESPACES,
+  SECRETS,
+  SERVICE_ACCOUNTS,
+  SERVICES,
+} from '@lockstep/kube/objects/core.ts';
+import { EVENTS } from '@lockstep/kube/objects/event.ts';
+import { JOBS } from '@lockstep/kube/objects/job.ts';
+import { LEASES } from '@lockstep/kube/objects/lease.ts';
+import { PODS } from '@lockstep/kube/objects/pod.ts';
+import { ROLE_BINDINGS, ROLES } from '@lockstep/kube/objects/rbac.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { createEventRecorder } from '@lockstep/kube/runtime/controller/event-recorder.ts';
+import { startLeaderElection } from '@lockstep/kube/runtime/controller/leader-election.ts';
+import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
+import { MemoryClient } from '@lockstep/kube/runtime/memory/memory-client.ts';
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import { createMetrics } from '@lockstep/kube/runtime/metrics.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
+import { failure } from '@lockstep/kube/status.ts';
+import { alreadyExists, badRequest } from '@lockstep/kube/status-errors.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { manifest } from '../../src/deploy/manifest.ts';
 import {
@@ -16,24 +43,6 @@ import { DEFAULT_FEATURE_GATES } from '../../src/jobset/feature-gates.ts';
 import { agentRules } from '../../src/jobset/injection/agent-rights.ts';
 import { JOBSETS, type JobSetSpec } from '../../src/jobset/jobset.ts';
 import { HUB_AUTHORITIES_NAME, LOST_NODE_DEADLINE, RESTART_MODE } from '../../src/jobset/names.ts';
-import {
-  MUTATING_WEBHOOK_CONFIGURATIONS,
-  VALIDATING_WEBHOOK_CONFIGURATIONS,
-} from '../../src/kube/objects/admission-webhooks.ts';
-import {
-  CONFIG_MAPS,
-  NAMESPACES,
-  SECRETS,
-  SERVICE_ACCOUNTS,
-  SERVICES,
-} from '../../src/kube/objects/core.ts';
-import { EVENTS } from '../../src/kube/objects/event.ts';
-import { JOBS } from '../../src/kube/objects/job.ts';
-import { LEASES } from '../../src/kube/objects/lease.ts';
-import { PODS } from '../../src/kube/objects/pod.ts';
-import { ROLE_BINDINGS, ROLES } from '../../src/kube/objects/rbac.ts';
-import { failure } from '../../src/kube/status.ts';
-import { alreadyExists, badRequest } from '../../src/kube/status-errors.ts';
 import {
   CONFIGURATION_NAME,
   HUB_SECRET_NAME,
@@ -52,14 +61,6 @@ import { createNodeFeatures } from '../../src/operator/tracking/node-features.ts
 import { jobSetQuestions, jobSetValidator } from '../../src/operator/webhooks/jobset-webhooks.ts';
 import { podMutator } from '../../src/operator/webhooks/pod-webhooks.ts';
 import { startWebhooks } from '../../src/operator/webhooks/webhooks.ts';
-import type { Client } from '../../src/runtime/client/client.ts';
-import { createEventRecorder } from '../../src/runtime/controller/event-recorder.ts';
-import { startLeaderElection } from '../../src/runtime/controller/leader-election.ts';
-import { createInformer } from '../../src/runtime/informer/create-informer.ts';
-import { MemoryClient } from '../../src/runtime/memory/memory-client.ts';
-import { SeededRandom } from '../../src/runtime/memory/seeded-random.ts';
-import { createMetrics } from '../../src/runtime/metrics.ts';
-import { SILENT } from '../../src/runtime/ports/logger.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { PlacementCluster, RACK } from '../fixtures/placement-cluster.ts';
 import { Restriction, requestsOf } from './restricted-client.fixture.ts';

@@ -1,9 +1,10 @@
 /** JobSets of one namespace that would take the operator's memory. */
+
+import { NAMESPACES } from '@lockstep/kube/objects/core.ts';
+import { EVENTS } from '@lockstep/kube/objects/event.ts';
+import { JOBS } from '@lockstep/kube/objects/job.ts';
 import { afterEach, expect, test } from 'vitest';
 import { JOBSETS, type JobSetSpec } from '../../src/jobset/jobset.ts';
-import { NAMESPACES } from '../../src/kube/objects/core.ts';
-import { EVENTS } from '../../src/kube/objects/event.ts';
-import { JOBS } from '../../src/kube/objects/job.ts';
 import { HOSTILE_NAMESPACE } from './hostile-tenant.fixture.ts';
 import { CALM_MS, SUPERVISOR, THREE_WORKERS, WORKERS } from './three-workers.fixture.ts';
 import {

@@ -4,12 +4,13 @@
  * delete them, and nothing would follow. With a deadline they are deleted, and the deadline starts
  * with the taint.
  */
+
+import { NODES, UNREACHABLE_TAINT } from '@lockstep/kube/objects/node.ts';
+import { PODS } from '@lockstep/kube/objects/pod.ts';
+import { isReason } from '@lockstep/kube/status.ts';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { JobSetSpec } from '../../src/jobset/jobset.ts';
 import { LOST_NODE_DEADLINE } from '../../src/jobset/names.ts';
-import { NODES, UNREACHABLE_TAINT } from '../../src/kube/objects/node.ts';
-import { PODS } from '../../src/kube/objects/pod.ts';
-import { isReason } from '../../src/kube/status.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { TrainingGroup } from './training-group.fixture.ts';
 

@@ -3,14 +3,15 @@
  * Services stay, counts go on, and if both may act they do not fight
  * (docs/migrating-from-upstream.md).
  */
+
+import type { Condition, Stored } from '@lockstep/kube/meta.ts';
+import { SERVICES } from '@lockstep/kube/objects/core.ts';
+import { JOBS, type Job } from '@lockstep/kube/objects/job.ts';
+import { isReason } from '@lockstep/kube/status.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JobSetSpec } from '../../src/jobset/jobset.ts';
 import { MANAGED_BY_JOBSET, MANAGED_BY_LOCKSTEP, RESTART_ATTEMPT } from '../../src/jobset/names.ts';
 import { FOR_TOOLS } from '../../src/jobset/status/conditions.ts';
-import type { Condition, Stored } from '../../src/kube/meta.ts';
-import { SERVICES } from '../../src/kube/objects/core.ts';
-import { JOBS, type Job } from '../../src/kube/objects/job.ts';
-import { isReason } from '../../src/kube/status.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { TrainingGroup } from './training-group.fixture.ts';
 import { UpstreamsJobs } from './upstream-jobs.fixture.ts';

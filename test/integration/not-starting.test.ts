@@ -2,13 +2,14 @@
  * Why members of a group do not start, as a condition says it: within 10 s, for one read of a Pod in
  * 10 s, and without any in a restart.
  */
+
+import type { Condition } from '@lockstep/kube/meta.ts';
+import { NODES } from '@lockstep/kube/objects/node.ts';
+import { PODS } from '@lockstep/kube/objects/pod.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { forbidden } from '@lockstep/kube/status-errors.ts';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { JobSetSpec } from '../../src/jobset/jobset.ts';
-import type { Condition } from '../../src/kube/meta.ts';
-import { NODES } from '../../src/kube/objects/node.ts';
-import { PODS } from '../../src/kube/objects/pod.ts';
-import { forbidden } from '../../src/kube/status-errors.ts';
-import type { Client } from '../../src/runtime/client/client.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { refusal } from './api-proxy.fixture.ts';
 import { SUPERVISOR, THREE_WORKERS, WORKERS } from './three-workers.fixture.ts';

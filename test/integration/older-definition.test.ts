@@ -2,13 +2,14 @@
  * An operator whose definition of JobSets is older than itself: what it cannot keep stays off, and
  * works once the definition is applied.
  */
+
+import type { Condition } from '@lockstep/kube/meta.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
+import { forbidden } from '@lockstep/kube/status-errors.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
-import type { Condition } from '../../src/kube/meta.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/objects/custom-resource-definition.ts';
-import { forbidden } from '../../src/kube/status-errors.ts';
-import type { Client } from '../../src/runtime/client/client.ts';
-import { MemoryLogger } from '../../src/runtime/memory/memory-logger.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { definitionWithout } from '../fixtures/older-definition.ts';
 import { TrainingGroup } from './training-group.fixture.ts';

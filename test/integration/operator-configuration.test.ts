@@ -9,16 +9,16 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { LEASES } from '../../src/kube/objects/lease.ts';
-import { freePorts } from '../../src/runtime/adapters/free-ports.ts';
-import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
-import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
+import { LEASES } from '@lockstep/kube/objects/lease.ts';
+import { freePorts } from '@lockstep/kube/runtime/adapters/free-ports.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import {
   createCertificateAuthority,
   issueCertificate,
-} from '../../src/runtime/adapters/tls/certificates.ts';
-import { sleep } from '../../src/runtime/ports/clock.ts';
+} from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
+import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ApiUnderTest, installJobSets, startApi } from './api-server.fixture.ts';
 
 const LOOPBACK = '127.0.0.1';

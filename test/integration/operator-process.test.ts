@@ -1,21 +1,21 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { JOBSETS } from '../../src/jobset/jobset.ts';
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   VALIDATING_WEBHOOK_CONFIGURATIONS,
-} from '../../src/kube/objects/admission-webhooks.ts';
-import { LEASES } from '../../src/kube/objects/lease.ts';
+} from '@lockstep/kube/objects/admission-webhooks.ts';
+import { LEASES } from '@lockstep/kube/objects/lease.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { JOBSETS } from '../../src/jobset/jobset.ts';
 import {
   MUTATING_CONFIGURATION_NAME,
   VALIDATING_CONFIGURATION_NAME,
 } from '../../src/operator/webhooks/webhook-configurations.ts';
-import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
-import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
-import type { Client } from '../../src/runtime/client/client.ts';
-import { waitFor } from '../../src/runtime/informer/wait-for.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { type ApiUnderTest, startApi } from './api-server.fixture.ts';
 

@@ -1,7 +1,7 @@
+import { PODS, type PodStatus } from '@lockstep/kube/objects/pod.ts';
+import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
+import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { PODS, type PodStatus } from '../../src/kube/objects/pod.ts';
-import { MemoryLogger } from '../../src/runtime/memory/memory-logger.ts';
-import { sleep } from '../../src/runtime/ports/clock.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { HUGE, jobSetOfJobs, storeOversized } from './oversized-jobset.fixture.ts';
 import {

@@ -2,9 +2,10 @@
  * Groups that restart in place together with the other policies, with the real operator, agents and
  * Job controller over the API server in memory.
  */
+
+import { JOBS } from '@lockstep/kube/objects/job.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { JobSetSpec } from '../../src/jobset/jobset.ts';
-import { JOBS } from '../../src/kube/objects/job.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { CALM_MS, SUPERVISOR, startedGroup } from './three-workers.fixture.ts';
 import { supervised, TrainingGroup } from './training-group.fixture.ts';

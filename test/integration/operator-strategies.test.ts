@@ -1,7 +1,7 @@
+import { SERVICES } from '@lockstep/kube/objects/core.ts';
+import type { JobSpec } from '@lockstep/kube/objects/job.ts';
+import { JOBS } from '@lockstep/kube/objects/job.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { SERVICES } from '../../src/kube/objects/core.ts';
-import type { JobSpec } from '../../src/kube/objects/job.ts';
-import { JOBS } from '../../src/kube/objects/job.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { CALM_MS, SUPERVISOR, startedGroup } from './three-workers.fixture.ts';
 import type { TrainingGroup } from './training-group.fixture.ts';

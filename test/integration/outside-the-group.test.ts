@@ -1,7 +1,8 @@
 /** Groups that a user takes out of the restart in place, and Pods that lose their group. */
+
+import { JOBS } from '@lockstep/kube/objects/job.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DISABLE_IN_PLACE_RESTART } from '../../src/jobset/names.ts';
-import { JOBS } from '../../src/kube/objects/job.ts';
 import {
   CALM_MS,
   SUPERVISOR,

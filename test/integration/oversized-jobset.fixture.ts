@@ -1,16 +1,17 @@
 /** JobSets that are too large, as older definitions allowed them. */
-import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
-import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
-import { JOBSET_SCHEMA } from '../../src/jobset/schema/schema.ts';
-import type { Stored } from '../../src/kube/meta.ts';
+
+import type { Stored } from '@lockstep/kube/meta.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
   type CustomResourceDefinition,
-} from '../../src/kube/objects/custom-resource-definition.ts';
-import { groupResourceOf } from '../../src/kube/resource.ts';
-import type { JsonSchema } from '../../src/kube/schema/json-schema.ts';
-import { isReason } from '../../src/kube/status.ts';
-import type { Client } from '../../src/runtime/client/client.ts';
+} from '@lockstep/kube/objects/custom-resource-definition.ts';
+import { groupResourceOf } from '@lockstep/kube/resource.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import type { JsonSchema } from '@lockstep/kube/schema/json-schema.ts';
+import { isReason } from '@lockstep/kube/status.ts';
+import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
+import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
+import { JOBSET_SCHEMA } from '../../src/jobset/schema/schema.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 
 /** Enough to exhaust the memory of a process that makes them all at once. */

@@ -4,17 +4,17 @@
  */
 
 import { setTimeout } from 'node:timers/promises';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { JOBS } from '@lockstep/kube/objects/job.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { sha1 } from '@lockstep/kube/runtime/adapters/sha1.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
-import type { Stored } from '../../src/kube/meta.ts';
-import { JOBS } from '../../src/kube/objects/job.ts';
 import { type Operator, startOperator } from '../../src/operator/operator.ts';
-import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
-import { sha1 } from '../../src/runtime/adapters/sha1.ts';
-import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
-import type { Client } from '../../src/runtime/client/client.ts';
-import { waitFor } from '../../src/runtime/informer/wait-for.ts';
-import { SILENT } from '../../src/runtime/ports/logger.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { unlessGone } from '../fixtures/workloads.ts';
 import { type ApiUnderTest, installJobSets, startApi } from './api-server.fixture.ts';

@@ -2,11 +2,12 @@
  * A controller that has nothing to do with JobSets, on the embedded Kubernetes in memory. This is all
  * that a test of another project needs: the door `in-memory`, and a client's types.
  */
+
+import { MemoryCluster } from '@lockstep/embedded-kubernetes/in-memory';
+import { CONFIG_MAPS } from '@lockstep/kube/objects/core.ts';
+import { JOBS } from '@lockstep/kube/objects/job.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { MemoryCluster } from '../../src/cluster/doors/in-memory.ts';
-import { CONFIG_MAPS } from '../../src/kube/objects/core.ts';
-import { JOBS } from '../../src/kube/objects/job.ts';
-import type { Client } from '../../src/runtime/client/client.ts';
 
 /** Writes a ConfigMap for each Job that is complete. */
 async function noteCompleteJobs(client: Client, signal: AbortSignal): Promise<void> {

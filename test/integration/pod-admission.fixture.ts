@@ -1,14 +1,14 @@
 /** The webhooks of Pods before the Job controller of a cluster in memory. */
-import type { MemoryCluster } from '../../src/cluster/doors/in-memory.ts';
-import type { AdmissionRequest } from '../../src/kube/objects/admission-webhooks.ts';
-import { PODS, type Pod } from '../../src/kube/objects/pod.ts';
-import { failure } from '../../src/kube/status.ts';
+import type { MemoryCluster } from '@lockstep/embedded-kubernetes/in-memory';
+import type { AdmissionRequest } from '@lockstep/kube/objects/admission-webhooks.ts';
+import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { HttpResponse } from '@lockstep/kube/runtime/ports/transport.ts';
+import { failure } from '@lockstep/kube/status.ts';
 import { startPodLookups } from '../../src/operator/pod-placement/pod-lookups.ts';
 import { startCaches } from '../../src/operator/tracking/caches.ts';
 import { nodeAvoider, podMutator, podValidator } from '../../src/operator/webhooks/pod-webhooks.ts';
-import { SeededRandom } from '../../src/runtime/memory/seeded-random.ts';
-import { SILENT } from '../../src/runtime/ports/logger.ts';
-import type { HttpResponse } from '../../src/runtime/ports/transport.ts';
 
 /** A process that answers webhooks, beside the leader of the operator. */
 export class PodAdmission {

@@ -1,11 +1,11 @@
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { PERSISTENT_VOLUME_CLAIMS } from '@lockstep/kube/objects/core.ts';
+import { JOBS, type Job } from '@lockstep/kube/objects/job.ts';
+import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
+import { failure } from '@lockstep/kube/status.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { JOBSETS, type JobSetSpec } from '../../src/jobset/jobset.ts';
 import type { JobSetStatus } from '../../src/jobset/jobset-status.ts';
-import type { Stored } from '../../src/kube/meta.ts';
-import { PERSISTENT_VOLUME_CLAIMS } from '../../src/kube/objects/core.ts';
-import { JOBS, type Job } from '../../src/kube/objects/job.ts';
-import { failure } from '../../src/kube/status.ts';
-import { MemoryLogger } from '../../src/runtime/memory/memory-logger.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import type { InterruptedClient } from './interrupted-client.fixture.ts';
 import { TrainingGroup } from './training-group.fixture.ts';

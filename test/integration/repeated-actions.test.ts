@@ -1,14 +1,15 @@
 /** A plan is carried out again if it is not known how far it came: that must change nothing. */
+
+import { MemoryCluster } from '@lockstep/embedded-kubernetes/in-memory';
+import type { KubeObject, Stored } from '@lockstep/kube/meta.ts';
+import { PERSISTENT_VOLUME_CLAIMS, SERVICES } from '@lockstep/kube/objects/core.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
+import { JOBS } from '@lockstep/kube/objects/job.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { MemoryCluster } from '../../src/cluster/doors/in-memory.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { JOB_INDEX } from '../../src/jobset/names.ts';
 import type { Action } from '../../src/jobset/plan/decision.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
-import type { KubeObject, Stored } from '../../src/kube/meta.ts';
-import { PERSISTENT_VOLUME_CLAIMS, SERVICES } from '../../src/kube/objects/core.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/objects/custom-resource-definition.ts';
-import { JOBS } from '../../src/kube/objects/job.ts';
 import { carryOut } from '../../src/operator/reconciling/carry-out.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 

@@ -3,18 +3,19 @@
  * translated into what its validation accepts; rules that cannot be expressed there are refused
  * beforehand.
  */
-import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { terminateErrors, withoutTerminate } from '../../src/jobset/injection/terminate-rules.ts';
-import { translateRestartRules } from '../../src/jobset/restart-rules/restart-rules.ts';
-import { JOBS } from '../../src/kube/objects/job.ts';
+
+import { JOBS } from '@lockstep/kube/objects/job.ts';
 import type {
   Container,
   ContainerRestartRule,
   PodTemplateSpec,
-} from '../../src/kube/objects/pod.ts';
-import { apiVersionOf } from '../../src/kube/resource.ts';
-import { ApiStatusError } from '../../src/kube/status.ts';
+} from '@lockstep/kube/objects/pod.ts';
+import { apiVersionOf } from '@lockstep/kube/resource.ts';
+import { ApiStatusError } from '@lockstep/kube/status.ts';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { terminateErrors, withoutTerminate } from '../../src/jobset/injection/terminate-rules.ts';
+import { translateRestartRules } from '../../src/jobset/restart-rules/restart-rules.ts';
 import { EXCEPTIONS, KUBERNETES } from '../kubernetes.ts';
 import { type ApiUnderTest, startApi } from './api-server.fixture.ts';
 

@@ -1,9 +1,9 @@
 /** A client with the rights of some RBAC rules and no others. */
-import { NAMESPACES } from '../../src/kube/objects/core.ts';
-import type { PolicyRule } from '../../src/kube/objects/rbac.ts';
-import { groupResourceOf, type Resource } from '../../src/kube/resource.ts';
-import { forbidden } from '../../src/kube/status-errors.ts';
-import type { Client } from '../../src/runtime/client/client.ts';
+import { NAMESPACES } from '@lockstep/kube/objects/core.ts';
+import type { PolicyRule } from '@lockstep/kube/objects/rbac.ts';
+import { groupResourceOf, type Resource } from '@lockstep/kube/resource.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { forbidden } from '@lockstep/kube/status-errors.ts';
 
 /** Rules, and where they hold: everywhere, or in one namespace. */
 export interface Granted {

@@ -3,16 +3,17 @@
  * resources of every container, still fit with an agent in them, according to a real API server.
  * The embedded one does not check security.
  */
+
+import type { KubeObject } from '@lockstep/kube/meta.ts';
+import { NAMESPACES } from '@lockstep/kube/objects/core.ts';
+import { PODS, type PodTemplateSpec, type SecurityContext } from '@lockstep/kube/objects/pod.ts';
+import { type Resource, resource } from '@lockstep/kube/resource.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AgentOptions, injectAgent } from '../../src/jobset/injection/agent-injection.ts';
 import { translateRestartRules } from '../../src/jobset/restart-rules/restart-rules.ts';
-import type { KubeObject } from '../../src/kube/meta.ts';
-import { NAMESPACES } from '../../src/kube/objects/core.ts';
-import { PODS, type PodTemplateSpec, type SecurityContext } from '../../src/kube/objects/pod.ts';
-import { type Resource, resource } from '../../src/kube/resource.ts';
-import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
-import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
-import { waitFor } from '../../src/runtime/informer/wait-for.ts';
 import { AGENT_MODES, EXCEPTIONS, KUBERNETES } from '../kubernetes.ts';
 import { type ApiUnderTest, startApi } from './api-server.fixture.ts';
 

@@ -1,9 +1,10 @@
 /** Clients with upstream's types that write a whole status: what they drop comes back. */
+
+import { TransportError } from '@lockstep/kube/runtime/ports/transport.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { JOBSETS, type JobSetSpec } from '../../src/jobset/jobset.ts';
 import type { JobSetStatus } from '../../src/jobset/jobset-status.ts';
 import { STATUS_RESTORES_PER_HOUR } from '../../src/jobset/status/stripped-status.ts';
-import { TransportError } from '../../src/runtime/ports/transport.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { TrainingGroup } from './training-group.fixture.ts';
 

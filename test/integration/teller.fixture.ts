@@ -2,12 +2,13 @@
  * An agent that follows the protocol and tells of its worker's end what a test says, with no worker
  * behind it.
  */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Pod } from '@lockstep/kube/objects/pod.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { Channel } from '../../src/agent/channel.ts';
 import type { Exit } from '../../src/jobset/worker-end/worker-end.ts';
 import type { WorkerEvidence } from '../../src/jobset/worker-end/worker-evidence.ts';
-import type { Stored } from '../../src/kube/meta.ts';
-import type { Pod } from '../../src/kube/objects/pod.ts';
-import type { Clock } from '../../src/runtime/ports/clock.ts';
 import type { Member } from './training-group.fixture.ts';
 
 export type Evidence = WorkerEvidence;

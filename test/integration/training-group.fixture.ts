@@ -1,5 +1,25 @@
 /** A JobSet on the embedded cluster in memory, with real agents, for tests of restarts. */
 
+import { MemoryCluster } from '@lockstep/embedded-kubernetes/in-memory';
+import type { Stored, StringMap } from '@lockstep/kube/meta.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
+import { EVENTS, type Event } from '@lockstep/kube/objects/event.ts';
+import { COMPLETION_INDEX } from '@lockstep/kube/objects/job.ts';
+import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import { sha1 } from '@lockstep/kube/runtime/adapters/sha1.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
+import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
+import { MemoryStreams } from '@lockstep/kube/runtime/memory/memory-streams.ts';
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import { createMetrics } from '@lockstep/kube/runtime/metrics.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import { type Logger, SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
+import type {
+  StreamAcceptor,
+  StreamAnswer,
+  StreamRequest,
+} from '@lockstep/kube/runtime/ports/stream.ts';
 import { type Agent, type Body, startAgent } from '../../src/agent/agent.ts';
 import { createApiChannel } from '../../src/agent/api-channel.ts';
 import type { Channel } from '../../src/agent/channel.ts';
@@ -10,7 +30,6 @@ import { type Marker, type MarkerStore, NO_MARKER } from '../../src/agent/marker
 import type { Dialect } from '../../src/agent/pod-annotations.ts';
 import { ProgressWatch } from '../../src/agent/progress/progress-watch.ts';
 import { type WorkerExit, workerExit } from '../../src/agent/worker-exit.ts';
-import { MemoryCluster } from '../../src/cluster/doors/in-memory.ts';
 import { type MemberReport, parseMemberReports } from '../../src/jobset/hub/member-report.ts';
 import type { AgentChannel } from '../../src/jobset/injection/agent-hub.ts';
 import { JOBSETS, type JobSet, type JobSetSpec } from '../../src/jobset/jobset.ts';
@@ -18,28 +37,9 @@ import { EPOCH, REPLICATED_JOB_NAME } from '../../src/jobset/names.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
 import { type HeardGroup, parseGroupReports } from '../../src/jobset/view/group-report.ts';
 import type { EndedWorker } from '../../src/jobset/worker-end/worker-evidence.ts';
-import type { Stored, StringMap } from '../../src/kube/meta.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/objects/custom-resource-definition.ts';
-import { EVENTS, type Event } from '../../src/kube/objects/event.ts';
-import { COMPLETION_INDEX } from '../../src/kube/objects/job.ts';
-import { PODS, type Pod } from '../../src/kube/objects/pod.ts';
 import type { HubSettings } from '../../src/operator/hub/hub-connection.ts';
 import { actOn, type Operator, startOperator } from '../../src/operator/operator.ts';
 import { type OperatorCaches, startCaches } from '../../src/operator/tracking/caches.ts';
-import { sha1 } from '../../src/runtime/adapters/sha1.ts';
-import type { Client } from '../../src/runtime/client/client.ts';
-import { createInformer } from '../../src/runtime/informer/create-informer.ts';
-import type { Informer } from '../../src/runtime/informer/informer.ts';
-import { MemoryStreams } from '../../src/runtime/memory/memory-streams.ts';
-import { SeededRandom } from '../../src/runtime/memory/seeded-random.ts';
-import { createMetrics } from '../../src/runtime/metrics.ts';
-import type { Clock } from '../../src/runtime/ports/clock.ts';
-import { type Logger, SILENT } from '../../src/runtime/ports/logger.ts';
-import type {
-  StreamAcceptor,
-  StreamAnswer,
-  StreamRequest,
-} from '../../src/runtime/ports/stream.ts';
 import { InterruptedClient } from './interrupted-client.fixture.ts';
 
 /** One start of a worker, as its Pod saw it. */

@@ -3,13 +3,14 @@
  * epochs and charges come from attempts, what cannot be kept is off and named, and nothing loops
  * (docs/migrating-from-upstream.md).
  */
+
+import type { Condition } from '@lockstep/kube/meta.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
+import { JOBS } from '@lockstep/kube/objects/job.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { JobSetSpec } from '../../src/jobset/jobset.ts';
 import { MANAGED_BY_LOCKSTEP } from '../../src/jobset/names.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
-import type { Condition } from '../../src/kube/meta.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/objects/custom-resource-definition.ts';
-import { JOBS } from '../../src/kube/objects/job.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { definitionWithout } from '../fixtures/older-definition.ts';
 import { upstreamDefinition } from '../fixtures/upstream-definition.ts';

@@ -3,6 +3,11 @@
  * `default` without rules, orders and claims. It acts when it is told to, one pass at a time.
  */
 import { createHash } from 'node:crypto';
+import { controllerOf, type OwnerReference, type Stored } from '@lockstep/kube/meta.ts';
+import { SERVICES } from '@lockstep/kube/objects/core.ts';
+import { JOBS, type Job } from '@lockstep/kube/objects/job.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { type Clock, timestamp } from '@lockstep/kube/runtime/ports/clock.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import type { JobSetStatus, ReplicatedJobStatus } from '../../src/jobset/jobset-status.ts';
 import {
@@ -17,11 +22,6 @@ import {
   REPLICATED_JOB_REPLICAS,
   RESTART_ATTEMPT,
 } from '../../src/jobset/names.ts';
-import { controllerOf, type OwnerReference, type Stored } from '../../src/kube/meta.ts';
-import { SERVICES } from '../../src/kube/objects/core.ts';
-import { JOBS, type Job } from '../../src/kube/objects/job.ts';
-import type { Client } from '../../src/runtime/client/client.ts';
-import { type Clock, timestamp } from '../../src/runtime/ports/clock.ts';
 import { upstreamsView } from './upstream.fixture.ts';
 
 const NAMESPACE = 'default';

@@ -2,6 +2,17 @@
  * Upstream's agent and upstream's controller as far as they take part in the restart of a group
  * (KEP-467). Ours have to get along with everything that they do.
  */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { JOBS } from '@lockstep/kube/objects/job.ts';
+import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
+import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import { isReason } from '@lockstep/kube/status.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import type { JobSetStatus } from '../../src/jobset/jobset-status.ts';
 import {
@@ -12,16 +23,6 @@ import {
   REPLICATED_JOB_NAME,
   RESTART_ATTEMPT,
 } from '../../src/jobset/names.ts';
-import type { Stored } from '../../src/kube/meta.ts';
-import { JOBS } from '../../src/kube/objects/job.ts';
-import { PODS, type Pod } from '../../src/kube/objects/pod.ts';
-import { isReason } from '../../src/kube/status.ts';
-import type { Client } from '../../src/runtime/client/client.ts';
-import { createInformer } from '../../src/runtime/informer/create-informer.ts';
-import type { Informer } from '../../src/runtime/informer/informer.ts';
-import type { Clock } from '../../src/runtime/ports/clock.ts';
-import { SILENT } from '../../src/runtime/ports/logger.ts';
-import type { Random } from '../../src/runtime/ports/random.ts';
 import type { AgentRuntime, Member, StartMember } from './training-group.fixture.ts';
 
 /** From the exit of a container to its next start. */

@@ -1,25 +1,25 @@
 /** The webhooks of several replicas of the operator, with an API server in memory. */
-import { TestServer } from '../../src/cluster/doors/in-memory.ts';
-import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../../src/jobset/feature-gates.ts';
-import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/objects/custom-resource-definition.ts';
-import { type OperatorCaches, startCaches } from '../../src/operator/tracking/caches.ts';
-import { startWebhooks, type Webhooks } from '../../src/operator/webhooks/webhooks.ts';
+import { TestServer } from '@lockstep/embedded-kubernetes/in-memory';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
 import {
   isSignedBy,
   isValidFor,
   type KeyPair,
-} from '../../src/runtime/adapters/tls/certificates.ts';
-import type { Client } from '../../src/runtime/client/client.ts';
-import { createClient } from '../../src/runtime/client/http-client.ts';
-import { handlerTransport } from '../../src/runtime/memory/memory-transport.ts';
-import { SeededRandom } from '../../src/runtime/memory/seeded-random.ts';
-import { SILENT } from '../../src/runtime/ports/logger.ts';
+} from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { createClient } from '@lockstep/kube/runtime/client/http-client.ts';
+import { handlerTransport } from '@lockstep/kube/runtime/memory/memory-transport.ts';
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import {
   type HttpHandler,
   type Transport,
   TransportError,
-} from '../../src/runtime/ports/transport.ts';
+} from '@lockstep/kube/runtime/ports/transport.ts';
+import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../../src/jobset/feature-gates.ts';
+import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
+import { type OperatorCaches, startCaches } from '../../src/operator/tracking/caches.ts';
+import { startWebhooks, type Webhooks } from '../../src/operator/webhooks/webhooks.ts';
 
 const START_LIMIT_MS = 60_000;
 const HOST = 'hooks.lockstep-system.svc';

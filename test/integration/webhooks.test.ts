@@ -1,4 +1,19 @@
 /** The operator's webhooks as an API server meets them. */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
+import {
+  MUTATING_WEBHOOK_CONFIGURATIONS,
+  VALIDATING_WEBHOOK_CONFIGURATIONS,
+  type ValidatingWebhookConfiguration,
+} from '@lockstep/kube/objects/admission-webhooks.ts';
+import { NAMESPACES, PERSISTENT_VOLUME_CLAIMS, SECRETS } from '@lockstep/kube/objects/core.ts';
+import { JOBS, type Job } from '@lockstep/kube/objects/job.ts';
+import { PODS } from '@lockstep/kube/objects/pod.ts';
+import { createCertificateAuthority } from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
+import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { ApiStatusError } from '@lockstep/kube/status.ts';
 import { afterEach, describe, expect, test } from 'vitest';
 import { DEFAULT_FEATURE_GATES } from '../../src/jobset/feature-gates.ts';
 import {
@@ -8,25 +23,11 @@ import {
   type ReplicatedJob,
 } from '../../src/jobset/jobset.ts';
 import { ownerReferenceTo } from '../../src/jobset/membership.ts';
-import type { Stored } from '../../src/kube/meta.ts';
-import {
-  MUTATING_WEBHOOK_CONFIGURATIONS,
-  VALIDATING_WEBHOOK_CONFIGURATIONS,
-  type ValidatingWebhookConfiguration,
-} from '../../src/kube/objects/admission-webhooks.ts';
-import { NAMESPACES, PERSISTENT_VOLUME_CLAIMS, SECRETS } from '../../src/kube/objects/core.ts';
-import { JOBS, type Job } from '../../src/kube/objects/job.ts';
-import { PODS } from '../../src/kube/objects/pod.ts';
-import type { ApiStatusError } from '../../src/kube/status.ts';
 import { certificatesIn, secretOf } from '../../src/operator/certificates/certificate-secret.ts';
 import {
   planCertificates,
   type WebhookCertificates,
 } from '../../src/operator/certificates/certificates.ts';
-import { createCertificateAuthority } from '../../src/runtime/adapters/tls/certificates.ts';
-import { createInformer } from '../../src/runtime/informer/create-informer.ts';
-import { VirtualClock } from '../../src/runtime/memory/virtual-clock.ts';
-import { SILENT } from '../../src/runtime/ports/logger.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { WebhookReplicas } from './webhook-replicas.fixture.ts';
 

@@ -3,6 +3,9 @@
  * versions read them, and scripts read the last. Each text is the whole truth of its row. What is
  * below the tables may change with the types; the texts may not.
  */
+
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
 import { describe, expect, test } from 'vitest';
 import { step } from '../../src/agent/barrier.ts';
 import type { Barrier, BarrierEvent } from '../../src/agent/barrier-state.ts';
@@ -24,8 +27,6 @@ import { NOTICE } from '../../src/jobset/names.ts';
 import { lastCauseOf } from '../../src/jobset/view/last-cause.ts';
 import { formatNotice, parseNotice } from '../../src/jobset/worker-end/notice.ts';
 import { spokenFacts } from '../../src/operator/tracking/spoken-facts.ts';
-import { SeededRandom } from '../../src/runtime/memory/seeded-random.ts';
-import { VirtualClock } from '../../src/runtime/memory/virtual-clock.ts';
 
 interface Ending {
   readonly exitCode?: number;

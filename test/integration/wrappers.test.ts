@@ -3,15 +3,16 @@
  * with the webhooks, which write what counts into the JobSet, and without them, where the controller
  * records it.
  */
+
+import type { Stored, StringMap } from '@lockstep/kube/meta.ts';
+import { NAMESPACES } from '@lockstep/kube/objects/core.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
+import type { ApiStatusError } from '@lockstep/kube/status.ts';
+import { forbidden } from '@lockstep/kube/status-errors.ts';
 import { afterEach, describe, expect, test } from 'vitest';
 import { JOBSETS, type JobSet, type JobSetSpec } from '../../src/jobset/jobset.ts';
-import type { Stored, StringMap } from '../../src/kube/meta.ts';
-import { NAMESPACES } from '../../src/kube/objects/core.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/objects/custom-resource-definition.ts';
-import type { ApiStatusError } from '../../src/kube/status.ts';
-import { forbidden } from '../../src/kube/status-errors.ts';
-import type { Client } from '../../src/runtime/client/client.ts';
-import { MemoryLogger } from '../../src/runtime/memory/memory-logger.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { definitionWithout } from '../fixtures/older-definition.ts';
 import { TrainingGroup } from './training-group.fixture.ts';

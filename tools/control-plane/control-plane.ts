@@ -6,17 +6,17 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeKubeconfig } from '../../src/cli/local-cluster/kubeconfig-file.ts';
-import { ADMINISTRATORS } from '../../src/cluster/doors/embedded-kubernetes.ts';
-import { freePorts } from '../../src/runtime/adapters/free-ports.ts';
-import { connectClient } from '../../src/runtime/adapters/http-client-connection.ts';
-import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
-import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
-import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
+import { ADMINISTRATORS } from '@lockstep/embedded-kubernetes';
+import { freePorts } from '@lockstep/kube/runtime/adapters/free-ports.ts';
+import { connectClient } from '@lockstep/kube/runtime/adapters/http-client-connection.ts';
+import { loadKubeconfig } from '@lockstep/kube/runtime/adapters/kubeconfig-files.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import {
   createCertificateAuthority,
   issueCertificate,
-} from '../../src/runtime/adapters/tls/certificates.ts';
+} from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
+import { writeKubeconfig } from '../../src/cli/local-cluster/kubeconfig-file.ts';
 import type { AlphaApi, Binaries, FeatureGates } from './build.ts';
 
 export interface ControlPlane {

@@ -9,7 +9,7 @@ const MAX_COLUMNS = 120;
 const MAX_CELL_CHARACTERS = 200;
 
 /** Languages of code blocks. `text` is output, and what no program reads. */
-const LANGUAGES = ['sh', 'yaml', 'json', 'http', 'mermaid', 'text', 'python'];
+const LANGUAGES = ['sh', 'ts', 'yaml', 'json', 'http', 'mermaid', 'text', 'python'];
 
 /**
  * Who runs the commands of an `sh` block: a test, one after the other (no mark), or in the background

@@ -2,8 +2,9 @@
  * Objects with template expressions in them. Two forms of an object, with and without a setting,
  * become one tree that holds what they share once and a condition around each difference.
  */
+
+import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
 import { stringify } from 'yaml';
-import { deepEqual } from '../../src/kube/json/deep-equal.ts';
 
 /** Text that is written as it stands, instead of a scalar. */
 export class Expression {

@@ -2,12 +2,13 @@
  * The templates of the chart, from what `manifest()` gives for different settings: marks stand for
  * the texts in which installations differ, and become expressions.
  */
+
+import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
+import type { KubeObject } from '@lockstep/kube/meta.ts';
+import { NAMESPACES } from '@lockstep/kube/objects/core.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
 import { manifest } from '../../src/deploy/manifest.ts';
 import { defaultSettings, type InstallationSettings } from '../../src/deploy/settings.ts';
-import { deepEqual } from '../../src/kube/json/deep-equal.ts';
-import type { KubeObject } from '../../src/kube/meta.ts';
-import { NAMESPACES } from '../../src/kube/objects/core.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/objects/custom-resource-definition.ts';
 import type { GivenSettings } from '../../src/operator/configuration/setting-values.ts';
 import { settingExpression } from './configuration-template.ts';
 import { Expression, either, isPlain, not, Optional, templateText } from './template-tree.ts';

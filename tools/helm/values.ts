@@ -2,12 +2,13 @@
  * The values of the chart: name, default, what is allowed and what it means. From this come
  * `values.yaml`, its schema and the tables of the documentation.
  */
+
+import { object } from '@lockstep/kube/schema/builders.ts';
+import type { JsonSchema } from '@lockstep/kube/schema/json-schema.ts';
 import { stringify } from 'yaml';
 import packageJson from '../../package.json' with { type: 'json' };
 import { OPERATOR_REPLICAS, OPERATOR_RESOURCES } from '../../src/deploy/operator-deployment.ts';
 import { defaultSettings } from '../../src/deploy/settings.ts';
-import { object } from '../../src/kube/schema/builders.ts';
-import type { JsonSchema } from '../../src/kube/schema/json-schema.ts';
 import { sectionsOf } from '../../src/operator/configuration/configuration-schema.ts';
 import { MAX_NAMESPACES } from '../../src/operator/configuration/flag-values.ts';
 import { defaultAgentImage } from '../../src/operator/configuration/object-names.ts';

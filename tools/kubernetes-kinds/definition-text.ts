@@ -1,5 +1,5 @@
 /**
- * Definitions in the notation that `src/kube/schema/definitions.ts` reads. What a document says in a
+ * Definitions in the notation that `packages/kube/src/schema/definitions.ts` reads. What a document says in a
  * way that the notation has no words for is an error, so that nothing is lost unnoticed.
  */
 import { type GoApi, splitTitle } from './go-api.ts';

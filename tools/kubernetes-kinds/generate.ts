@@ -31,24 +31,24 @@ export async function generateKinds(version: string): Promise<ReadonlyMap<string
   const messages = titles.filter((title) => !title.startsWith('io.k8s.apiextensions-apiserver.'));
   const tables: readonly Table[] = [
     {
-      path: 'src/kube/pod-schema/pod-definitions.generated.ts',
+      path: 'packages/kube/src/pod-schema/pod-definitions.generated.ts',
       name: 'POD_DEFINITION_TEXTS',
       contents: 'The schemas of Job and Pod templates, claims and metadata',
-      notation: 'src/kube/schema/definitions.ts',
+      notation: 'packages/kube/src/schema/definitions.ts',
       texts: definitionTexts(podTitles, published, go),
     },
     {
-      path: 'src/api-machinery/kind-schemas/kind-definitions.generated.ts',
+      path: 'packages/embedded-kubernetes/src/api-machinery/kind-schemas/kind-definitions.generated.ts',
       name: 'KIND_DEFINITION_TEXTS',
       contents: 'The schemas of built-in kinds other than those in Job and Pod templates',
-      notation: 'src/kube/schema/definitions.ts',
+      notation: 'packages/kube/src/schema/definitions.ts',
       texts: definitionTexts(otherTitles, published, go),
     },
     {
-      path: 'src/api-machinery/protobuf/messages.generated.ts',
+      path: 'packages/embedded-kubernetes/src/api-machinery/protobuf/messages.generated.ts',
       name: 'MESSAGES',
       contents: 'The fields of all messages by their numbers',
-      notation: 'src/api-machinery/protobuf/message-field.ts',
+      notation: 'packages/embedded-kubernetes/src/api-machinery/protobuf/message-field.ts',
       texts: messageTexts(messages, go),
     },
   ];

@@ -1,4 +1,4 @@
-/** Field numbers of messages in the notation that `src/api-machinery/protobuf/message-field.ts` reads. */
+/** Field numbers of messages in the notation that `packages/embedded-kubernetes/src/api-machinery/protobuf/message-field.ts` reads. */
 import { type GoApi, splitTitle } from './go-api.ts';
 import type { GoField, GoType } from './go-types.ts';
 

@@ -20,6 +20,8 @@ interface LockedPackage {
   /** `sha512-BASE64` */
   readonly integrity?: string;
   readonly dev?: boolean;
+  /** A package of this repository. */
+  readonly link?: boolean;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
@@ -69,7 +71,10 @@ export function billOfMaterials(materials: Materials): BillOfMaterials {
   const { packages } = lockfile;
   const isShipped = (path: string): boolean =>
     packages[path]?.dev !== true || bundled.includes(path);
-  const paths = Object.keys(packages).filter((path) => path !== '' && isShipped(path));
+  // The packages of this repository are parts of ours: npm links them, and they lie outside of `node_modules`.
+  const isOurs = (path: string): boolean =>
+    packages[path]?.link === true || !path.includes('node_modules/');
+  const paths = Object.keys(packages).filter((path) => !isOurs(path) && isShipped(path));
   const root = packages[''] ?? {};
   const node: Component = {
     type: 'platform',

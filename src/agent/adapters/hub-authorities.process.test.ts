@@ -1,10 +1,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { createCertificateAuthority } from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
+import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { createCertificateAuthority } from '../../runtime/adapters/tls/certificates.ts';
-import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
 import { hubAuthorities } from './hub-authorities.ts';
 
 let directory: string;

@@ -5,7 +5,7 @@
  */
 import { X509Certificate } from 'node:crypto';
 import { open } from 'node:fs/promises';
-import type { Logger } from '../../runtime/ports/logger.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 
 /** The file holds at most eight authorities of some 600 bytes each. */
 const MAX_FILE_BYTES = 64 * 1024;

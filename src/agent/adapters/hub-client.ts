@@ -3,6 +3,14 @@
  * moment.
  */
 import { join } from 'node:path';
+import { createHttpTransport } from '@lockstep/kube/runtime/adapters/http-transport.ts';
+import { createStreamConnector } from '@lockstep/kube/runtime/adapters/stream-connector.ts';
+import { tokenFile } from '@lockstep/kube/runtime/adapters/token-file.ts';
+import { wholeBody } from '@lockstep/kube/runtime/client/response-body.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { StreamConnector } from '@lockstep/kube/runtime/ports/stream.ts';
+import type { TlsSessionStore } from '@lockstep/kube/runtime/ports/tls-session.ts';
 import {
   HUB_AUTHORITIES_KEY,
   type HUB_GROUPS_PATH,
@@ -11,14 +19,6 @@ import {
   HUB_PROTOCOL,
   HUB_TOKEN_DIRECTORY,
 } from '../../jobset/names.ts';
-import { createHttpTransport } from '../../runtime/adapters/http-transport.ts';
-import { createStreamConnector } from '../../runtime/adapters/stream-connector.ts';
-import { tokenFile } from '../../runtime/adapters/token-file.ts';
-import { wholeBody } from '../../runtime/client/response-body.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
-import type { StreamConnector } from '../../runtime/ports/stream.ts';
-import type { TlsSessionStore } from '../../runtime/ports/tls-session.ts';
 import type { HubConfiguration } from '../hub-configuration.ts';
 import { hubAuthorities } from './hub-authorities.ts';
 

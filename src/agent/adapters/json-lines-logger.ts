@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import type { LogFields, Logger } from '../../runtime/ports/logger.ts';
+import type { LogFields, Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 
 /**
  * Logs one JSON object per line, as the operator does: `level`, `time`, fields, `msg`. Each line is

@@ -1,8 +1,8 @@
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
 import { createMarkerFile } from './marker-file.ts';
 
 let directory: string;

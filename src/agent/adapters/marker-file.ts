@@ -5,7 +5,7 @@
  */
 import { type FileHandle, open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Logger } from '../../runtime/ports/logger.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import { formatMarker, type MarkerStore, parseMarker } from '../marker.ts';
 
 const MARKER_FILE = 'marker.json';

@@ -1,10 +1,10 @@
 /** Puts a supervisor together from its configuration and from this process. */
 import { join } from 'node:path';
 import { isatty } from 'node:tty';
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { createNodeProcessRunner } from '../../runtime/adapters/node-process-runner.ts';
-import { systemRandom } from '../../runtime/adapters/system-random.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { createNodeProcessRunner } from '@lockstep/kube/runtime/adapters/node-process-runner.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import type { Configuration, WorkerCommand } from '../configuration.ts';
 import { createSupervisor, type Supervisor } from '../supervisor.ts';
 import { type OutputSink, openSink } from './output-sink.ts';

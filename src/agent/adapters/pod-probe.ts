@@ -1,11 +1,12 @@
 /** Looks from inside a Pod whether the hub and the API server can be reached, for a report. */
+
+import { createHttpTransport } from '@lockstep/kube/runtime/adapters/http-transport.ts';
+import { inClusterAccess } from '@lockstep/kube/runtime/adapters/in-cluster.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { timedAnswer } from '@lockstep/kube/runtime/client/server-clock.ts';
+import type { ClientTls } from '@lockstep/kube/runtime/credentials/cluster-access.ts';
+import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
 import { HUB_MEMBERS_PATH } from '../../jobset/names.ts';
-import { createHttpTransport } from '../../runtime/adapters/http-transport.ts';
-import { inClusterAccess } from '../../runtime/adapters/in-cluster.ts';
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { timedAnswer } from '../../runtime/client/server-clock.ts';
-import type { ClientTls } from '../../runtime/credentials/cluster-access.ts';
-import { withDeadline } from '../../runtime/deadline.ts';
 import type { HubConfiguration } from '../hub-configuration.ts';
 import type { ProbeReport, Reached } from '../probe-report.ts';
 import { failedTry } from '../reach/unreached.ts';

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import { afterEach, expect, it } from 'vitest';
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
 import { createProcLooks, ownCgroup, threadIds } from './proc-looks.ts';
 
 const looks = createProcLooks({ clock: nodeClock, cgroup: undefined });

@@ -3,7 +3,7 @@
  * machine. Reads of these files do not wait for the process, so they may be synchronous.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { ProcessLook, ProcessLooks, ThreadLook } from '../worker/process-looks.ts';
 
 /** Processes of a worker that are looked at. */

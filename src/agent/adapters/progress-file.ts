@@ -2,7 +2,7 @@
  * Reads a worker's progress file. The worker appends to it or replaces it, as it likes, so any
  * change of the file makes its newest complete line a new report.
  */
-import type { Logger } from '../../runtime/ports/logger.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import type { LineListener, ProgressFile } from '../progress/progress-files.ts';
 import {
   emptyFile,

@@ -1,8 +1,8 @@
 import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
 import { createSessionFile } from './session-file.ts';
 
 const PEER = { url: 'https://hub:9445', authorities: 'PEM' };

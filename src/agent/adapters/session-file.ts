@@ -6,8 +6,8 @@
 import { createHash } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Logger } from '../../runtime/ports/logger.ts';
-import type { TlsSessionStore } from '../../runtime/ports/tls-session.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { TlsSessionStore } from '@lockstep/kube/runtime/ports/tls-session.ts';
 
 const SESSION_FILE = 'hub-session.json';
 

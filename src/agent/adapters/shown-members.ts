@@ -1,8 +1,9 @@
 /** Serves the page of the group's members on loopback of the agent's Pod. */
+
+import { startHttpServer } from '@lockstep/kube/runtime/adapters/http-server.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { HttpHandler } from '@lockstep/kube/runtime/ports/transport.ts';
 import { MEMBER_PAGE_PORT } from '../../jobset/names.ts';
-import { startHttpServer } from '../../runtime/adapters/http-server.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
-import type { HttpHandler } from '../../runtime/ports/transport.ts';
 
 /** How many readers may be connected at a time. */
 const MAX_MEMBER_PAGE_CONNECTIONS = 8;

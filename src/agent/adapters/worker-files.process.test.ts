@@ -9,8 +9,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
 import type { FilesOfStart, WorkerFiles } from '../progress/progress-files.ts';
 import { createWorkerFiles } from './worker-files.ts';
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Logger } from '../../runtime/ports/logger.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import type { WorkerFiles } from '../progress/progress-files.ts';
 import type { WorkerMessages } from '../worker/worker-messages.ts';
 import { fileState, readEnd } from './guarded-file.ts';

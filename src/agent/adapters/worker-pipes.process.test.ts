@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createNodeProcessRunner } from '@lockstep/kube/runtime/adapters/node-process-runner.ts';
+import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createNodeProcessRunner } from '../../runtime/adapters/node-process-runner.ts';
-import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
 import type { OutputSink } from './output-sink.ts';
 import { createWorkerPipes } from './worker-pipes.ts';
 

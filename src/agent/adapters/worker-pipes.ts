@@ -10,7 +10,7 @@ import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Logger } from '../../runtime/ports/logger.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import type { OutputStream, WorkerOutput } from '../worker/worker-output.ts';
 import type { OutputSink } from './output-sink.ts';
 import { programOnPath } from './worker-shell.ts';

@@ -5,8 +5,9 @@
  * (`docs/design/member-hazards.md#a-worker-hangs-while-nothing-answers`). Holds no timer and no
  * clock.
  */
+
+import { defined } from '@lockstep/kube/json/defined.ts';
 import type { ProgressTimeouts } from '../../jobset/progress/progress-timeouts.ts';
-import { defined } from '../../kube/json/defined.ts';
 import type { Learnt } from '../marker.ts';
 import type { ProgressWatch } from './progress-watch.ts';
 

@@ -1,6 +1,6 @@
+import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
 import { expect, test } from 'vitest';
-import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import { ProgressFeed } from './progress-feed.ts';
 import type { ProgressFile } from './progress-files.ts';
 import { ProgressWatch } from './progress-watch.ts';

@@ -1,6 +1,6 @@
 /** Looks four times a second, while a worker runs, for what it reports. */
-import type { Clock, Timer } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
+import type { Clock, Timer } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import type { LineListener, ProgressFile } from './progress-files.ts';
 import type { ProgressWatch } from './progress-watch.ts';
 

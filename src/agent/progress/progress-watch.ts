@@ -3,6 +3,8 @@
  * by looks, several a second: a pause of the machine, or of the container, counts as one of them,
  * so it never looks like a hang. Holds no timer and no clock.
  */
+
+import { defined } from '@lockstep/kube/json/defined.ts';
 import {
   type Progress,
   type ProgressLine,
@@ -11,7 +13,6 @@ import {
   type StandbyState,
   saysStandby,
 } from '../../jobset/progress/progress.ts';
-import { defined } from '../../kube/json/defined.ts';
 
 /** The most that one look adds to the silence. */
 export const MAX_LOOK_MS = 1000;

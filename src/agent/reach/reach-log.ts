@@ -1,6 +1,6 @@
 /** Tells in the agent's log that the hub cannot be reached, and why: once, not at each try. */
-import type { Clock } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import { type FailedTry, unreached } from './unreached.ts';
 
 /** A sight that comes and goes, as of replicas that take turns, is told no more often than this. */

@@ -1,14 +1,14 @@
 /** The codes that Node really gives. */
 import https from 'node:https';
 import net, { type AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { createStreamConnector } from '../../runtime/adapters/stream-connector.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { createStreamConnector } from '@lockstep/kube/runtime/adapters/stream-connector.ts';
 import {
   createCertificateAuthority,
   issueCertificate,
-} from '../../runtime/adapters/tls/certificates.ts';
-import { staticToken } from '../../runtime/credentials/credential-source.ts';
+} from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
+import { staticToken } from '@lockstep/kube/runtime/credentials/credential-source.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { failedTry, type Sight, unreached } from './unreached.ts';
 
 const HOST = '127.0.0.1';

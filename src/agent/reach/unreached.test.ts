@@ -1,7 +1,7 @@
+import { DeadlineError } from '@lockstep/kube/runtime/deadline.ts';
+import { StreamRefusedError } from '@lockstep/kube/runtime/ports/stream.ts';
+import { TransportError } from '@lockstep/kube/runtime/ports/transport.ts';
 import { describe, expect, test } from 'vitest';
-import { DeadlineError } from '../../runtime/deadline.ts';
-import { StreamRefusedError } from '../../runtime/ports/stream.ts';
-import { TransportError } from '../../runtime/ports/transport.ts';
 import { failedTry, type Sight, unreached } from './unreached.ts';
 
 function errorWith(code: string): Error {

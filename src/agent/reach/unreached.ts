@@ -2,9 +2,10 @@
  * What it means that a Pod does not reach the hub, in plain words: what it saw, and what to look
  * at. Node's codes say it all, but few people know them.
  */
+
+import { DeadlineError } from '@lockstep/kube/runtime/deadline.ts';
+import { StreamRefusedError } from '@lockstep/kube/runtime/ports/stream.ts';
 import { HUB_AUTHORITIES_NAME } from '../../jobset/names.ts';
-import { DeadlineError } from '../../runtime/deadline.ts';
-import { StreamRefusedError } from '../../runtime/ports/stream.ts';
 
 /** One try that failed. */
 export interface FailedTry {

@@ -1,7 +1,8 @@
 /** Puts together what a supervisor knows of the end of its worker. */
+
+import { defined } from '@lockstep/kube/json/defined.ts';
+import type { ProcessExit } from '@lockstep/kube/runtime/ports/process-runner.ts';
 import type { HowEnded, WorkerEvidence } from '../../jobset/worker-end/worker-evidence.ts';
-import { defined } from '../../kube/json/defined.ts';
-import type { ProcessExit } from '../../runtime/ports/process-runner.ts';
 import type { ProgressWatch } from '../progress/progress-watch.ts';
 import type { SeenProcesses } from './tree-watch.ts';
 

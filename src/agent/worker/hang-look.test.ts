@@ -1,10 +1,10 @@
-import { expect, test } from 'vitest';
-import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
+import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
 import {
   type FakeProgram,
   MemoryProcessRunner,
-} from '../../runtime/memory/memory-process-runner.ts';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
+} from '@lockstep/kube/runtime/memory/memory-process-runner.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { expect, test } from 'vitest';
 import { lookIntoHung } from './hang-look.ts';
 import type { ThreadLook } from './process-looks.ts';
 

@@ -3,10 +3,10 @@
  * command of the user prints. It is bounded in time and size, and can be cut short.
  */
 
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { ProcessCommand } from '@lockstep/kube/runtime/ports/process-runner.ts';
 import { ENV_WORKER_PID } from '../../jobset/names.ts';
 import { beginning, MAX_WHERE_BYTES } from '../../jobset/worker-end/worker-evidence.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
-import type { ProcessCommand } from '../../runtime/ports/process-runner.ts';
 import type { ProcessLooks, ThreadLook } from './process-looks.ts';
 import { runShell, type ShellOptions } from './shell-command.ts';
 

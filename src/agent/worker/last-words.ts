@@ -1,6 +1,7 @@
 /** What a worker said last, for people who look for the reason of its end. */
+
+import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
 import { lastLines, MAX_LAST_WORDS_BYTES } from '../../jobset/worker-end/worker-evidence.ts';
-import { isJsonObject } from '../../kube/json/json-value.ts';
 
 /** Texts from the best to the least; undefined if all are empty. */
 export function lastWords(texts: readonly (string | undefined)[]): string | undefined {

@@ -1,12 +1,12 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { createNodeProcessRunner } from '@lockstep/kube/runtime/adapters/node-process-runner.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { encodedBytes } from '../../jobset/worker-end/worker-evidence.ts';
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { createNodeProcessRunner } from '../../runtime/adapters/node-process-runner.ts';
-import { systemRandom } from '../../runtime/adapters/system-random.ts';
-import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
 import { runPreflight } from './preflight.ts';
 
 const PATH = process.env['PATH'] ?? '';

@@ -1,13 +1,13 @@
-import { expect, test } from 'vitest';
-import { encodedBytes } from '../../jobset/worker-end/worker-evidence.ts';
-import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
+import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
 import {
   type FakeProcess,
   type FakeProgram,
   MemoryProcessRunner,
-} from '../../runtime/memory/memory-process-runner.ts';
-import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
+} from '@lockstep/kube/runtime/memory/memory-process-runner.ts';
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { expect, test } from 'vitest';
+import { encodedBytes } from '../../jobset/worker-end/worker-evidence.ts';
 import { runPreflight } from './preflight.ts';
 
 class Scene {

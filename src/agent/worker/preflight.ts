@@ -3,12 +3,12 @@
  * the member to another node, so a command that cannot run at all finds nothing.
  */
 
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { ProcessCommand, ProcessExit } from '@lockstep/kube/runtime/ports/process-runner.ts';
+import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
 import { workerEnvironment } from '../../jobset/injection/worker-environment.ts';
 import { ENV_WORKER } from '../../jobset/names.ts';
 import { lastLines, MAX_UNFIT_BYTES } from '../../jobset/worker-end/worker-evidence.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
-import type { ProcessCommand, ProcessExit } from '../../runtime/ports/process-runner.ts';
-import type { Random } from '../../runtime/ports/random.ts';
 import { runShell, type ShellOptions } from './shell-command.ts';
 
 const LIMIT_MS = 60_000;

@@ -1,9 +1,9 @@
 /** A supervisor with all that it has in a Pod: real processes, files, pipes and looks into /proc. */
 import { join } from 'node:path';
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { createNodeProcessRunner } from '../../runtime/adapters/node-process-runner.ts';
-import { systemRandom } from '../../runtime/adapters/system-random.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { createNodeProcessRunner } from '@lockstep/kube/runtime/adapters/node-process-runner.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import { createProcLooks } from '../adapters/proc-looks.ts';
 import { createProcessPriorities } from '../adapters/process-priorities.ts';
 import { createWorkerFiles, createWorkerMessages } from '../adapters/worker-files.ts';

@@ -1,10 +1,10 @@
 /** Runs a command of the user beside or after the worker, bounded in time and output. */
-import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import type {
   ProcessCommand,
   ProcessExit,
   ProcessRunner,
-} from '../../runtime/ports/process-runner.ts';
+} from '@lockstep/kube/runtime/ports/process-runner.ts';
 import { StreamTail } from './last-words.ts';
 
 /** Limits how much of its output is passed on. */

@@ -1,12 +1,12 @@
-import { describe, expect, it } from 'vitest';
-import type { StandbyDeaths } from '../../jobset/progress/progress.ts';
-import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
+import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
 import {
   type FakeProcess,
   MemoryProcessRunner,
-} from '../../runtime/memory/memory-process-runner.ts';
-import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
+} from '@lockstep/kube/runtime/memory/memory-process-runner.ts';
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { describe, expect, it } from 'vitest';
+import type { StandbyDeaths } from '../../jobset/progress/progress.ts';
 import type { FilesOfStart, LineListener } from '../progress/progress-files.ts';
 import { createSupervisor, type Supervisor } from '../supervisor.ts';
 import type { WorkerExit } from '../worker-exit.ts';

@@ -3,6 +3,11 @@
  * writes `phase=standby`, and waits for its start file. At the next epoch it becomes the worker
  * (`docs/reference/agents.md#warm-standby`).
  */
+
+import { defined } from '@lockstep/kube/json/defined.ts';
+import { endsWithin } from '@lockstep/kube/runtime/deadline.ts';
+import type { Timer } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { ProcessExit } from '@lockstep/kube/runtime/ports/process-runner.ts';
 import {
   parseProgressLine,
   type StandbyDeaths,
@@ -10,10 +15,6 @@ import {
   saysStandby,
 } from '../../jobset/progress/progress.ts';
 import { WHY_NO_STANDBYS } from '../../jobset/progress/standby.ts';
-import { defined } from '../../kube/json/defined.ts';
-import { endsWithin } from '../../runtime/deadline.ts';
-import type { Timer } from '../../runtime/ports/clock.ts';
-import type { ProcessExit } from '../../runtime/ports/process-runner.ts';
 import { ProgressFeed } from '../progress/progress-feed.ts';
 import { ProgressWatch } from '../progress/progress-watch.ts';
 import { workerExit } from '../worker-exit.ts';

@@ -1,8 +1,8 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
 import { createProcessPriorities } from '../adapters/process-priorities.ts';
 import type { Supervisor } from '../supervisor.ts';
 import type { WorkerExit } from '../worker-exit.ts';

@@ -1,8 +1,8 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
 import type { Supervisor, SupervisorOptions } from '../supervisor.ts';
 import type { WorkerExit } from '../worker-exit.ts';
 import { realSupervisor } from './real-supervisor.fixture.ts';

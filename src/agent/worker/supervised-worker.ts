@@ -1,12 +1,13 @@
 /** One run of a worker, from before its process exists until all of its descendants are gone. */
-import { parseProgressLine, saysStandby } from '../../jobset/progress/progress.ts';
-import type { Timer } from '../../runtime/ports/clock.ts';
+
+import type { Timer } from '@lockstep/kube/runtime/ports/clock.ts';
 import {
   type ProcessExit,
   type ProcessSignal,
   ProcessStartError,
   type RunningProcess,
-} from '../../runtime/ports/process-runner.ts';
+} from '@lockstep/kube/runtime/ports/process-runner.ts';
+import { parseProgressLine, saysStandby } from '../../jobset/progress/progress.ts';
 import { ProgressFeed } from '../progress/progress-feed.ts';
 import type { ProgressWatch } from '../progress/progress-watch.ts';
 import { type WorkerExit, workerExit } from '../worker-exit.ts';

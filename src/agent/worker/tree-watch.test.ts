@@ -1,5 +1,5 @@
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
 import { describe, expect, test } from 'vitest';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import type { ProcessLook, ProcessLooks } from './process-looks.ts';
 import { type SeenProcesses, TreeWatch } from './tree-watch.ts';
 

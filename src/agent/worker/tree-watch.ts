@@ -1,7 +1,8 @@
 /** Looks at a worker's processes now and then, so that its end can be compared with before. */
+
+import { defined } from '@lockstep/kube/json/defined.ts';
+import type { Clock, Timer } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { WorkerEvidence } from '../../jobset/worker-end/worker-evidence.ts';
-import { defined } from '../../kube/json/defined.ts';
-import type { Clock, Timer } from '../../runtime/ports/clock.ts';
 import type { ProcessLooks, TreeLook } from './process-looks.ts';
 
 const LOOK_MS = 2500;

@@ -2,6 +2,17 @@
  * One process of the worker's command, with an id, files and streams of its own: a worker, or a
  * standby that becomes one.
  */
+
+import type { StringMap } from '@lockstep/kube/meta.ts';
+import { endsWithin } from '@lockstep/kube/runtime/deadline.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type {
+  ProcessCommand,
+  ProcessRunner,
+  RunningProcess,
+} from '@lockstep/kube/runtime/ports/process-runner.ts';
+import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
 import { workerEnvironment } from '../../jobset/injection/worker-environment.ts';
 import {
   ENV_EPOCH,
@@ -11,16 +22,6 @@ import {
   ENV_TORCH_ERROR_FILE,
   ENV_WORKER,
 } from '../../jobset/names.ts';
-import type { StringMap } from '../../kube/meta.ts';
-import { endsWithin } from '../../runtime/deadline.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
-import type {
-  ProcessCommand,
-  ProcessRunner,
-  RunningProcess,
-} from '../../runtime/ports/process-runner.ts';
-import type { Random } from '../../runtime/ports/random.ts';
 import type {
   FilesOfStart,
   LineListener,

@@ -1,10 +1,11 @@
 /** A large run for the dashboard: simulated members that train, and the server of the page. */
+
+import { connectClient } from '@lockstep/kube/runtime/adapters/http-client-connection.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { passingAccessKey } from '../../cli/dashboard/http/access-key.ts';
 import { type Dashboard, startDashboard } from '../../cli/dashboard/server.ts';
-import { connectClient } from '../../runtime/adapters/http-client-connection.ts';
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { systemRandom } from '../../runtime/adapters/system-random.ts';
-import type { Client } from '../../runtime/client/client.ts';
 import { AgentFleet } from '../agent-fleet.ts';
 import { startBenchCluster } from '../bench-cluster.ts';
 import { SimulatedGroup, STAGE } from '../simulated-group.ts';

@@ -1,5 +1,5 @@
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
 import { describe, expect, it } from 'vitest';
-import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
 import {
   BAD_NODES,
   drawOutages,

@@ -3,7 +3,7 @@
  * training Llama 3 with 405 billion parameters ("The Llama 3 Herd of Models", table 5), at times
  * and on members drawn from a seed.
  */
-import type { Random } from '../../runtime/ports/random.ts';
+import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
 
 export const RUN_DAYS = 54;
 export const RUN_MS = RUN_DAYS * 24 * 60 * 60_000;

@@ -5,8 +5,8 @@
  * says what is measured and what is assumed.
  */
 import { setImmediate } from 'node:timers/promises';
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
 import { PROGRESS_TIMEOUT, REPLACE_AFTER } from '../../jobset/names.ts';
-import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
 import type { Row } from '../table.ts';
 import * as costs from './costs.ts';
 import { drawOutages, RUN_MS } from './failures.ts';

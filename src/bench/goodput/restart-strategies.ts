@@ -1,8 +1,9 @@
 /** The strategies by which a simulated group deals with failures, and the JobSet of each. */
+
+import type { Stored, StringMap } from '@lockstep/kube/meta.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import type { JobSetStatus } from '../../jobset/jobset-status.ts';
 import { RESTART_MODE } from '../../jobset/names.ts';
-import type { Stored, StringMap } from '../../kube/meta.ts';
 import { SIMULATED_MEMBERS } from './costs.ts';
 import type { Outage } from './failures.ts';
 import type { Ledger, Sums } from './ledger.ts';

@@ -2,6 +2,8 @@
  * One Pod of a simulated group: the barrier and the watch for hangs of its supervising agent, and a
  * worker that ends when it is told to.
  */
+
+import { defined } from '@lockstep/kube/json/defined.ts';
 import { mayHang, step } from '../../agent/barrier.ts';
 import type { Barrier, BarrierEvent, Effect } from '../../agent/barrier-state.ts';
 import type { GroupSnapshot } from '../../agent/channel.ts';
@@ -10,7 +12,6 @@ import { HangWatch } from '../../agent/progress/hang-watch.ts';
 import { ProgressWatch } from '../../agent/progress/progress-watch.ts';
 import type { Announcement } from '../../jobset/hub/message.ts';
 import type { WorkerEvidence } from '../../jobset/worker-end/worker-evidence.ts';
-import { defined } from '../../kube/json/defined.ts';
 import type { SimulatedTime } from './simulated-time.ts';
 
 /** The group around it. */

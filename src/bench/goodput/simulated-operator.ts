@@ -3,6 +3,10 @@
  * carries out what the plan says. One plan at a time, and one write.
  */
 
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
+import { sha1 } from '@lockstep/kube/runtime/adapters/sha1.ts';
+import type { Timer } from '@lockstep/kube/runtime/ports/clock.ts';
 import { DEFAULT_FEATURE_GATES } from '../../jobset/feature-gates.ts';
 import type { Announcement } from '../../jobset/hub/message.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
@@ -18,10 +22,6 @@ import type { PodFacts } from '../../jobset/roster/pod-facts.ts';
 import { placeIn } from '../../jobset/roster/worker-name.ts';
 import { DEFAULT_SIZE_LIMITS } from '../../jobset/size-limits.ts';
 import type { CountersPutOff } from '../../jobset/status/counters.ts';
-import type { Stored } from '../../kube/meta.ts';
-import type { Job } from '../../kube/objects/job.ts';
-import { sha1 } from '../../runtime/adapters/sha1.ts';
-import type { Timer } from '../../runtime/ports/clock.ts';
 import { LEG_MS, SIMULATED_MEMBERS } from './costs.ts';
 import type { SimulatedPod } from './simulated-member.ts';
 import type { SimulatedTime } from './simulated-time.ts';

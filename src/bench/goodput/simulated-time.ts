@@ -3,8 +3,8 @@
  * virtual clock, which has to let promises react between two timers.
  */
 
-import { type PendingTimer, TimerQueue } from '../../runtime/memory/timer-queue.ts';
-import type { Timer } from '../../runtime/ports/clock.ts';
+import { type PendingTimer, TimerQueue } from '@lockstep/kube/runtime/memory/timer-queue.ts';
+import type { Timer } from '@lockstep/kube/runtime/ports/clock.ts';
 
 /** Far more than a restart needs. */
 const MAX_FIRED_PER_INSTANT = 10_000;

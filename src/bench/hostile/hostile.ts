@@ -6,17 +6,17 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { JOBSETS } from '../../jobset/jobset.ts';
-import { HUB_AUDIENCE } from '../../jobset/names.ts';
-import { PODS } from '../../kube/objects/pod.ts';
-import { freePort } from '../../runtime/adapters/free-ports.ts';
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { systemRandom } from '../../runtime/adapters/system-random.ts';
+import { PODS } from '@lockstep/kube/objects/pod.ts';
+import { freePort } from '@lockstep/kube/runtime/adapters/free-ports.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import {
   createCertificateAuthority,
   issueCertificate,
-} from '../../runtime/adapters/tls/certificates.ts';
-import { sleep } from '../../runtime/ports/clock.ts';
+} from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
+import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
+import { JOBSETS } from '../../jobset/jobset.ts';
+import { HUB_AUDIENCE } from '../../jobset/names.ts';
 import { AgentFleet } from '../agent-fleet.ts';
 import { type BenchCluster, remove, startBenchCluster } from '../bench-cluster.ts';
 import type { OperatorProcess } from '../operator-process.ts';

@@ -1,6 +1,7 @@
 /** Commands that run a cluster on this machine. */
+
+import { DEFAULT_POD_NAMESPACES } from '@lockstep/embedded-kubernetes';
 import type { Command } from 'commander';
-import { DEFAULT_POD_NAMESPACES } from '../../cluster/doors/embedded-kubernetes.ts';
 import type { DemoFlags } from '../demo/options.ts';
 import { parseDemoFlags } from '../demo/options.ts';
 import {

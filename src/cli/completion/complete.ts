@@ -2,9 +2,10 @@
  * Answers a shell that completes a line: a line for each candidate, and a number that says whether
  * files are candidates too. This is the protocol of cobra, which kubectl speaks to plugins.
  */
+
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { Command } from 'commander';
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { sleep } from '../../runtime/ports/clock.ts';
 import { type Candidate, type Wanted, wantedAfter } from './wanted.ts';
 
 /** A user waits for it with the finger on the key. */

@@ -1,12 +1,15 @@
 /** Names for a line, from the kubeconfig and its cluster: soon, or none. */
 import { homedir } from 'node:os';
+import { dns1123SubdomainErrors } from '@lockstep/kube/name-rules.ts';
+import { NAMESPACES } from '@lockstep/kube/objects/core.ts';
+import { connectClient } from '@lockstep/kube/runtime/adapters/http-client-connection.ts';
+import {
+  kubeconfigContexts,
+  loadKubeconfig,
+} from '@lockstep/kube/runtime/adapters/kubeconfig-files.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
-import { dns1123SubdomainErrors } from '../../kube/name-rules.ts';
-import { NAMESPACES } from '../../kube/objects/core.ts';
-import { connectClient } from '../../runtime/adapters/http-client-connection.ts';
-import { kubeconfigContexts, loadKubeconfig } from '../../runtime/adapters/kubeconfig-files.ts';
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { systemRandom } from '../../runtime/adapters/system-random.ts';
 import type { GivenFlags, NameKind } from './wanted.ts';
 
 /** A user does not look at more, and a shell is slow to show them. */

@@ -1,5 +1,5 @@
 /** The page of the cluster that `lockstep up` runs, without a second command. */
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import { connectTo } from '../cluster-connection.ts';
 import { firstLook } from '../first-look.ts';
 import { PortInUse, serveConnected } from './serve-connected.ts';

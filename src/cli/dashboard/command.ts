@@ -1,6 +1,6 @@
 /** `lockstep dashboard`: serves the page until Ctrl-C. */
-import { dns1123LabelErrors } from '../../kube/name-rules.ts';
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
+import { dns1123LabelErrors } from '@lockstep/kube/name-rules.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 import { parsePort } from '../local-cluster/up-options.ts';
 import { withCluster } from '../named-jobset.ts';

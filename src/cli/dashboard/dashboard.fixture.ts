@@ -2,25 +2,25 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ADMINISTRATORS } from '../../cluster/doors/embedded-kubernetes.ts';
-import { createApiServer, MemoryStorage } from '../../cluster/doors/in-memory.ts';
-import { JOBSETS } from '../../jobset/jobset.ts';
-import { JOBSET_CRD } from '../../jobset/schema/crd.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/objects/custom-resource-definition.ts';
-import { groupResourceOf } from '../../kube/resource.ts';
-import { failure } from '../../kube/status.ts';
+import { ADMINISTRATORS } from '@lockstep/embedded-kubernetes';
+import { createApiServer, MemoryStorage } from '@lockstep/embedded-kubernetes/in-memory';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
+import { groupResourceOf } from '@lockstep/kube/resource.ts';
 import {
   type ClientConnection,
   connectClient,
-} from '../../runtime/adapters/http-client-connection.ts';
-import { type HttpServer, startHttpServer } from '../../runtime/adapters/http-server.ts';
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { systemRandom } from '../../runtime/adapters/system-random.ts';
-import { refusalResponse } from '../../runtime/client/refusal-response.ts';
-import { waitFor } from '../../runtime/informer/wait-for.ts';
-import { sleep } from '../../runtime/ports/clock.ts';
-import { SILENT } from '../../runtime/ports/logger.ts';
-import type { HttpHandler, HttpRequest } from '../../runtime/ports/transport.ts';
+} from '@lockstep/kube/runtime/adapters/http-client-connection.ts';
+import { type HttpServer, startHttpServer } from '@lockstep/kube/runtime/adapters/http-server.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import { refusalResponse } from '@lockstep/kube/runtime/client/refusal-response.ts';
+import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
+import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { HttpHandler, HttpRequest } from '@lockstep/kube/runtime/ports/transport.ts';
+import { failure } from '@lockstep/kube/status.ts';
+import { JOBSETS } from '../../jobset/jobset.ts';
+import { JOBSET_CRD } from '../../jobset/schema/crd.ts';
 import { type AccessKey, passingAccessKey } from './http/access-key.ts';
 import type { Scope } from './overview/overview-source.ts';
 import { type Dashboard, startDashboard } from './server.ts';

@@ -1,4 +1,7 @@
 import { createHmac } from 'node:crypto';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { CORE_EVENTS } from '@lockstep/kube/objects/event.ts';
+import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { LogMessage } from '../../dashboard/messages/log.ts';
 import {
@@ -16,9 +19,6 @@ import {
 import { type Pass, proofText, type ServerStart } from '../../dashboard/messages/session.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { JOBSET_NAME, JOBSET_UID } from '../../jobset/names.ts';
-import type { Stored } from '../../kube/meta.ts';
-import { CORE_EVENTS } from '../../kube/objects/event.ts';
-import { PODS, type Pod } from '../../kube/objects/pod.ts';
 import {
   type Followed,
   openTestPage,

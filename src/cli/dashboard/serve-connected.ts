@@ -1,8 +1,8 @@
 /** Serves the page for a cluster to which there is a connection; `dashboard` and `up` share it. */
 import { resolve } from 'node:path';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
-import { systemRandom } from '../../runtime/adapters/system-random.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Connected } from '../cluster-connection.ts';
 import { accessKeyIn } from './http/access-key.ts';
 import type { Scope } from './overview/overview-source.ts';

@@ -1,10 +1,10 @@
 /** The main job: a real training run on an embedded cluster that loses a worker and goes on. */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import { parse } from 'yaml';
 import type { JobSet } from '../../jobset/jobset.ts';
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { systemRandom } from '../../runtime/adapters/system-random.ts';
 import { type LocalCluster, startLocalCluster } from '../local-cluster/local-cluster.ts';
 import { temporaryStateDirectory } from '../state-directory.ts';
 import { onTermination } from '../termination.ts';

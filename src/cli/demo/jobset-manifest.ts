@@ -1,7 +1,8 @@
 /** The JobSet of the demo. */
+
+import type { EnvVar } from '@lockstep/kube/objects/pod.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { RESTART_MODE, STANDBY } from '../../jobset/names.ts';
-import type { EnvVar } from '../../kube/objects/pod.ts';
 import {
   CHECKPOINT_STEPS,
   type DemoMode,

@@ -3,16 +3,17 @@
  * can still end them. The garbage collector would too, but if the definition of JobSet is new, it
  * may not know JobSets for a minute.
  */
+
+import { JOBS } from '@lockstep/kube/objects/job.ts';
+import { PODS } from '@lockstep/kube/objects/pod.ts';
+import type { Resource } from '@lockstep/kube/resource.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { DeadlineError } from '@lockstep/kube/runtime/deadline.ts';
+import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
 import { JOBSET_NAME } from '../../jobset/names.ts';
-import { JOBS } from '../../kube/objects/job.ts';
-import { PODS } from '../../kube/objects/pod.ts';
-import type { Resource } from '../../kube/resource.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { DeadlineError } from '../../runtime/deadline.ts';
-import { waitFor } from '../../runtime/informer/wait-for.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import type { Random } from '../../runtime/ports/random.ts';
 import { unlessGone } from '../install/removal.ts';
 
 /** For workers to end and everything to go; the user should not wait for long. */

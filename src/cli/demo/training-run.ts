@@ -3,15 +3,16 @@
  * workers at the given steps. It resolves with all observations once the JobSet is finished or, if
  * asked, once training has gone on after the last kill.
  */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { COMPLETION_INDEX } from '@lockstep/kube/objects/job.ts';
+import type { Pod } from '@lockstep/kube/objects/pod.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import { ApiStatusError } from '@lockstep/kube/status.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
-import type { Stored } from '../../kube/meta.ts';
-import { COMPLETION_INDEX } from '../../kube/objects/job.ts';
-import type { Pod } from '../../kube/objects/pod.ts';
-import { ApiStatusError } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import type { Informer } from '../../runtime/informer/informer.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import type { Random } from '../../runtime/ports/random.ts';
 import { createJobSetInformers } from '../jobset-informers.ts';
 import { agentLineOf } from '../jobset-logs/epoch-lines.ts';
 import { readLines } from '../log-lines.ts';

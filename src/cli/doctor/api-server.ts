@@ -1,12 +1,12 @@
 /** What the API server is, whether its gates let Pods restart in place, and what time it has. */
 
-import { failure, failureWithoutReason } from '../../kube/status.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { wholeBody } from '@lockstep/kube/runtime/client/response-body.ts';
+import { type ClockOffset, timedAnswer } from '@lockstep/kube/runtime/client/server-clock.ts';
+import type { CredentialSource } from '@lockstep/kube/runtime/credentials/credential-source.ts';
+import type { Transport } from '@lockstep/kube/runtime/ports/transport.ts';
+import { failure, failureWithoutReason } from '@lockstep/kube/status.ts';
 import { restartRulesProblem } from '../../operator/tracking/node-features.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { wholeBody } from '../../runtime/client/response-body.ts';
-import { type ClockOffset, timedAnswer } from '../../runtime/client/server-clock.ts';
-import type { CredentialSource } from '../../runtime/credentials/credential-source.ts';
-import type { Transport } from '../../runtime/ports/transport.ts';
 import { IN_PLACE_MINOR, minorOf, OLDEST_MINOR } from '../install/preflight.ts';
 import { type Asking, type Fact, type Finding, fact, ifKnown } from './finding.ts';
 

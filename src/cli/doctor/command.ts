@@ -1,8 +1,9 @@
 /** `lockstep doctor`: reads what it may, and prints what it finds. */
+
+import { dns1123LabelErrors } from '@lockstep/kube/name-rules.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
-import { dns1123LabelErrors } from '../../kube/name-rules.ts';
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { systemRandom } from '../../runtime/adapters/system-random.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 import { existingJobSet, jobSetNameErrors, withCluster } from '../named-jobset.ts';
 import { examine } from './examination.ts';

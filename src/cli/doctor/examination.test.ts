@@ -1,7 +1,7 @@
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import type { HttpResponse } from '@lockstep/kube/runtime/ports/transport.ts';
+import { failure } from '@lockstep/kube/status.ts';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { failure } from '../../kube/status.ts';
-import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
-import type { HttpResponse } from '../../runtime/ports/transport.ts';
 import { InstallationWorld, optionsOf } from '../install/installation.fixture.ts';
 import { examine } from './examination.ts';
 import type { Finding } from './finding.ts';

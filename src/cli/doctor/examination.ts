@@ -1,8 +1,9 @@
 /** Asks everything at once, and puts the findings in order. */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
-import type { Stored } from '../../kube/meta.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import type { Random } from '../../runtime/ports/random.ts';
 import { apiServerFindings, type RawConnection, readApiServer } from './api-server.ts';
 import type { Asking, Finding } from './finding.ts';
 import {

@@ -1,7 +1,8 @@
 /** What `lockstep doctor` finds out, and how one question to the API server can end. */
-import { ApiStatusError, isReason } from '../../kube/status.ts';
-import { DeadlineError, unlessAborted, withDeadline } from '../../runtime/deadline.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
+
+import { DeadlineError, unlessAborted, withDeadline } from '@lockstep/kube/runtime/deadline.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import { ApiStatusError, isReason } from '@lockstep/kube/status.ts';
 
 export type Level = 'ok' | 'note' | 'problem' | 'not-checked';
 

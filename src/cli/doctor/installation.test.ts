@@ -1,7 +1,7 @@
+import { PODS } from '@lockstep/kube/objects/pod.ts';
+import { failure } from '@lockstep/kube/status.ts';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { DEPLOYMENTS } from '../../deploy/kinds.ts';
-import { PODS } from '../../kube/objects/pod.ts';
-import { failure } from '../../kube/status.ts';
 import { install } from '../install/install.ts';
 import { InstallationWorld, optionsOf } from '../install/installation.fixture.ts';
 import type { Finding } from './finding.ts';

@@ -1,4 +1,11 @@
 /** Where the operator is, and whether each part of its installation is well. */
+
+import {
+  MUTATING_WEBHOOK_CONFIGURATIONS,
+  type Webhook,
+} from '@lockstep/kube/objects/admission-webhooks.ts';
+import { CLUSTER_ROLE_BINDINGS } from '@lockstep/kube/objects/rbac.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { DEPLOYMENTS, type Deployment } from '../../deploy/kinds.ts';
 import { manifest } from '../../deploy/manifest.ts';
 import { OPERATOR_NAME } from '../../deploy/permissions.ts';
@@ -7,14 +14,8 @@ import {
   defaultSettings,
   type InstallationSettings,
 } from '../../deploy/settings.ts';
-import {
-  MUTATING_WEBHOOK_CONFIGURATIONS,
-  type Webhook,
-} from '../../kube/objects/admission-webhooks.ts';
-import { CLUSTER_ROLE_BINDINGS } from '../../kube/objects/rbac.ts';
 import { readConfiguration } from '../../operator/configuration/configuration.ts';
 import { MUTATING_CONFIGURATION_NAME } from '../../operator/webhooks/webhook-configurations.ts';
-import type { Client } from '../../runtime/client/client.ts';
 import { type HealthFinding, installationHealth } from '../install/health.ts';
 import { fromArguments } from '../install/kept-objects.ts';
 import { unlessGone } from '../install/removal.ts';

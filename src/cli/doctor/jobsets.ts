@@ -1,20 +1,24 @@
 /** What is wrong with the definition of JobSet, with JobSets, and what other controllers left. */
+
+import { MUTATING_WEBHOOK_CONFIGURATIONS } from '@lockstep/kube/objects/admission-webhooks.ts';
+import {
+  CUSTOM_RESOURCE_DEFINITIONS,
+  type CustomResourceDefinition,
+} from '@lockstep/kube/objects/custom-resource-definition.ts';
+import { CLUSTER_ROLES } from '@lockstep/kube/objects/rbac.ts';
+import { groupResourceOf } from '@lockstep/kube/resource.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { type Some, someOf } from '@lockstep/kube/runtime/client/pages.ts';
+import {
+  formatLabelSelector,
+  labelRequirementsOf,
+} from '@lockstep/kube/selectors/label-selector.ts';
 import { DEPLOYMENTS } from '../../deploy/kinds.ts';
 import { ONLY_MANAGED } from '../../deploy/operator-deployment.ts';
 import { INSTALLED_LABELS } from '../../deploy/settings.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { isManagedByUs } from '../../jobset/manager.ts';
 import { missingStatusFields } from '../../jobset/schema/missing-fields.ts';
-import { MUTATING_WEBHOOK_CONFIGURATIONS } from '../../kube/objects/admission-webhooks.ts';
-import {
-  CUSTOM_RESOURCE_DEFINITIONS,
-  type CustomResourceDefinition,
-} from '../../kube/objects/custom-resource-definition.ts';
-import { CLUSTER_ROLES } from '../../kube/objects/rbac.ts';
-import { groupResourceOf } from '../../kube/resource.ts';
-import { formatLabelSelector, labelRequirementsOf } from '../../kube/selectors/label-selector.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { type Some, someOf } from '../../runtime/client/pages.ts';
 import { isOurDefinition } from '../install/objects.ts';
 import { otherController } from '../install/other-controller.ts';
 import { unlessGone } from '../install/removal.ts';

@@ -1,4 +1,9 @@
 /** What makes the Pod of `lockstep doctor --probe` see what Pods of a JobSet see. */
+
+import type { LabelSelector, Stored, StringMap } from '@lockstep/kube/meta.ts';
+import { JOB_NAME_LABEL } from '@lockstep/kube/objects/job.ts';
+import type { PodSpec } from '@lockstep/kube/objects/pod.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { NETWORK_POLICIES } from '../../deploy/kinds.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import {
@@ -7,10 +12,6 @@ import {
   KUEUE_QUEUE_NAME,
   OWN_PREFIX,
 } from '../../jobset/names.ts';
-import type { LabelSelector, Stored, StringMap } from '../../kube/meta.ts';
-import { JOB_NAME_LABEL } from '../../kube/objects/job.ts';
-import type { PodSpec } from '../../kube/objects/pod.ts';
-import type { Client } from '../../runtime/client/client.ts';
 import { type Asking, type Finding, fact, ifServed, named } from './finding.ts';
 
 export interface Likeness {

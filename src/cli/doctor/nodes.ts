@@ -1,9 +1,9 @@
 /** What the nodes can do, which of them are silent, and which have a known bug. */
-import { LEASES, type Lease } from '../../kube/objects/lease.ts';
-import { isReady, NODES, type Node } from '../../kube/objects/node.ts';
+import { LEASES, type Lease } from '@lockstep/kube/objects/lease.ts';
+import { isReady, NODES, type Node } from '@lockstep/kube/objects/node.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { type Some, someOf } from '@lockstep/kube/runtime/client/pages.ts';
 import { hasFeature } from '../../operator/tracking/node-features.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { type Some, someOf } from '../../runtime/client/pages.ts';
 import type { ApiServerFacts } from './api-server.ts';
 import { type Asking, counted, type Fact, type Finding, fact, ifKnown, named } from './finding.ts';
 

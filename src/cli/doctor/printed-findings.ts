@@ -1,5 +1,5 @@
 /** The findings as text for people, and as JSON for programs. */
-import { printable } from '../../kube/quote.ts';
+import { printable } from '@lockstep/kube/quote.ts';
 import { type Finding, isUnknown, type Level } from './finding.ts';
 
 const SHOWN: Readonly<Record<Level, string>> = {

@@ -1,4 +1,10 @@
 /** The Pod of `lockstep doctor --probe`, and what it is told about the hub. */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { CONFIG_MAPS } from '@lockstep/kube/objects/core.ts';
+import { JOBS, type Job } from '@lockstep/kube/objects/job.ts';
+import type { EnvVar, Pod } from '@lockstep/kube/objects/pod.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { HUB_PORT } from '../../deploy/operator-deployment.ts';
 import { OPERATOR_NAME } from '../../deploy/permissions.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
@@ -13,12 +19,7 @@ import {
   JOBSET_UID,
 } from '../../jobset/names.ts';
 import { followsAuthorities } from '../../jobset/plan/reports/hub-reach.ts';
-import type { Stored } from '../../kube/meta.ts';
-import { CONFIG_MAPS } from '../../kube/objects/core.ts';
-import { JOBS, type Job } from '../../kube/objects/job.ts';
-import type { EnvVar, Pod } from '../../kube/objects/pod.ts';
 import { defaultAgentImage, HUB_SERVICE_NAME } from '../../operator/configuration/object-names.ts';
-import type { Client } from '../../runtime/client/client.ts';
 import { unlessGone } from '../install/removal.ts';
 import { type Asking, fact } from './finding.ts';
 import type { OperatorHome } from './installation.ts';

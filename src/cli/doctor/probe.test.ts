@@ -1,17 +1,17 @@
+import type { KubeList, KubeObject, Stored } from '@lockstep/kube/meta.ts';
+import { JOBS } from '@lockstep/kube/objects/job.ts';
+import type { Pod, PodStatus } from '@lockstep/kube/objects/pod.ts';
+import type { Resource } from '@lockstep/kube/resource.ts';
+import { MemoryClient } from '@lockstep/kube/runtime/memory/memory-client.ts';
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { failure } from '@lockstep/kube/status.ts';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { replicatedJob, storedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import { type ProbeReport, probeLine } from '../../agent/probe-report.ts';
 import { NETWORK_POLICIES } from '../../deploy/kinds.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { ENV_HUB_CA, ENV_HUB_URL, JOBSET_UID } from '../../jobset/names.ts';
-import type { KubeList, KubeObject, Stored } from '../../kube/meta.ts';
-import { JOBS } from '../../kube/objects/job.ts';
-import type { Pod, PodStatus } from '../../kube/objects/pod.ts';
-import type { Resource } from '../../kube/resource.ts';
-import { failure } from '../../kube/status.ts';
-import { MemoryClient } from '../../runtime/memory/memory-client.ts';
-import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import type { Finding } from './finding.ts';
 import { reportFindings, runProbe } from './probe.ts';
 

@@ -2,16 +2,17 @@
  * `lockstep doctor --probe`: one Pod looks from inside the cluster. It is removed whatever happens,
  * also when the user ends the command meanwhile.
  */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import type { Client, ObjectKey } from '@lockstep/kube/runtime/client/client.ts';
+import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
+import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
+import { type Random, randomName } from '@lockstep/kube/runtime/ports/random.ts';
+import { ApiStatusError, isReason } from '@lockstep/kube/status.ts';
 import { findProbeReport, type ProbeReport, type Reached } from '../../agent/probe-report.ts';
 import { unreached } from '../../agent/reach/unreached.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
-import type { Stored } from '../../kube/meta.ts';
-import { PODS, type Pod } from '../../kube/objects/pod.ts';
-import { ApiStatusError, isReason } from '../../kube/status.ts';
-import type { Client, ObjectKey } from '../../runtime/client/client.ts';
-import { withDeadline } from '../../runtime/deadline.ts';
-import { sleep } from '../../runtime/ports/clock.ts';
-import { type Random, randomName } from '../../runtime/ports/random.ts';
 import { type Asking, type Finding, fact } from './finding.ts';
 import type { OperatorHome } from './installation.ts';
 import { likenessOf, policyFindings } from './likeness.ts';

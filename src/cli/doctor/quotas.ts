@@ -1,9 +1,9 @@
 /** Whether the quotas of a namespace leave room for the objects of a JobSet. */
-import type { KubeObject, StringMap } from '../../kube/meta.ts';
-import { compareQuantities, parseQuantity } from '../../kube/quantity.ts';
-import { type Resource, resource } from '../../kube/resource.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { type Some, someOf } from '../../runtime/client/pages.ts';
+import type { KubeObject, StringMap } from '@lockstep/kube/meta.ts';
+import { compareQuantities, parseQuantity } from '@lockstep/kube/quantity.ts';
+import { type Resource, resource } from '@lockstep/kube/resource.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { type Some, someOf } from '@lockstep/kube/runtime/client/pages.ts';
 import { type Asking, type Fact, type Finding, fact, ifKnown, ifServed } from './finding.ts';
 
 interface ResourceQuota extends KubeObject {

@@ -1,22 +1,25 @@
 /** Whether API servers reach the webhooks, and agents the hub, as far as objects tell. */
+
+import type { MutatingWebhook, Webhook } from '@lockstep/kube/objects/admission-webhooks.ts';
+import {
+  MUTATING_WEBHOOK_CONFIGURATIONS,
+  VALIDATING_WEBHOOK_CONFIGURATIONS,
+} from '@lockstep/kube/objects/admission-webhooks.ts';
+import { CONFIG_MAPS } from '@lockstep/kube/objects/core.ts';
+import {
+  ENDPOINT_SLICES,
+  type EndpointSlice,
+  SERVICE_NAME,
+} from '@lockstep/kube/objects/endpoint-slice.ts';
+import { certificateFacts } from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { ApiStatusError, isReason } from '@lockstep/kube/status.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import {
   HUB_AUTHORITIES_KEY,
   HUB_AUTHORITIES_NAME,
   JOBSET_API_VERSION,
 } from '../../jobset/names.ts';
-import type { MutatingWebhook, Webhook } from '../../kube/objects/admission-webhooks.ts';
-import {
-  MUTATING_WEBHOOK_CONFIGURATIONS,
-  VALIDATING_WEBHOOK_CONFIGURATIONS,
-} from '../../kube/objects/admission-webhooks.ts';
-import { CONFIG_MAPS } from '../../kube/objects/core.ts';
-import {
-  ENDPOINT_SLICES,
-  type EndpointSlice,
-  SERVICE_NAME,
-} from '../../kube/objects/endpoint-slice.ts';
-import { ApiStatusError, isReason } from '../../kube/status.ts';
 import {
   HUB_SERVICE_NAME,
   WEBHOOK_SERVICE_NAME,
@@ -25,8 +28,6 @@ import {
   MUTATING_CONFIGURATION_NAME,
   VALIDATING_CONFIGURATION_NAME,
 } from '../../operator/webhooks/webhook-configurations.ts';
-import { certificateFacts } from '../../runtime/adapters/tls/certificates.ts';
-import type { Client } from '../../runtime/client/client.ts';
 import { unlessGone } from '../install/removal.ts';
 import { type Asking, type Fact, type Finding, fact, ifKnown } from './finding.ts';
 

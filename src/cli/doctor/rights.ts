@@ -1,8 +1,9 @@
 /** What the user may do, of that which people who run JobSets do. */
+
+import type { KubeObject } from '@lockstep/kube/meta.ts';
+import { type Resource, resource } from '@lockstep/kube/resource.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
-import type { KubeObject } from '../../kube/meta.ts';
-import { type Resource, resource } from '../../kube/resource.ts';
-import type { Client } from '../../runtime/client/client.ts';
 import { type Asking, type Fact, type Finding, fact } from './finding.ts';
 
 const TOPIC = 'Rights';

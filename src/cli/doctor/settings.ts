@@ -1,11 +1,12 @@
 /** The settings of the operator: those that differ from the defaults, and mistakes in them. */
+
+import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
+import { CONFIG_MAPS } from '@lockstep/kube/objects/core.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { CONFIGURATION_FILE } from '../../deploy/operator-deployment.ts';
-import { deepEqual } from '../../kube/json/deep-equal.ts';
-import { CONFIG_MAPS } from '../../kube/objects/core.ts';
 import { readConfiguration } from '../../operator/configuration/configuration.ts';
 import { CONFIGURATION_NAME } from '../../operator/configuration/object-names.ts';
 import { ALL_SETTINGS } from '../../operator/configuration/setting-values.ts';
-import type { Client } from '../../runtime/client/client.ts';
 import { unlessGone } from '../install/removal.ts';
 import { type Asking, type Fact, type Finding, fact, ifKnown } from './finding.ts';
 

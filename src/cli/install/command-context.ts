@@ -1,5 +1,5 @@
-import type { Client } from '../../runtime/client/client.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 
 /** What the commands `install` and `uninstall` work with. */
 export interface CommandContext {

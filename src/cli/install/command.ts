@@ -1,5 +1,5 @@
 /** Runs `lockstep install` and `uninstall`. */
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import { withoutRights } from '../cluster-connection.ts';
 import { withCluster } from '../named-jobset.ts';
 import { UsageError } from '../usage-error.ts';

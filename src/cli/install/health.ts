@@ -2,27 +2,28 @@
  * The health of an installation: one line for each part, with what is wrong and, if a person can
  * fix it, how.
  */
-import { DEPLOYMENTS, type Deployment } from '../../deploy/kinds.ts';
-import { OPERATOR_NAME } from '../../deploy/permissions.ts';
-import type { InstallationSettings, Installed } from '../../deploy/settings.ts';
-import type { KubeObject, Stored } from '../../kube/meta.ts';
+
+import type { KubeObject, Stored } from '@lockstep/kube/meta.ts';
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   VALIDATING_WEBHOOK_CONFIGURATIONS,
   type Webhook,
-} from '../../kube/objects/admission-webhooks.ts';
-import { NAMESPACES } from '../../kube/objects/core.ts';
+} from '@lockstep/kube/objects/admission-webhooks.ts';
+import { NAMESPACES } from '@lockstep/kube/objects/core.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
   type CustomResourceDefinition,
-} from '../../kube/objects/custom-resource-definition.ts';
-import { LEASES, type Lease } from '../../kube/objects/lease.ts';
-import { PODS, type Pod } from '../../kube/objects/pod.ts';
-import type { Resource } from '../../kube/resource.ts';
-import { isReason } from '../../kube/status.ts';
+} from '@lockstep/kube/objects/custom-resource-definition.ts';
+import { LEASES, type Lease } from '@lockstep/kube/objects/lease.ts';
+import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import type { Resource } from '@lockstep/kube/resource.ts';
+import type { Client, ObjectKey } from '@lockstep/kube/runtime/client/client.ts';
+import { isReason } from '@lockstep/kube/status.ts';
+import { DEPLOYMENTS, type Deployment } from '../../deploy/kinds.ts';
+import { OPERATOR_NAME } from '../../deploy/permissions.ts';
+import type { InstallationSettings, Installed } from '../../deploy/settings.ts';
 import { ONLY_MANAGED_LEASE } from '../../operator/configuration/object-names.ts';
 import { settingValues } from '../../operator/configuration/setting-values.ts';
-import type { Client, ObjectKey } from '../../runtime/client/client.ts';
 import { keyOf, titleOf } from './objects.ts';
 
 export interface HealthFinding {

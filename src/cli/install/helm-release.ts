@@ -1,9 +1,10 @@
 /** An installation that Helm made: the commands that would change it leave that to Helm. */
+
+import { CLUSTER_ROLE_BINDINGS } from '@lockstep/kube/objects/rbac.ts';
+import { printable } from '@lockstep/kube/quote.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { isReason } from '@lockstep/kube/status.ts';
 import { OPERATOR_NAME } from '../../deploy/permissions.ts';
-import { CLUSTER_ROLE_BINDINGS } from '../../kube/objects/rbac.ts';
-import { printable } from '../../kube/quote.ts';
-import { isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client/client.ts';
 
 const RELEASE_NAME = 'meta.helm.sh/release-name';
 const RELEASE_NAMESPACE = 'meta.helm.sh/release-namespace';

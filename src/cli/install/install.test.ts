@@ -1,9 +1,9 @@
+import { NAMESPACES } from '@lockstep/kube/objects/core.ts';
+import { LEASES } from '@lockstep/kube/objects/lease.ts';
+import { CLUSTER_ROLE_BINDINGS } from '@lockstep/kube/objects/rbac.ts';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { manifest } from '../../deploy/manifest.ts';
 import { OPERATOR_NAME } from '../../deploy/permissions.ts';
-import { NAMESPACES } from '../../kube/objects/core.ts';
-import { LEASES } from '../../kube/objects/lease.ts';
-import { CLUSTER_ROLE_BINDINGS } from '../../kube/objects/rbac.ts';
 import { LEADER_ELECTION_ID } from '../../operator/configuration/object-names.ts';
 import { install } from './install.ts';
 import { InstallationWorld, optionsOf } from './installation.fixture.ts';

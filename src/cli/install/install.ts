@@ -3,17 +3,17 @@
  * those of `deploy/`.
  */
 
+import { namespaceOf } from '@lockstep/kube/meta.ts';
+import { NAMESPACES } from '@lockstep/kube/objects/core.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
+import { ROLE_BINDINGS, ROLES } from '@lockstep/kube/objects/rbac.ts';
+import { groupResourceOf } from '@lockstep/kube/resource.ts';
+import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
+import { isReason } from '@lockstep/kube/status.ts';
 import { manifest, manifestYaml } from '../../deploy/manifest.ts';
 import { CONFINED_NAME } from '../../deploy/permissions.ts';
 import { INSTALLED_LABELS, type Installed } from '../../deploy/settings.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
-import { namespaceOf } from '../../kube/meta.ts';
-import { NAMESPACES } from '../../kube/objects/core.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/objects/custom-resource-definition.ts';
-import { ROLE_BINDINGS, ROLES } from '../../kube/objects/rbac.ts';
-import { groupResourceOf } from '../../kube/resource.ts';
-import { isReason } from '../../kube/status.ts';
-import { sleep } from '../../runtime/ports/clock.ts';
 import type { CommandContext } from './command-context.ts';
 import { type HealthFinding, type HealthOptions, installationHealth } from './health.ts';
 import { releaseOfHelm } from './helm-release.ts';

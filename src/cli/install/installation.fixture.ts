@@ -1,22 +1,23 @@
 /** A cluster in memory, the commands of an installation that run against it, and their output. */
+
+import type { KubeList, KubeObject, Stored } from '@lockstep/kube/meta.ts';
+import {
+  MUTATING_WEBHOOK_CONFIGURATIONS,
+  VALIDATING_WEBHOOK_CONFIGURATIONS,
+} from '@lockstep/kube/objects/admission-webhooks.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
+import { LEASES } from '@lockstep/kube/objects/lease.ts';
+import type { Resource } from '@lockstep/kube/resource.ts';
+import type { ListOptions } from '@lockstep/kube/runtime/client/client.ts';
+import { MemoryClient } from '@lockstep/kube/runtime/memory/memory-client.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { timestamp } from '@lockstep/kube/runtime/ports/clock.ts';
+import { matchesLabels, parseLabelSelector } from '@lockstep/kube/selectors/label-selector.ts';
 import { DEPLOYMENTS } from '../../deploy/kinds.ts';
 import { manifest } from '../../deploy/manifest.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
 import { JOBSET_CRD } from '../../jobset/schema/crd.ts';
-import type { KubeList, KubeObject, Stored } from '../../kube/meta.ts';
-import {
-  MUTATING_WEBHOOK_CONFIGURATIONS,
-  VALIDATING_WEBHOOK_CONFIGURATIONS,
-} from '../../kube/objects/admission-webhooks.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/objects/custom-resource-definition.ts';
-import { LEASES } from '../../kube/objects/lease.ts';
-import type { Resource } from '../../kube/resource.ts';
-import { matchesLabels, parseLabelSelector } from '../../kube/selectors/label-selector.ts';
 import { LEADER_ELECTION_ID } from '../../operator/configuration/object-names.ts';
-import type { ListOptions } from '../../runtime/client/client.ts';
-import { MemoryClient } from '../../runtime/memory/memory-client.ts';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
-import { timestamp } from '../../runtime/ports/clock.ts';
 import type { CommandContext } from './command-context.ts';
 import { type InstallFlags, type InstallOptions, parseInstallFlags } from './options.ts';
 

@@ -1,4 +1,7 @@
 /** What a later installation keeps where it has no flag about it. */
+
+import { CONFIG_MAPS } from '@lockstep/kube/objects/core.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
 import { beforeEach, expect, test } from 'vitest';
 import { upstreamDefinition } from '../../../test/fixtures/upstream-definition.ts';
 import {
@@ -9,8 +12,6 @@ import {
 } from '../../deploy/kinds.ts';
 import { manifest } from '../../deploy/manifest.ts';
 import { OPERATOR_NAME } from '../../deploy/permissions.ts';
-import { CONFIG_MAPS } from '../../kube/objects/core.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/objects/custom-resource-definition.ts';
 import { install } from './install.ts';
 import { InstallationWorld, optionsOf } from './installation.fixture.ts';
 import { type InstallFlags, parseInstallFlags } from './options.ts';

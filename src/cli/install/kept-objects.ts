@@ -2,6 +2,12 @@
  * What an installation keeps of the one that the cluster has, where this call has no flag about it:
  * without `--only-managed` of the first call, a second one would take over the JobSets of others.
  */
+
+import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
+import type { ConfigMap } from '@lockstep/kube/objects/core.ts';
+import { compareQuantities, parseQuantity } from '@lockstep/kube/quantity.ts';
+import { printable } from '@lockstep/kube/quote.ts';
+import type { Resource } from '@lockstep/kube/resource.ts';
 import {
   DEPLOYMENTS,
   type Deployment,
@@ -19,11 +25,6 @@ import {
   type InstallationSettings,
   memoryFor,
 } from '../../deploy/settings.ts';
-import { deepEqual } from '../../kube/json/deep-equal.ts';
-import type { ConfigMap } from '../../kube/objects/core.ts';
-import { compareQuantities, parseQuantity } from '../../kube/quantity.ts';
-import { printable } from '../../kube/quote.ts';
-import type { Resource } from '../../kube/resource.ts';
 import { defaultAgentImage } from '../../operator/configuration/object-names.ts';
 import type { CommandContext } from './command-context.ts';
 import { isOurs } from './objects.ts';

@@ -3,8 +3,8 @@
  * flags have set stays until `--reset`, and so does what somebody has edited by hand. What only the
  * fixed text of an older version said goes, so that new defaults reach old installations.
  */
-import { deepEqual } from '../../kube/json/deep-equal.ts';
-import { printable } from '../../kube/quote.ts';
+import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
+import { printable } from '@lockstep/kube/quote.ts';
 import { readConfiguration } from '../../operator/configuration/configuration.ts';
 import {
   ALL_SETTINGS,

@@ -1,12 +1,13 @@
 /** The objects of an installation in a cluster. */
+
+import type { KubeObject } from '@lockstep/kube/meta.ts';
+import type { CustomResourceDefinition } from '@lockstep/kube/objects/custom-resource-definition.ts';
+import { CLUSTER_ROLE_BINDINGS } from '@lockstep/kube/objects/rbac.ts';
+import type { Client, ObjectKey } from '@lockstep/kube/runtime/client/client.ts';
+import { isReason } from '@lockstep/kube/status.ts';
 import { OPERATOR_NAME } from '../../deploy/permissions.ts';
 import { INSTALLED_LABELS } from '../../deploy/settings.ts';
 import { missingStatusFields } from '../../jobset/schema/missing-fields.ts';
-import type { KubeObject } from '../../kube/meta.ts';
-import type { CustomResourceDefinition } from '../../kube/objects/custom-resource-definition.ts';
-import { CLUSTER_ROLE_BINDINGS } from '../../kube/objects/rbac.ts';
-import { isReason } from '../../kube/status.ts';
-import type { Client, ObjectKey } from '../../runtime/client/client.ts';
 
 /** The manager of an installation's fields. */
 export const FIELD_MANAGER = 'lockstep-install';

@@ -1,11 +1,12 @@
 /** Installations beside the controller of kubernetes-sigs/jobset. */
+
+import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
+import { LEASES } from '@lockstep/kube/objects/lease.ts';
 import { beforeEach, expect, test } from 'vitest';
 import { upstreamDefinition } from '../../../test/fixtures/upstream-definition.ts';
 import { DEPLOYMENTS } from '../../deploy/kinds.ts';
 import { manifest } from '../../deploy/manifest.ts';
 import { JOBSET_CRD } from '../../jobset/schema/crd.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/objects/custom-resource-definition.ts';
-import { LEASES } from '../../kube/objects/lease.ts';
 import {
   LEADER_ELECTION_ID,
   ONLY_MANAGED_LEASE,

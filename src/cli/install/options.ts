@@ -1,8 +1,9 @@
 /** The flags of `lockstep install` and `uninstall`. */
+
+import { defined } from '@lockstep/kube/json/defined.ts';
+import { dns1123LabelErrors, dns1123SubdomainErrors } from '@lockstep/kube/name-rules.ts';
+import { compareQuantities, parseQuantity } from '@lockstep/kube/quantity.ts';
 import { defaultSettings, type InstallationSettings, memoryFor } from '../../deploy/settings.ts';
-import { defined } from '../../kube/json/defined.ts';
-import { dns1123LabelErrors, dns1123SubdomainErrors } from '../../kube/name-rules.ts';
-import { compareQuantities, parseQuantity } from '../../kube/quantity.ts';
 import { MAX_NAMESPACES } from '../../operator/configuration/flag-values.ts';
 import { defaultAgentImage } from '../../operator/configuration/object-names.ts';
 import { Problem, type SettingType } from '../../operator/configuration/setting-types.ts';

@@ -3,15 +3,16 @@
  * names and labels. Lockstep is not installed beside it. If only its webhooks are left, they would
  * refuse every JobSet.
  */
-import { DEPLOYMENTS } from '../../deploy/kinds.ts';
-import type { KubeObject, Stored } from '../../kube/meta.ts';
+
+import type { KubeObject, Stored } from '@lockstep/kube/meta.ts';
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   VALIDATING_WEBHOOK_CONFIGURATIONS,
-} from '../../kube/objects/admission-webhooks.ts';
-import type { Resource } from '../../kube/resource.ts';
-import { isReason } from '../../kube/status.ts';
-import type { Client, ObjectKey } from '../../runtime/client/client.ts';
+} from '@lockstep/kube/objects/admission-webhooks.ts';
+import type { Resource } from '@lockstep/kube/resource.ts';
+import type { Client, ObjectKey } from '@lockstep/kube/runtime/client/client.ts';
+import { isReason } from '@lockstep/kube/status.ts';
+import { DEPLOYMENTS } from '../../deploy/kinds.ts';
 import { titleOf } from './objects.ts';
 
 /** Labels of its chart, and of its manifests if a tool has added them. */

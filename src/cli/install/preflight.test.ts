@@ -1,13 +1,13 @@
+import { MUTATING_WEBHOOK_CONFIGURATIONS } from '@lockstep/kube/objects/admission-webhooks.ts';
+import { NAMESPACES } from '@lockstep/kube/objects/core.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
+import { failure } from '@lockstep/kube/status.ts';
+import { notFound, unsupportedMediaType } from '@lockstep/kube/status-errors.ts';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { DEPLOYMENTS } from '../../deploy/kinds.ts';
 import { manifest } from '../../deploy/manifest.ts';
 import type { Installed } from '../../deploy/settings.ts';
 import { JOBSET_CRD } from '../../jobset/schema/crd.ts';
-import { MUTATING_WEBHOOK_CONFIGURATIONS } from '../../kube/objects/admission-webhooks.ts';
-import { NAMESPACES } from '../../kube/objects/core.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/objects/custom-resource-definition.ts';
-import { failure } from '../../kube/status.ts';
-import { notFound, unsupportedMediaType } from '../../kube/status-errors.ts';
 import { mutatingConfiguration } from '../../operator/webhooks/webhook-configurations.ts';
 import { install } from './install.ts';
 import { InstallationWorld, optionsOf } from './installation.fixture.ts';

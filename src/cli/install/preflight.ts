@@ -4,25 +4,25 @@
  * it.
  */
 
-import { SERVICE_MONITORS } from '../../deploy/kinds.ts';
-import type { Installed } from '../../deploy/settings.ts';
-import { JOBSETS } from '../../jobset/jobset.ts';
-import type { KubeObject, Stored } from '../../kube/meta.ts';
-import { namespaceOf } from '../../kube/meta.ts';
+import type { KubeObject, Stored } from '@lockstep/kube/meta.ts';
+import { namespaceOf } from '@lockstep/kube/meta.ts';
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   VALIDATING_WEBHOOK_CONFIGURATIONS,
   type Webhook,
-} from '../../kube/objects/admission-webhooks.ts';
-import { NAMESPACES } from '../../kube/objects/core.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/objects/custom-resource-definition.ts';
-import { groupResourceOf, type Resource } from '../../kube/resource.ts';
-import { ApiStatusError, isReason } from '../../kube/status.ts';
+} from '@lockstep/kube/objects/admission-webhooks.ts';
+import { NAMESPACES } from '@lockstep/kube/objects/core.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
+import { groupResourceOf, type Resource } from '@lockstep/kube/resource.ts';
+import type { Client, ObjectKey } from '@lockstep/kube/runtime/client/client.ts';
+import { ApiStatusError, isReason } from '@lockstep/kube/status.ts';
+import { SERVICE_MONITORS } from '../../deploy/kinds.ts';
+import type { Installed } from '../../deploy/settings.ts';
+import { JOBSETS } from '../../jobset/jobset.ts';
 import {
   MUTATING_CONFIGURATION_NAME,
   VALIDATING_CONFIGURATION_NAME,
 } from '../../operator/webhooks/webhook-configurations.ts';
-import type { Client, ObjectKey } from '../../runtime/client/client.ts';
 import { FIELD_MANAGER, isOurDefinition, keyOf, titleOf } from './objects.ts';
 import { otherController } from './other-controller.ts';
 

@@ -1,11 +1,12 @@
 /** Deletes objects of an installation. */
-import type { Installed } from '../../deploy/settings.ts';
-import type { KubeObject, Stored } from '../../kube/meta.ts';
+
+import type { KubeObject, Stored } from '@lockstep/kube/meta.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
   type CustomResourceDefinition,
-} from '../../kube/objects/custom-resource-definition.ts';
-import { isReason } from '../../kube/status.ts';
+} from '@lockstep/kube/objects/custom-resource-definition.ts';
+import { isReason } from '@lockstep/kube/status.ts';
+import type { Installed } from '../../deploy/settings.ts';
 import type { CommandContext } from './command-context.ts';
 import { isOurDefinition, isOurs, keyOf, titleOf } from './objects.ts';
 

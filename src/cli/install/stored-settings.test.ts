@@ -1,6 +1,6 @@
+import { CONFIG_MAPS, type ConfigMap } from '@lockstep/kube/objects/core.ts';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { DEPLOYMENTS } from '../../deploy/kinds.ts';
-import { CONFIG_MAPS, type ConfigMap } from '../../kube/objects/core.ts';
 import { readConfiguration } from '../../operator/configuration/configuration.ts';
 import { CONFIGURATION_NAME } from '../../operator/configuration/object-names.ts';
 import type { GivenSettings } from '../../operator/configuration/setting-values.ts';

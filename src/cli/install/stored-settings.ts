@@ -1,9 +1,10 @@
 /** Brings the settings of an installation and those of the cluster together. */
+
+import { CONFIG_MAPS, type ConfigMap } from '@lockstep/kube/objects/core.ts';
 import { DEPLOYMENTS, type Deployment } from '../../deploy/kinds.ts';
 import { manifest } from '../../deploy/manifest.ts';
 import { CONFIGURATION_FILE } from '../../deploy/operator-deployment.ts';
 import { type InstallationSettings, type Installed, memoryFor } from '../../deploy/settings.ts';
-import { CONFIG_MAPS, type ConfigMap } from '../../kube/objects/core.ts';
 import { readConfiguration } from '../../operator/configuration/configuration.ts';
 import { configurationText } from '../../operator/configuration/configuration-text.ts';
 import { parseFlags } from '../../operator/configuration/flags.ts';

@@ -1,12 +1,12 @@
+import type { KubeObject } from '@lockstep/kube/meta.ts';
+import { CONFIG_MAPS, SECRETS } from '@lockstep/kube/objects/core.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
+import { LEASES } from '@lockstep/kube/objects/lease.ts';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { manifest } from '../../deploy/manifest.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
 import { HUB_AUTHORITIES_NAME } from '../../jobset/names.ts';
 import { JOBSET_CRD } from '../../jobset/schema/crd.ts';
-import type { KubeObject } from '../../kube/meta.ts';
-import { CONFIG_MAPS, SECRETS } from '../../kube/objects/core.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/objects/custom-resource-definition.ts';
-import { LEASES } from '../../kube/objects/lease.ts';
 import { HUB_AUTHORITIES_LABELS } from '../../operator/configuration/object-names.ts';
 import { InstallationWorld, optionsOf } from './installation.fixture.ts';
 import { keyOf } from './objects.ts';

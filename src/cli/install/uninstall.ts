@@ -2,19 +2,22 @@
  * `lockstep uninstall`: removes objects with our labels, and none that only have such names. The
  * definition of JobSet stays, with the JobSets, unless they are to go too.
  */
+
+import type { KubeObject } from '@lockstep/kube/meta.ts';
+import { CONFIG_MAPS, NAMESPACES, SECRETS } from '@lockstep/kube/objects/core.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
+import { ENDPOINT_SLICES } from '@lockstep/kube/objects/endpoint-slice.ts';
+import { LEASES } from '@lockstep/kube/objects/lease.ts';
+import type { Resource } from '@lockstep/kube/resource.ts';
+import { someOf } from '@lockstep/kube/runtime/client/pages.ts';
+import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
+import { isReason } from '@lockstep/kube/status.ts';
 import { DEPLOYMENTS } from '../../deploy/kinds.ts';
 import { manifest } from '../../deploy/manifest.ts';
 import { OPERATOR_NAME } from '../../deploy/permissions.ts';
 import type { InstallationSettings, Installed } from '../../deploy/settings.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
 import { HUB_AUTHORITIES_NAME } from '../../jobset/names.ts';
-import type { KubeObject } from '../../kube/meta.ts';
-import { CONFIG_MAPS, NAMESPACES, SECRETS } from '../../kube/objects/core.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/objects/custom-resource-definition.ts';
-import { ENDPOINT_SLICES } from '../../kube/objects/endpoint-slice.ts';
-import { LEASES } from '../../kube/objects/lease.ts';
-import type { Resource } from '../../kube/resource.ts';
-import { isReason } from '../../kube/status.ts';
 import {
   HUB_AUTHORITIES_SELECTOR,
   HUB_SECRET_NAME,
@@ -23,8 +26,6 @@ import {
   SETTINGS_RECORD_NAME,
 } from '../../operator/configuration/object-names.ts';
 import { settingValues } from '../../operator/configuration/setting-values.ts';
-import { someOf } from '../../runtime/client/pages.ts';
-import { sleep } from '../../runtime/ports/clock.ts';
 import type { CommandContext } from './command-context.ts';
 import { confinedTo, EXIT_FAILURE, isRefused, POLL_MS } from './install.ts';
 import { fromArguments } from './kept-objects.ts';

@@ -1,17 +1,18 @@
 /** `lockstep status` for several JobSets: one row for each. */
+
+import { namespaceOf, type Stored } from '@lockstep/kube/meta.ts';
+import { JOBS, type Job } from '@lockstep/kube/objects/job.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { allPages } from '@lockstep/kube/runtime/client/pages.ts';
+import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
+import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
+import { isReason } from '@lockstep/kube/status.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { JOBSET_UID } from '../../jobset/names.ts';
 import { type OverviewRow, overviewRow, podCountsOf } from '../../jobset/view/overview.ts';
-import { namespaceOf, type Stored } from '../../kube/meta.ts';
-import { JOBS, type Job } from '../../kube/objects/job.ts';
-import { isReason } from '../../kube/status.ts';
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { systemRandom } from '../../runtime/adapters/system-random.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { allPages } from '../../runtime/client/pages.ts';
-import { createInformer } from '../../runtime/informer/create-informer.ts';
-import type { Informer } from '../../runtime/informer/informer.ts';
-import { SILENT } from '../../runtime/ports/logger.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 import { followStatus } from '../jobset-status/live-status.ts';
 import { STANDARD_OUTPUT } from '../jobset-status/status-printer.ts';

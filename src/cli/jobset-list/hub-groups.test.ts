@@ -1,12 +1,12 @@
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Pod } from '@lockstep/kube/objects/pod.ts';
+import type { Client, ListOptions } from '@lockstep/kube/runtime/client/client.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import type { HttpRequest, HttpResponse } from '@lockstep/kube/runtime/ports/transport.ts';
 import { expect, it } from 'vitest';
 import { jobSetWith } from '../../../test/fixtures/hub-jobset.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { ENV_HUB_URL, JOBSET_NAME, JOBSET_UID } from '../../jobset/names.ts';
-import type { Stored } from '../../kube/meta.ts';
-import type { Pod } from '../../kube/objects/pod.ts';
-import type { Client, ListOptions } from '../../runtime/client/client.ts';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
-import type { HttpRequest, HttpResponse } from '../../runtime/ports/transport.ts';
 import { forwarding } from '../jobset-status/forwarded-port.fixture.ts';
 import { HubGroups } from './hub-groups.ts';
 

@@ -1,14 +1,15 @@
 /** Asks the hub for what lists tell of groups: in each namespace once for all its JobSets. */
+
+import { namespaceOf, type Stored } from '@lockstep/kube/meta.ts';
+import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import { forEachConcurrently } from '@lockstep/kube/runtime/concurrency.ts';
+import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { claims } from '../../jobset/membership.ts';
 import { GROUP_PAGE_PATH, HUB_GROUPS_PATH, JOBSET_UID } from '../../jobset/names.ts';
 import { type HeardGroup, parseGroupReports } from '../../jobset/view/group-report.ts';
 import { jobSetState } from '../../jobset/view/jobset-state.ts';
-import { namespaceOf, type Stored } from '../../kube/meta.ts';
-import { PODS, type Pod } from '../../kube/objects/pod.ts';
-import { forEachConcurrently } from '../../runtime/concurrency.ts';
-import { withDeadline } from '../../runtime/deadline.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
 import { HubReader, type HubRoute } from '../jobset-status/hub-members.ts';
 
 /** By UID of the JobSet. What is missing is not known. */

@@ -1,12 +1,12 @@
+import { JOBS } from '@lockstep/kube/objects/job.ts';
+import type { Resource } from '@lockstep/kube/resource.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { forbidden, notFound } from '@lockstep/kube/status-errors.ts';
 import { describe, expect, it } from 'vitest';
 import { jobSetWith } from '../../../test/fixtures/hub-jobset.ts';
 import { storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
 import type { OverviewRow } from '../../jobset/view/overview.ts';
-import { JOBS } from '../../kube/objects/job.ts';
-import type { Resource } from '../../kube/resource.ts';
-import { forbidden, notFound } from '../../kube/status-errors.ts';
-import type { Client } from '../../runtime/client/client.ts';
 import type { Terminal } from '../jobset-status/status-printer.ts';
 import { lookOnce } from './command.ts';
 import { liveListPrinter, printList } from './list-printer.ts';

@@ -1,8 +1,9 @@
 /** Renders rows of JobSets as a table, with columns as `kubectl get` has them. */
+
+import { humanDuration } from '@lockstep/kube/duration.ts';
+import { printable } from '@lockstep/kube/quote.ts';
 import type { OverviewRow } from '../../jobset/view/overview.ts';
 import { stateWords } from '../../jobset/view/shown-state.ts';
-import { humanDuration } from '../../kube/duration.ts';
-import { printable } from '../../kube/quote.ts';
 import { aligned } from '../aligned.ts';
 import { shortened } from '../printed-text.ts';
 

@@ -1,6 +1,6 @@
 /** The arguments of `lockstep status` for several JobSets. */
-import { dns1123LabelErrors } from '../../kube/name-rules.ts';
-import { parseLabelSelector } from '../../kube/selectors/label-selector.ts';
+import { dns1123LabelErrors } from '@lockstep/kube/name-rules.ts';
+import { parseLabelSelector } from '@lockstep/kube/selectors/label-selector.ts';
 import { jobSetNameErrors } from '../named-jobset.ts';
 import {
   NAMES_DO_NOT_CHANGE,

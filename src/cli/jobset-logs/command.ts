@@ -1,9 +1,10 @@
 /** `lockstep logs JOBSET`: the logs of all members, merged in the order of time. */
+
+import { defined } from '@lockstep/kube/json/defined.ts';
+import { JOBS } from '@lockstep/kube/objects/job.ts';
+import { PODS } from '@lockstep/kube/objects/pod.ts';
+import { allPages } from '@lockstep/kube/runtime/client/pages.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
-import { defined } from '../../kube/json/defined.ts';
-import { JOBS } from '../../kube/objects/job.ts';
-import { PODS } from '../../kube/objects/pod.ts';
-import { allPages } from '../../runtime/client/pages.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 import { labelledBy, type NamedJobSet, withJobSet } from '../named-jobset.ts';
 import { type EpochWindow, epochWindow } from './epoch-lines.ts';

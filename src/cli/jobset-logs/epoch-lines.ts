@@ -1,8 +1,8 @@
 /** Which lines of a log belong to an epoch, and which are the agent's own. */
 
+import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { epochsOf } from '../../jobset/status/epochs.ts';
-import { isJsonObject } from '../../kube/json/json-value.ts';
 import { overlapBefore, stampAt, stampOf } from './timed-lines.ts';
 
 /** From the release of an epoch to the release of the next: workers that are stopped say why. */

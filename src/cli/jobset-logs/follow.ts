@@ -1,11 +1,12 @@
 /** Follows the logs of a JobSet: through restarts in place, and into Pods and Jobs that are new. */
+
+import { JOBS } from '@lockstep/kube/objects/job.ts';
+import { PODS } from '@lockstep/kube/objects/pod.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
-import { JOBS } from '../../kube/objects/job.ts';
-import { PODS } from '../../kube/objects/pod.ts';
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { systemRandom } from '../../runtime/adapters/system-random.ts';
-import { createInformer } from '../../runtime/informer/create-informer.ts';
-import { SILENT } from '../../runtime/ports/logger.ts';
 import { labelledBy } from '../named-jobset.ts';
 import { bytesOf, type LabelledLine, shownLines } from './line-printer.ts';
 import { type LogMember, logMembers } from './log-members.ts';

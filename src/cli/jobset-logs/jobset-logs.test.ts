@@ -1,11 +1,11 @@
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Pod } from '@lockstep/kube/objects/pod.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
 import { describe, expect, it } from 'vitest';
 import { replicatedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import type { JobSetStatus, RestartRecord } from '../../jobset/jobset-status.ts';
-import type { Stored } from '../../kube/meta.ts';
-import type { Pod } from '../../kube/objects/pod.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import { agentLineOf, epochWindow, type JudgedLine, linesOfEpoch } from './epoch-lines.ts';
 import { printed } from './line-printer.ts';
 import { failedPods, rankProblem } from './log-members.ts';

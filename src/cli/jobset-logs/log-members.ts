@@ -1,12 +1,13 @@
 /** Whose logs are shown: the members of a JobSet, their ranks and containers. */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
+import type { Pod } from '@lockstep/kube/objects/pod.ts';
 import { templateAgent } from '../../jobset/injection/template-agent.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import type { RestartRecord } from '../../jobset/jobset-status.ts';
 import { identityOf, isSame, membershipOf } from '../../jobset/membership.ts';
 import { type MemberRank, rankOf, sizeOf } from '../../jobset/roster/short-names.ts';
-import type { Stored } from '../../kube/meta.ts';
-import type { Job } from '../../kube/objects/job.ts';
-import type { Pod } from '../../kube/objects/pod.ts';
 
 /** Its label stands before each line. */
 export interface LogMember extends MemberRank {

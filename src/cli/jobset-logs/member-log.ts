@@ -1,11 +1,11 @@
 /** The log of one member: what there is of it, and what follows through restarts of its container. */
-import { defined } from '../../kube/json/defined.ts';
-import type { Stored } from '../../kube/meta.ts';
-import type { Pod } from '../../kube/objects/pod.ts';
-import { ApiStatusError, isReason } from '../../kube/status.ts';
-import type { Client, LogOptions } from '../../runtime/client/client.ts';
-import { type Clock, sleep } from '../../runtime/ports/clock.ts';
-import { TransportError } from '../../runtime/ports/transport.ts';
+import { defined } from '@lockstep/kube/json/defined.ts';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Pod } from '@lockstep/kube/objects/pod.ts';
+import type { Client, LogOptions } from '@lockstep/kube/runtime/client/client.ts';
+import { type Clock, sleep } from '@lockstep/kube/runtime/ports/clock.ts';
+import { TransportError } from '@lockstep/kube/runtime/ports/transport.ts';
+import { ApiStatusError, isReason } from '@lockstep/kube/status.ts';
 import { lastWorkerLines } from './last-lines.ts';
 import { LineCursor, type TimedLine, timedLines } from './timed-lines.ts';
 

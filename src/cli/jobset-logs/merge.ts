@@ -1,5 +1,5 @@
 /** Merges the lines of many logs in the order of time. */
-import type { Clock, Timer } from '../../runtime/ports/clock.ts';
+import type { Clock, Timer } from '@lockstep/kube/runtime/ports/clock.ts';
 
 /** Times are texts that compare as the times do. */
 export interface Timed {

@@ -1,7 +1,7 @@
 /** The arguments of `lockstep logs JOBSET`. */
 
-import { parseDuration } from '../../kube/duration.ts';
-import { defined } from '../../kube/json/defined.ts';
+import { parseDuration } from '@lockstep/kube/duration.ts';
+import { defined } from '@lockstep/kube/json/defined.ts';
 import { type JobSetName, jobSetNameErrors } from '../named-jobset.ts';
 import type { WantedRank } from './log-members.ts';
 

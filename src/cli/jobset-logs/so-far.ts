@@ -1,6 +1,6 @@
 /** Opens the logs of members, and prints what there is of them, in the order of time. */
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { forEachConcurrently } from '../../runtime/concurrency.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { forEachConcurrently } from '@lockstep/kube/runtime/concurrency.ts';
 import type { NamedJobSet } from '../named-jobset.ts';
 import {
   bytesOf,

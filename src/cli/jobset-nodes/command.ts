@@ -1,15 +1,16 @@
 /** `lockstep nodes JOBSET`: the nodes that its members have left, and their way back into use. */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { dns1123SubdomainErrors } from '@lockstep/kube/name-rules.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import { DeadlineError } from '@lockstep/kube/runtime/deadline.ts';
+import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
+import { isReason } from '@lockstep/kube/status.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import type { AvoidedNode } from '../../jobset/jobset-status.ts';
 import { FORGET_NODES } from '../../jobset/names.ts';
 import { forgetRequest, requestKey } from '../../jobset/policies/forget-nodes.ts';
-import type { Stored } from '../../kube/meta.ts';
-import { dns1123SubdomainErrors } from '../../kube/name-rules.ts';
-import { isReason } from '../../kube/status.ts';
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { systemRandom } from '../../runtime/adapters/system-random.ts';
-import { DeadlineError } from '../../runtime/deadline.ts';
-import { waitFor } from '../../runtime/informer/wait-for.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 import {
   findJobSet,

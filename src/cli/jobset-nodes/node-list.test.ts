@@ -1,9 +1,9 @@
+import type { Stored } from '@lockstep/kube/meta.ts';
 import { describe, expect, it } from 'vitest';
 import { storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import type { AvoidedNode, JobSetStatus } from '../../jobset/jobset-status.ts';
 import { forgetRequest } from '../../jobset/policies/forget-nodes.ts';
-import type { Stored } from '../../kube/meta.ts';
 import { parseNodes } from './command.ts';
 import { entriesOf, nodeLines, nodeList, withEarlier } from './node-list.ts';
 

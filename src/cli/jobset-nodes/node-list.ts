@@ -1,13 +1,14 @@
 /** The nodes that members of a JobSet have left, and which of them a user wants to forget. */
+
+import { humanDuration } from '@lockstep/kube/duration.ts';
+import { namespaceOf, type Stored } from '@lockstep/kube/meta.ts';
+import { printable } from '@lockstep/kube/quote.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import type { AvoidedNode } from '../../jobset/jobset-status.ts';
 import { isManagedByUs } from '../../jobset/manager.ts';
 import { FORGET_NODES } from '../../jobset/names.ts';
 import { parsedRequest, requestKey } from '../../jobset/policies/forget-nodes.ts';
 import { isFinished } from '../../jobset/status/conditions.ts';
-import { humanDuration } from '../../kube/duration.ts';
-import { namespaceOf, type Stored } from '../../kube/meta.ts';
-import { printable } from '../../kube/quote.ts';
 import { aligned } from '../aligned.ts';
 
 export interface NodeList {

@@ -1,11 +1,11 @@
 /** `lockstep report JOBSET`: where its time went, and each recorded restart with who caused it. */
 
+import { PODS } from '@lockstep/kube/objects/pod.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { allPages } from '@lockstep/kube/runtime/client/pages.ts';
+import { ApiStatusError } from '@lockstep/kube/status.ts';
 import { claims } from '../../jobset/membership.ts';
 import { type GroupProgress, groupProgress } from '../../jobset/progress/group-progress.ts';
-import { PODS } from '../../kube/objects/pod.ts';
-import { ApiStatusError } from '../../kube/status.ts';
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { allPages } from '../../runtime/client/pages.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 import { HubMembers } from '../jobset-status/hub-members.ts';
 import {

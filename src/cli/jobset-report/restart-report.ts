@@ -1,5 +1,7 @@
 /** The data of `lockstep report JOBSET`: where its time went, its recorded restarts, their cost. */
 
+import { namespaceOf, type Stored } from '@lockstep/kube/meta.ts';
+import { printable } from '@lockstep/kube/quote.ts';
 import { backoffEndMs, releasingMs } from '../../jobset/epoch/restart-history.ts';
 import { type GoodputAt, goodputAt } from '../../jobset/goodput/goodput-at.ts';
 import { type RestartCost, restartCosts } from '../../jobset/goodput/restart-cost.ts';
@@ -11,8 +13,6 @@ import { type ReportedRestart, reportedRestarts } from '../../jobset/view/report
 import { type RestartBudget, restartBudget } from '../../jobset/view/restart-budget.ts';
 import { causeInWords, countedInWords, isFinalFailure } from '../../jobset/view/restart-words.ts';
 import { restoreWarning } from '../../jobset/view/restore-warning.ts';
-import { namespaceOf, type Stored } from '../../kube/meta.ts';
-import { printable } from '../../kube/quote.ts';
 import { avoidedLines, duration, goodputTable } from '../goodput-lines.ts';
 import { warningLines } from '../jobset-status/member-table.ts';
 import { budgetText, culpritLines, failureText } from '../jobset-status/restart-lines.ts';

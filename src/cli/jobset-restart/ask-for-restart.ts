@@ -1,7 +1,8 @@
 /** Asks for the end of an epoch. */
+
+import { isReason } from '@lockstep/kube/status.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { RESTART_EPOCH } from '../../jobset/names.ts';
-import { isReason } from '../../kube/status.ts';
 import { findJobSet, type NamedJobSet } from '../named-jobset.ts';
 import { restartableEpoch } from './restart-state.ts';
 

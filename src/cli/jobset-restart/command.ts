@@ -1,10 +1,11 @@
 /** `lockstep restart JOBSET`: ends the current epoch, and waits until the next one runs. */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import { DeadlineError } from '@lockstep/kube/runtime/deadline.ts';
+import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
-import type { Stored } from '../../kube/meta.ts';
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { systemRandom } from '../../runtime/adapters/system-random.ts';
-import { DeadlineError } from '../../runtime/deadline.ts';
-import { waitFor } from '../../runtime/informer/wait-for.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 import {
   type JobSetName,

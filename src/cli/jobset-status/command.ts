@@ -1,16 +1,17 @@
 /** `lockstep status JOBSET`: a JobSet and its members, once or live. */
+
+import { defined } from '@lockstep/kube/json/defined.ts';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import { allPages } from '@lockstep/kube/runtime/client/pages.ts';
+import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
+import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { claims } from '../../jobset/membership.ts';
 import { type StatusView, statusView } from '../../jobset/view/status-view.ts';
-import { defined } from '../../kube/json/defined.ts';
-import type { Stored } from '../../kube/meta.ts';
-import { PODS, type Pod } from '../../kube/objects/pod.ts';
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { systemRandom } from '../../runtime/adapters/system-random.ts';
-import { allPages } from '../../runtime/client/pages.ts';
-import { createInformer } from '../../runtime/informer/create-informer.ts';
-import type { Informer } from '../../runtime/informer/informer.ts';
-import { SILENT } from '../../runtime/ports/logger.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 import {
   findJobSet,

@@ -1,11 +1,15 @@
 /** Asks the hub for a page, from the user's machine. */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { SERVICE_ACCOUNTS, type TokenRequest } from '@lockstep/kube/objects/core.ts';
+import type { Pod } from '@lockstep/kube/objects/pod.ts';
+import {
+  createHttpTransport,
+  type HttpTransport,
+} from '@lockstep/kube/runtime/adapters/http-transport.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { wholeBody } from '@lockstep/kube/runtime/client/response-body.ts';
 import { ENV_HUB_CA, ENV_HUB_URL, HUB_AUDIENCE } from '../../jobset/names.ts';
-import type { Stored } from '../../kube/meta.ts';
-import { SERVICE_ACCOUNTS, type TokenRequest } from '../../kube/objects/core.ts';
-import type { Pod } from '../../kube/objects/pod.ts';
-import { createHttpTransport, type HttpTransport } from '../../runtime/adapters/http-transport.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { wholeBody } from '../../runtime/client/response-body.ts';
 
 /** A page of the hub, which agents serve as well. */
 export interface HubPage<Report> {

@@ -1,7 +1,7 @@
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { CoreEvent } from '@lockstep/kube/objects/event.ts';
 import { describe, expect, it } from 'vitest';
 import type { JobSet } from '../../jobset/jobset.ts';
-import type { Stored } from '../../kube/meta.ts';
-import type { CoreEvent } from '../../kube/objects/event.ts';
 import { eventChoice, eventViews } from './event-views.ts';
 
 const JOB_SET = {

@@ -1,9 +1,10 @@
 /** Kubernetes Events of a JobSet, its Jobs and its Pods, as a page shows them. */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { CoreEvent } from '@lockstep/kube/objects/event.ts';
 import type { EventView } from '../../dashboard/messages/run.ts';
 import { jobNamePrefix } from '../../jobset/derived-names.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
-import type { Stored } from '../../kube/meta.ts';
-import type { CoreEvent } from '../../kube/objects/event.ts';
 
 const MAX_EVENTS = 500;
 /** UTF-16 code units of one message, and of all that are shown. */

@@ -1,12 +1,19 @@
 /** Asks a member's agent for a page of the hub. */
-import { forwardedExchange, PORT_FORWARD_HEADERS } from '../../cluster/doors/port-forward.ts';
+import {
+  forwardedExchange,
+  PORT_FORWARD_HEADERS,
+} from '@lockstep/embedded-kubernetes/port-forward';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import { resourcePath } from '@lockstep/kube/resource.ts';
+import { wholeBody } from '@lockstep/kube/runtime/client/response-body.ts';
+import type { CredentialSource } from '@lockstep/kube/runtime/credentials/credential-source.ts';
+import type {
+  ByteChannel,
+  HttpResponse,
+  Transport,
+} from '@lockstep/kube/runtime/ports/transport.ts';
 import { MEMBER_PAGE_PORT } from '../../jobset/names.ts';
-import type { Stored } from '../../kube/meta.ts';
-import { PODS, type Pod } from '../../kube/objects/pod.ts';
-import { resourcePath } from '../../kube/resource.ts';
-import { wholeBody } from '../../runtime/client/response-body.ts';
-import type { CredentialSource } from '../../runtime/credentials/credential-source.ts';
-import type { ByteChannel, HttpResponse, Transport } from '../../runtime/ports/transport.ts';
 import {
   BusyHubError,
   type HubPage,

@@ -3,9 +3,9 @@ import {
   createHeaderInflater,
   ServerSession,
   type SpdyStream,
-} from '../../cluster/doors/port-forward.ts';
-import { channelPair } from '../../runtime/byte-channel.ts';
-import type { HttpResponse } from '../../runtime/ports/transport.ts';
+} from '@lockstep/embedded-kubernetes/port-forward';
+import { channelPair } from '@lockstep/kube/runtime/byte-channel.ts';
+import type { HttpResponse } from '@lockstep/kube/runtime/ports/transport.ts';
 
 /** An API server that forwards to an agent with this answer. */
 export function forwarding(answer: string): HttpResponse {

@@ -1,10 +1,10 @@
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Pod } from '@lockstep/kube/objects/pod.ts';
+import { MemoryClient } from '@lockstep/kube/runtime/memory/memory-client.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import type { HttpResponse } from '@lockstep/kube/runtime/ports/transport.ts';
 import { expect, it } from 'vitest';
 import { ENV_HUB_URL } from '../../jobset/names.ts';
-import type { Stored } from '../../kube/meta.ts';
-import type { Pod } from '../../kube/objects/pod.ts';
-import { MemoryClient } from '../../runtime/memory/memory-client.ts';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
-import type { HttpResponse } from '../../runtime/ports/transport.ts';
 import { forwarding } from './forwarded-port.fixture.ts';
 import { HubMembers } from './hub-members.ts';
 

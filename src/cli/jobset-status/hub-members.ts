@@ -1,12 +1,13 @@
 /** Finds out what the hub knows, such as which epochs members have announced. */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Pod } from '@lockstep/kube/objects/pod.ts';
+import { printable } from '@lockstep/kube/quote.ts';
+import type { ClientConnection } from '@lockstep/kube/runtime/adapters/http-client-connection.ts';
+import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import { type MemberReport, parseMemberReports } from '../../jobset/hub/member-report.ts';
 import { HUB_MEMBERS_PATH, MEMBER_PAGE_PATH } from '../../jobset/names.ts';
-import type { Stored } from '../../kube/meta.ts';
-import type { Pod } from '../../kube/objects/pod.ts';
-import { printable } from '../../kube/quote.ts';
-import type { ClientConnection } from '../../runtime/adapters/http-client-connection.ts';
-import { withDeadline } from '../../runtime/deadline.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
 import { BusyHubError, DirectMembers, type HubPage, hubUrlOf } from './direct-members.ts';
 import { forwardedMembers, MissingRightError } from './forwarded-members.ts';
 

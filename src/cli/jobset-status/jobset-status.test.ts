@@ -1,12 +1,12 @@
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Pod } from '@lockstep/kube/objects/pod.ts';
+import { DeadlineError } from '@lockstep/kube/runtime/deadline.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
 import { describe, expect, it } from 'vitest';
 import { jobSetWith } from '../../../test/fixtures/hub-jobset.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { type StatusView, statusView } from '../../jobset/view/status-view.ts';
-import type { Stored } from '../../kube/meta.ts';
-import type { Pod } from '../../kube/objects/pod.ts';
-import { DeadlineError } from '../../runtime/deadline.ts';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
-import { sleep } from '../../runtime/ports/clock.ts';
 import { parseJobSetStatus } from './command.ts';
 import { followStatus } from './live-status.ts';
 import { memberScreen, memberTable } from './printed-at.fixture.ts';

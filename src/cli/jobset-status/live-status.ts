@@ -1,7 +1,7 @@
 /** Shows a JobSet, or a list of them, live. */
 
-import { DeadlineError, withDeadline } from '../../runtime/deadline.ts';
-import { type Clock, sleep } from '../../runtime/ports/clock.ts';
+import { DeadlineError, withDeadline } from '@lockstep/kube/runtime/deadline.ts';
+import { type Clock, sleep } from '@lockstep/kube/runtime/ports/clock.ts';
 
 export interface LiveStatusOptions<View> {
   readonly clock: Clock;

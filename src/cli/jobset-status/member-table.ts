@@ -1,5 +1,7 @@
 /** Renders a JobSet and its members as a table. */
 
+import { humanDuration } from '@lockstep/kube/duration.ts';
+import { printable } from '@lockstep/kube/quote.ts';
 import { lastCauseInWords } from '../../jobset/view/last-cause.ts';
 import { memberStateInWords } from '../../jobset/view/member-state.ts';
 import type { ReportedRestart } from '../../jobset/view/reported-restarts.ts';
@@ -11,8 +13,6 @@ import type {
   PodRefusal,
   StatusView,
 } from '../../jobset/view/status-view.ts';
-import { humanDuration } from '../../kube/duration.ts';
-import { printable } from '../../kube/quote.ts';
 import { avoidedLines, goodputLines } from '../goodput-lines.ts';
 import { shortened, wrapped } from '../printed-text.ts';
 import { groupLines, progressColumns, stepText } from './progress-lines.ts';

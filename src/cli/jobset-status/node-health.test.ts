@@ -1,8 +1,8 @@
+import { NODES } from '@lockstep/kube/objects/node.ts';
+import { MemoryClient } from '@lockstep/kube/runtime/memory/memory-client.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { failure } from '@lockstep/kube/status.ts';
 import { expect, it } from 'vitest';
-import { NODES } from '../../kube/objects/node.ts';
-import { failure } from '../../kube/status.ts';
-import { MemoryClient } from '../../runtime/memory/memory-client.ts';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import { NodeHealth } from './node-health.ts';
 
 const { signal } = new AbortController();

@@ -1,9 +1,9 @@
 /** Finds members' nodes that are not ready. */
-import { isReady, NODES, type Node } from '../../kube/objects/node.ts';
-import { isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { forEachConcurrently } from '../../runtime/concurrency.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
+import { isReady, NODES, type Node } from '@lockstep/kube/objects/node.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { forEachConcurrently } from '@lockstep/kube/runtime/concurrency.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import { isReason } from '@lockstep/kube/status.ts';
 
 /** It reads their Node objects, which many users may not do. */
 export class NodeHealth {

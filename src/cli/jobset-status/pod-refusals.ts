@@ -1,12 +1,13 @@
 /** Finds out why Pods of a Job are not made: no status says it, only Events do. */
+
+import { namespaceOf, type Stored } from '@lockstep/kube/meta.ts';
+import { CORE_EVENTS } from '@lockstep/kube/objects/event.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import { isReason } from '@lockstep/kube/status.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { jobWithoutPods } from '../../jobset/plan/reports/report-starting.ts';
 import type { PodRefusal } from '../../jobset/view/status-view.ts';
-import { namespaceOf, type Stored } from '../../kube/meta.ts';
-import { CORE_EVENTS } from '../../kube/objects/event.ts';
-import { isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
 import { eventViews, isAbout } from './event-views.ts';
 
 /** It reads Events of one Job, which some users may not do, and only while the JobSet names it. */

@@ -1,9 +1,9 @@
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Pod } from '@lockstep/kube/objects/pod.ts';
 import { describe, expect, it } from 'vitest';
 import { jobSetWith } from '../../../test/fixtures/hub-jobset.ts';
 import type { MemberSteps } from '../../jobset/progress/group-progress.ts';
 import { type StatusView, statusView } from '../../jobset/view/status-view.ts';
-import type { Stored } from '../../kube/meta.ts';
-import type { Pod } from '../../kube/objects/pod.ts';
 import { memberScreen, memberTable } from './printed-at.fixture.ts';
 import { livePrinter } from './status-printer.ts';
 

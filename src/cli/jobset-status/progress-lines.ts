@@ -1,11 +1,12 @@
 /** Renders how far a group and its members are. */
+
+import { humanDuration } from '@lockstep/kube/duration.ts';
+import { printable } from '@lockstep/kube/quote.ts';
 import type { GroupProgress } from '../../jobset/progress/group-progress.ts';
 import { hasNoStandbys, WHY_NO_STANDBYS } from '../../jobset/progress/standby.ts';
 import { isSilent, stepLag } from '../../jobset/view/silence.ts';
 import { standbyDeathsInWords } from '../../jobset/view/standby-words.ts';
 import type { JobSetView, MemberView, ProgressView } from '../../jobset/view/status-view.ts';
-import { humanDuration } from '../../kube/duration.ts';
-import { printable } from '../../kube/quote.ts';
 
 /** `step 1,338`; undefined: no member reports steps. */
 export function stepText(group: GroupProgress | null): string | undefined {

@@ -1,4 +1,6 @@
 /** Renders the restarts of a JobSet: what ended each epoch, who failed first, what it said last. */
+
+import { printable } from '@lockstep/kube/quote.ts';
 import {
   failureInWords,
   isFailure,
@@ -8,7 +10,6 @@ import {
 import { withShortNames } from '../../jobset/roster/short-names.ts';
 import type { ReportedRestart } from '../../jobset/view/reported-restarts.ts';
 import type { RestartBudget } from '../../jobset/view/restart-budget.ts';
-import { printable } from '../../kube/quote.ts';
 import { momentText } from '../printed-text.ts';
 
 /** What names of members depend on. */

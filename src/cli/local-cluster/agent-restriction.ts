@@ -1,7 +1,8 @@
 /** Restricts the agents of a joined cluster. */
+
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { isReason } from '@lockstep/kube/status.ts';
 import { agentPolicy } from '../../deploy/agent-policy.ts';
-import { isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client/client.ts';
 
 /**
  * Lets agents touch only their own Pods, as an installation does, for as long as the cluster is

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { createNodeProcessRunner } from '@lockstep/kube/runtime/adapters/node-process-runner.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import { expect, test } from 'vitest';
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { createNodeProcessRunner } from '../../runtime/adapters/node-process-runner.ts';
-import { systemRandom } from '../../runtime/adapters/system-random.ts';
-import { SILENT } from '../../runtime/ports/logger.ts';
 import { joinRunning } from './control-plane.ts';
 
 test('a credential plugin that always asks is refused before it does: an operator cannot answer', async () => {

@@ -10,20 +10,20 @@ import {
   joinNodes,
   type LocalNodesOptions,
   startEmbeddedCluster,
-} from '../../cluster/doors/embedded-kubernetes.ts';
-import type { NodeProcesses } from '../../cluster/doors/node-process.ts';
+} from '@lockstep/embedded-kubernetes';
+import type { NodeProcesses } from '@lockstep/embedded-kubernetes/node-process';
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   VALIDATING_WEBHOOK_CONFIGURATIONS,
-} from '../../kube/objects/admission-webhooks.ts';
-import { SECRETS } from '../../kube/objects/core.ts';
-import { isReason } from '../../kube/status.ts';
+} from '@lockstep/kube/objects/admission-webhooks.ts';
+import { SECRETS } from '@lockstep/kube/objects/core.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import type { ClusterAccess } from '@lockstep/kube/runtime/credentials/cluster-access.ts';
+import { isReason } from '@lockstep/kube/status.ts';
 import {
   MUTATING_CONFIGURATION_NAME,
   VALIDATING_CONFIGURATION_NAME,
 } from '../../operator/webhooks/webhook-configurations.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import type { ClusterAccess } from '../../runtime/credentials/cluster-access.ts';
 import { accessBy, connect, withoutRights } from '../cluster-connection.ts';
 import { restrictAgents } from './agent-restriction.ts';
 import { writeKubeconfig } from './kubeconfig-file.ts';

@@ -1,7 +1,7 @@
 /** Writes kubeconfig files. */
 import { writeFileSync } from 'node:fs';
+import type { KeyPair } from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
 import { stringify } from 'yaml';
-import type { KeyPair } from '../../runtime/adapters/tls/certificates.ts';
 
 /** Only its owner may read a file that holds a private key. */
 const PRIVATE_MODE = 0o600;

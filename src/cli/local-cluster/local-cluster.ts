@@ -7,20 +7,17 @@ import { spawn } from 'node:child_process';
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type {
-  EmbeddedClusterOptions,
-  NodeDescription,
-} from '../../cluster/doors/embedded-kubernetes.ts';
-import { forkNode, type NodeChild } from '../../cluster/doors/node-process.ts';
+import type { EmbeddedClusterOptions, NodeDescription } from '@lockstep/embedded-kubernetes';
+import { forkNode, type NodeChild } from '@lockstep/embedded-kubernetes/node-process';
+import { freePorts } from '@lockstep/kube/runtime/adapters/free-ports.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { createNodeProcessRunner } from '@lockstep/kube/runtime/adapters/node-process-runner.ts';
+import { createPinoLogger } from '@lockstep/kube/runtime/adapters/pino-logger.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { DeadlineError } from '@lockstep/kube/runtime/deadline.ts';
 import type { AgentChannel } from '../../jobset/injection/agent-hub.ts';
 import { OPERATOR_NODE_OPTIONS } from '../../operator/configuration/object-names.ts';
-import { freePorts } from '../../runtime/adapters/free-ports.ts';
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { createNodeProcessRunner } from '../../runtime/adapters/node-process-runner.ts';
-import { createPinoLogger } from '../../runtime/adapters/pino-logger.ts';
-import { systemRandom } from '../../runtime/adapters/system-random.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { DeadlineError } from '../../runtime/deadline.ts';
 import { type ControlCommand, serveControl } from '../node-control/control-socket.ts';
 import { machinePorts } from '../shared-ports/adapters/socket-owners.ts';
 import { watchPorts } from '../shared-ports/port-watch.ts';

@@ -1,7 +1,7 @@
 /** The metrics of the operator of a local cluster, asked over the channel to its process. */
 import type { ChildProcess } from 'node:child_process';
+import { unlessAborted } from '@lockstep/kube/runtime/deadline.ts';
 import type { PageQuestion, PageReply } from '../../operator/adapters/parent-page.ts';
-import { unlessAborted } from '../../runtime/deadline.ts';
 
 /** Questions that wait for an answer at a time: one page takes the operator up to 0.1 s. */
 const MAX_WAITING = 8;

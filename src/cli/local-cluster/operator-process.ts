@@ -2,10 +2,10 @@
  * The operator of a local cluster as a process, which is started again when it ends. Workers run on
  * meanwhile, and the next operator continues a restart of their group.
  */
-import { Backoff } from '../../runtime/backoff.ts';
-import type { Clock, Timer } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
-import type { Random } from '../../runtime/ports/random.ts';
+import { Backoff } from '@lockstep/kube/runtime/backoff.ts';
+import type { Clock, Timer } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
 
 export interface OperatorChild {
   readonly pid: number;

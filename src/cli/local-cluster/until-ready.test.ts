@@ -1,9 +1,9 @@
+import { createClient } from '@lockstep/kube/runtime/client/http-client.ts';
+import { MemoryCollection } from '@lockstep/kube/runtime/memory/memory-collection.ts';
+import { handlerTransport } from '@lockstep/kube/runtime/memory/memory-transport.ts';
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
 import { expect, it } from 'vitest';
-import { createClient } from '../../runtime/client/http-client.ts';
-import { MemoryCollection } from '../../runtime/memory/memory-collection.ts';
-import { handlerTransport } from '../../runtime/memory/memory-transport.ts';
-import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import { untilReady } from './until-ready.ts';
 
 it('says all that is missing when the time is over', async () => {

@@ -1,15 +1,16 @@
 /** Waits until a local cluster serves JobSets, and says what is missing if it does not. */
-import { JOBSETS } from '../../jobset/jobset.ts';
-import type { KubeObject, Stored } from '../../kube/meta.ts';
+
+import type { KubeObject, Stored } from '@lockstep/kube/meta.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
   type CustomResourceDefinition,
-} from '../../kube/objects/custom-resource-definition.ts';
-import { NODES, type Node } from '../../kube/objects/node.ts';
-import { groupResourceOf, type Resource } from '../../kube/resource.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { DeadlineError } from '../../runtime/deadline.ts';
-import { type WaitOptions, waitFor } from '../../runtime/informer/wait-for.ts';
+} from '@lockstep/kube/objects/custom-resource-definition.ts';
+import { NODES, type Node } from '@lockstep/kube/objects/node.ts';
+import { groupResourceOf, type Resource } from '@lockstep/kube/resource.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { DeadlineError } from '@lockstep/kube/runtime/deadline.ts';
+import { type WaitOptions, waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
+import { JOBSETS } from '../../jobset/jobset.ts';
 import { WEBHOOK_CONFIGURATIONS } from './control-plane.ts';
 
 const NOT_READY_TAINT = 'node.kubernetes.io/not-ready';

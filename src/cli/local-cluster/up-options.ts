@@ -5,11 +5,11 @@ import {
   isRestartPeriod,
   type NodeDescription,
   POD_NAMESPACES_MODES,
-} from '../../cluster/doors/embedded-kubernetes.ts';
+} from '@lockstep/embedded-kubernetes';
+import { parseDuration } from '@lockstep/kube/duration.ts';
+import { defined } from '@lockstep/kube/json/defined.ts';
+import { labelValueErrors, qualifiedNameErrors } from '@lockstep/kube/name-rules.ts';
 import { AGENT_CHANNELS, type AgentChannel } from '../../jobset/injection/agent-hub.ts';
-import { parseDuration } from '../../kube/duration.ts';
-import { defined } from '../../kube/json/defined.ts';
-import { labelValueErrors, qualifiedNameErrors } from '../../kube/name-rules.ts';
 
 export interface UpOptions {
   readonly stateDirectory: string;

@@ -5,8 +5,8 @@
 import { rmSync } from 'node:fs';
 import { createConnection, createServer, type Socket } from 'node:net';
 import { join, resolve } from 'node:path';
-import { NODE_ACTIONS, type NodeAction } from '../../cluster/doors/node-process.ts';
-import { isJsonObject } from '../../kube/json/json-value.ts';
+import { NODE_ACTIONS, type NodeAction } from '@lockstep/embedded-kubernetes/node-process';
+import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
 
 export interface NodeCommand {
   readonly node: string;

@@ -1,13 +1,13 @@
+import { MemoryCluster } from '@lockstep/embedded-kubernetes/in-memory';
+import type { Condition } from '@lockstep/kube/meta.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
+import { EVENTS } from '@lockstep/kube/objects/event.ts';
+import { PODS } from '@lockstep/kube/objects/pod.ts';
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { MemoryCluster } from '../../cluster/doors/in-memory.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
 import { JOBSET_CRD } from '../../jobset/schema/crd.ts';
-import type { Condition } from '../../kube/meta.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/objects/custom-resource-definition.ts';
-import { EVENTS } from '../../kube/objects/event.ts';
-import { PODS } from '../../kube/objects/pod.ts';
-import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
-import { SILENT } from '../../runtime/ports/logger.ts';
 import { type SharedPort, watchPorts } from './port-watch.ts';
 
 const NODE = 'node-0';

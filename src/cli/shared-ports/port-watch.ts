@@ -5,19 +5,22 @@
  * of their JobSets, and in a line of output.
  */
 
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { namespaceOf } from '@lockstep/kube/meta.ts';
+import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import {
+  createEventRecorder,
+  referenceTo,
+} from '@lockstep/kube/runtime/controller/event-recorder.ts';
+import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
+import { type Clock, sleep } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import { isReason } from '@lockstep/kube/status.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { labelledOwner, ownerKey } from '../../jobset/membership.ts';
 import { changeCondition, isFinished } from '../../jobset/status/conditions.ts';
-import type { Stored } from '../../kube/meta.ts';
-import { namespaceOf } from '../../kube/meta.ts';
-import { PODS, type Pod } from '../../kube/objects/pod.ts';
-import { isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { createEventRecorder, referenceTo } from '../../runtime/controller/event-recorder.ts';
-import { withDeadline } from '../../runtime/deadline.ts';
-import { type Clock, sleep } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
-import type { Random } from '../../runtime/ports/random.ts';
 
 /** Ports on which sockets of several processes listen. */
 export interface SharedPorts {

@@ -1,8 +1,8 @@
 /** `lockstep down`: ends the cluster of a state directory. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { sleep } from '../../runtime/ports/clock.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
 import { sendControl } from '../node-control/control-socket.ts';
 import {
   openStateDirectory,

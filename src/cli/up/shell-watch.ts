@@ -1,5 +1,5 @@
 /** Notices the end of the shell that started the command. */
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import { type ProcessStat, processStat } from '../process-stat.ts';
 
 /** Between this process and the shell that ran npx are another shell, and npm. */

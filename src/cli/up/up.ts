@@ -1,5 +1,5 @@
 /** `lockstep up`: a local cluster until a signal comes. */
-import { shellWord } from '../../kube/quote.ts';
+import { shellWord } from '@lockstep/kube/quote.ts';
 import { type BesideCluster, serveBesideCluster } from '../dashboard/beside-cluster.ts';
 import { firstLook } from '../first-look.ts';
 import { startLocalCluster } from '../local-cluster/local-cluster.ts';

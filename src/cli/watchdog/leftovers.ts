@@ -1,6 +1,7 @@
 /** Processes of Pods that a killed `lockstep up` has left behind. */
+
+import { EnvironmentKiller } from '@lockstep/kube/runtime/adapters/environment-killer.ts';
 import { ENV_ROOT } from '../../jobset/names.ts';
-import { EnvironmentKiller } from '../../runtime/adapters/environment-killer.ts';
 
 /**
  * Kills all of our user's processes whose container has its root below the nodes of

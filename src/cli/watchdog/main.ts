@@ -8,7 +8,7 @@
  */
 import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { refuseInspector } from '../../runtime/adapters/no-inspector.ts';
+import { refuseInspector } from '@lockstep/kube/runtime/adapters/no-inspector.ts';
 import { endLeftovers } from './leftovers.ts';
 
 refuseInspector();

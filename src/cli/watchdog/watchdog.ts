@@ -1,6 +1,6 @@
 /** The parent's end of the watchdog. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { ProcessRunner } from '../../runtime/ports/process-runner.ts';
+import type { ProcessRunner } from '@lockstep/kube/runtime/ports/process-runner.ts';
 
 /** From the end of a watchdog to the start of the next. */
 const RESTART_MS = 500;

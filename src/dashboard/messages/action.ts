@@ -1,5 +1,5 @@
 /** What a user can do to a JobSet from the page, and the command that does the same. */
-import { shellWord } from '../../kube/quote.ts';
+import { shellWord } from '@lockstep/kube/quote.ts';
 
 export type Action =
   /** Ends this epoch, and no later one. */

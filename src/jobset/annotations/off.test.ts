@@ -1,6 +1,6 @@
+import { formatFieldError } from '@lockstep/kube/field-error.ts';
 import { describe, expect, it } from 'vitest';
 import { replicatedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
-import { formatFieldError } from '../../kube/field-error.ts';
 import { withDefaults } from '../defaults.ts';
 import { DEFAULT_FEATURE_GATES } from '../feature-gates.ts';
 import { agentInjector, wantsAgents } from '../injection/agent-mode.ts';

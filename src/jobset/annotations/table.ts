@@ -3,7 +3,7 @@
  * What refuses, warns, documents or offers them reads it, so a new key is one entry here, its name
  * in `names.ts`, and its row in `docs/reference/names.md`, which a test compares.
  */
-import type { StringMap } from '../../kube/meta.ts';
+import type { StringMap } from '@lockstep/kube/meta.ts';
 import * as names from '../names.ts';
 
 export interface OwnAnnotation {

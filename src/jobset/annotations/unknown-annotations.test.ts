@@ -1,7 +1,7 @@
+import { formatFieldError } from '@lockstep/kube/field-error.ts';
 import { describe, expect, it } from 'vitest';
 import { storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import { afterwards, planOf } from '../../../test/fixtures/planned.ts';
-import { formatFieldError } from '../../kube/field-error.ts';
 import { DEFAULT_FEATURE_GATES } from '../feature-gates.ts';
 import type { JobSet } from '../jobset.ts';
 import { worker } from '../validation/new-jobset.fixture.ts';

@@ -4,10 +4,10 @@
  * stored. One that is known, and stands where it has no effect, is only warned of, because wrappers
  * copy annotations of a JobSet to its templates.
  */
-import { nearest } from '../../kube/edit-distance.ts';
-import { forbiddenField } from '../../kube/field-error.ts';
-import type { StringMap } from '../../kube/meta.ts';
-import type { FieldError } from '../../kube/status.ts';
+import { nearest } from '@lockstep/kube/edit-distance.ts';
+import { forbiddenField } from '@lockstep/kube/field-error.ts';
+import type { StringMap } from '@lockstep/kube/meta.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import type { DefaultedSpec } from '../defaults.ts';
 import type { JobSet } from '../jobset.ts';
 import { AGENT_STARTS, NOTICE, OWN_PREFIX } from '../names.ts';

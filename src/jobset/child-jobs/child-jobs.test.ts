@@ -1,7 +1,7 @@
+import type { Stored, StringMap } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
 import { describe, expect, test } from 'vitest';
 import { asked, storedJob } from '../../../test/fixtures/jobset-objects.ts';
-import type { Stored, StringMap } from '../../kube/meta.ts';
-import type { Job } from '../../kube/objects/job.ts';
 import { JOB_INDEX, JOB_RESTART_ATTEMPT, REPLICATED_JOB_NAME, RESTART_ATTEMPT } from '../names.ts';
 import { classifyJobs } from './child-jobs.ts';
 

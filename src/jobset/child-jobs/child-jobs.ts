@@ -2,8 +2,8 @@
  * Sorts a JobSet's Jobs by what they mean to it. Each Job is in exactly one of these lists, except
  * for `mislabelled`.
  */
-import type { Stored } from '../../kube/meta.ts';
-import type { Job } from '../../kube/objects/job.ts';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
 import type { DefaultedReplicatedJob } from '../defaults.ts';
 import type { FeatureGates } from '../feature-gates.ts';
 import type { JobSetStatus } from '../jobset-status.ts';

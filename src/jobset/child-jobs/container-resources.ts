@@ -1,7 +1,7 @@
 /** Changes of container resources while a JobSet is suspended (KEP-1150). */
-import type { StringMap } from '../../kube/meta.ts';
-import type { Container, PodSpec } from '../../kube/objects/pod.ts';
-import { compareQuantities, parseQuantity } from '../../kube/quantity.ts';
+import type { StringMap } from '@lockstep/kube/meta.ts';
+import type { Container, PodSpec } from '@lockstep/kube/objects/pod.ts';
+import { compareQuantities, parseQuantity } from '@lockstep/kube/quantity.ts';
 
 /**
  * Covers requests and limits of containers and init containers, matched by name. Nothing else of a

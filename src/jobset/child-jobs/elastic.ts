@@ -1,6 +1,6 @@
 /** Elastic Jobs: a running JobSet changes its size. */
-import type { Stored } from '../../kube/meta.ts';
-import type { Job } from '../../kube/objects/job.ts';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
 import type { DefaultedReplicatedJob } from '../defaults.ts';
 import { REPLICATED_JOB_REPLICAS } from '../names.ts';
 import { jobIndexOf, replicatedJobOf } from './child-jobs.ts';

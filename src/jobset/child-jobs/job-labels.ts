@@ -1,6 +1,6 @@
 /** What the labels of a child Job say about its place. */
-import type { Stored, StringMap } from '../../kube/meta.ts';
-import type { Job } from '../../kube/objects/job.ts';
+import type { Stored, StringMap } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
 import * as names from '../names.ts';
 
 /**

@@ -1,8 +1,8 @@
+import type { Stored, StringMap } from '@lockstep/kube/meta.ts';
+import type { Job, JobStatus } from '@lockstep/kube/objects/job.ts';
+import type { Container, PodSpec } from '@lockstep/kube/objects/pod.ts';
 import { describe, expect, test } from 'vitest';
 import { storedJob } from '../../../test/fixtures/jobset-objects.ts';
-import type { Stored, StringMap } from '../../kube/meta.ts';
-import type { Job, JobStatus } from '../../kube/objects/job.ts';
-import type { Container, PodSpec } from '../../kube/objects/pod.ts';
 import { EXECUTION_ATTEMPT } from '../names.ts';
 import { resumeOf } from './job-resume.ts';
 

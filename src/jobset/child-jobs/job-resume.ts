@@ -1,8 +1,8 @@
 /** Resumes one child Job. */
-import { deepEqual } from '../../kube/json/deep-equal.ts';
-import type { ObjectMeta, Stored, StringMap } from '../../kube/meta.ts';
-import { externalManager, type Job } from '../../kube/objects/job.ts';
-import type { PodSpec, PodTemplateSpec } from '../../kube/objects/pod.ts';
+import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
+import type { ObjectMeta, Stored, StringMap } from '@lockstep/kube/meta.ts';
+import { externalManager, type Job } from '@lockstep/kube/objects/job.ts';
+import type { PodSpec, PodTemplateSpec } from '@lockstep/kube/objects/pod.ts';
 import { EXECUTION_ATTEMPT } from '../names.ts';
 import { isTrue } from '../status/conditions.ts';
 import { resourceChanges } from './container-resources.ts';

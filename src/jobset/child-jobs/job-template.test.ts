@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { Job } from '@lockstep/kube/objects/job.ts';
 import { describe, expect, test } from 'vitest';
-import type { Job } from '../../kube/objects/job.ts';
 import { withDefaults } from '../defaults.ts';
 import type { JobSetSpec } from '../jobset.ts';
 import { type JobBlueprint, jobBuilder } from './job-template.ts';

@@ -3,9 +3,9 @@
  * the user's, the subdomain, the volumes of shared claims, an explicit suspend state, and the agent
  * if it restarts in place. The same input always gives the same Job.
  */
-import type { ObjectMeta, StringMap } from '../../kube/meta.ts';
-import type { Job, JobSpec } from '../../kube/objects/job.ts';
-import type { PodSpec, PodTemplateSpec } from '../../kube/objects/pod.ts';
+import type { ObjectMeta, StringMap } from '@lockstep/kube/meta.ts';
+import type { Job, JobSpec } from '@lockstep/kube/objects/job.ts';
+import type { PodSpec, PodTemplateSpec } from '@lockstep/kube/objects/pod.ts';
 import type { DefaultedReplicatedJob, DefaultedSpec } from '../defaults.ts';
 import { coordinatorEndpoint, jobKey, jobName, type Sha1, subdomainOf } from '../derived-names.ts';
 import type { InjectAgent } from '../injection/agent-mode.ts';

@@ -1,8 +1,8 @@
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
+import type { PodSpec } from '@lockstep/kube/objects/pod.ts';
 import { expect, test } from 'vitest';
 import { storedJob } from '../../../test/fixtures/jobset-objects.ts';
-import type { Stored } from '../../kube/meta.ts';
-import type { Job } from '../../kube/objects/job.ts';
-import type { PodSpec } from '../../kube/objects/pod.ts';
 import { injectAgent } from '../injection/agent-injection.ts';
 import type { ContainerMinimums, ContainerResources } from '../injection/agent-resources.ts';
 import { resumeOf } from './job-resume.ts';

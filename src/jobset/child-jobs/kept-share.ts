@@ -1,8 +1,8 @@
 /** Keeps the resource shares of existing Jobs. */
-import type { StringMap } from '../../kube/meta.ts';
-import type { Job } from '../../kube/objects/job.ts';
-import type { Container, PodSpec } from '../../kube/objects/pod.ts';
-import { addQuantities, formatQuantity, parseQuantity } from '../../kube/quantity.ts';
+import type { StringMap } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
+import type { Container, PodSpec } from '@lockstep/kube/objects/pod.ts';
+import { addQuantities, formatQuantity, parseQuantity } from '@lockstep/kube/quantity.ts';
 import { AGENT_CONTAINER_NAME } from '../names.ts';
 import { effectiveRequests, sameResources } from './container-resources.ts';
 

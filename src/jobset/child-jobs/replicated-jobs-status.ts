@@ -1,5 +1,5 @@
 /** Counts the Jobs of each ReplicatedJob by state. */
-import type { Job } from '../../kube/objects/job.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
 import type { DefaultedReplicatedJob } from '../defaults.ts';
 import type { ReplicatedJobStatus } from '../jobset-status.ts';
 import { type ChildJobs, replicatedJobOf } from './child-jobs.ts';

@@ -1,7 +1,7 @@
 /** Remembers which Jobs have succeeded. */
-import { formatIndexSet, indexesOf } from '../../kube/index-set.ts';
-import type { Stored } from '../../kube/meta.ts';
-import type { Job } from '../../kube/objects/job.ts';
+import { formatIndexSet, indexesOf } from '@lockstep/kube/index-set.ts';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
 import type { ReplicatedJobStatus } from '../jobset-status.ts';
 import { jobIndexOf, replicatedJobOf } from './job-labels.ts';
 

@@ -3,7 +3,7 @@
  * conditions and Events. It says how sure it is. The witness was only seen first, and may be one
  * that followed, so it is never told as the cause.
  */
-import { humanDuration } from '../../kube/duration.ts';
+import { humanDuration } from '@lockstep/kube/duration.ts';
 import { describeEnd, endInWords } from '../epoch/witness.ts';
 import type { LastWords, RestartCause, RestartWitness, Suspect } from '../jobset-status.ts';
 

@@ -1,9 +1,10 @@
 /** The controllers of a model: each plans from what its watches have told it so far. */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
 import { expect } from 'vitest';
 import { regardlessOfOrder } from '../../../test/fixtures/planned.ts';
 import { snapshotOf } from '../../../test/fixtures/snapshots.ts';
-import type { Stored } from '../../kube/meta.ts';
-import type { Job } from '../../kube/objects/job.ts';
 import type { JobSet } from '../jobset.ts';
 import type { JobSetStatus } from '../jobset-status.ts';
 import type { Action } from '../plan/decision.ts';

@@ -1,6 +1,6 @@
 /** Notices Pods that fail again and again before the barrier. */
-import type { Stored } from '../../kube/meta.ts';
-import type { Job } from '../../kube/objects/job.ts';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
 import { jobIndexOf, replicatedJobOf } from '../child-jobs/child-jobs.ts';
 import type { ReplicatedJobStatus } from '../jobset-status.ts';
 import type { Stage } from './in-place-restart.ts';

@@ -4,9 +4,10 @@
  * startup order, and that everything runs again when faults stop; `ProtocolGhosts` checks the
  * written statuses (`docs/design/protocol.md#the-members-barrier`).
  */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
 import { expect } from 'vitest';
-import type { Stored } from '../../kube/meta.ts';
-import type { Job } from '../../kube/objects/job.ts';
 import { isSuspended } from '../child-jobs/child-jobs.ts';
 import type { JobSetStatus } from '../jobset-status.ts';
 import type { MemberEvidence } from '../roster/group-evidence.ts';

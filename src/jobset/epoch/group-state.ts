@@ -1,5 +1,5 @@
 /** What a JobSet's status tells the agents of its group. */
-import type { Stored } from '../../kube/meta.ts';
+import type { Stored } from '@lockstep/kube/meta.ts';
 import type { JobSet } from '../jobset.ts';
 import { DISABLE_IN_PLACE_RESTART } from '../names.ts';
 import { asRecorded } from '../overrides/recorded-annotations.ts';

@@ -1,6 +1,6 @@
 /** When the epoch of a group ends, and when the next one begins. */
-import type { Stored } from '../../kube/meta.ts';
-import type { Job } from '../../kube/objects/job.ts';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
 import type { JobSetStatus } from '../jobset-status.ts';
 import type { Members } from '../roster/members.ts';
 import type { PodFacts } from '../roster/pod-facts.ts';

@@ -1,7 +1,8 @@
 /** The Job controller in the protocol's model. */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
 import { expect } from 'vitest';
-import type { Stored } from '../../kube/meta.ts';
-import type { Job } from '../../kube/objects/job.ts';
 import { jobIndexOf, replicatedJobOf } from '../child-jobs/child-jobs.ts';
 import type { SlotModel } from './agent-model.fixture.ts';
 import type { Step } from './pod-world.fixture.ts';

@@ -1,6 +1,7 @@
 /** The JobSet in the protocol's model, with every version of its status. */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
 import { replicatedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
-import type { Stored } from '../../kube/meta.ts';
 import {
   type FailurePolicyRule,
   generationOf,

@@ -1,6 +1,6 @@
 /** What is around one slot of the protocol's model, and how its Pod looks to the controller. */
-import type { PartialObjectMetadata } from '../../kube/meta.ts';
-import { JOB_TRACKING_FINALIZER } from '../../kube/objects/job.ts';
+import type { PartialObjectMetadata } from '@lockstep/kube/meta.ts';
+import { JOB_TRACKING_FINALIZER } from '@lockstep/kube/objects/job.ts';
 import { EPOCH, IN_PLACE_RESTART_ATTEMPT } from '../names.ts';
 import { type PodFacts, podFacts } from '../roster/pod-facts.ts';
 import type { SlotModel } from './agent-model.fixture.ts';

@@ -1,10 +1,10 @@
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { JobStatus } from '@lockstep/kube/objects/job.ts';
 import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJob } from '../../../test/fixtures/jobset-objects.ts';
 import { afterwards, conditionsOf, ZERO } from '../../../test/fixtures/planned.ts';
 import { membersAt, NOW_MS } from '../../../test/fixtures/snapshots.ts';
 import { BEGUN, jobSetOfTwo, planForTwo, TWO_WORKERS } from '../../../test/fixtures/two-workers.ts';
-import type { Stored } from '../../kube/meta.ts';
-import type { JobStatus } from '../../kube/objects/job.ts';
 import type { JobSet, JobSetSpec } from '../jobset.ts';
 
 const SPEC = {

@@ -3,9 +3,9 @@
  * request means nothing, so it is obeyed once, even if the operator crashes, and never has to be
  * removed.
  */
-import { invalidValue } from '../../kube/field-error.ts';
-import type { StringMap } from '../../kube/meta.ts';
-import type { FieldError } from '../../kube/status.ts';
+import { invalidValue } from '@lockstep/kube/field-error.ts';
+import type { StringMap } from '@lockstep/kube/meta.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import type { JobSet } from '../jobset.ts';
 import { RESTART_EPOCH } from '../names.ts';
 import { parseEpoch } from '../roster/pod-facts.ts';

@@ -1,6 +1,6 @@
+import type { JobStatus } from '@lockstep/kube/objects/job.ts';
 import { describe, expect, test } from 'vitest';
 import { asked, replicatedJob, storedJob } from '../../../test/fixtures/jobset-objects.ts';
-import type { JobStatus } from '../../kube/objects/job.ts';
 import { classifyJobs } from '../child-jobs/child-jobs.ts';
 import { withDefaults } from '../defaults.ts';
 import type { JobSetStatus } from '../jobset-status.ts';

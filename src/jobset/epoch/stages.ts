@@ -4,9 +4,9 @@
  * Pods any more. Unless its whole ReplicatedJob is complete it is recreated, without a charge
  * (`docs/design/end-hazards.md#a-member-fails-after-others-have-succeeded`).
  */
-import { indexesOf } from '../../kube/index-set.ts';
-import type { Stored } from '../../kube/meta.ts';
-import type { Job } from '../../kube/objects/job.ts';
+import { indexesOf } from '@lockstep/kube/index-set.ts';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
 import { type ChildJobs, currentJobs, replicatedJobOf } from '../child-jobs/child-jobs.ts';
 import type { DefaultedReplicatedJob } from '../defaults.ts';
 import type { JobSetStatus } from '../jobset-status.ts';

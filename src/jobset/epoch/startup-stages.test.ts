@@ -1,8 +1,8 @@
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Job, JobStatus } from '@lockstep/kube/objects/job.ts';
 import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import { membersAt, NOW_MS, podOf, snapshotOf } from '../../../test/fixtures/snapshots.ts';
-import type { Stored } from '../../kube/meta.ts';
-import type { Job, JobStatus } from '../../kube/objects/job.ts';
 import type { JobSetSpec } from '../jobset.ts';
 import type { JobSetStatus } from '../jobset-status.ts';
 import type { Snapshot } from '../plan/snapshot.ts';

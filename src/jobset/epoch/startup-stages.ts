@@ -1,5 +1,5 @@
 /** The startup order of a group that restarts in place. */
-import type { Job } from '../../kube/objects/job.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
 import type { DefaultedSpec } from '../defaults.ts';
 import { templateAgent } from '../injection/template-agent.ts';
 import type { ReplicatedJobStatus } from '../jobset-status.ts';

@@ -1,5 +1,5 @@
+import type { ContainerState, Pod } from '@lockstep/kube/objects/pod.ts';
 import { describe, expect, test } from 'vitest';
-import type { ContainerState, Pod } from '../../kube/objects/pod.ts';
 import type { PodFacts } from '../roster/pod-facts.ts';
 import { describeWitness, witnessOf } from './witness.ts';
 

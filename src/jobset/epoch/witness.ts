@@ -1,5 +1,5 @@
 /** What is known of the failure that ended an epoch. */
-import type { ContainerStateTerminated, ContainerStatus, Pod } from '../../kube/objects/pod.ts';
+import type { ContainerStateTerminated, ContainerStatus, Pod } from '@lockstep/kube/objects/pod.ts';
 import type { RestartWitness } from '../jobset-status.ts';
 import { AGENT_CONTAINER_NAME, UPSTREAM_AGENT_CONTAINER_NAME } from '../names.ts';
 import type { PodFacts } from '../roster/pod-facts.ts';

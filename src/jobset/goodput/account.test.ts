@@ -1,8 +1,8 @@
+import { defined } from '@lockstep/kube/json/defined.ts';
+import { validate } from '@lockstep/kube/schema/validate.ts';
+import { microTimeText } from '@lockstep/kube/time.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { defined } from '../../kube/json/defined.ts';
-import { validate } from '../../kube/schema/validate.ts';
-import { microTimeText } from '../../kube/time.ts';
 import { ACCOUNTED, GOODPUT_PHASES, type Goodput } from '../jobset-status.ts';
 import type { GroupProgress } from '../progress/group-progress.ts';
 import { STATUS } from '../schema/status-schema.ts';

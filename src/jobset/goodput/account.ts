@@ -3,8 +3,8 @@
  * of leaders that change: no stretch of time is negative, and the stamp never moves back, so the
  * sums always add up to the time from the creation to the stamp.
  */
-import { defined } from '../../kube/json/defined.ts';
-import { microTimeText } from '../../kube/time.ts';
+import { defined } from '@lockstep/kube/json/defined.ts';
+import { microTimeText } from '@lockstep/kube/time.ts';
 import type { Goodput, GoodputPhase } from '../jobset-status.ts';
 import type { GroupProgress } from '../progress/group-progress.ts';
 import { type GoodputSum, sumsOf } from './classes.ts';

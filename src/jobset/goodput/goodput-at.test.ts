@@ -1,6 +1,6 @@
+import { microTimeText } from '@lockstep/kube/time.ts';
 import { describe, expect, test } from 'vitest';
 import { storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
-import { microTimeText } from '../../kube/time.ts';
 import type { Goodput } from '../jobset-status.ts';
 import type { GroupProgress } from '../progress/group-progress.ts';
 import { goodputAt, goodputShare } from './goodput-at.ts';

@@ -1,6 +1,6 @@
 /** What became of the time of a JobSet until now, for readers of its status. */
 
-import { defined } from '../../kube/json/defined.ts';
+import { defined } from '@lockstep/kube/json/defined.ts';
 import { withDefaults } from '../defaults.ts';
 import type { JobSet } from '../jobset.ts';
 import type { Goodput, GoodputPhase } from '../jobset-status.ts';

@@ -1,4 +1,7 @@
 /** Lives of JobSets, plan by plan, with Jobs and announcements as each test says. */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Job, JobStatus } from '@lockstep/kube/objects/job.ts';
 import {
   CREATED,
   replicatedJob,
@@ -7,8 +10,6 @@ import {
 } from '../../../test/fixtures/jobset-objects.ts';
 import { COMPLETE, SUSPENDED } from '../../../test/fixtures/planned.ts';
 import { membersAt, podOf, snapshotOf } from '../../../test/fixtures/snapshots.ts';
-import type { Stored } from '../../kube/meta.ts';
-import type { Job, JobStatus } from '../../kube/objects/job.ts';
 import type { JobSet, JobSetSpec } from '../jobset.ts';
 import type { JobSetStatus } from '../jobset-status.ts';
 import type { Answers, Question, Snapshot } from '../plan/snapshot.ts';

@@ -1,5 +1,5 @@
 /** What each restart cost, for readers of a JobSet's status. */
-import { defined } from '../../kube/json/defined.ts';
+import { defined } from '@lockstep/kube/json/defined.ts';
 import type { JobSet } from '../jobset.ts';
 import type {
   AccountedClass,

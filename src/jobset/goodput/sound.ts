@@ -2,7 +2,7 @@
  * Whether an account of time can be true. The definition of JobSet bounds what a status may hold,
  * but that of another version or controller bounds nothing, and one JobSet must not break a list.
  */
-import { isJsonObject } from '../../kube/json/json-value.ts';
+import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
 import type { Course } from '../jobset-status.ts';
 import { ACCOUNTED, GOODPUT_PHASES, type Goodput } from '../jobset-status.ts';
 import { sumsOf } from './classes.ts';

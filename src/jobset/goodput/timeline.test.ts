@@ -1,9 +1,10 @@
 /** Where the seconds of JobSets went whose lives are known, plan by plan. */
+
+import { microTimeText } from '@lockstep/kube/time.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import { FAILED, SUSPENDED, ZERO } from '../../../test/fixtures/planned.ts';
-import { microTimeText } from '../../kube/time.ts';
 import type { JobSet } from '../jobset.ts';
 import { type JobSetStatus, RESTART_HISTORY_LIMIT } from '../jobset-status.ts';
 import { MAX_COURSE_PARTS } from './course.ts';

@@ -1,6 +1,6 @@
 /** The hub's report about members of a JobSet. */
-import { defined } from '../../kube/json/defined.ts';
-import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
+import { defined } from '@lockstep/kube/json/defined.ts';
+import { isJsonObject, type JsonObject } from '@lockstep/kube/json/json-value.ts';
 import { hangInWords } from '../culprits/end-in-words.ts';
 import { type MemberSteps, parseMemberSteps } from '../progress/group-progress.ts';
 import type { Notice } from '../worker-end/notice.ts';

@@ -1,7 +1,7 @@
+import { defined } from '@lockstep/kube/json/defined.ts';
+import { LineSplitter } from '@lockstep/kube/runtime/client/watch-stream.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { defined } from '../../kube/json/defined.ts';
-import { LineSplitter } from '../../runtime/client/watch-stream.ts';
 import { MAX_EPOCH } from '../worker-end/worker-end.ts';
 import {
   type AgentMessage,

@@ -3,8 +3,8 @@
  * one JSON object in one line of UTF-8. A reader ignores members that it does not know. A message
  * of an unknown type, or with a member out of its bounds, is malformed and ends the stream.
  */
-import { defined } from '../../kube/json/defined.ts';
-import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
+import { defined } from '@lockstep/kube/json/defined.ts';
+import { isJsonObject, type JsonObject } from '@lockstep/kube/json/json-value.ts';
 import { isSuccess } from '../culprits/known.ts';
 import type { GroupState } from '../epoch/group-state.ts';
 import { type Progress, parseProgress, progressFields } from '../progress/progress.ts';

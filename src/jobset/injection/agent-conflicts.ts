@@ -2,8 +2,8 @@
  * What in a Pod template conflicts with an injected agent. Names, paths and the port that the agent
  * needs are errors; behaviour that may surprise its owner is a warning.
  */
-import type { Container, PodTemplateSpec } from '../../kube/objects/pod.ts';
-import type { FieldError } from '../../kube/status.ts';
+import type { Container, PodTemplateSpec } from '@lockstep/kube/objects/pod.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import {
   AGENT_CONTAINER,
   AGENT_DIRECTORY,

@@ -1,6 +1,6 @@
+import type { StringMap } from '@lockstep/kube/meta.ts';
+import type { Container, PodSpec } from '@lockstep/kube/objects/pod.ts';
 import { describe, expect, it, test } from 'vitest';
-import type { StringMap } from '../../kube/meta.ts';
-import type { Container, PodSpec } from '../../kube/objects/pod.ts';
 import type { JobSet } from '../jobset.ts';
 import type { JobSetStatus } from '../jobset-status.ts';
 import { type AgentDefaults, type ModeFacts, withAgentDefaults } from './agent-defaults.ts';

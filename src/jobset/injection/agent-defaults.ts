@@ -1,5 +1,5 @@
 /** Defaults of a cluster's administrator for agents. */
-import type { StringMap } from '../../kube/meta.ts';
+import type { StringMap } from '@lockstep/kube/meta.ts';
 import { isOff } from '../annotations/table.ts';
 import type { DefaultedSpec } from '../defaults.ts';
 import { withDefaults } from '../defaults.ts';

@@ -2,7 +2,7 @@
  * How a supervising agent gets into a worker's container, whose image does not have it: an init
  * container with the agent's image copies it there, or that image is mounted as a volume.
  */
-import type { Container, PodSpec, Volume, VolumeMount } from '../../kube/objects/pod.ts';
+import type { Container, PodSpec, Volume, VolumeMount } from '@lockstep/kube/objects/pod.ts';
 import {
   AGENT_COMMAND,
   AGENT_DIRECTORY,

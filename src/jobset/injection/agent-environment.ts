@@ -2,8 +2,8 @@
  * The environment that an agent needs, in a container of its own or beside the worker's variables,
  * which keep their meaning.
  */
-import type { Container, EnvVar } from '../../kube/objects/pod.ts';
-import type { FieldError } from '../../kube/status.ts';
+import type { Container, EnvVar } from '@lockstep/kube/objects/pod.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import {
   ENV_AGENT_VARIABLES,
   ENV_EXIT_CODE,

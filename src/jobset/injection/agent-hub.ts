@@ -4,10 +4,10 @@
  * the agent needs no rights, and the Pod keeps its account, whatever that may do. The authorities
  * come twice: as of the Job's creation, and in a file that follows their changes.
  */
-import { invalidValue } from '../../kube/field-error.ts';
-import type { StringMap } from '../../kube/meta.ts';
-import type { Container, EnvVar, Volume } from '../../kube/objects/pod.ts';
-import type { FieldError } from '../../kube/status.ts';
+import { invalidValue } from '@lockstep/kube/field-error.ts';
+import type { StringMap } from '@lockstep/kube/meta.ts';
+import type { Container, EnvVar, Volume } from '@lockstep/kube/objects/pod.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import {
   AGENT_CHANNEL,
   ENV_AGENT_CHANNEL,

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { PodTemplateSpec } from '@lockstep/kube/objects/pod.ts';
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import type { PodTemplateSpec } from '../../kube/objects/pod.ts';
 import { type AgentOptions, injectAgent } from './agent-injection.ts';
 
 interface Input

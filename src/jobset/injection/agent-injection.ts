@@ -4,15 +4,15 @@
  * barrier. As a supervisor it is the entry point of the worker container and starts the worker
  * itself. A template with its own agent is left as it is.
  */
-import type { StringMap } from '../../kube/meta.ts';
+import type { StringMap } from '@lockstep/kube/meta.ts';
 import type {
   Container,
   ContainerRestartRule,
   PodSpec,
   PodTemplateSpec,
-} from '../../kube/objects/pod.ts';
-import { restartsPod } from '../../kube/objects/restart-rule.ts';
-import type { FieldError } from '../../kube/status.ts';
+} from '@lockstep/kube/objects/pod.ts';
+import { restartsPod } from '@lockstep/kube/objects/restart-rule.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import type { RestartMode } from '../jobset-status.ts';
 import {
   AGENT_COMMAND,

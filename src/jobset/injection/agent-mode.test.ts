@@ -1,5 +1,5 @@
+import type { Container, PodTemplateSpec } from '@lockstep/kube/objects/pod.ts';
 import { describe, expect, it } from 'vitest';
-import type { Container, PodTemplateSpec } from '../../kube/objects/pod.ts';
 import { type DefaultedSpec, withDefaults } from '../defaults.ts';
 import { agentInjector, restartRuleErrors, tryInjection } from './agent-mode.ts';
 

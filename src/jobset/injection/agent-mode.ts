@@ -2,11 +2,11 @@
  * What a JobSet's annotations say about its agents. The mode, and whether its templates get an
  * agent at all.
  */
-import { required, unknownValueErrors } from '../../kube/field-error.ts';
-import { defined } from '../../kube/json/defined.ts';
-import type { StringMap } from '../../kube/meta.ts';
-import type { PodTemplateSpec } from '../../kube/objects/pod.ts';
-import type { FieldError } from '../../kube/status.ts';
+import { required, unknownValueErrors } from '@lockstep/kube/field-error.ts';
+import { defined } from '@lockstep/kube/json/defined.ts';
+import type { StringMap } from '@lockstep/kube/meta.ts';
+import type { PodTemplateSpec } from '@lockstep/kube/objects/pod.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import { asked, isOff, OFF } from '../annotations/table.ts';
 import type { DefaultedSpec } from '../defaults.ts';
 import { RESTART_MODES, type RestartMode } from '../jobset-status.ts';

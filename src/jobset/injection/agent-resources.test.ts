@@ -1,6 +1,11 @@
+import type { Container } from '@lockstep/kube/objects/pod.ts';
+import {
+  addQuantities,
+  formatQuantity,
+  parseQuantity,
+  quantityOf,
+} from '@lockstep/kube/quantity.ts';
 import { expect, test } from 'vitest';
-import type { Container } from '../../kube/objects/pod.ts';
-import { addQuantities, formatQuantity, parseQuantity, quantityOf } from '../../kube/quantity.ts';
 import { type ContainerResources, shareResources } from './agent-resources.ts';
 
 test.each<[string, ContainerResources | undefined, ContainerResources | undefined]>([

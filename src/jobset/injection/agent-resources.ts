@@ -7,15 +7,15 @@
  * node that just fits the template has no room for more. If the worker cannot spare it, the share
  * is added on top, and a warning says why.
  */
-import type { StringMap } from '../../kube/meta.ts';
-import type { Container } from '../../kube/objects/pod.ts';
+import type { StringMap } from '@lockstep/kube/meta.ts';
+import type { Container } from '@lockstep/kube/objects/pod.ts';
 import {
   compareQuantities,
   formatQuantity,
   parseQuantity,
   type Quantity,
   subtractQuantities,
-} from '../../kube/quantity.ts';
+} from '@lockstep/kube/quantity.ts';
 
 export type ContainerResources = NonNullable<Container['resources']>;
 

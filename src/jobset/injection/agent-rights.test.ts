@@ -1,3 +1,4 @@
+import type { PodSpec } from '@lockstep/kube/objects/pod.ts';
 import { describe, expect, it } from 'vitest';
 import {
   replicatedJob,
@@ -5,7 +6,6 @@ import {
   storedJobSet,
 } from '../../../test/fixtures/jobset-objects.ts';
 import { actionsOf, planOf } from '../../../test/fixtures/planned.ts';
-import type { PodSpec } from '../../kube/objects/pod.ts';
 import { withDefaults } from '../defaults.ts';
 import type { JobSetSpec } from '../jobset.ts';
 import { AGENT_CHANNEL } from '../names.ts';

@@ -6,16 +6,16 @@
  * known beforehand, so the Role lets agents patch any Pod of the namespace; the admission policy
  * for agents restricts each to its own.
  */
-import type { ObjectMeta, StringMap } from '../../kube/meta.ts';
-import type { PodTemplateSpec } from '../../kube/objects/pod.ts';
+import type { ObjectMeta, StringMap } from '@lockstep/kube/meta.ts';
+import type { PodTemplateSpec } from '@lockstep/kube/objects/pod.ts';
 import {
   RBAC_GROUP,
   ROLES,
   type Role,
   type RoleBinding,
   type Subject,
-} from '../../kube/objects/rbac.ts';
-import { apiVersionOf } from '../../kube/resource.ts';
+} from '@lockstep/kube/objects/rbac.ts';
+import { apiVersionOf } from '@lockstep/kube/resource.ts';
 import type { DefaultedSpec } from '../defaults.ts';
 import { JOBSETS } from '../jobset.ts';
 import { type JobSetIdentity, ownerReferenceTo } from '../membership.ts';

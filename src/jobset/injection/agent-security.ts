@@ -1,4 +1,4 @@
-import type { Container, SecurityContext } from '../../kube/objects/pod.ts';
+import type { Container, SecurityContext } from '@lockstep/kube/objects/pod.ts';
 
 /**
  * The security context of a container that we add beside a worker. A namespace of level

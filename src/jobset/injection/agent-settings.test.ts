@@ -1,7 +1,7 @@
+import { formatFieldErrors } from '@lockstep/kube/field-error.ts';
+import { quote } from '@lockstep/kube/quote.ts';
 import { describe, expect, test } from 'vitest';
 import { storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
-import { formatFieldErrors } from '../../kube/field-error.ts';
-import { quote } from '../../kube/quote.ts';
 import { DEFAULT_FEATURE_GATES } from '../feature-gates.ts';
 import { IN_PLACE, problems, worker } from '../validation/new-jobset.fixture.ts';
 import { jobSetWarnings, validateJobSetUpdate } from '../validation/validation.ts';

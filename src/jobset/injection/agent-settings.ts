@@ -2,11 +2,11 @@
  * What annotations of a JobSet tell the agents in its Pods when a Job is made. Only what is asked
  * for is added, so that other templates stay as they are.
  */
-import { parseDuration } from '../../kube/duration.ts';
-import { invalidValue, unknownValueErrors } from '../../kube/field-error.ts';
-import type { StringMap } from '../../kube/meta.ts';
-import type { Container, EnvVar } from '../../kube/objects/pod.ts';
-import type { FieldError } from '../../kube/status.ts';
+import { parseDuration } from '@lockstep/kube/duration.ts';
+import { invalidValue, unknownValueErrors } from '@lockstep/kube/field-error.ts';
+import type { StringMap } from '@lockstep/kube/meta.ts';
+import type { Container, EnvVar } from '@lockstep/kube/objects/pod.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import { asked, OFF } from '../annotations/table.ts';
 import type { RestartMode } from '../jobset-status.ts';
 import {

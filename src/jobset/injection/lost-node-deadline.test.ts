@@ -1,6 +1,6 @@
+import { formatFieldErrors } from '@lockstep/kube/field-error.ts';
 import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
-import { formatFieldErrors } from '../../kube/field-error.ts';
 import { withDefaults } from '../defaults.ts';
 import { podFacts } from '../roster/pod-facts.ts';
 import { jobSetWarnings } from '../validation/validation.ts';

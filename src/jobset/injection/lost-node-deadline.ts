@@ -5,10 +5,10 @@
  * given before the deletion, so the lease ends before the deadline
  * (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`).
  */
-import { parseDuration } from '../../kube/duration.ts';
-import { invalidValue } from '../../kube/field-error.ts';
-import type { StringMap } from '../../kube/meta.ts';
-import type { FieldError } from '../../kube/status.ts';
+import { parseDuration } from '@lockstep/kube/duration.ts';
+import { invalidValue } from '@lockstep/kube/field-error.ts';
+import type { StringMap } from '@lockstep/kube/meta.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import { asked } from '../annotations/table.ts';
 import type { DefaultedSpec } from '../defaults.ts';
 import { LOST_NODE_DEADLINE, STOP_GRACE } from '../names.ts';

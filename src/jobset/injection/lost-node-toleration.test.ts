@@ -1,5 +1,5 @@
+import type { Toleration } from '@lockstep/kube/objects/pod.ts';
 import { describe, expect, it } from 'vitest';
-import type { Toleration } from '../../kube/objects/pod.ts';
 import { LOST_NODE_DEADLINE } from '../names.ts';
 import { injectAgent } from './agent-injection.ts';
 

@@ -5,9 +5,9 @@
  * From the deletion on, the deadline counts as for every other Pod
  * (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`).
  */
-import { type Taint, UNREACHABLE_TAINT } from '../../kube/objects/node.ts';
-import type { PodTemplateSpec, Toleration } from '../../kube/objects/pod.ts';
-import { tolerates } from '../../kube/objects/toleration.ts';
+import { type Taint, UNREACHABLE_TAINT } from '@lockstep/kube/objects/node.ts';
+import type { PodTemplateSpec, Toleration } from '@lockstep/kube/objects/pod.ts';
+import { tolerates } from '@lockstep/kube/objects/toleration.ts';
 import { LOST_NODE_DEADLINE } from '../names.ts';
 import { parseLostNodeDeadline } from './lost-node-deadline.ts';
 

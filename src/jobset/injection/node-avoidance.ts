@@ -1,9 +1,9 @@
 /** Keeps new Pods of a group away from nodes that its replaced members have left. */
 
-import { deepEqual } from '../../kube/json/deep-equal.ts';
-import type { StringMap } from '../../kube/meta.ts';
-import type { PreferredSchedulingTerm } from '../../kube/objects/affinity.ts';
-import type { Pod } from '../../kube/objects/pod.ts';
+import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
+import type { StringMap } from '@lockstep/kube/meta.ts';
+import type { PreferredSchedulingTerm } from '@lockstep/kube/objects/affinity.ts';
+import type { Pod } from '@lockstep/kube/objects/pod.ts';
 import { asked } from '../annotations/table.ts';
 import { MAX_AVOIDED_NODES } from '../jobset-status.ts';
 import { PREFLIGHT, REPLACE_AFTER } from '../names.ts';

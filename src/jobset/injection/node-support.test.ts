@@ -1,7 +1,7 @@
+import type { Container, PodSpec } from '@lockstep/kube/objects/pod.ts';
 import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import { snapshotOf, WITHOUT_READY } from '../../../test/fixtures/snapshots.ts';
-import type { Container, PodSpec } from '../../kube/objects/pod.ts';
 import { withDefaults } from '../defaults.ts';
 import type { JobSetSpec } from '../jobset.ts';
 import { plan } from '../plan.ts';

@@ -3,11 +3,11 @@
  * with the feature off). Agents supervise their workers, and no container has a rule with that
  * action, which the API server would refuse or drop. A template that needs it is refused.
  */
-import { invalidValue } from '../../kube/field-error.ts';
-import type { StringMap } from '../../kube/meta.ts';
-import type { Container, PodTemplateSpec } from '../../kube/objects/pod.ts';
-import { restartsPod } from '../../kube/objects/restart-rule.ts';
-import type { FieldError } from '../../kube/status.ts';
+import { invalidValue } from '@lockstep/kube/field-error.ts';
+import type { StringMap } from '@lockstep/kube/meta.ts';
+import type { Container, PodTemplateSpec } from '@lockstep/kube/objects/pod.ts';
+import { restartsPod } from '@lockstep/kube/objects/restart-rule.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import type { DefaultedSpec } from '../defaults.ts';
 import { RESTART_MODE } from '../names.ts';
 import { type AgentProgram, wantsAgents } from './agent-mode.ts';

@@ -3,9 +3,9 @@
  * the agent. It has no size limit, because the kubelet evicts a Pod whose volume exceeds one; the
  * agent truncates a file that grows too long.
  */
-import { invalidValue } from '../../kube/field-error.ts';
-import type { Container, Volume, VolumeMount } from '../../kube/objects/pod.ts';
-import type { FieldError } from '../../kube/status.ts';
+import { invalidValue } from '@lockstep/kube/field-error.ts';
+import type { Container, Volume, VolumeMount } from '@lockstep/kube/objects/pod.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import { ENV_PROGRESS_FILE, PROGRESS_DIRECTORY, PROGRESS_VOLUME_NAME } from '../names.ts';
 
 export const PROGRESS_VOLUME: Volume = { name: PROGRESS_VOLUME_NAME, emptyDir: {} };

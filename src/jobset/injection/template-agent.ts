@@ -2,8 +2,12 @@
  * An agent that is part of a Pod template: how it is recognised, and whether its restart rules do
  * what the protocol needs. Such a template is left as it is.
  */
-import type { Container, ContainerRestartRule, PodTemplateSpec } from '../../kube/objects/pod.ts';
-import { matchingAction, restartsPod } from '../../kube/objects/restart-rule.ts';
+import type {
+  Container,
+  ContainerRestartRule,
+  PodTemplateSpec,
+} from '@lockstep/kube/objects/pod.ts';
+import { matchingAction, restartsPod } from '@lockstep/kube/objects/restart-rule.ts';
 import {
   AGENT_CONTAINER,
   AGENT_CONTAINER_NAME,

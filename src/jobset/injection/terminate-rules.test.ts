@@ -1,7 +1,7 @@
+import type { Container, ContainerRestartRule, PodSpec } from '@lockstep/kube/objects/pod.ts';
+import { matchingAction, restartsPod } from '@lockstep/kube/objects/restart-rule.ts';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import type { Container, ContainerRestartRule, PodSpec } from '../../kube/objects/pod.ts';
-import { matchingAction, restartsPod } from '../../kube/objects/restart-rule.ts';
 import { terminateErrors, withoutTerminate } from './terminate-rules.ts';
 
 type Action = ContainerRestartRule['action'];

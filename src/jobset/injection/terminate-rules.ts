@@ -10,9 +10,9 @@ import type {
   ContainerRestartRule,
   PodSpec,
   PodTemplateSpec,
-} from '../../kube/objects/pod.ts';
-import { matchingAction } from '../../kube/objects/restart-rule.ts';
-import type { FieldError } from '../../kube/status.ts';
+} from '@lockstep/kube/objects/pod.ts';
+import { matchingAction } from '@lockstep/kube/objects/restart-rule.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import {
   EVERY_EXIT,
   EVERY_FAILURE,

@@ -4,8 +4,8 @@
  * agent, it gets a template's variables under other names, without effect, and gives them to its
  * worker under their own. Those of an image, or of `envFrom`, cannot be seen here.
  */
-import type { StringMap } from '../../kube/meta.ts';
-import type { Container } from '../../kube/objects/pod.ts';
+import type { StringMap } from '@lockstep/kube/meta.ts';
+import type { Container } from '@lockstep/kube/objects/pod.ts';
 import { ENV_AGENT_VARIABLES, ENV_FOR_WORKER_PREFIX } from '../names.ts';
 
 const OBEYED: ReadonlySet<string> = new Set([

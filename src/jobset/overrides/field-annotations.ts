@@ -3,10 +3,10 @@
  * write the fields. They count more than the fields, because a wrapper's own definition may have
  * filled these in.
  */
-import { invalidValue } from '../../kube/field-error.ts';
-import { isJsonObject } from '../../kube/json/json-value.ts';
-import type { StringMap } from '../../kube/meta.ts';
-import type { FieldError } from '../../kube/status.ts';
+import { invalidValue } from '@lockstep/kube/field-error.ts';
+import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
+import type { StringMap } from '@lockstep/kube/meta.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import type { FailurePolicy, JobSet, RestartStrategy } from '../jobset.ts';
 import { MAX_RESTARTS, RESTART_STRATEGY } from '../names.ts';
 

@@ -3,8 +3,8 @@
  * the annotations that stand for it. A wrapper that applies its own manifest again sends the fields
  * as it knows them: they get their values again, so the update changes nothing.
  */
-import { invalidValue } from '../../kube/field-error.ts';
-import type { FieldError } from '../../kube/status.ts';
+import { invalidValue } from '@lockstep/kube/field-error.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import type { JobSet } from '../jobset.ts';
 import { FIELD_ANNOTATIONS, fieldText, withFieldsOf } from './field-annotations.ts';
 import { asRecorded } from './recorded-annotations.ts';

@@ -4,8 +4,8 @@
  * records them, and from then on only the record counts, so nothing that somebody edits later
  * changes a JobSet that runs.
  */
-import { isJsonObject } from '../../kube/json/json-value.ts';
-import type { StringMap } from '../../kube/meta.ts';
+import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
+import type { StringMap } from '@lockstep/kube/meta.ts';
 import { annotationsOn } from '../annotations/table.ts';
 import type { JobSet } from '../jobset.ts';
 import { FIELD_ANNOTATIONS, fieldText, withFieldsOf } from './field-annotations.ts';

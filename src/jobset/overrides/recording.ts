@@ -1,5 +1,5 @@
 /** What the first status of a JobSet records. */
-import type { StringMap } from '../../kube/meta.ts';
+import type { StringMap } from '@lockstep/kube/meta.ts';
 import type { JobSet } from '../jobset.ts';
 
 export interface Recording {

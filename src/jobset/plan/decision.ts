@@ -2,9 +2,9 @@
  * What a step of a plan comes to. Steps write nothing: each returns values, and `merge.ts` puts
  * those of all steps together, in the order in which `plan.ts` lists the steps.
  */
-import type { Stored, StringMap } from '../../kube/meta.ts';
-import type { PersistentVolumeClaim, Service } from '../../kube/objects/core.ts';
-import type { Job } from '../../kube/objects/job.ts';
+import type { Stored, StringMap } from '@lockstep/kube/meta.ts';
+import type { PersistentVolumeClaim, Service } from '@lockstep/kube/objects/core.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
 import type { JobSize } from '../child-jobs/elastic.ts';
 import type { JobResume } from '../child-jobs/job-resume.ts';
 import type { AgentRights } from '../injection/agent-rights.ts';

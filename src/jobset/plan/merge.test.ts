@@ -1,6 +1,6 @@
+import { deepFrozen } from '@lockstep/kube/runtime/memory/deep-frozen.ts';
 import { describe, expect, test } from 'vitest';
 import { NOW_MS } from '../../../test/fixtures/snapshots.ts';
-import { deepFrozen } from '../../runtime/memory/deep-frozen.ts';
 import type { JobSetStatus } from '../jobset-status.ts';
 import { cleared } from '../status/conditions.ts';
 import { type Decision, inOrder, LAST } from './decision.ts';

@@ -1,5 +1,5 @@
 /** Puts the decisions of a plan together, one after the other. The only place that does. */
-import { defined } from '../../kube/json/defined.ts';
+import { defined } from '@lockstep/kube/json/defined.ts';
 import type { JobSetStatus } from '../jobset-status.ts';
 import { changeCondition } from '../status/conditions.ts';
 import type { Decision, PlannedEvent } from './decision.ts';

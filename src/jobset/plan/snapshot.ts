@@ -3,9 +3,9 @@
  * be old: the status is written under the resourceVersion of `jobSet`, and everything else is safe
  * at any age.
  */
-import type { Stored } from '../../kube/meta.ts';
-import type { Service } from '../../kube/objects/core.ts';
-import type { Job } from '../../kube/objects/job.ts';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Service } from '@lockstep/kube/objects/core.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
 import type { Sha1 } from '../derived-names.ts';
 import type { Witness } from '../epoch/witness.ts';
 import type { FeatureGates } from '../feature-gates.ts';

@@ -1,4 +1,6 @@
 /** Each step of a plan alone, on facts that are written down here and deeply frozen. */
+
+import { timeText } from '@lockstep/kube/time.ts';
 import { describe, expect, test } from 'vitest';
 import { literalFacts, literalGroupFacts } from '../../../test/fixtures/facts.ts';
 import {
@@ -9,7 +11,6 @@ import {
 } from '../../../test/fixtures/jobset-objects.ts';
 import { COMPLETE, FAILED, ZERO } from '../../../test/fixtures/planned.ts';
 import { membersAt, NOW_MS, podOf } from '../../../test/fixtures/snapshots.ts';
-import { timeText } from '../../kube/time.ts';
 import { withDefaults } from '../defaults.ts';
 import type { Stage } from '../epoch/in-place-restart.ts';
 import type { JobSetSpec, ReplicatedJob } from '../jobset.ts';

@@ -1,9 +1,9 @@
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
 import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import { RESTARTING } from '../../../test/fixtures/planned.ts';
 import { snapshotOf, WITHOUT_READY } from '../../../test/fixtures/snapshots.ts';
-import type { Stored } from '../../kube/meta.ts';
-import type { Job } from '../../kube/objects/job.ts';
 import { DEFAULT_FEATURE_GATES } from '../feature-gates.ts';
 import type { FailurePolicy, FailurePolicyRule } from '../jobset.ts';
 import type { JobSetStatus, ReplicatedJobStatus } from '../jobset-status.ts';

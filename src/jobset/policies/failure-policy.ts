@@ -1,6 +1,6 @@
 /** Applies the rules of a failure policy to failures. */
-import type { Stored } from '../../kube/meta.ts';
-import type { Job, JobCondition } from '../../kube/objects/job.ts';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Job, JobCondition } from '@lockstep/kube/objects/job.ts';
 import { replicatedJobOf } from '../child-jobs/child-jobs.ts';
 import type { DefaultedFailurePolicyRule } from '../defaults.ts';
 import type { FailurePolicyAction } from '../jobset.ts';

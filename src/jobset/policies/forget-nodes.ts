@@ -4,10 +4,10 @@
  * strike makes another entry. So it is obeyed once, even if the operator crashes, and never has to
  * be removed.
  */
-import { invalidValue } from '../../kube/field-error.ts';
-import type { StringMap } from '../../kube/meta.ts';
-import { dns1123SubdomainErrors } from '../../kube/name-rules.ts';
-import type { FieldError } from '../../kube/status.ts';
+import { invalidValue } from '@lockstep/kube/field-error.ts';
+import type { StringMap } from '@lockstep/kube/meta.ts';
+import { dns1123SubdomainErrors } from '@lockstep/kube/name-rules.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import { type AvoidedNode, MAX_AVOIDED_NODES } from '../jobset-status.ts';
 import { FORGET_NODES } from '../names.ts';
 

@@ -1,8 +1,8 @@
 /** How long the Pods of a failed JobSet stay, as `lockstep/keep-failed` says. */
-import { parseDuration } from '../../kube/duration.ts';
-import { forbiddenField, invalidValue } from '../../kube/field-error.ts';
-import type { ObjectMeta, StringMap } from '../../kube/meta.ts';
-import type { FieldError } from '../../kube/status.ts';
+import { parseDuration } from '@lockstep/kube/duration.ts';
+import { forbiddenField, invalidValue } from '@lockstep/kube/field-error.ts';
+import type { ObjectMeta, StringMap } from '@lockstep/kube/meta.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import { asked } from '../annotations/table.ts';
 import type { DefaultedSpec } from '../defaults.ts';
 import type { JobSet } from '../jobset.ts';

@@ -1,6 +1,6 @@
+import { formatFieldError } from '@lockstep/kube/field-error.ts';
 import { describe, expect, test } from 'vitest';
 import { replicatedJob } from '../../../test/fixtures/jobset-objects.ts';
-import { formatFieldError } from '../../kube/field-error.ts';
 import { withDefaults } from '../defaults.ts';
 import { jobSetWarnings } from '../validation/validation.ts';
 import {

@@ -2,12 +2,12 @@
  * Annotations of a JobSet about restarts that do not help: when a member leaves its node, how many
  * restarts are allowed, and how many without progress. They may change while the JobSet runs.
  */
-import { formatDuration, parseDuration } from '../../kube/duration.ts';
-import { invalidValue } from '../../kube/field-error.ts';
-import type { StringMap } from '../../kube/meta.ts';
-import { DISRUPTION_TARGET } from '../../kube/objects/disruption.ts';
-import type { PodFailurePolicyRule } from '../../kube/objects/job.ts';
-import type { FieldError } from '../../kube/status.ts';
+import { formatDuration, parseDuration } from '@lockstep/kube/duration.ts';
+import { invalidValue } from '@lockstep/kube/field-error.ts';
+import type { StringMap } from '@lockstep/kube/meta.ts';
+import { DISRUPTION_TARGET } from '@lockstep/kube/objects/disruption.ts';
+import type { PodFailurePolicyRule } from '@lockstep/kube/objects/job.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import { asked } from '../annotations/table.ts';
 import type { DefaultedSpec } from '../defaults.ts';
 import {

@@ -1,6 +1,6 @@
 /** Patterns of failure-policy rules. */
-import { PatternCache } from '../../kube/pattern-cache.ts';
-import { patternWeight } from '../../kube/pattern-weight.ts';
+import { PatternCache } from '@lockstep/kube/pattern-cache.ts';
+import { patternWeight } from '@lockstep/kube/pattern-weight.ts';
 
 /**
  * They have RE2 syntax and are unanchored. Matching takes linear time, so that no pattern and no

@@ -1,6 +1,6 @@
+import type { NodeSelectorTerm } from '@lockstep/kube/objects/affinity.ts';
+import type { PodSpec } from '@lockstep/kube/objects/pod.ts';
 import { expect, test } from 'vitest';
-import type { NodeSelectorTerm } from '../../kube/objects/affinity.ts';
-import type { PodSpec } from '../../kube/objects/pod.ts';
 import { pinOf } from './pinned-pods.ts';
 
 const HOSTNAME = 'kubernetes.io/hostname';

@@ -3,8 +3,8 @@
  * has hostnames: it writes a node selector into each Pod. A new Pod in its place gets the same node,
  * after a deletion and ten seconds of waiting, so such a member stays.
  */
-import type { NodeSelectorRequirement, NodeSelectorTerm } from '../../kube/objects/affinity.ts';
-import type { PodSpec } from '../../kube/objects/pod.ts';
+import type { NodeSelectorRequirement, NodeSelectorTerm } from '@lockstep/kube/objects/affinity.ts';
+import type { PodSpec } from '@lockstep/kube/objects/pod.ts';
 
 const HOSTNAME = 'kubernetes.io/hostname';
 

@@ -1,5 +1,5 @@
 /** The differences between the restart strategies. */
-import type { StringMap } from '../../kube/meta.ts';
+import type { StringMap } from '@lockstep/kube/meta.ts';
 import type { ChildJobs } from '../child-jobs/child-jobs.ts';
 import type { DefaultedSpec } from '../defaults.ts';
 import { DISABLE_IN_PLACE_RESTART } from '../names.ts';

@@ -1,6 +1,6 @@
 /** How far a group is, from what its members report of themselves. */
-import { defined } from '../../kube/json/defined.ts';
-import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
+import { defined } from '@lockstep/kube/json/defined.ts';
+import { isJsonObject, type JsonObject } from '@lockstep/kube/json/json-value.ts';
 import { isMilliseconds, isStep } from '../reported-number.ts';
 import { type Progress, parseProgress } from './progress.ts';
 

@@ -2,12 +2,12 @@
  * How long the workers of a JobSet may be silent before they count as hung: annotations of the
  * JobSet, which may change while it runs.
  */
-import { formatDuration, parseDuration } from '../../kube/duration.ts';
-import { invalidValue } from '../../kube/field-error.ts';
-import { defined } from '../../kube/json/defined.ts';
-import type { JsonObject } from '../../kube/json/json-value.ts';
-import type { StringMap } from '../../kube/meta.ts';
-import type { FieldError } from '../../kube/status.ts';
+import { formatDuration, parseDuration } from '@lockstep/kube/duration.ts';
+import { invalidValue } from '@lockstep/kube/field-error.ts';
+import { defined } from '@lockstep/kube/json/defined.ts';
+import type { JsonObject } from '@lockstep/kube/json/json-value.ts';
+import type { StringMap } from '@lockstep/kube/meta.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import { asked } from '../annotations/table.ts';
 import { FIRST_PROGRESS_TIMEOUT, PROGRESS_TIMEOUT } from '../names.ts';
 

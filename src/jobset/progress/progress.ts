@@ -1,7 +1,7 @@
 /** How far a worker is: the line that it writes, and what its agent reports of it to the hub. */
-import { parseDuration } from '../../kube/duration.ts';
-import { defined } from '../../kube/json/defined.ts';
-import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
+import { parseDuration } from '@lockstep/kube/duration.ts';
+import { defined } from '@lockstep/kube/json/defined.ts';
+import { isJsonObject, type JsonObject } from '@lockstep/kube/json/json-value.ts';
 import { isMilliseconds, isStep } from '../reported-number.ts';
 import { type Exit, parseEnd } from '../worker-end/worker-end.ts';
 

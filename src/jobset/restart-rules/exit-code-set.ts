@@ -1,4 +1,4 @@
-import type { ContainerRestartRule } from '../../kube/objects/pod.ts';
+import type { ContainerRestartRule } from '@lockstep/kube/objects/pod.ts';
 
 /**
  * Sets of exit codes as restart rules write them: those in a list, or all except those in a list.

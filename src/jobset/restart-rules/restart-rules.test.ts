@@ -1,5 +1,5 @@
+import type { ContainerRestartRule, PodTemplateSpec } from '@lockstep/kube/objects/pod.ts';
 import { expect, test } from 'vitest';
-import type { ContainerRestartRule, PodTemplateSpec } from '../../kube/objects/pod.ts';
 import { translateRestartRules } from './restart-rules.ts';
 
 const rule = (action: ContainerRestartRule['action']): ContainerRestartRule => ({

@@ -1,4 +1,8 @@
-import type { Container, ContainerRestartRule, PodTemplateSpec } from '../../kube/objects/pod.ts';
+import type {
+  Container,
+  ContainerRestartRule,
+  PodTemplateSpec,
+} from '@lockstep/kube/objects/pod.ts';
 
 /**
  * Restart rules as an API server accepts them. The protocol calls the restart of a whole Pod

@@ -3,9 +3,9 @@
  * its agent announces in either dialect, its notice, and how often the agent started.
  */
 
-import type { PartialObjectMetadata } from '../../kube/meta.ts';
-import { namespaceOf } from '../../kube/meta.ts';
-import { COMPLETION_INDEX, JOB_TRACKING_FINALIZER } from '../../kube/objects/job.ts';
+import type { PartialObjectMetadata } from '@lockstep/kube/meta.ts';
+import { namespaceOf } from '@lockstep/kube/meta.ts';
+import { COMPLETION_INDEX, JOB_TRACKING_FINALIZER } from '@lockstep/kube/objects/job.ts';
 import { parseLostNodeDeadline } from '../injection/lost-node-deadline.ts';
 import { jobOf } from '../membership.ts';
 import {

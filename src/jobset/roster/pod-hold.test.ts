@@ -1,5 +1,5 @@
+import type { PodStatus } from '@lockstep/kube/objects/pod.ts';
 import { expect, it } from 'vitest';
-import type { PodStatus } from '../../kube/objects/pod.ts';
 import { podHold } from './pod-hold.ts';
 
 const CONTAINER = { name: 'w', ready: false, restartCount: 0, image: '', imageID: '' };

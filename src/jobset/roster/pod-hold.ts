@@ -1,7 +1,7 @@
 /** Why a Pod does not run, as its status says. */
-import { cutToBytes } from '../../kube/cut-to-bytes.ts';
-import { defined } from '../../kube/json/defined.ts';
-import type { ContainerState, Pod } from '../../kube/objects/pod.ts';
+import { cutToBytes } from '@lockstep/kube/cut-to-bytes.ts';
+import { defined } from '@lockstep/kube/json/defined.ts';
+import type { ContainerState, Pod } from '@lockstep/kube/objects/pod.ts';
 
 export interface PodHold {
   /** `Unschedulable`, for example, or `ErrImagePull`. */

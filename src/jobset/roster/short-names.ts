@@ -1,6 +1,6 @@
 /** Members by names that are as short as they are unique: their ranks. */
-import { COMPLETION_INDEX } from '../../kube/objects/job.ts';
-import type { Pod } from '../../kube/objects/pod.ts';
+import { COMPLETION_INDEX } from '@lockstep/kube/objects/job.ts';
+import type { Pod } from '@lockstep/kube/objects/pod.ts';
 import type { JobSet, ReplicatedJob } from '../jobset.ts';
 import { JOB_INDEX, REPLICATED_JOB_NAME } from '../names.ts';
 

@@ -1,5 +1,5 @@
 /** The rank of a worker in words, for people who know it by its rank and not by its Pod. */
-import type { Job } from '../../kube/objects/job.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
 import { JOB_INDEX, REPLICATED_JOB_NAME } from '../names.ts';
 import type { Member } from './group-evidence.ts';
 

@@ -1,17 +1,17 @@
-import { describe, expect, test } from 'vitest';
 import {
   customResourceDefinitionErrors,
   defaultCustomResourceDefinition,
   kindSchema,
-} from '../../cluster/doors/kinds.ts';
-import { formatFieldErrors } from '../../kube/field-error.ts';
-import type { PersistentVolumeClaim } from '../../kube/objects/core.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/objects/custom-resource-definition.ts';
-import { resourceSchema } from '../../kube/pod-schema/resource-schema.ts';
-import { applyDefaults } from '../../kube/schema/defaults.ts';
-import { validateListTypes } from '../../kube/schema/list-types.ts';
-import { prune } from '../../kube/schema/prune.ts';
-import { validate } from '../../kube/schema/validate.ts';
+} from '@lockstep/embedded-kubernetes/kinds';
+import { formatFieldErrors } from '@lockstep/kube/field-error.ts';
+import type { PersistentVolumeClaim } from '@lockstep/kube/objects/core.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
+import { resourceSchema } from '@lockstep/kube/pod-schema/resource-schema.ts';
+import { applyDefaults } from '@lockstep/kube/schema/defaults.ts';
+import { validateListTypes } from '@lockstep/kube/schema/list-types.ts';
+import { prune } from '@lockstep/kube/schema/prune.ts';
+import { validate } from '@lockstep/kube/schema/validate.ts';
+import { describe, expect, test } from 'vitest';
 import type { JobSetSpec, RestartStrategy } from '../jobset.ts';
 import type { JobSetStatus, RestartCause } from '../jobset-status.ts';
 import { JOBSET_CRD } from './crd.ts';

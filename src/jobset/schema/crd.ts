@@ -5,7 +5,7 @@
 import type {
   CustomResourceDefinition,
   PrinterColumn,
-} from '../../kube/objects/custom-resource-definition.ts';
+} from '@lockstep/kube/objects/custom-resource-definition.ts';
 import { JOBSETS } from '../jobset.ts';
 import { JOBSET_SCHEMA } from './schema.ts';
 

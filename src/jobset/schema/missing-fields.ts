@@ -1,6 +1,6 @@
 /** Which fields of the status a stored definition of JobSet does not have. */
-import type { CustomResourceDefinition } from '../../kube/objects/custom-resource-definition.ts';
-import type { JsonSchema } from '../../kube/schema/json-schema.ts';
+import type { CustomResourceDefinition } from '@lockstep/kube/objects/custom-resource-definition.ts';
+import type { JsonSchema } from '@lockstep/kube/schema/json-schema.ts';
 import { JOBSETS } from '../jobset.ts';
 import { STATUS } from './status-schema.ts';
 

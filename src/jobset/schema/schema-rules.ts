@@ -10,7 +10,7 @@
  * upstream does not have. They are far beyond any real use
  * (`docs/design/member-hazards.md#in-place-restart-is-switched-off`).
  */
-import type { JsonSchema, ValidationRule } from '../../kube/schema/json-schema.ts';
+import type { JsonSchema, ValidationRule } from '@lockstep/kube/schema/json-schema.ts';
 import { DEFINITION_LIMITS } from '../size-limits.ts';
 import { MAX_RESTARTABLE_JOBS } from './status-schema.ts';
 

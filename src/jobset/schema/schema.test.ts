@@ -1,6 +1,7 @@
 /** The schema against upstream's API: fields, types, limits and markers. */
+
+import type { JsonSchema } from '@lockstep/kube/schema/json-schema.ts';
 import { describe, expect, test } from 'vitest';
-import type { JsonSchema } from '../../kube/schema/json-schema.ts';
 import { JOBSET_SCHEMA } from './schema.ts';
 
 const IMMUTABLE = 'immutable';

@@ -8,7 +8,7 @@ import {
   JOB_SPEC,
   OBJECT_META,
   PERSISTENT_VOLUME_CLAIM,
-} from '../../kube/pod-schema/pod-definitions.ts';
+} from '@lockstep/kube/pod-schema/pod-definitions.ts';
 import {
   atomicList,
   boolean,
@@ -21,9 +21,9 @@ import {
   object,
   oneOf,
   string,
-} from '../../kube/schema/builders.ts';
-import { customResourceSchema } from '../../kube/schema/custom-resource-schema.ts';
-import type { JsonSchema } from '../../kube/schema/json-schema.ts';
+} from '@lockstep/kube/schema/builders.ts';
+import { customResourceSchema } from '@lockstep/kube/schema/custom-resource-schema.ts';
+import type { JsonSchema } from '@lockstep/kube/schema/json-schema.ts';
 import * as rules from './schema-rules.ts';
 import { immutable, ruled } from './schema-rules.ts';
 import { STATUS } from './status-schema.ts';

@@ -3,7 +3,7 @@
  * counters and history of restarts in place (`docs/design/protocol.md`).
  */
 
-import { CONDITION } from '../../kube/pod-schema/pod-definitions.ts';
+import { CONDITION } from '@lockstep/kube/pod-schema/pod-definitions.ts';
 import {
   atomicList,
   boolean,
@@ -18,8 +18,8 @@ import {
   oneOf,
   string,
   time,
-} from '../../kube/schema/builders.ts';
-import type { JsonSchema } from '../../kube/schema/json-schema.ts';
+} from '@lockstep/kube/schema/builders.ts';
+import type { JsonSchema } from '@lockstep/kube/schema/json-schema.ts';
 import { MAX_COURSE_PARTS } from '../goodput/course.ts';
 import {
   ACCOUNTED,

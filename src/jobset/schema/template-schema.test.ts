@@ -1,6 +1,6 @@
+import type { JsonSchema } from '@lockstep/kube/schema/json-schema.ts';
+import { validate } from '@lockstep/kube/schema/validate.ts';
 import { expect, test } from 'vitest';
-import type { JsonSchema } from '../../kube/schema/json-schema.ts';
-import { validate } from '../../kube/schema/validate.ts';
 import { JOBSET_SCHEMA } from './schema.ts';
 
 const { replicatedJobs, volumeClaimPolicies } =

@@ -3,7 +3,7 @@
  * bounds, and fixed values only where Lockstep itself acts on them. All other values are for the API
  * server that gets the Job to judge. It may be newer than the tables from which our schemas come.
  */
-import type { JsonSchema } from '../../kube/schema/json-schema.ts';
+import type { JsonSchema } from '@lockstep/kube/schema/json-schema.ts';
 
 /** By the title of their object. Upstream's definition has fixed values for none. */
 const ACTED_ON: Readonly<Record<string, readonly string[]>> = {

@@ -1,6 +1,6 @@
-import { cutToBytes } from '../../kube/cut-to-bytes.ts';
-import type { Condition, ConditionStatus } from '../../kube/meta.ts';
-import { timeText } from '../../kube/time.ts';
+import { cutToBytes } from '@lockstep/kube/cut-to-bytes.ts';
+import type { Condition, ConditionStatus } from '@lockstep/kube/meta.ts';
+import { timeText } from '@lockstep/kube/time.ts';
 
 /**
  * Condition types of a JobSet. Those of Lockstep are:

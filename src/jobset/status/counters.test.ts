@@ -1,10 +1,10 @@
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
+import { microTimeText } from '@lockstep/kube/time.ts';
 import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import { SUSPENDED, ZERO } from '../../../test/fixtures/planned.ts';
 import { membersAt, NO_KNOWLEDGE, NOW_MS, snapshotOf } from '../../../test/fixtures/snapshots.ts';
-import type { Stored } from '../../kube/meta.ts';
-import type { Job } from '../../kube/objects/job.ts';
-import { microTimeText } from '../../kube/time.ts';
 import type { JobSet, JobSetSpec } from '../jobset.ts';
 import type { JobSetStatus, ReplicatedJobStatus } from '../jobset-status.ts';
 import { type Plan, plan } from '../plan.ts';

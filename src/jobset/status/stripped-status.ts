@@ -3,7 +3,7 @@
  * epochs, charges, the history. Without them, restarts that were not charged would count as charged,
  * and the next failure could be the last. The operator that remembers what was there puts it back.
  */
-import { isJsonObject } from '../../kube/json/json-value.ts';
+import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
 import type { JobSetStatus, ReplicatedJobStatus } from '../jobset-status.ts';
 
 /** What upstream's types have of a status, and so keep. */

@@ -2,11 +2,11 @@
  * Validates the coordinator of a JobSet. The coordinator must be a Pod that will exist; only the
  * first problem is reported.
  */
-import { invalidValue } from '../../kube/field-error.ts';
-import { labelValueErrors } from '../../kube/name-rules.ts';
-import type { JobSpec } from '../../kube/objects/job.ts';
-import { quote } from '../../kube/quote.ts';
-import type { FieldError } from '../../kube/status.ts';
+import { invalidValue } from '@lockstep/kube/field-error.ts';
+import { labelValueErrors } from '@lockstep/kube/name-rules.ts';
+import type { JobSpec } from '@lockstep/kube/objects/job.ts';
+import { quote } from '@lockstep/kube/quote.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import type { DefaultedSpec } from '../defaults.ts';
 import { coordinatorEndpoint, subdomainOf } from '../derived-names.ts';
 import type { Coordinator } from '../jobset.ts';

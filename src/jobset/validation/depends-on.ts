@@ -1,5 +1,5 @@
-import { forbiddenField, invalidValue } from '../../kube/field-error.ts';
-import type { FieldError } from '../../kube/status.ts';
+import { forbiddenField, invalidValue } from '@lockstep/kube/field-error.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import type { DefaultedReplicatedJob, DefaultedSpec } from '../defaults.ts';
 
 /** The deprecated order and its successor exclude each other. */

@@ -1,4 +1,4 @@
-import { dns1035LabelErrors } from '../../kube/name-rules.ts';
+import { dns1035LabelErrors } from '@lockstep/kube/name-rules.ts';
 
 /** Names that become host names must be DNS-1035 labels of limited length. */
 export const LABEL_LIMIT = 63;

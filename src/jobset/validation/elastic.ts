@@ -2,8 +2,8 @@
  * Scaling of a live JobSet (KEP-463): the number of Pods of Indexed Jobs, as in upstream, and the
  * number of Jobs of any ReplicatedJob, which is ours.
  */
-import { forbiddenField, invalidValue } from '../../kube/field-error.ts';
-import type { FieldError } from '../../kube/status.ts';
+import { forbiddenField, invalidValue } from '@lockstep/kube/field-error.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import type { DefaultedReplicatedJob, DefaultedSpec } from '../defaults.ts';
 
 /**

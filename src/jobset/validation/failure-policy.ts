@@ -2,9 +2,9 @@
  * Validates names, targets, reasons and patterns of failure-policy rules. Upstream finds out at run
  * time that a pattern is invalid, and then never matches it; here it is refused.
  */
-import { forbiddenField, invalidValue } from '../../kube/field-error.ts';
-import { patternWeight } from '../../kube/pattern-weight.ts';
-import type { FieldError } from '../../kube/status.ts';
+import { forbiddenField, invalidValue } from '@lockstep/kube/field-error.ts';
+import { patternWeight } from '@lockstep/kube/pattern-weight.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import type { DefaultedFailurePolicyRule, DefaultedSpec } from '../defaults.ts';
 import type { FeatureGates } from '../feature-gates.ts';
 import { MAX_PATTERNS_WEIGHT, patternDefect } from '../policies/message-pattern.ts';

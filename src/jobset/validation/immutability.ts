@@ -4,12 +4,12 @@
  * empty members and leave out empty lists.
  */
 
-import { invalidValue } from '../../kube/field-error.ts';
-import { deepEqual } from '../../kube/json/deep-equal.ts';
-import { isJsonObject, setMember } from '../../kube/json/json-value.ts';
-import type { Container, PodTemplateSpec } from '../../kube/objects/pod.ts';
-import { jsonPatchDiff } from '../../kube/patch/json-patch-diff.ts';
-import type { FieldError } from '../../kube/status.ts';
+import { invalidValue } from '@lockstep/kube/field-error.ts';
+import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
+import { isJsonObject, setMember } from '@lockstep/kube/json/json-value.ts';
+import type { Container, PodTemplateSpec } from '@lockstep/kube/objects/pod.ts';
+import { jsonPatchDiff } from '@lockstep/kube/patch/json-patch-diff.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import type { DefaultedReplicatedJob } from '../defaults.ts';
 
 export interface Mutability {

@@ -2,9 +2,9 @@
  * Validates Jobs of a group that restarts in place. While the group restarts, a Job must not give
  * up or grow.
  */
-import { forbiddenField, invalidValue } from '../../kube/field-error.ts';
-import type { StringMap } from '../../kube/meta.ts';
-import type { FieldError } from '../../kube/status.ts';
+import { forbiddenField, invalidValue } from '@lockstep/kube/field-error.ts';
+import type { StringMap } from '@lockstep/kube/meta.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import { type DefaultedReplicatedJob, type DefaultedSpec, UNLIMITED_BACKOFF } from '../defaults.ts';
 import type { FeatureGates } from '../feature-gates.ts';
 import { DISABLE_IN_PLACE_RESTART } from '../names.ts';

@@ -1,4 +1,4 @@
-import type { ObjectMeta } from '../../kube/meta.ts';
+import type { ObjectMeta } from '@lockstep/kube/meta.ts';
 
 /** The API server cuts a prefix to this length and appends 5 characters. */
 const GENERATED_PREFIX_LIMIT = 58;

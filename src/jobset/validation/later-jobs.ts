@@ -1,5 +1,5 @@
 /** Tells who changes an annotation of a running JobSet that its Jobs do not hear of it. */
-import type { StringMap } from '../../kube/meta.ts';
+import type { StringMap } from '@lockstep/kube/meta.ts';
 import { isOff, OFF, OWN_ANNOTATIONS, type OwnAnnotation } from '../annotations/table.ts';
 import { mayAvoidNodes } from '../injection/node-avoidance.ts';
 import type { JobSet } from '../jobset.ts';

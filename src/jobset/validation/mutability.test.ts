@@ -3,13 +3,14 @@
  * and finished. A change is judged as a server does it: by the rules of the definition, then by the
  * webhook.
  */
+
+import { ruleTree, violations } from '@lockstep/embedded-kubernetes/kinds';
+import { formatFieldError } from '@lockstep/kube/field-error.ts';
+import type { Condition } from '@lockstep/kube/meta.ts';
+import type { JobSpec } from '@lockstep/kube/objects/job.ts';
+import type { Container, PodSpec, PodTemplateSpec } from '@lockstep/kube/objects/pod.ts';
 import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
-import { ruleTree, violations } from '../../cluster/doors/kinds.ts';
-import { formatFieldError } from '../../kube/field-error.ts';
-import type { Condition } from '../../kube/meta.ts';
-import type { JobSpec } from '../../kube/objects/job.ts';
-import type { Container, PodSpec, PodTemplateSpec } from '../../kube/objects/pod.ts';
 import { admitJobSet } from '../admit.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../feature-gates.ts';
 import type { JobSet, JobSetSpec, ReplicatedJob } from '../jobset.ts';

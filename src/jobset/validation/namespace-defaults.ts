@@ -3,8 +3,8 @@
  * stronger than the operator's settings. What the JobSet could not have itself is ignored, with a
  * warning: nobody who makes a JobSet can mend its Namespace.
  */
-import { formatFieldError } from '../../kube/field-error.ts';
-import type { StringMap } from '../../kube/meta.ts';
+import { formatFieldError } from '@lockstep/kube/field-error.ts';
+import type { StringMap } from '@lockstep/kube/meta.ts';
 import { annotationsOn } from '../annotations/table.ts';
 import { adviceOn } from '../annotations/unknown-annotations.ts';
 import { withDefaults } from '../defaults.ts';

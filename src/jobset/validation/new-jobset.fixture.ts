@@ -1,8 +1,9 @@
 /** New JobSets for tests of validation. The texts of the problems of a new JobSet. */
+
+import { formatFieldError } from '@lockstep/kube/field-error.ts';
+import type { PersistentVolumeClaim } from '@lockstep/kube/objects/core.ts';
+import type { JobSpec } from '@lockstep/kube/objects/job.ts';
 import { replicatedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
-import { formatFieldError } from '../../kube/field-error.ts';
-import type { PersistentVolumeClaim } from '../../kube/objects/core.ts';
-import type { JobSpec } from '../../kube/objects/job.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../feature-gates.ts';
 import type { FailurePolicyRule, JobSetSpec } from '../jobset.ts';
 import { validateJobSetCreate } from './validation.ts';

@@ -1,5 +1,5 @@
-import { invalidValue, notSupported } from '../../kube/field-error.ts';
-import type { FieldError } from '../../kube/status.ts';
+import { invalidValue, notSupported } from '@lockstep/kube/field-error.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import type { DefaultedReplicatedJob } from '../defaults.ts';
 import { jobName, podHostname } from '../derived-names.ts';
 import { labelErrors } from './dns-label.ts';

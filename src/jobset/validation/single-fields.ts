@@ -1,8 +1,8 @@
 /** Rules that concern one field of a JobSet each. */
-import { domainPrefixedPathErrors } from '../../kube/domain-prefixed-path.ts';
-import { forbiddenField, invalidValue, tooLong } from '../../kube/field-error.ts';
-import type { StringMap } from '../../kube/meta.ts';
-import type { FieldError } from '../../kube/status.ts';
+import { domainPrefixedPathErrors } from '@lockstep/kube/domain-prefixed-path.ts';
+import { forbiddenField, invalidValue, tooLong } from '@lockstep/kube/field-error.ts';
+import type { StringMap } from '@lockstep/kube/meta.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import type { DefaultedReplicatedJob, DefaultedSpec } from '../defaults.ts';
 import type { FeatureGates } from '../feature-gates.ts';
 import { EXCLUSIVE_TOPOLOGY } from '../names.ts';

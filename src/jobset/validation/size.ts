@@ -1,5 +1,5 @@
-import { invalidValue } from '../../kube/field-error.ts';
-import type { FieldError } from '../../kube/status.ts';
+import { invalidValue } from '@lockstep/kube/field-error.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import type { DefaultedSpec } from '../defaults.ts';
 import { DEFINITION_LIMITS, type SizeLimits } from '../size-limits.ts';
 

@@ -1,6 +1,6 @@
-import { invalidValue } from '../../kube/field-error.ts';
-import { dns1123SubdomainErrors } from '../../kube/name-rules.ts';
-import type { FieldError } from '../../kube/status.ts';
+import { invalidValue } from '@lockstep/kube/field-error.ts';
+import { dns1123SubdomainErrors } from '@lockstep/kube/name-rules.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import type { DefaultedSpec } from '../defaults.ts';
 import { labelErrors } from './dns-label.ts';
 

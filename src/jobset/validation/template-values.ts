@@ -3,11 +3,11 @@
  * that gets the Jobs may be newer. One that does not know them either refuses the Jobs.
  */
 
-import { JOB_SPEC, PERSISTENT_VOLUME_CLAIM } from '../../kube/pod-schema/pod-definitions.ts';
-import { quote } from '../../kube/quote.ts';
-import type { JsonSchema } from '../../kube/schema/json-schema.ts';
-import { validate } from '../../kube/schema/validate.ts';
-import type { FieldError } from '../../kube/status.ts';
+import { JOB_SPEC, PERSISTENT_VOLUME_CLAIM } from '@lockstep/kube/pod-schema/pod-definitions.ts';
+import { quote } from '@lockstep/kube/quote.ts';
+import type { JsonSchema } from '@lockstep/kube/schema/json-schema.ts';
+import { validate } from '@lockstep/kube/schema/validate.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import type { DefaultedSpec } from '../defaults.ts';
 
 /** An answer of a webhook has limited room for warnings. */

@@ -1,7 +1,8 @@
 /** What is refused in a new JobSet, each with its exact path and text. */
+
+import type { JobSpec } from '@lockstep/kube/objects/job.ts';
 import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
-import type { JobSpec } from '../../kube/objects/job.ts';
 import { withDefaults } from '../defaults.ts';
 import { DEFAULT_FEATURE_GATES } from '../feature-gates.ts';
 import type { JobSetSpec } from '../jobset.ts';

@@ -4,9 +4,9 @@
  * is repaired. `validation/` has one file for each part of the spec.
  */
 
-import { formatFieldError, invalidValue } from '../../kube/field-error.ts';
-import { deepEqual } from '../../kube/json/deep-equal.ts';
-import type { FieldError } from '../../kube/status.ts';
+import { formatFieldError, invalidValue } from '@lockstep/kube/field-error.ts';
+import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import {
   misplacedAnnotationWarnings,
   unknownAnnotationErrors,

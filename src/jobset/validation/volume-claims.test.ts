@@ -1,5 +1,5 @@
+import type { PersistentVolumeClaim } from '@lockstep/kube/objects/core.ts';
 import { describe, expect, test } from 'vitest';
-import type { PersistentVolumeClaim } from '../../kube/objects/core.ts';
 import type { JobSetSpec, VolumeClaimPolicy } from '../jobset.ts';
 import { claim, JOBS, problems, SUBDOMAIN, worker } from './new-jobset.fixture.ts';
 

@@ -3,12 +3,12 @@
  * claim and of a volume. A container must mount it, and it must fit an existing claim of that name.
  */
 
-import { forbiddenField, invalidValue } from '../../kube/field-error.ts';
-import { deepEqual } from '../../kube/json/deep-equal.ts';
-import { namespaceOf } from '../../kube/meta.ts';
-import { dns1123SubdomainErrors } from '../../kube/name-rules.ts';
-import type { PersistentVolumeClaim } from '../../kube/objects/core.ts';
-import type { FieldError } from '../../kube/status.ts';
+import { forbiddenField, invalidValue } from '@lockstep/kube/field-error.ts';
+import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
+import { namespaceOf } from '@lockstep/kube/meta.ts';
+import { dns1123SubdomainErrors } from '@lockstep/kube/name-rules.ts';
+import type { PersistentVolumeClaim } from '@lockstep/kube/objects/core.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import type { DefaultedSpec, DefaultedVolumeClaimPolicy } from '../defaults.ts';
 import { sharedClaimName } from '../derived-names.ts';
 import { LABEL_LIMIT } from './dns-label.ts';

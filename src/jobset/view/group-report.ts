@@ -2,7 +2,7 @@
  * What the hub tells of each group of a namespace at once, for lists: enough for the words of its
  * state, without a page of members for each.
  */
-import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
+import { isJsonObject, type JsonObject } from '@lockstep/kube/json/json-value.ts';
 import type { JobSet } from '../jobset.ts';
 import { isMilliseconds } from '../reported-number.ts';
 import { epochsOf } from '../status/epochs.ts';

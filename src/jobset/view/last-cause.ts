@@ -1,5 +1,5 @@
 /** Why the worker of a member ended last. It never contradicts what a record says of the group. */
-import { defined } from '../../kube/json/defined.ts';
+import { defined } from '@lockstep/kube/json/defined.ts';
 import { hangInWords } from '../culprits/end-in-words.ts';
 import type { MemberReport } from '../hub/member-report.ts';
 import type { RestartRecord } from '../jobset-status.ts';

@@ -1,3 +1,4 @@
+import type { Condition, Stored } from '@lockstep/kube/meta.ts';
 import { describe, expect, it } from 'vitest';
 import { jobSetWith } from '../../../test/fixtures/hub-jobset.ts';
 import {
@@ -6,7 +7,6 @@ import {
   storedJob,
   storedJobSet,
 } from '../../../test/fixtures/jobset-objects.ts';
-import type { Condition, Stored } from '../../kube/meta.ts';
 import { failureInWords } from '../culprits/failure-words.ts';
 import type { JobSet } from '../jobset.ts';
 import type { Goodput, JobSetStatus, RestartRecord } from '../jobset-status.ts';

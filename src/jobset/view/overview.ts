@@ -1,6 +1,6 @@
 /** One row for each JobSet: the data of `lockstep status` without a name, and of the dashboard. */
-import { type Condition, namespaceOf, type Stored } from '../../kube/meta.ts';
-import type { Job } from '../../kube/objects/job.ts';
+import { type Condition, namespaceOf, type Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
 import { failureInWords, isFailure } from '../culprits/failure-words.ts';
 import { groupSize } from '../epoch/group-state.ts';
 import { goodputShare, NOT_ACCOUNTED } from '../goodput/goodput-at.ts';

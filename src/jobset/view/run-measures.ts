@@ -1,5 +1,5 @@
 /** A JobSet as numbers, for metrics: what its status, its members and their agents say now. */
-import { defined } from '../../kube/json/defined.ts';
+import { defined } from '@lockstep/kube/json/defined.ts';
 import { groupSize } from '../epoch/group-state.ts';
 import type { GoodputClass } from '../goodput/classes.ts';
 import { goodputAt } from '../goodput/goodput-at.ts';

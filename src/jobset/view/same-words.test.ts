@@ -1,8 +1,9 @@
 /** The list asks the hub for groups, the page of a run for members: both show the same words. */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
 import { expect, it } from 'vitest';
 import { jobSetWith } from '../../../test/fixtures/hub-jobset.ts';
 import { CREATED } from '../../../test/fixtures/jobset-objects.ts';
-import type { Stored } from '../../kube/meta.ts';
 import type { MemberReport } from '../hub/member-report.ts';
 import type { JobSet } from '../jobset.ts';
 import type { JobSetStatus } from '../jobset-status.ts';

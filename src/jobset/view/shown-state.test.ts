@@ -1,7 +1,7 @@
+import type { StringMap } from '@lockstep/kube/meta.ts';
 import { describe, expect, it } from 'vitest';
 import { jobSetWith } from '../../../test/fixtures/hub-jobset.ts';
 import { replicatedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
-import type { StringMap } from '../../kube/meta.ts';
 import type { JobSet } from '../jobset.ts';
 import type { JobSetStatus, RestartRecord } from '../jobset-status.ts';
 import { FIRST_PROGRESS_TIMEOUT, PROGRESS_TIMEOUT, RESTART_BACKOFF } from '../names.ts';

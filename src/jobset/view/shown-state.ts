@@ -2,8 +2,8 @@
  * What a JobSet does, in the words of a person on call: `Starting 2 of 4`, `Backing off 23s`. Lists,
  * `status` and the page say it with these words, and in this order.
  */
-import { humanDuration } from '../../kube/duration.ts';
-import type { Condition } from '../../kube/meta.ts';
+import { humanDuration } from '@lockstep/kube/duration.ts';
+import type { Condition } from '@lockstep/kube/meta.ts';
 import { groupSize } from '../epoch/group-state.ts';
 import { backoffEndMs } from '../epoch/restart-history.ts';
 import type { JobSet } from '../jobset.ts';

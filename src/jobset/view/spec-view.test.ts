@@ -1,7 +1,7 @@
+import type { Stored } from '@lockstep/kube/meta.ts';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { replicatedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
-import type { Stored } from '../../kube/meta.ts';
 import { annotationsOn } from '../annotations/table.ts';
 import type { JobSet, JobSetSpec } from '../jobset.ts';
 import * as names from '../names.ts';

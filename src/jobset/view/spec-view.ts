@@ -1,6 +1,7 @@
 /** What a user has asked for with a JobSet: in words, and as it stands. */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
 import { stringify } from 'yaml';
-import type { Stored } from '../../kube/meta.ts';
 import { withDefaults } from '../defaults.ts';
 import type { JobSet } from '../jobset.ts';
 import { FIRST_PROGRESS_TIMEOUT, PROGRESS_TIMEOUT } from '../names.ts';

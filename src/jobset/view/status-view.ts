@@ -1,9 +1,9 @@
 /** The data of `lockstep status JOBSET`: a JobSet and its members at one moment. */
 
-import { defined } from '../../kube/json/defined.ts';
-import type { Condition, Stored } from '../../kube/meta.ts';
-import { namespaceOf } from '../../kube/meta.ts';
-import type { Pod } from '../../kube/objects/pod.ts';
+import { defined } from '@lockstep/kube/json/defined.ts';
+import type { Condition, Stored } from '@lockstep/kube/meta.ts';
+import { namespaceOf } from '@lockstep/kube/meta.ts';
+import type { Pod } from '@lockstep/kube/objects/pod.ts';
 import { groupSize } from '../epoch/group-state.ts';
 import { backoffEndMs } from '../epoch/restart-history.ts';
 import { type GoodputAt, goodputAt } from '../goodput/goodput-at.ts';

@@ -4,8 +4,8 @@
  * writes it as a plain number. A supervisor has seen its worker end and writes JSON
  * (`docs/design/member-hazards.md#a-stop-looks-like-a-failure`).
  */
-import { defined } from '../../kube/json/defined.ts';
-import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
+import { defined } from '@lockstep/kube/json/defined.ts';
+import { isJsonObject, type JsonObject } from '@lockstep/kube/json/json-value.ts';
 import { type Exit, isEpoch, reportedEnd } from './worker-end.ts';
 import { type EndedWorker, parseEnded, withEnded } from './worker-evidence.ts';
 

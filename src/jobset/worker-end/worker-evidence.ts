@@ -2,8 +2,8 @@
  * What an agent reports of the end of its worker, so that the operator can tell who failed first
  * from those who only followed.
  */
-import { defined } from '../../kube/json/defined.ts';
-import { isJsonObject } from '../../kube/json/json-value.ts';
+import { defined } from '@lockstep/kube/json/defined.ts';
+import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
 import { isMilliseconds, isStep } from '../reported-number.ts';
 import { isExitCode, isSignal } from './worker-end.ts';
 

@@ -3,6 +3,11 @@
  * ready. While it leads, it also serves streams, and writes the EndpointSlice by which the Service
  * leads to it.
  */
+
+import { startStreamServer } from '@lockstep/kube/runtime/adapters/stream-server.ts';
+import { signatureKey } from '@lockstep/kube/runtime/adapters/tls/json-web-keys.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { DeadlineError } from '@lockstep/kube/runtime/deadline.ts';
 import type { AgentChannel } from '../../jobset/injection/agent-hub.ts';
 import {
   ENV_POD_IP,
@@ -11,10 +16,6 @@ import {
   HUB_PATH,
   HUB_PROTOCOL,
 } from '../../jobset/names.ts';
-import { startStreamServer } from '../../runtime/adapters/stream-server.ts';
-import { signatureKey } from '../../runtime/adapters/tls/json-web-keys.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { DeadlineError } from '../../runtime/deadline.ts';
 import type { OperatorFlags } from '../configuration/operator-flags.ts';
 import type { HubSettings } from '../hub/hub-connection.ts';
 import { publishHubEndpoint } from '../hub/hub-endpoint.ts';

@@ -4,15 +4,15 @@
  */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { connectClient } from '@lockstep/kube/runtime/adapters/http-client-connection.ts';
+import { inClusterAccess } from '@lockstep/kube/runtime/adapters/in-cluster.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { sha1 } from '@lockstep/kube/runtime/adapters/sha1.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import { createEventRecorder } from '@lockstep/kube/runtime/controller/event-recorder.ts';
+import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
+import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
 import { ENV_ROOT } from '../../jobset/names.ts';
-import { connectClient } from '../../runtime/adapters/http-client-connection.ts';
-import { inClusterAccess } from '../../runtime/adapters/in-cluster.ts';
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { sha1 } from '../../runtime/adapters/sha1.ts';
-import { systemRandom } from '../../runtime/adapters/system-random.ts';
-import { createEventRecorder } from '../../runtime/controller/event-recorder.ts';
-import { withDeadline } from '../../runtime/deadline.ts';
-import type { Random } from '../../runtime/ports/random.ts';
 import { type ParsedFlags, parseFlags } from '../configuration/flags.ts';
 import type { OperatorFlags } from '../configuration/operator-flags.ts';
 import { readSettingsRecord } from '../process/settings-record.ts';

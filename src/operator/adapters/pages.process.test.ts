@@ -2,18 +2,18 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ConnectionOptions, connect } from 'node:tls';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { freePort } from '../../runtime/adapters/free-ports.ts';
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { systemRandom } from '../../runtime/adapters/system-random.ts';
+import { freePort } from '@lockstep/kube/runtime/adapters/free-ports.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import {
   type CertificateAuthority,
   createCertificateAuthority,
   issueCertificate,
-} from '../../runtime/adapters/tls/certificates.ts';
-import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import type { HttpHandler } from '../../runtime/ports/transport.ts';
+} from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
+import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { HttpHandler } from '@lockstep/kube/runtime/ports/transport.ts';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { tlsSettings } from '../configuration/tls-settings.ts';
 import { servePages } from './pages.ts';
 

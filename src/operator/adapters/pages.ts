@@ -3,17 +3,17 @@ import {
   type HttpServer,
   type ServerTlsOptions,
   startHttpServer,
-} from '../../runtime/adapters/http-server.ts';
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { followCertificateFiles } from '../../runtime/adapters/tls/certificate-files.ts';
+} from '@lockstep/kube/runtime/adapters/http-server.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { followCertificateFiles } from '@lockstep/kube/runtime/adapters/tls/certificate-files.ts';
 import {
   createCertificateAuthority,
   issueCertificate,
   type KeyPair,
-} from '../../runtime/adapters/tls/certificates.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
-import type { HttpHandler } from '../../runtime/ports/transport.ts';
+} from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { HttpHandler } from '@lockstep/kube/runtime/ports/transport.ts';
 import type { BindAddress } from '../configuration/bind-address.ts';
 import type { TlsSettings } from '../configuration/tls-settings.ts';
 import { PAGE_LIMITS } from './server-limits.ts';

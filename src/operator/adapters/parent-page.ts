@@ -2,7 +2,7 @@
  * Shows metrics to the process that started this one, over the channel between the two. Unlike a
  * port, no other user of the machine can open it.
  */
-import type { Metrics } from '../../runtime/metrics.ts';
+import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
 
 export interface PageQuestion {
   readonly id: number;

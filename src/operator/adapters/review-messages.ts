@@ -1,9 +1,9 @@
 /**
  * The messages between the operator and a thread that judges reviews. All of them are plain data.
  */
-import type { PartialObjectMetadata } from '../../kube/meta.ts';
-import type { Status } from '../../kube/status.ts';
-import type { LogLevel } from '../../runtime/adapters/pino-logger.ts';
+import type { PartialObjectMetadata } from '@lockstep/kube/meta.ts';
+import type { LogLevel } from '@lockstep/kube/runtime/adapters/pino-logger.ts';
+import type { Status } from '@lockstep/kube/status.ts';
 import type { WebhookRules } from '../webhooks/webhook-handlers.ts';
 
 /** The data that a thread starts with. */

@@ -4,12 +4,16 @@
  * runs out of memory or does not finish is replaced; the API server has to send its reviews again.
  */
 import { Worker } from 'node:worker_threads';
-import { ApiStatusError, failure } from '../../kube/status.ts';
-import { refusalResponse } from '../../runtime/client/refusal-response.ts';
-import { withDeadline } from '../../runtime/deadline.ts';
-import type { Clock, Timer } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
-import type { HttpHandler, HttpRequest, HttpResponse } from '../../runtime/ports/transport.ts';
+import { refusalResponse } from '@lockstep/kube/runtime/client/refusal-response.ts';
+import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
+import type { Clock, Timer } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type {
+  HttpHandler,
+  HttpRequest,
+  HttpResponse,
+} from '@lockstep/kube/runtime/ports/transport.ts';
+import { ApiStatusError, failure } from '@lockstep/kube/status.ts';
 import { REVIEW_HEAP_MIB } from '../configuration/stream-memory.ts';
 import type { ReviewThreads } from '../webhooks/review-judges.ts';
 import type { WebhookQuestions } from '../webhooks/webhook-handlers.ts';

@@ -1,6 +1,6 @@
 /** Limits for requests from any client that reaches a port of the operator. */
-import type { HttpServerOptions } from '../../runtime/adapters/http-server.ts';
-import type { BodyBudget } from '../../runtime/body-budget.ts';
+import type { HttpServerOptions } from '@lockstep/kube/runtime/adapters/http-server.ts';
+import type { BodyBudget } from '@lockstep/kube/runtime/body-budget.ts';
 
 type Limits = Pick<HttpServerOptions, 'bodies' | 'maxHeadBytes' | 'maxConnections'>;
 

@@ -2,22 +2,22 @@
  * Keeps the certificates of one server in a Secret, and renews them. All replicas do so at once.
  * Each writes only over what it has just read, so one wins and the others use its certificates.
  */
-import type { Stored } from '../../kube/meta.ts';
-import { SECRETS, type Secret } from '../../kube/objects/core.ts';
-import { isReason } from '../../kube/status.ts';
-import { conflict } from '../../kube/status-errors.ts';
-import type { Client } from '../../runtime/client/client.ts';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { SECRETS, type Secret } from '@lockstep/kube/objects/core.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import {
   type Controller,
   type ReconcileResult,
   startController,
-} from '../../runtime/controller/controller.ts';
-import { createInformer } from '../../runtime/informer/create-informer.ts';
-import type { Informer } from '../../runtime/informer/informer.ts';
-import type { Metrics } from '../../runtime/metrics.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
-import type { Random } from '../../runtime/ports/random.ts';
+} from '@lockstep/kube/runtime/controller/controller.ts';
+import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
+import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
+import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import { isReason } from '@lockstep/kube/status.ts';
+import { conflict } from '@lockstep/kube/status-errors.ts';
 import { certificatesIn, secretOf } from './certificate-secret.ts';
 import { planCertificates, type WebhookCertificates } from './certificates.ts';
 

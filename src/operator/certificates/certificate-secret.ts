@@ -1,8 +1,8 @@
 /** The layout of certificates in their Secret. */
-import { ownMember } from '../../kube/json/json-value.ts';
-import type { ObjectMeta } from '../../kube/meta.ts';
-import { SECRETS, type Secret } from '../../kube/objects/core.ts';
-import { apiVersionOf } from '../../kube/resource.ts';
+import { ownMember } from '@lockstep/kube/json/json-value.ts';
+import type { ObjectMeta } from '@lockstep/kube/meta.ts';
+import { SECRETS, type Secret } from '@lockstep/kube/objects/core.ts';
+import { apiVersionOf } from '@lockstep/kube/resource.ts';
 import type { WebhookCertificates } from './certificates.ts';
 
 /**

@@ -1,10 +1,10 @@
-import { describe, expect, it } from 'vitest';
 import {
   certificateFacts,
   isSignedBy,
   isValidFor,
-} from '../../runtime/adapters/tls/certificates.ts';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
+} from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { describe, expect, it } from 'vitest';
 import { certificatesIn, secretOf } from './certificate-secret.ts';
 import {
   AUTHORITY_DAYS,

@@ -16,8 +16,8 @@ import {
   isValidFor,
   type KeyPair,
   loadCertificateAuthority,
-} from '../../runtime/adapters/tls/certificates.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
+} from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 
 export interface WebhookCertificates {
   /** PEM, newest first, at least one. The first signs, all are trusted. */

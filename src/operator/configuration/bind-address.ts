@@ -28,5 +28,23 @@ export function addressOnNode(address: BindAddress | 'off', env: Environment): B
   return { host: podIP, port };
 }
 
+interface Addresses {
+  readonly webhookBindAddress: BindAddress | 'off';
+  readonly hubBindAddress: BindAddress | 'off';
+  readonly metricsBindAddress: BindAddress | 'off';
+  readonly healthProbeBindAddress: BindAddress | 'off';
+}
+
+/** The settings with all addresses as `addressOnNode` gives them. */
+export function flagsOnNode<Flags extends Addresses>(flags: Flags, env: Environment): Flags {
+  return {
+    ...flags,
+    webhookBindAddress: addressOnNode(flags.webhookBindAddress, env),
+    hubBindAddress: addressOnNode(flags.hubBindAddress, env),
+    metricsBindAddress: addressOnNode(flags.metricsBindAddress, env),
+    healthProbeBindAddress: addressOnNode(flags.healthProbeBindAddress, env),
+  };
+}
+
 /** All addresses of the machine, of both families. */
 export const ANY_ADDRESS = '::';

@@ -1,6 +1,6 @@
 /** The schema of `config.jobset.x-k8s.io/v1alpha1 Configuration`, with Lockstep's own keys. */
-import { object, oneOf } from '../../kube/schema/builders.ts';
-import type { JsonSchema } from '../../kube/schema/json-schema.ts';
+import { object, oneOf } from '@lockstep/kube/schema/builders.ts';
+import type { JsonSchema } from '@lockstep/kube/schema/json-schema.ts';
 import type { Setting } from './setting-types.ts';
 import { SETTINGS } from './settings.ts';
 

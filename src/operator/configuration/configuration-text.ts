@@ -1,5 +1,5 @@
 /** The text of a Configuration file that says no more than it is given. */
-import { isJsonObject } from '../../kube/json/json-value.ts';
+import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
 import { CONFIGURATION_HEAD } from './configuration-schema.ts';
 import { ALL_SETTINGS, type GivenSettings } from './setting-values.ts';
 

@@ -3,12 +3,12 @@
  * wrong keys are errors with their path, reported together. A missing key has the API's default.
  */
 
+import { formatFieldError, invalidValue } from '@lockstep/kube/field-error.ts';
+import { isJsonObject, type JsonObject } from '@lockstep/kube/json/json-value.ts';
+import { prune } from '@lockstep/kube/schema/prune.ts';
+import { validate } from '@lockstep/kube/schema/validate.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import { parseDocument } from 'yaml';
-import { formatFieldError, invalidValue } from '../../kube/field-error.ts';
-import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
-import { prune } from '../../kube/schema/prune.ts';
-import { validate } from '../../kube/schema/validate.ts';
-import type { FieldError } from '../../kube/status.ts';
 import { CONFIGURATION_SCHEMA } from './configuration-schema.ts';
 import {
   ALL_SETTINGS,

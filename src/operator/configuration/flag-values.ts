@@ -1,8 +1,9 @@
 /**
  * Parses values of the operator's flags: each reader returns the value, or says what was expected.
  */
+
+import { dns1123LabelErrors } from '@lockstep/kube/name-rules.ts';
 import { InvalidArgumentError, Option } from 'commander';
-import { dns1123LabelErrors } from '../../kube/name-rules.ts';
 import { Problem, type Setting, type SettingType } from './setting-types.ts';
 
 export function httpsUrl(text: string): string {

@@ -3,9 +3,9 @@
  * controller-runtime's if upstream has the flag. A flag on the command line wins over the file.
  */
 
+import { defined } from '@lockstep/kube/json/defined.ts';
 import { Command, CommanderError, Option } from 'commander';
 import { AGENT_COMMAND } from '../../jobset/names.ts';
-import { defined } from '../../kube/json/defined.ts';
 import { parseConfiguration } from './configuration.ts';
 import { addressConflict, hubConflict, webhookConflict } from './flag-conflicts.ts';
 import { httpsUrl, namespaceNames, nonEmpty, optionOf, optionsOf } from './flag-values.ts';

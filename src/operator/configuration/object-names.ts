@@ -1,5 +1,8 @@
 /** Names of the objects that an installed operator shares with its manifest. */
-import { formatLabelSelector, labelRequirementsOf } from '../../kube/selectors/label-selector.ts';
+import {
+  formatLabelSelector,
+  labelRequirementsOf,
+} from '@lockstep/kube/selectors/label-selector.ts';
 
 /** The Service through which API servers call the webhooks. */
 export const WEBHOOK_SERVICE_NAME = 'lockstep-webhook-service';

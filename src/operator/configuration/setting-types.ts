@@ -2,20 +2,29 @@
  * Types of settings: what a value looks like in the Configuration file and as a flag, and what it
  * becomes in the program.
  */
-import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../../jobset/feature-gates.ts';
-import { parseDuration } from '../../kube/duration.ts';
-import { invalidValue, notSupported } from '../../kube/field-error.ts';
-import type { StringMap } from '../../kube/meta.ts';
+
+import { parseDuration } from '@lockstep/kube/duration.ts';
+import { invalidValue, notSupported } from '@lockstep/kube/field-error.ts';
+import type { StringMap } from '@lockstep/kube/meta.ts';
 import {
   dns1035LabelErrors,
   dns1123LabelErrors,
   dns1123SubdomainErrors,
-} from '../../kube/name-rules.ts';
-import { parseQuantity, QUANTITY_ERROR } from '../../kube/quantity.ts';
-import { quote } from '../../kube/quote.ts';
-import { boolean, int32, list, map, number, oneOf, string } from '../../kube/schema/builders.ts';
-import type { JsonSchema } from '../../kube/schema/json-schema.ts';
-import type { FieldError } from '../../kube/status.ts';
+} from '@lockstep/kube/name-rules.ts';
+import { parseQuantity, QUANTITY_ERROR } from '@lockstep/kube/quantity.ts';
+import { quote } from '@lockstep/kube/quote.ts';
+import {
+  boolean,
+  int32,
+  list,
+  map,
+  number,
+  oneOf,
+  string,
+} from '@lockstep/kube/schema/builders.ts';
+import type { JsonSchema } from '@lockstep/kube/schema/json-schema.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
+import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../../jobset/feature-gates.ts';
 import { ANY_ADDRESS, type BindAddress, parseBindAddress } from './bind-address.ts';
 import { CIPHER_SUITE_NAMES } from './tls-settings.ts';
 

@@ -1,8 +1,8 @@
 /** What the settings of a file become in the program. */
 
+import { defined } from '@lockstep/kube/json/defined.ts';
+import type { LeaseTimes } from '@lockstep/kube/runtime/controller/leader-election.ts';
 import type { ContainerResources } from '../../jobset/injection/agent-resources.ts';
-import { defined } from '../../kube/json/defined.ts';
-import type { LeaseTimes } from '../../runtime/controller/leader-election.ts';
 import type { BindAddress } from './bind-address.ts';
 import type { Setting, SettingType } from './setting-types.ts';
 import { SETTINGS } from './settings.ts';

@@ -1,6 +1,6 @@
+import { formatFieldError } from '@lockstep/kube/field-error.ts';
+import { validate } from '@lockstep/kube/schema/validate.ts';
 import { describe, expect, test } from 'vitest';
-import { formatFieldError } from '../../kube/field-error.ts';
-import { validate } from '../../kube/schema/validate.ts';
 import { Problem, type Setting } from './setting-types.ts';
 import { SETTINGS } from './settings.ts';
 

@@ -4,13 +4,14 @@
  * docs/reference/configuration.md. Settings of one section stand together, and have the name of their
  * flag.
  */
+
+import { formatDuration } from '@lockstep/kube/duration.ts';
+import { DEFAULT_LEASE_TIMES } from '@lockstep/kube/runtime/controller/leader-election.ts';
 import {
   DEFAULT_SIZE_LIMITS,
   DEFINITION_LIMITS,
   UNKNOWN_ANNOTATIONS,
 } from '../../jobset/size-limits.ts';
-import { formatDuration } from '../../kube/duration.ts';
-import { DEFAULT_LEASE_TIMES } from '../../runtime/controller/leader-election.ts';
 import { AGENT_SETTINGS } from './agent-settings.ts';
 import { LEADER_ELECTION_ID, WEBHOOK_SECRET_NAME, WEBHOOK_SERVICE_NAME } from './object-names.ts';
 import {

@@ -1,4 +1,8 @@
 /** The hub's end of one agent's stream: limits, parsing, last words. */
+
+import { LineSplitter } from '@lockstep/kube/runtime/client/watch-stream.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { ByteStream, StreamListener } from '@lockstep/kube/runtime/ports/stream.ts';
 import {
   type AgentMessage,
   type ByeReason,
@@ -6,9 +10,6 @@ import {
   MAX_MESSAGE_BYTES,
   parseAgentMessage,
 } from '../../jobset/hub/message.ts';
-import { LineSplitter } from '../../runtime/client/watch-stream.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import type { ByteStream, StreamListener } from '../../runtime/ports/stream.ts';
 
 /** The Pod at the other end of a stream, according to its token and its owner chain. */
 export interface HubMember {

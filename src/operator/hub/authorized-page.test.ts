@@ -1,11 +1,11 @@
+import type { KubeObject, Stored } from '@lockstep/kube/meta.ts';
+import type { Resource } from '@lockstep/kube/resource.ts';
+import { MemoryClient } from '@lockstep/kube/runtime/memory/memory-client.ts';
+import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import type { HttpHandler } from '@lockstep/kube/runtime/ports/transport.ts';
+import { failure } from '@lockstep/kube/status.ts';
 import { beforeEach, expect, test } from 'vitest';
-import type { KubeObject, Stored } from '../../kube/meta.ts';
-import type { Resource } from '../../kube/resource.ts';
-import { failure } from '../../kube/status.ts';
-import { MemoryClient } from '../../runtime/memory/memory-client.ts';
-import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
-import type { HttpHandler } from '../../runtime/ports/transport.ts';
 import { authorizedPage } from './authorized-page.ts';
 
 const TTL_MS = 60_000;

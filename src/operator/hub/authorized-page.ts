@@ -3,16 +3,16 @@
  * that user may read the page, as components of Kubernetes guard their metrics.
  */
 
-import { defined } from '../../kube/json/defined.ts';
-import { SUBJECT_ACCESS_REVIEWS } from '../../kube/objects/subject-access-review.ts';
-import { TOKEN_REVIEWS } from '../../kube/objects/token-review.ts';
-import { apiVersionOf } from '../../kube/resource.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { withDeadline } from '../../runtime/deadline.ts';
-import { ExpiringMap } from '../../runtime/expiring-map.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
-import type { HttpHandler, HttpResponse } from '../../runtime/ports/transport.ts';
+import { defined } from '@lockstep/kube/json/defined.ts';
+import { SUBJECT_ACCESS_REVIEWS } from '@lockstep/kube/objects/subject-access-review.ts';
+import { TOKEN_REVIEWS } from '@lockstep/kube/objects/token-review.ts';
+import { apiVersionOf } from '@lockstep/kube/resource.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
+import { ExpiringMap } from '@lockstep/kube/runtime/expiring-map.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { HttpHandler, HttpResponse } from '@lockstep/kube/runtime/ports/transport.ts';
 
 export interface PageReaders {
   readonly client: Client;

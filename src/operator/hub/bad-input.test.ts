@@ -2,27 +2,28 @@
  * What the hub does with hostile or faulty clients: each is refused with a reason, in the answer,
  * in the log and in the metrics, and a healthy member is not affected.
  */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { jobSetWith } from '../../../test/fixtures/hub-jobset.ts';
+
 import {
   createTokenSigner,
   issueToken,
   TOKEN_ISSUER,
   type TokenGrant,
-} from '../../cluster/doors/in-memory.ts';
-import { HUB_AUDIENCE } from '../../jobset/names.ts';
-import { signatureKey } from '../../runtime/adapters/tls/json-web-keys.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
-import { MemoryStreams } from '../../runtime/memory/memory-streams.ts';
-import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
-import { createMetrics } from '../../runtime/metrics.ts';
+} from '@lockstep/embedded-kubernetes/in-memory';
+import { signatureKey } from '@lockstep/kube/runtime/adapters/tls/json-web-keys.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
+import { MemoryStreams } from '@lockstep/kube/runtime/memory/memory-streams.ts';
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { createMetrics } from '@lockstep/kube/runtime/metrics.ts';
 import {
   type ByteStream,
   type StreamListener,
   StreamRefusedError,
-} from '../../runtime/ports/stream.ts';
+} from '@lockstep/kube/runtime/ports/stream.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { jobSetWith } from '../../../test/fixtures/hub-jobset.ts';
+import { HUB_AUDIENCE } from '../../jobset/names.ts';
 import { Hub } from './hub.ts';
 import { PodTokens } from './pod-tokens.ts';
 import { type StreamAdmission, streamAdmission } from './stream-admission.ts';

@@ -1,8 +1,8 @@
 /** Counts connections to the hub's port that end before they identify themselves. */
-import type { Metrics } from '../../runtime/metrics.ts';
-import type { Clock, Timer } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
-import type { ConnectionDrop } from '../../runtime/ports/stream.ts';
+import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
+import type { Clock, Timer } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { ConnectionDrop } from '@lockstep/kube/runtime/ports/stream.ts';
 
 /** There may be tens of thousands a second, so the log has only sums. */
 export class DroppedConnections {

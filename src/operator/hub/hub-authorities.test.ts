@@ -1,20 +1,20 @@
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { CONFIG_MAPS, type ConfigMap, NAMESPACES } from '@lockstep/kube/objects/core.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
+import { EVENTS } from '@lockstep/kube/objects/event.ts';
+import {
+  createEventRecorder,
+  type EventRecorder,
+} from '@lockstep/kube/runtime/controller/event-recorder.ts';
+import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
+import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
+import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { replicatedJob } from '../../../test/fixtures/jobset-objects.ts';
 import { PlacementCluster } from '../../../test/fixtures/placement-cluster.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { HUB_AUTHORITIES_NAME } from '../../jobset/names.ts';
 import { JOBSET_CRD } from '../../jobset/schema/crd.ts';
-import type { Stored } from '../../kube/meta.ts';
-import { CONFIG_MAPS, type ConfigMap, NAMESPACES } from '../../kube/objects/core.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/objects/custom-resource-definition.ts';
-import { EVENTS } from '../../kube/objects/event.ts';
-import {
-  createEventRecorder,
-  type EventRecorder,
-} from '../../runtime/controller/event-recorder.ts';
-import { createInformer } from '../../runtime/informer/create-informer.ts';
-import type { Informer } from '../../runtime/informer/informer.ts';
-import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
 import { GROUPS_BY_NAMESPACE, groupNamespaces } from '../tracking/caches.ts';
 import { publishHubAuthorities } from './hub-authorities.ts';
 

@@ -5,24 +5,33 @@
  * another owner stays as it is.
  */
 
+import { ownMember } from '@lockstep/kube/json/json-value.ts';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { namespaceOf } from '@lockstep/kube/meta.ts';
+import { CONFIG_MAPS, type ConfigMap } from '@lockstep/kube/objects/core.ts';
+import { apiVersionOf } from '@lockstep/kube/resource.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import {
+  type ReconcileResult,
+  startController,
+} from '@lockstep/kube/runtime/controller/controller.ts';
+import {
+  type EventRecorder,
+  referenceTo,
+} from '@lockstep/kube/runtime/controller/event-recorder.ts';
+import {
+  createInformer,
+  withoutManagedFields,
+} from '@lockstep/kube/runtime/informer/create-informer.ts';
+import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
+import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
+import { type Clock, sleep } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import { ApiStatusError, isReason } from '@lockstep/kube/status.ts';
 import type { ServedHub } from '../../jobset/injection/agent-hub.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { HUB_AUTHORITIES_KEY, HUB_AUTHORITIES_NAME } from '../../jobset/names.ts';
-import { ownMember } from '../../kube/json/json-value.ts';
-import type { Stored } from '../../kube/meta.ts';
-import { namespaceOf } from '../../kube/meta.ts';
-import { CONFIG_MAPS, type ConfigMap } from '../../kube/objects/core.ts';
-import { apiVersionOf } from '../../kube/resource.ts';
-import { ApiStatusError, isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { type ReconcileResult, startController } from '../../runtime/controller/controller.ts';
-import { type EventRecorder, referenceTo } from '../../runtime/controller/event-recorder.ts';
-import { createInformer, withoutManagedFields } from '../../runtime/informer/create-informer.ts';
-import type { Informer } from '../../runtime/informer/informer.ts';
-import type { Metrics } from '../../runtime/metrics.ts';
-import { type Clock, sleep } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
-import type { Random } from '../../runtime/ports/random.ts';
 import { HUB_AUTHORITIES_LABELS, HUB_AUTHORITIES_SELECTOR } from '../configuration/object-names.ts';
 import { GROUPS_BY_NAMESPACE, isGroup } from '../tracking/caches.ts';
 

@@ -3,6 +3,22 @@
  * what agents say.
  */
 
+import { defined } from '@lockstep/kube/json/defined.ts';
+import type { PartialObjectMetadata, Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
+import { PODS } from '@lockstep/kube/objects/pod.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
+import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type {
+  PageAnswer,
+  StreamAcceptor,
+  StreamRequest,
+} from '@lockstep/kube/runtime/ports/stream.ts';
+import { isReason } from '@lockstep/kube/status.ts';
 import { type MemberReport, memberCause } from '../../jobset/hub/member-report.ts';
 import type { ServedHub } from '../../jobset/injection/agent-hub.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
@@ -13,18 +29,6 @@ import { type PodFacts, podFacts } from '../../jobset/roster/pod-facts.ts';
 import { epochsOf } from '../../jobset/status/epochs.ts';
 import { type GroupReport, groupReport } from '../../jobset/view/group-report.ts';
 import { silenceOf } from '../../jobset/view/silence.ts';
-import { defined } from '../../kube/json/defined.ts';
-import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
-import type { Job } from '../../kube/objects/job.ts';
-import { PODS } from '../../kube/objects/pod.ts';
-import { isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import type { Informer } from '../../runtime/informer/informer.ts';
-import type { Metrics } from '../../runtime/metrics.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
-import type { Random } from '../../runtime/ports/random.ts';
-import type { PageAnswer, StreamAcceptor, StreamRequest } from '../../runtime/ports/stream.ts';
 import { GROUPS_BY_NAMESPACE } from '../tracking/caches.ts';
 import type { GroupTracker } from '../tracking/group-tracker.ts';
 import type { MemberFates } from '../tracking/member-fates.ts';

@@ -1,9 +1,9 @@
+import { ENDPOINT_SLICES, type EndpointSlice } from '@lockstep/kube/objects/endpoint-slice.ts';
+import { MemoryClient } from '@lockstep/kube/runtime/memory/memory-client.ts';
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import { expect, it } from 'vitest';
-import { ENDPOINT_SLICES, type EndpointSlice } from '../../kube/objects/endpoint-slice.ts';
-import { MemoryClient } from '../../runtime/memory/memory-client.ts';
-import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
-import { SILENT } from '../../runtime/ports/logger.ts';
 import { publishHubEndpoint } from './hub-endpoint.ts';
 
 const AT = { namespace: 'lockstep-system', name: 'lockstep-hub' };

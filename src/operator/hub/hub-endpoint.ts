@@ -8,15 +8,15 @@ import {
   type EndpointSlice,
   MANAGED_BY,
   SERVICE_NAME,
-} from '../../kube/objects/endpoint-slice.ts';
-import { apiVersionOf } from '../../kube/resource.ts';
-import { isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { type Controller, startController } from '../../runtime/controller/controller.ts';
-import type { Metrics } from '../../runtime/metrics.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
-import type { Random } from '../../runtime/ports/random.ts';
+} from '@lockstep/kube/objects/endpoint-slice.ts';
+import { apiVersionOf } from '@lockstep/kube/resource.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { type Controller, startController } from '@lockstep/kube/runtime/controller/controller.ts';
+import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import { isReason } from '@lockstep/kube/status.ts';
 
 export interface HubEndpointOptions {
   readonly client: Client;

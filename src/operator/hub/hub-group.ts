@@ -1,11 +1,12 @@
 /** The streams of one JobSet's agents. */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { mayBeNewer } from '@lockstep/kube/resource-version.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import { type GroupState, groupSize, groupState } from '../../jobset/epoch/group-state.ts';
 import { encodeHubMessage } from '../../jobset/hub/message.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { isSameTimeouts } from '../../jobset/progress/progress-timeouts.ts';
-import type { Stored } from '../../kube/meta.ts';
-import { mayBeNewer } from '../../kube/resource-version.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
 import type { AgentStream } from './agent-stream.ts';
 
 /**

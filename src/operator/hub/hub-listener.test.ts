@@ -1,16 +1,16 @@
+import { TestServer } from '@lockstep/embedded-kubernetes/in-memory';
+import { SECRETS } from '@lockstep/kube/objects/core.ts';
+import type { KeyPair } from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
+import { certificateFacts } from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { createClient } from '@lockstep/kube/runtime/client/http-client.ts';
+import { DeadlineError } from '@lockstep/kube/runtime/deadline.ts';
+import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import type { ConnectionDrop } from '@lockstep/kube/runtime/ports/stream.ts';
+import { failure } from '@lockstep/kube/status.ts';
 import { expect, it } from 'vitest';
-import { TestServer } from '../../cluster/doors/in-memory.ts';
 import type { AgentChannel } from '../../jobset/injection/agent-hub.ts';
-import { SECRETS } from '../../kube/objects/core.ts';
-import { failure } from '../../kube/status.ts';
-import type { KeyPair } from '../../runtime/adapters/tls/certificates.ts';
-import { certificateFacts } from '../../runtime/adapters/tls/certificates.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { createClient } from '../../runtime/client/http-client.ts';
-import { DeadlineError } from '../../runtime/deadline.ts';
-import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
-import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
-import type { ConnectionDrop } from '../../runtime/ports/stream.ts';
 import { type HubDoor, startHubListener } from './hub-listener.ts';
 
 class Scene {

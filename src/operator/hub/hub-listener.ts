@@ -2,16 +2,21 @@
  * The hub's certificates and its port. Every replica keeps the certificates, as it keeps those of
  * the webhooks. The port is open while this replica leads.
  */
+
+import type { KeyPair } from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import {
+  API_PATIENCE_MS,
+  isPassing,
+  tellOfWait,
+} from '@lockstep/kube/runtime/client/passing-failures.ts';
+import { DeadlineError, withDeadline } from '@lockstep/kube/runtime/deadline.ts';
+import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { ConnectionDrop } from '@lockstep/kube/runtime/ports/stream.ts';
 import type { AgentChannel, ServedHub } from '../../jobset/injection/agent-hub.ts';
-import type { KeyPair } from '../../runtime/adapters/tls/certificates.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { API_PATIENCE_MS, isPassing, tellOfWait } from '../../runtime/client/passing-failures.ts';
-import { DeadlineError, withDeadline } from '../../runtime/deadline.ts';
-import type { Metrics } from '../../runtime/metrics.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
-import type { Random } from '../../runtime/ports/random.ts';
-import type { ConnectionDrop } from '../../runtime/ports/stream.ts';
 import { CertificateKeeper } from '../certificates/certificate-keeper.ts';
 import { bundleOf } from '../certificates/certificate-secret.ts';
 import type { WebhookCertificates } from '../certificates/certificates.ts';

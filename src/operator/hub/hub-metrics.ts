@@ -1,4 +1,4 @@
-import type { Metrics } from '../../runtime/metrics.ts';
+import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
 import type { ProgressMeasures } from './progress-measures.ts';
 
 /** The hub's metrics. Labels have fixed sets of values, so agents cannot make new series. */

@@ -1,3 +1,9 @@
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { MemoryStreams } from '@lockstep/kube/runtime/memory/memory-streams.ts';
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { ByteStream } from '@lockstep/kube/runtime/ports/stream.ts';
 import { describe, expect, it } from 'vitest';
 import { jobSetWith } from '../../../test/fixtures/hub-jobset.ts';
 import {
@@ -7,12 +13,6 @@ import {
   parseHubMessage,
 } from '../../jobset/hub/message.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
-import type { Stored } from '../../kube/meta.ts';
-import { MemoryStreams } from '../../runtime/memory/memory-streams.ts';
-import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
-import { SILENT } from '../../runtime/ports/logger.ts';
-import type { ByteStream } from '../../runtime/ports/stream.ts';
 import type { HubMember } from './agent-stream.ts';
 import { Hub } from './hub.ts';
 

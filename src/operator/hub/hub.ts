@@ -4,6 +4,17 @@
  * all that wait. What agents say is passed on at once: it is soft state, repeated in each hello
  * (`docs/design/hub.md#what-the-hub-promises`).
  */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { Backoff } from '@lockstep/kube/runtime/backoff.ts';
+import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
+import { KeyedBudget } from '@lockstep/kube/runtime/keyed-budget.ts';
+import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
+import { type Clock, pause, type Timer } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { ByteStream, StreamListener } from '@lockstep/kube/runtime/ports/stream.ts';
+import type { Rate } from '@lockstep/kube/runtime/token-bucket.ts';
 import type {
   AgentMessage,
   Announcement,
@@ -16,16 +27,6 @@ import { type GroupProgress, groupProgress } from '../../jobset/progress/group-p
 import type { Progress } from '../../jobset/progress/progress.ts';
 import { hasNoStandbys, WHY_NO_STANDBYS } from '../../jobset/progress/standby.ts';
 import type { Heard } from '../../jobset/view/run-measures.ts';
-import type { Stored } from '../../kube/meta.ts';
-import { Backoff } from '../../runtime/backoff.ts';
-import { withDeadline } from '../../runtime/deadline.ts';
-import { KeyedBudget } from '../../runtime/keyed-budget.ts';
-import type { Metrics } from '../../runtime/metrics.ts';
-import { type Clock, pause, type Timer } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
-import type { Random } from '../../runtime/ports/random.ts';
-import type { ByteStream, StreamListener } from '../../runtime/ports/stream.ts';
-import type { Rate } from '../../runtime/token-bucket.ts';
 import { DEFAULT_MAX_STREAMS } from '../configuration/stream-memory.ts';
 import { GroupWork } from '../tracking/group-work.ts';
 import { ProgressReports } from '../tracking/member-progress.ts';

@@ -1,6 +1,6 @@
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
 import { describe, expect, it } from 'vitest';
 import type { MemberReport } from '../../jobset/hub/member-report.ts';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import { MemberPages } from './member-pages.ts';
 
 class Scene {

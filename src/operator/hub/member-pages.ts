@@ -1,7 +1,8 @@
 /** The pages of members of a JobSet, and of the groups of a namespace. */
+
+import { type Clock, sleep } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { MemberReport } from '../../jobset/hub/member-report.ts';
 import type { GroupReport } from '../../jobset/view/group-report.ts';
-import { type Clock, sleep } from '../../runtime/ports/clock.ts';
 
 /** A page is JSON, written once for all that ask within a short time. */
 export interface MemberPagesOptions {

@@ -1,6 +1,6 @@
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import type { PageAnswer } from '@lockstep/kube/runtime/ports/stream.ts';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
-import type { PageAnswer } from '../../runtime/ports/stream.ts';
 import { PageBudget } from './page-budget.ts';
 
 const SMALL = Buffer.from('[]');

@@ -2,10 +2,10 @@
  * How many pages of members may be asked for, and be on their way. Each JobSet and each namespace
  * has a share, so that a tenant who asks without end, or reads slowly, takes none from others.
  */
-import { KeyedBudget } from '../../runtime/keyed-budget.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import type { PageAnswer, StreamRefusal } from '../../runtime/ports/stream.ts';
-import { type Rate, TokenBucket } from '../../runtime/token-bucket.ts';
+import { KeyedBudget } from '@lockstep/kube/runtime/keyed-budget.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { PageAnswer, StreamRefusal } from '@lockstep/kube/runtime/ports/stream.ts';
+import { type Rate, TokenBucket } from '@lockstep/kube/runtime/token-bucket.ts';
 import type { HubMember } from './agent-stream.ts';
 
 /** Users ask through members; a group's budget suffices for a few watching users. */

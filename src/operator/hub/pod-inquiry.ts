@@ -1,7 +1,7 @@
+import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
+import { type Clock, sleep } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import { encodeHubMessage } from '../../jobset/hub/message.ts';
-import { withDeadline } from '../../runtime/deadline.ts';
-import { type Clock, sleep } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
 import type { AgentStream } from './agent-stream.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
-import type { SignatureKey } from '../../runtime/ports/signature-key.ts';
+import { isJsonObject, type JsonObject } from '@lockstep/kube/json/json-value.ts';
+import type { SignatureKey } from '@lockstep/kube/runtime/ports/signature-key.ts';
 
 /** The Pod to which a token is bound. */
 export interface PodClaim {

@@ -1,5 +1,4 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
 import {
   createTokenSigner,
   issueToken,
@@ -7,15 +6,16 @@ import {
   TOKEN_ISSUER,
   type TokenGrant,
   type TokenSigner,
-} from '../../cluster/doors/in-memory.ts';
+} from '@lockstep/embedded-kubernetes/in-memory';
+import { signatureKey } from '@lockstep/kube/runtime/adapters/tls/json-web-keys.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { createClient } from '@lockstep/kube/runtime/client/http-client.ts';
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
+import { failure } from '@lockstep/kube/status.ts';
+import { describe, expect, it } from 'vitest';
 import { HUB_AUDIENCE } from '../../jobset/names.ts';
-import { failure } from '../../kube/status.ts';
-import { signatureKey } from '../../runtime/adapters/tls/json-web-keys.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { createClient } from '../../runtime/client/http-client.ts';
-import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
-import { SILENT } from '../../runtime/ports/logger.ts';
 import { PodTokens } from './pod-tokens.ts';
 
 const HOUR_MS = 3_600_000;

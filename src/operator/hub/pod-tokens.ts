@@ -3,17 +3,18 @@
  * with the keys that the cluster publishes, so thousands of agents cost it no request. If the
  * cluster does not publish keys to us, each token is checked now and then by a TokenReview.
  */
+
+import { isJsonObject, type JsonObject } from '@lockstep/kube/json/json-value.ts';
+import { TOKEN_REVIEWS } from '@lockstep/kube/objects/token-review.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
+import { ExpiringMap } from '@lockstep/kube/runtime/expiring-map.ts';
+import { type Clock, pause } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { ImportKey, SignatureKey } from '@lockstep/kube/runtime/ports/signature-key.ts';
+import { type Rate, TokenBucket } from '@lockstep/kube/runtime/token-bucket.ts';
+import { ApiStatusError } from '@lockstep/kube/status.ts';
 import { HUB_AUDIENCE } from '../../jobset/names.ts';
-import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
-import { TOKEN_REVIEWS } from '../../kube/objects/token-review.ts';
-import { ApiStatusError } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { withDeadline } from '../../runtime/deadline.ts';
-import { ExpiringMap } from '../../runtime/expiring-map.ts';
-import { type Clock, pause } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
-import type { ImportKey, SignatureKey } from '../../runtime/ports/signature-key.ts';
-import { type Rate, TokenBucket } from '../../runtime/token-bucket.ts';
 import { checkToken, invalid, parseToken, type TokenVerdict } from './pod-token.ts';
 
 export interface PodTokensOptions {

@@ -1,6 +1,6 @@
+import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
 import { beforeEach, expect, it } from 'vitest';
-import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import { MAX_REFUSAL_KINDS, REFUSAL_LOG_INTERVAL_MS, RefusalLog } from './refusal-log.ts';
 
 let clock: VirtualClock;

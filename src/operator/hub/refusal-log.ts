@@ -1,6 +1,6 @@
 /** The log of refused requests for a stream. */
-import type { Clock, Timer } from '../../runtime/ports/clock.ts';
-import type { LogFields, Logger } from '../../runtime/ports/logger.ts';
+import type { Clock, Timer } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { LogFields, Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 
 /**
  * Thousands may come in a second with one problem, so the first of a kind is logged at once and the

@@ -3,11 +3,15 @@
  * Pod which is, by its owner chain, a member of a JobSet. All others are refused with a reason: in
  * the answer, in the metrics and, summed up, in the log.
  */
-import { KeyedBudget } from '../../runtime/keyed-budget.ts';
-import { type Clock, sleep } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
-import type { StreamAcceptor, StreamRefusal, StreamRequest } from '../../runtime/ports/stream.ts';
-import type { Rate } from '../../runtime/token-bucket.ts';
+import { KeyedBudget } from '@lockstep/kube/runtime/keyed-budget.ts';
+import { type Clock, sleep } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type {
+  StreamAcceptor,
+  StreamRefusal,
+  StreamRequest,
+} from '@lockstep/kube/runtime/ports/stream.ts';
+import type { Rate } from '@lockstep/kube/runtime/token-bucket.ts';
 import type { HubMember } from './agent-stream.ts';
 import type { Hub } from './hub.ts';
 import type { PodClaim, TokenVerdict } from './pod-token.ts';

@@ -1,8 +1,8 @@
 /** Looks up Pods that the operator's caches do not show. */
-import { withDeadline } from '../../runtime/deadline.ts';
-import { ExpiringMap } from '../../runtime/expiring-map.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import { type Rate, TokenBucket } from '../../runtime/token-bucket.ts';
+import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
+import { ExpiringMap } from '@lockstep/kube/runtime/expiring-map.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import { type Rate, TokenBucket } from '@lockstep/kube/runtime/token-bucket.ts';
 import type { PodClaim } from './pod-token.ts';
 
 /** `Unrelated`: it has no label of a JobSet, so caches will never show it. */

@@ -1,16 +1,16 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { PlacementCluster, RACK } from '../../../test/fixtures/placement-cluster.ts';
-import { JOBSET_NAME, NODE_SELECTOR_STRATEGY } from '../../jobset/names.ts';
-import type { PartialObjectMetadata } from '../../kube/meta.ts';
-import { EVENTS } from '../../kube/objects/event.ts';
-import { NODES } from '../../kube/objects/node.ts';
-import { PODS } from '../../kube/objects/pod.ts';
+import type { PartialObjectMetadata } from '@lockstep/kube/meta.ts';
+import { EVENTS } from '@lockstep/kube/objects/event.ts';
+import { NODES } from '@lockstep/kube/objects/node.ts';
+import { PODS } from '@lockstep/kube/objects/pod.ts';
 import {
   createEventRecorder,
   type EventRecorder,
-} from '../../runtime/controller/event-recorder.ts';
-import { createInformer } from '../../runtime/informer/create-informer.ts';
-import type { Informer } from '../../runtime/informer/informer.ts';
+} from '@lockstep/kube/runtime/controller/event-recorder.ts';
+import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
+import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { PlacementCluster, RACK } from '../../../test/fixtures/placement-cluster.ts';
+import { JOBSET_NAME, NODE_SELECTOR_STRATEGY } from '../../jobset/names.ts';
 import { startPlacementController } from './placement-controller.ts';
 
 let cluster: PlacementCluster;

@@ -6,6 +6,26 @@
  */
 
 import {
+  controllerOf,
+  namespaceOf,
+  type PartialObjectMetadata,
+  type Stored,
+} from '@lockstep/kube/meta.ts';
+import { DISRUPTION_TARGET, disruption } from '@lockstep/kube/objects/disruption.ts';
+import { NODES, type Node } from '@lockstep/kube/objects/node.ts';
+import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { allPages } from '@lockstep/kube/runtime/client/pages.ts';
+import { forEachConcurrently } from '@lockstep/kube/runtime/concurrency.ts';
+import { type Controller, startController } from '@lockstep/kube/runtime/controller/controller.ts';
+import type { EventRecorder } from '@lockstep/kube/runtime/controller/event-recorder.ts';
+import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
+import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import { isReason } from '@lockstep/kube/status.ts';
+import {
   isAlive,
   nodeNameOf,
   placementRole,
@@ -13,26 +33,6 @@ import {
   type Repair,
 } from '../../jobset/exclusive-placement.ts';
 import { JOB_KEY } from '../../jobset/names.ts';
-import {
-  controllerOf,
-  namespaceOf,
-  type PartialObjectMetadata,
-  type Stored,
-} from '../../kube/meta.ts';
-import { DISRUPTION_TARGET, disruption } from '../../kube/objects/disruption.ts';
-import { NODES, type Node } from '../../kube/objects/node.ts';
-import { PODS, type Pod } from '../../kube/objects/pod.ts';
-import { isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { allPages } from '../../runtime/client/pages.ts';
-import { forEachConcurrently } from '../../runtime/concurrency.ts';
-import { type Controller, startController } from '../../runtime/controller/controller.ts';
-import type { EventRecorder } from '../../runtime/controller/event-recorder.ts';
-import type { Informer } from '../../runtime/informer/informer.ts';
-import type { Metrics } from '../../runtime/metrics.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
-import type { Random } from '../../runtime/ports/random.ts';
 
 export interface PlacementControllerOptions {
   readonly client: Client;

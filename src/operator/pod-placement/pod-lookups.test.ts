@@ -1,7 +1,7 @@
+import { PODS } from '@lockstep/kube/objects/pod.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { PlacementCluster, RACK } from '../../../test/fixtures/placement-cluster.ts';
-import { PODS } from '../../kube/objects/pod.ts';
-import type { Client } from '../../runtime/client/client.ts';
 import { type PodLookups, startPodLookups } from './pod-lookups.ts';
 
 let cluster: PlacementCluster;

@@ -3,6 +3,20 @@
  * from the caches of the operator.
  */
 
+import type { PartialObjectMetadata, Stored } from '@lockstep/kube/meta.ts';
+import { namespaceOf } from '@lockstep/kube/meta.ts';
+import { dns1123SubdomainErrors } from '@lockstep/kube/name-rules.ts';
+import { COMPLETION_INDEX, JOBS, type Job } from '@lockstep/kube/objects/job.ts';
+import { NODES, type Node } from '@lockstep/kube/objects/node.ts';
+import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
+import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
+import { type Informer, keyOf } from '@lockstep/kube/runtime/informer/informer.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import { isReason } from '@lockstep/kube/status.ts';
 import {
   type LeaderCandidate,
   type LeaderFinding,
@@ -11,20 +25,6 @@ import {
 } from '../../jobset/exclusive-placement.ts';
 import { isChildOf, isPodOf, jobOf, membershipOf } from '../../jobset/membership.ts';
 import { JOB_KEY, JOBSET_NAME } from '../../jobset/names.ts';
-import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
-import { namespaceOf } from '../../kube/meta.ts';
-import { dns1123SubdomainErrors } from '../../kube/name-rules.ts';
-import { COMPLETION_INDEX, JOBS, type Job } from '../../kube/objects/job.ts';
-import { NODES, type Node } from '../../kube/objects/node.ts';
-import { PODS, type Pod } from '../../kube/objects/pod.ts';
-import { isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { withDeadline } from '../../runtime/deadline.ts';
-import { createInformer } from '../../runtime/informer/create-informer.ts';
-import { type Informer, keyOf } from '../../runtime/informer/informer.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
-import type { Random } from '../../runtime/ports/random.ts';
 import { type OperatorCaches, withUid } from '../tracking/caches.ts';
 
 /** Rejects if the API cannot be asked. */

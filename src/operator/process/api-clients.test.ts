@@ -1,6 +1,6 @@
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import type { Transport } from '@lockstep/kube/runtime/ports/transport.ts';
 import { describe, expect, it } from 'vitest';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
-import type { Transport } from '../../runtime/ports/transport.ts';
 import { type ApiClients, HUB_SHARE, OTHER_SHARE, requestLimits } from './api-clients.ts';
 
 const QPS = 100;

@@ -6,12 +6,12 @@ import {
   type ClientConnection,
   type ConnectionOptions,
   connectClient,
-} from '../../runtime/adapters/http-client-connection.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { rateLimited } from '../../runtime/client/rate-limit.ts';
-import type { ClusterAccess } from '../../runtime/credentials/cluster-access.ts';
-import type { Transport } from '../../runtime/ports/transport.ts';
-import { type Rate, TokenBucket } from '../../runtime/token-bucket.ts';
+} from '@lockstep/kube/runtime/adapters/http-client-connection.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { rateLimited } from '@lockstep/kube/runtime/client/rate-limit.ts';
+import type { ClusterAccess } from '@lockstep/kube/runtime/credentials/cluster-access.ts';
+import type { Transport } from '@lockstep/kube/runtime/ports/transport.ts';
+import { type Rate, TokenBucket } from '@lockstep/kube/runtime/token-bucket.ts';
 
 export interface ApiClients {
   /** Takes, renews and releases the lease. */

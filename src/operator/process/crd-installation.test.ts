@@ -1,13 +1,13 @@
+import { TestServer } from '@lockstep/embedded-kubernetes/in-memory';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { createClient } from '@lockstep/kube/runtime/client/http-client.ts';
+import { API_PATIENCE_MS } from '@lockstep/kube/runtime/client/passing-failures.ts';
+import { DeadlineError } from '@lockstep/kube/runtime/deadline.ts';
+import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import { TransportError } from '@lockstep/kube/runtime/ports/transport.ts';
+import { type ApiStatusError, failure, failureWithoutReason } from '@lockstep/kube/status.ts';
 import { expect, it } from 'vitest';
-import { TestServer } from '../../cluster/doors/in-memory.ts';
-import { type ApiStatusError, failure, failureWithoutReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { createClient } from '../../runtime/client/http-client.ts';
-import { API_PATIENCE_MS } from '../../runtime/client/passing-failures.ts';
-import { DeadlineError } from '../../runtime/deadline.ts';
-import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
-import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
-import { TransportError } from '../../runtime/ports/transport.ts';
 import { installCrd } from './crd-installation.ts';
 
 /** An installation that starts against an API server which a test can disturb. */

@@ -1,16 +1,20 @@
 /** Creates or updates the JobSet definition and waits until the API server has established it. */
-import { JOBSET_CRD } from '../../jobset/schema/crd.ts';
+
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
   type CustomResourceDefinition,
-} from '../../kube/objects/custom-resource-definition.ts';
-import { isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { API_PATIENCE_MS, throughPassingFailures } from '../../runtime/client/passing-failures.ts';
-import { waitFor } from '../../runtime/informer/wait-for.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
-import type { Random } from '../../runtime/ports/random.ts';
+} from '@lockstep/kube/objects/custom-resource-definition.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import {
+  API_PATIENCE_MS,
+  throughPassingFailures,
+} from '@lockstep/kube/runtime/client/passing-failures.ts';
+import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import { isReason } from '@lockstep/kube/status.ts';
+import { JOBSET_CRD } from '../../jobset/schema/crd.ts';
 
 /** Creates the JobSet CRD, or updates the existing one, and waits until it is served. */
 export async function installCrd(options: {

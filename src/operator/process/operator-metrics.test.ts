@@ -1,5 +1,5 @@
+import { createMetrics, type Metrics } from '@lockstep/kube/runtime/metrics.ts';
 import { expect, test } from 'vitest';
-import { createMetrics, type Metrics } from '../../runtime/metrics.ts';
 import { operatorMetrics } from './operator-metrics.ts';
 
 async function linesOf(metrics: Metrics): Promise<readonly string[]> {

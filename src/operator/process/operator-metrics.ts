@@ -1,10 +1,10 @@
 /** The operator's metrics. */
 
+import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
 import { releasingMs } from '../../jobset/epoch/restart-history.ts';
 import { ACCOUNTED } from '../../jobset/jobset-status.ts';
 import type { Counted } from '../../jobset/plan/decision.ts';
 import { REPLACEMENT_CAUSES } from '../../jobset/policies/ladder-settings.ts';
-import type { Metrics } from '../../runtime/metrics.ts';
 
 /**
  * Each event is counted after the status write that made it true, so that a conflict and its retry

@@ -1,5 +1,5 @@
 /** Whether the operator's process is ready. */
-import type { HealthCheck } from '../../runtime/health.ts';
+import type { HealthCheck } from '@lockstep/kube/runtime/health.ts';
 
 /** The parts that run so far; it changes while the process starts and ends. */
 export interface OperatorProgress {

@@ -1,10 +1,10 @@
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { MemoryClient } from '@lockstep/kube/runtime/memory/memory-client.ts';
+import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { type Transport, TransportError } from '@lockstep/kube/runtime/ports/transport.ts';
+import { forbidden, unauthorized, unknownResource } from '@lockstep/kube/status-errors.ts';
 import { expect, test } from 'vitest';
-import { forbidden, unauthorized, unknownResource } from '../../kube/status-errors.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { MemoryClient } from '../../runtime/memory/memory-client.ts';
-import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
-import { type Transport, TransportError } from '../../runtime/ports/transport.ts';
 import { untilJobSetsAreServed } from './served-api.ts';
 
 test('reports each reason why there are no JobSets once, with what to do, and then goes on', async () => {

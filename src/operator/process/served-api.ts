@@ -1,13 +1,14 @@
 /** Waits until the API server serves JobSets, and says why it has to wait. */
+
+import { apiVersionOf, groupResourceOf } from '@lockstep/kube/resource.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { firstAnswer } from '@lockstep/kube/runtime/client/first-answer.ts';
+import { ClusterAccessError } from '@lockstep/kube/runtime/credentials/cluster-access.ts';
+import { type Clock, sleep } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { Transport } from '@lockstep/kube/runtime/ports/transport.ts';
+import { ApiStatusError } from '@lockstep/kube/status.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
-import { apiVersionOf, groupResourceOf } from '../../kube/resource.ts';
-import { ApiStatusError } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { firstAnswer } from '../../runtime/client/first-answer.ts';
-import { ClusterAccessError } from '../../runtime/credentials/cluster-access.ts';
-import { type Clock, sleep } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
-import type { Transport } from '../../runtime/ports/transport.ts';
 
 /** Retries, so that an administrator who fixes the problem need not restart us. */
 const RETRY_INTERVAL_MS = 2_000;

@@ -2,12 +2,12 @@
  * What the replicas of the operator keep about its settings, in a ConfigMap of its namespace: the
  * last file that was right, and whose turn it is to restart.
  */
-import { isJsonObject, ownMember } from '../../kube/json/json-value.ts';
-import type { Stored } from '../../kube/meta.ts';
-import { CONFIG_MAPS, type ConfigMap } from '../../kube/objects/core.ts';
-import { apiVersionOf } from '../../kube/resource.ts';
-import { isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client/client.ts';
+import { isJsonObject, ownMember } from '@lockstep/kube/json/json-value.ts';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { CONFIG_MAPS, type ConfigMap } from '@lockstep/kube/objects/core.ts';
+import { apiVersionOf } from '@lockstep/kube/resource.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { isReason } from '@lockstep/kube/status.ts';
 import { SETTINGS_RECORD_NAME } from '../configuration/object-names.ts';
 import type { RestartRecord } from './restart-turn.ts';
 

@@ -1,16 +1,16 @@
+import type { KubeList, KubeObject, Stored } from '@lockstep/kube/meta.ts';
+import { CONFIG_MAPS } from '@lockstep/kube/objects/core.ts';
+import type { Event } from '@lockstep/kube/objects/event.ts';
+import { PODS } from '@lockstep/kube/objects/pod.ts';
+import type { Resource } from '@lockstep/kube/resource.ts';
+import { createEventRecorder } from '@lockstep/kube/runtime/controller/event-recorder.ts';
+import { MemoryClient } from '@lockstep/kube/runtime/memory/memory-client.ts';
+import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { createMetrics } from '@lockstep/kube/runtime/metrics.ts';
+import { failure } from '@lockstep/kube/status.ts';
 import { expect, test } from 'vitest';
-import type { KubeList, KubeObject, Stored } from '../../kube/meta.ts';
-import { CONFIG_MAPS } from '../../kube/objects/core.ts';
-import type { Event } from '../../kube/objects/event.ts';
-import { PODS } from '../../kube/objects/pod.ts';
-import type { Resource } from '../../kube/resource.ts';
-import { failure } from '../../kube/status.ts';
-import { createEventRecorder } from '../../runtime/controller/event-recorder.ts';
-import { MemoryClient } from '../../runtime/memory/memory-client.ts';
-import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
-import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
-import { createMetrics } from '../../runtime/metrics.ts';
 import { CONFIGURATION_NAME, SETTINGS_RECORD_NAME } from '../configuration/object-names.ts';
 import { readSettingsRecord } from './settings-record.ts';
 import {

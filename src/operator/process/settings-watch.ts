@@ -2,17 +2,20 @@
  * Follows the Configuration file of a running operator. With a changed file the replicas end one
  * after another, and their kubelets start them again. A wrong file changes nothing and is reported.
  */
-import type { Stored } from '../../kube/meta.ts';
-import { CONFIG_MAPS } from '../../kube/objects/core.ts';
-import { PODS, type Pod } from '../../kube/objects/pod.ts';
-import { apiVersionOf } from '../../kube/resource.ts';
-import { formatLabelSelector, labelRequirementsOf } from '../../kube/selectors/label-selector.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import type { EventRecorder } from '../../runtime/controller/event-recorder.ts';
-import { withDeadline } from '../../runtime/deadline.ts';
-import type { Metrics } from '../../runtime/metrics.ts';
-import { type Clock, pause } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { CONFIG_MAPS } from '@lockstep/kube/objects/core.ts';
+import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import { apiVersionOf } from '@lockstep/kube/resource.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import type { EventRecorder } from '@lockstep/kube/runtime/controller/event-recorder.ts';
+import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
+import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
+import { type Clock, pause } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import {
+  formatLabelSelector,
+  labelRequirementsOf,
+} from '@lockstep/kube/selectors/label-selector.ts';
 import { CONFIGURATION_NAME, OPERATOR_POD_LABELS } from '../configuration/object-names.ts';
 import { type OtherReplica, whyNotToRestart } from './restart-turn.ts';
 import { changeSettingsRecord } from './settings-record.ts';

@@ -1,9 +1,12 @@
 /** The terms during which this operator acts. */
-import type { Client } from '../../runtime/client/client.ts';
-import { type LeaseTimes, startLeaderElection } from '../../runtime/controller/leader-election.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
-import type { Random } from '../../runtime/ports/random.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import {
+  type LeaseTimes,
+  startLeaderElection,
+} from '@lockstep/kube/runtime/controller/leader-election.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
 
 /** A period in which this operator is the only one that acts. */
 export interface Term {

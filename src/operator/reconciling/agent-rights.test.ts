@@ -1,10 +1,10 @@
+import { ROLE_BINDINGS, ROLES } from '@lockstep/kube/objects/rbac.ts';
+import { apiVersionOf, groupResourceOf, type Resource } from '@lockstep/kube/resource.ts';
+import { MemoryClient } from '@lockstep/kube/runtime/memory/memory-client.ts';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import { withDefaults } from '../../jobset/defaults.ts';
 import { agentRights } from '../../jobset/injection/agent-rights.ts';
-import { ROLE_BINDINGS, ROLES } from '../../kube/objects/rbac.ts';
-import { apiVersionOf, groupResourceOf, type Resource } from '../../kube/resource.ts';
-import { MemoryClient } from '../../runtime/memory/memory-client.ts';
 import { grantAgentRights } from './agent-rights.ts';
 
 const JOBSET = storedJobSet({

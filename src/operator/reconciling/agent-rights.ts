@@ -1,14 +1,15 @@
 /** Gives the accounts of a JobSet's agents their rights: a Role and a RoleBinding. */
+
+import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
+import type { KubeObject, Stored } from '@lockstep/kube/meta.ts';
+import { ROLE_BINDINGS, ROLES, type Role, type RoleBinding } from '@lockstep/kube/objects/rbac.ts';
+import type { Resource } from '@lockstep/kube/resource.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { isReason } from '@lockstep/kube/status.ts';
+import { conflict } from '@lockstep/kube/status-errors.ts';
 import { type AgentRights, agentRightsName } from '../../jobset/injection/agent-rights.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { isChildOf } from '../../jobset/membership.ts';
-import { deepEqual } from '../../kube/json/deep-equal.ts';
-import type { KubeObject, Stored } from '../../kube/meta.ts';
-import { ROLE_BINDINGS, ROLES, type Role, type RoleBinding } from '../../kube/objects/rbac.ts';
-import type { Resource } from '../../kube/resource.ts';
-import { isReason } from '../../kube/status.ts';
-import { conflict } from '../../kube/status-errors.ts';
-import type { Client } from '../../runtime/client/client.ts';
 
 /**
  * Creates or updates the Role and the RoleBinding of a JobSet's agents. Idempotent. Rejects if an

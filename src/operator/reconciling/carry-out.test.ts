@@ -1,13 +1,13 @@
+import { JOBS } from '@lockstep/kube/objects/job.ts';
+import { PODS } from '@lockstep/kube/objects/pod.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { MemoryClient } from '@lockstep/kube/runtime/memory/memory-client.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { failure } from '@lockstep/kube/status.ts';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { storedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import { podOf } from '../../../test/fixtures/snapshots.ts';
 import type { Action } from '../../jobset/plan/decision.ts';
-import { JOBS } from '../../kube/objects/job.ts';
-import { PODS } from '../../kube/objects/pod.ts';
-import { failure } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { MemoryClient } from '../../runtime/memory/memory-client.ts';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import { type ActionOutcome, carryOut, type FailedAction } from './carry-out.ts';
 
 const JOBSET = storedJobSet({});

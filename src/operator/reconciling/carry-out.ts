@@ -4,26 +4,26 @@
  * Service, the claims and the rights that their Pods need exist.
  */
 
+import type { KubeObject, ObjectMeta, Stored } from '@lockstep/kube/meta.ts';
+import { namespaceOf } from '@lockstep/kube/meta.ts';
+import {
+  PERSISTENT_VOLUME_CLAIMS,
+  type PersistentVolumeClaim,
+  SERVICES,
+} from '@lockstep/kube/objects/core.ts';
+import { disruption } from '@lockstep/kube/objects/disruption.ts';
+import { JOBS, type Job } from '@lockstep/kube/objects/job.ts';
+import { PODS } from '@lockstep/kube/objects/pod.ts';
+import type { Client, ObjectKey } from '@lockstep/kube/runtime/client/client.ts';
+import { forEachConcurrently } from '@lockstep/kube/runtime/concurrency.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import { isReason } from '@lockstep/kube/status.ts';
 import type { AgentRights } from '../../jobset/injection/agent-rights.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { isChildOf } from '../../jobset/membership.ts';
 import type { Action } from '../../jobset/plan/decision.ts';
 import { MEMBER_REPLACED } from '../../jobset/plan/restart/replacement.ts';
 import type { OverduePod } from '../../jobset/roster/pod-facts.ts';
-import type { KubeObject, ObjectMeta, Stored } from '../../kube/meta.ts';
-import { namespaceOf } from '../../kube/meta.ts';
-import {
-  PERSISTENT_VOLUME_CLAIMS,
-  type PersistentVolumeClaim,
-  SERVICES,
-} from '../../kube/objects/core.ts';
-import { disruption } from '../../kube/objects/disruption.ts';
-import { JOBS, type Job } from '../../kube/objects/job.ts';
-import { PODS } from '../../kube/objects/pod.ts';
-import { isReason } from '../../kube/status.ts';
-import type { Client, ObjectKey } from '../../runtime/client/client.ts';
-import { forEachConcurrently } from '../../runtime/concurrency.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
 import {
   type ForcedDeletionReason,
   LOST_NODE_DEADLINE_REASON,

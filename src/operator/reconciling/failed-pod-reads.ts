@@ -3,6 +3,19 @@
  * that failed first is read when an epoch ends. That is one request for a restart of any size, and a
  * few more if the Pod hides how it failed and `PodVersions` knows earlier versions of it.
  */
+
+import { defined } from '@lockstep/kube/json/defined.ts';
+import { namespaceOf, type Stored } from '@lockstep/kube/meta.ts';
+import { DISRUPTION_TARGET } from '@lockstep/kube/objects/disruption.ts';
+import {
+  COMPLETION_INDEX,
+  CONTROLLER_UID_LABEL,
+  JOB_NAME_LABEL,
+  type Job,
+} from '@lockstep/kube/objects/job.ts';
+import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { ApiStatusError } from '@lockstep/kube/status.ts';
 import { currentEpoch } from '../../jobset/epoch/in-place-restart.ts';
 import {
   hidesFailure,
@@ -16,18 +29,6 @@ import { isPodOf, isSame, jobOf } from '../../jobset/membership.ts';
 import { MEMBER_REPLACED } from '../../jobset/plan/restart/replacement.ts';
 import type { FailedJobAnswer, FailedPodsAnswer } from '../../jobset/plan/snapshot.ts';
 import { type PodFacts, podFacts } from '../../jobset/roster/pod-facts.ts';
-import { defined } from '../../kube/json/defined.ts';
-import { namespaceOf, type Stored } from '../../kube/meta.ts';
-import { DISRUPTION_TARGET } from '../../kube/objects/disruption.ts';
-import {
-  COMPLETION_INDEX,
-  CONTROLLER_UID_LABEL,
-  JOB_NAME_LABEL,
-  type Job,
-} from '../../kube/objects/job.ts';
-import { PODS, type Pod } from '../../kube/objects/pod.ts';
-import { ApiStatusError } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client/client.ts';
 import { isNodeLost } from '../tracking/node-answers.ts';
 import { readPod } from '../tracking/pod-reads.ts';
 import type { PodVersions } from '../tracking/pod-versions.ts';

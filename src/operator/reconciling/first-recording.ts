@@ -1,4 +1,6 @@
 /** Finds what the first status of a JobSet records, before anything is made for it. */
+
+import { namespaceOf, type Stored } from '@lockstep/kube/meta.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { asRecorded } from '../../jobset/overrides/recorded-annotations.ts';
 import {
@@ -8,7 +10,6 @@ import {
 } from '../../jobset/overrides/recording.ts';
 import { isFinished } from '../../jobset/status/conditions.ts';
 import { recordingOf } from '../../jobset/validation/namespace-defaults.ts';
-import { namespaceOf, type Stored } from '../../kube/meta.ts';
 import type { NamespaceAnnotations } from '../tracking/namespace-annotations.ts';
 import type { StoredDefinition } from '../tracking/stored-definition.ts';
 

@@ -1,7 +1,8 @@
 /** Recognizes errors from objects that are being deleted. */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { ApiStatusError, isNamespaceGoing } from '@lockstep/kube/status.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
-import type { Stored } from '../../kube/meta.ts';
-import { ApiStatusError, isNamespaceGoing } from '../../kube/status.ts';
 
 /**
  * What was deleted while the controller worked on a JobSet. No retry helps, and the rest goes with

@@ -1,11 +1,11 @@
+import type { KubeList, KubeObject, Stored, StringMap } from '@lockstep/kube/meta.ts';
+import type { Resource } from '@lockstep/kube/resource.ts';
+import type { ListOptions } from '@lockstep/kube/runtime/client/client.ts';
+import { MemoryClient } from '@lockstep/kube/runtime/memory/memory-client.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { failure } from '@lockstep/kube/status.ts';
 import { expect, test } from 'vitest';
 import type { JobSetSpec } from '../../jobset/jobset.ts';
-import type { KubeList, KubeObject, Stored, StringMap } from '../../kube/meta.ts';
-import type { Resource } from '../../kube/resource.ts';
-import { failure } from '../../kube/status.ts';
-import type { ListOptions } from '../../runtime/client/client.ts';
-import { MemoryClient } from '../../runtime/memory/memory-client.ts';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import { NODE_ANSWER_LIFETIME_MS } from '../tracking/node-answers.ts';
 import { createImageVolumes } from './image-volumes.ts';
 

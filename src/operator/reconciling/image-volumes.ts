@@ -1,8 +1,9 @@
 /** Whether agents can start from volumes of their image. */
+
+import type { Node } from '@lockstep/kube/objects/node.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { JobSetSpec } from '../../jobset/jobset.ts';
-import type { Node } from '../../kube/objects/node.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
 import { NodeAnswers, nodeSelectors } from '../tracking/node-answers.ts';
 
 /** True if all nodes that a JobSet may use support that. */

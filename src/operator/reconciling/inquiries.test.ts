@@ -1,7 +1,7 @@
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
 import { expect, test } from 'vitest';
 import { storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import { inquire } from './inquiries.ts';
 import { StartLooks } from './start-looks.ts';
 import { StartMemory } from './start-memory.ts';

@@ -1,5 +1,16 @@
 /** Answers the questions of a plan by requests to the API server. */
 
+import { defined } from '@lockstep/kube/json/defined.ts';
+import { memoryWeight } from '@lockstep/kube/json/memory-weight.ts';
+import { namespaceOf, type Stored } from '@lockstep/kube/meta.ts';
+import { JOBS, type Job } from '@lockstep/kube/objects/job.ts';
+import type { Pod } from '@lockstep/kube/objects/pod.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { boundedPages } from '@lockstep/kube/runtime/client/pages.ts';
+import { forEachConcurrently } from '@lockstep/kube/runtime/concurrency.ts';
+import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import { isReason } from '@lockstep/kube/status.ts';
 import { mayBeLost, witnessOf } from '../../jobset/epoch/witness.ts';
 import { templateAgent } from '../../jobset/injection/template-agent.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
@@ -9,17 +20,6 @@ import type { Answers, Question, SuspectAnswer, SuspectPod } from '../../jobset/
 import { pinOf } from '../../jobset/policies/pinned-pods.ts';
 import { type PodFacts, podFacts } from '../../jobset/roster/pod-facts.ts';
 import { podHold } from '../../jobset/roster/pod-hold.ts';
-import { defined } from '../../kube/json/defined.ts';
-import { memoryWeight } from '../../kube/json/memory-weight.ts';
-import { namespaceOf, type Stored } from '../../kube/meta.ts';
-import { JOBS, type Job } from '../../kube/objects/job.ts';
-import type { Pod } from '../../kube/objects/pod.ts';
-import { isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { boundedPages } from '../../runtime/client/pages.ts';
-import { forEachConcurrently } from '../../runtime/concurrency.ts';
-import { withDeadline } from '../../runtime/deadline.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
 import { containerMinimums } from '../tracking/container-minimums.ts';
 import type { GroupTracker } from '../tracking/group-tracker.ts';
 import type { MemberFates } from '../tracking/member-fates.ts';

@@ -3,15 +3,15 @@
  * when. What it then does is in `jobset-reconciler.ts`.
  */
 
+import type { KubeObject, Stored } from '@lockstep/kube/meta.ts';
+import { namespaceOf } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
+import { type Controller, startController } from '@lockstep/kube/runtime/controller/controller.ts';
+import { keyOf } from '@lockstep/kube/runtime/informer/informer.ts';
+import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
+import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
 import { ownerKey, ownerOf } from '../../jobset/membership.ts';
 import { JOBSET_NAME } from '../../jobset/names.ts';
-import type { KubeObject, Stored } from '../../kube/meta.ts';
-import { namespaceOf } from '../../kube/meta.ts';
-import type { Job } from '../../kube/objects/job.ts';
-import { type Controller, startController } from '../../runtime/controller/controller.ts';
-import { keyOf } from '../../runtime/informer/informer.ts';
-import type { Metrics } from '../../runtime/metrics.ts';
-import type { Random } from '../../runtime/ports/random.ts';
 import { operatorMetrics } from '../process/operator-metrics.ts';
 import type { Informers } from '../tracking/caches.ts';
 import type { GroupTracker } from '../tracking/group-tracker.ts';

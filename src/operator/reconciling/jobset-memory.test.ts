@@ -1,5 +1,5 @@
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
 import { expect, test } from 'vitest';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import { ChildJobMemory } from '../tracking/child-job-memory.ts';
 import { JobSetMemory } from './jobset-memory.ts';
 

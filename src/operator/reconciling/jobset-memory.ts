@@ -1,13 +1,14 @@
 /** What the controller remembers of one JobSet between two plans. */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { JobSetIdentity } from '../../jobset/membership.ts';
 import { ownerKey } from '../../jobset/membership.ts';
 import { HUB_LOOK_MS, isToldOfHub } from '../../jobset/plan/reports/hub-reach.ts';
 import type { HubReach, Knowledge } from '../../jobset/plan/snapshot.ts';
 import type { PodFacts } from '../../jobset/roster/pod-facts.ts';
 import type { CountersPutOff } from '../../jobset/status/counters.ts';
-import type { Stored } from '../../kube/meta.ts';
-import type { Job } from '../../kube/objects/job.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Hub } from '../hub/hub.ts';
 import type { ChildJobMemory } from '../tracking/child-job-memory.ts';
 import type { GroupTracker } from '../tracking/group-tracker.ts';

@@ -5,6 +5,16 @@
  * from what is written.
  */
 
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { namespaceOf } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import type { ReconcileResult } from '@lockstep/kube/runtime/controller/controller.ts';
+import type { EventRecorder } from '@lockstep/kube/runtime/controller/event-recorder.ts';
+import { keyOf } from '@lockstep/kube/runtime/informer/informer.ts';
+import { OwnWrites } from '@lockstep/kube/runtime/informer/own-writes.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import { withDefaults } from '../../jobset/defaults.ts';
 import type { Sha1 } from '../../jobset/derived-names.ts';
 import { subdomainOf } from '../../jobset/derived-names.ts';
@@ -20,16 +30,6 @@ import { type Plan, plan } from '../../jobset/plan.ts';
 import type { PodFacts } from '../../jobset/roster/pod-facts.ts';
 import type { SizeLimits } from '../../jobset/size-limits.ts';
 import { isFinished } from '../../jobset/status/conditions.ts';
-import type { Stored } from '../../kube/meta.ts';
-import { namespaceOf } from '../../kube/meta.ts';
-import type { Job } from '../../kube/objects/job.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import type { ReconcileResult } from '../../runtime/controller/controller.ts';
-import type { EventRecorder } from '../../runtime/controller/event-recorder.ts';
-import { keyOf } from '../../runtime/informer/informer.ts';
-import { OwnWrites } from '../../runtime/informer/own-writes.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
 import type { HubMember } from '../hub/agent-stream.ts';
 import type { Hub } from '../hub/hub.ts';
 import type { OperatorMetrics } from '../process/operator-metrics.ts';

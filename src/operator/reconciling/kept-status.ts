@@ -3,14 +3,15 @@
  * drops (`jobset/status/stripped-status.ts`). A new leader remembers none: then what was dropped is
  * gone.
  */
+
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import { type Rate, TokenBucket } from '@lockstep/kube/runtime/token-bucket.ts';
 import type { JobSetStatus } from '../../jobset/jobset-status.ts';
 import {
   type Restored,
   restoredStatus,
   STATUS_RESTORES_PER_HOUR,
 } from '../../jobset/status/stripped-status.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import { type Rate, TokenBucket } from '../../runtime/token-bucket.ts';
 
 const HOUR_SECONDS = 3600;
 /** Beside a controller that drops it again and again, both come to rest. */

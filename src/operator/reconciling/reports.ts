@@ -2,15 +2,19 @@
  * Tells what happens to a JobSet, in Events, metrics and the log; what does not change is told
  * once.
  */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
+import {
+  type EventRecorder,
+  referenceTo,
+} from '@lockstep/kube/runtime/controller/event-recorder.ts';
+import { keyOf } from '@lockstep/kube/runtime/informer/informer.ts';
+import { KeyedBudget } from '@lockstep/kube/runtime/keyed-budget.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { Rate } from '@lockstep/kube/runtime/token-bucket.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import type { Plan } from '../../jobset/plan.ts';
-import type { Stored } from '../../kube/meta.ts';
-import { type EventRecorder, referenceTo } from '../../runtime/controller/event-recorder.ts';
-import { keyOf } from '../../runtime/informer/informer.ts';
-import { KeyedBudget } from '../../runtime/keyed-budget.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
-import type { Rate } from '../../runtime/token-bucket.ts';
 import type { HubMember } from '../hub/agent-stream.ts';
 import type { OperatorMetrics } from '../process/operator-metrics.ts';
 import type { InvalidPod } from '../tracking/group-tracker.ts';

@@ -2,9 +2,9 @@
  * How often Pods are read to say why members do not start. Thousands of JobSets may wait for nodes, and
  * restarts need the API server, and those who reconcile, more.
  */
-import { KeyedBudget } from '../../runtime/keyed-budget.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import { type Rate, TokenBucket } from '../../runtime/token-bucket.ts';
+import { KeyedBudget } from '@lockstep/kube/runtime/keyed-budget.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import { type Rate, TokenBucket } from '@lockstep/kube/runtime/token-bucket.ts';
 
 const NAMESPACE_LOOKS: Rate = { perSecond: 5, burst: 20 };
 const ALL_LOOKS: Rate = { perSecond: 20, burst: 40 };

@@ -2,16 +2,17 @@
  * Writes the status of JobSets, under the version on which a decision is based, and puts back what
  * other clients drop from it.
  */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { isPassing } from '@lockstep/kube/runtime/client/passing-failures.ts';
+import type { OwnWrites } from '@lockstep/kube/runtime/informer/own-writes.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import { isReason } from '@lockstep/kube/status.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import type { JobSetStatus } from '../../jobset/jobset-status.ts';
 import { isManagedByUs } from '../../jobset/manager.ts';
 import { asRecorded } from '../../jobset/overrides/recorded-annotations.ts';
-import type { Stored } from '../../kube/meta.ts';
-import { isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { isPassing } from '../../runtime/client/passing-failures.ts';
-import type { OwnWrites } from '../../runtime/informer/own-writes.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Hub } from '../hub/hub.ts';
 import type { StoredDefinition } from '../tracking/stored-definition.ts';
 import type { JobSetMemory } from './jobset-memory.ts';

@@ -1,15 +1,15 @@
 /** The thread that judges admission reviews: the operator's endpoint behind messages. */
 
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { assert } from '@lockstep/kube/assert.ts';
+import type { StringMap } from '@lockstep/kube/meta.ts';
+import type { PersistentVolumeClaim } from '@lockstep/kube/objects/core.ts';
+import type { Node } from '@lockstep/kube/objects/node.ts';
+import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { createPinoLogger } from '@lockstep/kube/runtime/adapters/pino-logger.ts';
+import { ApiStatusError } from '@lockstep/kube/status.ts';
 import type { LeaderFinding } from '../../jobset/exclusive-placement.ts';
 import type { ContainerMinimums } from '../../jobset/injection/agent-resources.ts';
-import { assert } from '../../kube/assert.ts';
-import type { StringMap } from '../../kube/meta.ts';
-import type { PersistentVolumeClaim } from '../../kube/objects/core.ts';
-import type { Node } from '../../kube/objects/node.ts';
-import { ApiStatusError } from '../../kube/status.ts';
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { createPinoLogger } from '../../runtime/adapters/pino-logger.ts';
 import type {
   ClusterAnswer,
   ClusterQuestion,

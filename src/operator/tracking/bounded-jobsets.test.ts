@@ -1,13 +1,13 @@
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { WatchEvent } from '@lockstep/kube/runtime/client/client.ts';
+import type { RecordedEvent } from '@lockstep/kube/runtime/controller/event-recorder.ts';
+import type { ReflectorSource } from '@lockstep/kube/runtime/informer/reflector.ts';
+import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { createMetrics } from '@lockstep/kube/runtime/metrics.ts';
 import { beforeEach, expect, it } from 'vitest';
 import { storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
-import type { Stored } from '../../kube/meta.ts';
-import type { WatchEvent } from '../../runtime/client/client.ts';
-import type { RecordedEvent } from '../../runtime/controller/event-recorder.ts';
-import type { ReflectorSource } from '../../runtime/informer/reflector.ts';
-import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
-import { createMetrics } from '../../runtime/metrics.ts';
 import { BoundedJobSets, reportLeftOut } from './bounded-jobsets.ts';
 import { JOBSET_LIMITS, MEBIBYTE } from './jobset-budget.ts';
 

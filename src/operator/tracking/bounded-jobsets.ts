@@ -3,19 +3,20 @@
  * namespace allows. For the rest of the operator a JobSet that is left out does not exist. When
  * there is room again, the collection is listed anew.
  */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { apiVersionOf } from '@lockstep/kube/resource.ts';
+import type { WatchEvent } from '@lockstep/kube/runtime/client/client.ts';
+import type { EventRecorder } from '@lockstep/kube/runtime/controller/event-recorder.ts';
+import type { ReflectorSource } from '@lockstep/kube/runtime/informer/reflector.ts';
+import { KeyedBudget } from '@lockstep/kube/runtime/keyed-budget.ts';
+import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { Rate } from '@lockstep/kube/runtime/token-bucket.ts';
+import { failure } from '@lockstep/kube/status.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { isManagedByUs, type ManagedScope } from '../../jobset/manager.ts';
-import type { Stored } from '../../kube/meta.ts';
-import { apiVersionOf } from '../../kube/resource.ts';
-import { failure } from '../../kube/status.ts';
-import type { WatchEvent } from '../../runtime/client/client.ts';
-import type { EventRecorder } from '../../runtime/controller/event-recorder.ts';
-import type { ReflectorSource } from '../../runtime/informer/reflector.ts';
-import { KeyedBudget } from '../../runtime/keyed-budget.ts';
-import type { Metrics } from '../../runtime/metrics.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
-import type { Rate } from '../../runtime/token-bucket.ts';
 import { type Holding, JOBSET_LIMITS, JobSetBudget, MEBIBYTE } from './jobset-budget.ts';
 
 export interface BoundedJobSetsOptions extends ManagedScope {

@@ -1,8 +1,8 @@
+import type { PartialObjectMetadata, Stored } from '@lockstep/kube/meta.ts';
 import { expect, test } from 'vitest';
 import { placementRole } from '../../jobset/exclusive-placement.ts';
 import { membershipOf } from '../../jobset/membership.ts';
 import { podFacts } from '../../jobset/roster/pod-facts.ts';
-import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
 import { boundedMetadata } from './bounded-metadata.ts';
 
 const withBoundedMetadata = boundedMetadata();

@@ -3,6 +3,9 @@
  * operator reads. Any user may create such objects, with annotations, finalizers and owners of
  * a megabyte, and as many as the quota of a namespace allows. Members of a group share equal parts.
  */
+
+import type { PartialObjectMetadata, Stored, StringMap } from '@lockstep/kube/meta.ts';
+import { COMPLETION_INDEX, JOB_TRACKING_FINALIZER } from '@lockstep/kube/objects/job.ts';
 import {
   AGENT_STARTS,
   EPOCH,
@@ -15,8 +18,6 @@ import {
   NODE_SELECTOR_STRATEGY,
   NOTICE,
 } from '../../jobset/names.ts';
-import type { PartialObjectMetadata, Stored, StringMap } from '../../kube/meta.ts';
-import { COMPLETION_INDEX, JOB_TRACKING_FINALIZER } from '../../kube/objects/job.ts';
 
 const LABELS = [JOBSET_NAME, JOBSET_UID, JOB_KEY];
 const ANNOTATIONS = [

@@ -3,29 +3,29 @@
  * watched as metadata only, in two streams: living ones and succeeded ones.
  */
 
+import { defined } from '@lockstep/kube/json/defined.ts';
+import type { KubeObject, PartialObjectMetadata, Stored } from '@lockstep/kube/meta.ts';
+import { namespaceOf } from '@lockstep/kube/meta.ts';
+import { PERSISTENT_VOLUME_CLAIMS, SERVICES, type Service } from '@lockstep/kube/objects/core.ts';
+import { JOBS, type Job } from '@lockstep/kube/objects/job.ts';
+import { PODS } from '@lockstep/kube/objects/pod.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import {
+  createInformer,
+  subscribedUntil,
+  withoutManagedFields,
+} from '@lockstep/kube/runtime/informer/create-informer.ts';
+import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
+import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import type { ManagedScope } from '../../jobset/manager.ts';
 import { ownerKey, ownerOf } from '../../jobset/membership.ts';
 import { JOBSET_NAME } from '../../jobset/names.ts';
 import { asRecorded } from '../../jobset/overrides/recorded-annotations.ts';
 import { isFinished } from '../../jobset/status/conditions.ts';
-import { defined } from '../../kube/json/defined.ts';
-import type { KubeObject, PartialObjectMetadata, Stored } from '../../kube/meta.ts';
-import { namespaceOf } from '../../kube/meta.ts';
-import { PERSISTENT_VOLUME_CLAIMS, SERVICES, type Service } from '../../kube/objects/core.ts';
-import { JOBS, type Job } from '../../kube/objects/job.ts';
-import { PODS } from '../../kube/objects/pod.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import {
-  createInformer,
-  subscribedUntil,
-  withoutManagedFields,
-} from '../../runtime/informer/create-informer.ts';
-import type { Informer } from '../../runtime/informer/informer.ts';
-import type { Metrics } from '../../runtime/metrics.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
-import type { Random } from '../../runtime/ports/random.ts';
 import { BoundedJobSets } from './bounded-jobsets.ts';
 import { boundedMetadata } from './bounded-metadata.ts';
 import { keptJobs } from './kept-job.ts';

@@ -1,9 +1,9 @@
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
+import type { Store } from '@lockstep/kube/runtime/informer/informer.ts';
 import { expect, test } from 'vitest';
 import { storedJob } from '../../../test/fixtures/jobset-objects.ts';
 import { COMPLETE } from '../../../test/fixtures/planned.ts';
-import type { Stored } from '../../kube/meta.ts';
-import type { Job } from '../../kube/objects/job.ts';
-import type { Store } from '../../runtime/informer/informer.ts';
 import { ChildJobMemory } from './child-job-memory.ts';
 import { keptJobs } from './kept-job.ts';
 

@@ -1,10 +1,11 @@
 /** What the controller knows of one JobSet's Jobs beyond its cache. */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
+import type { Store } from '@lockstep/kube/runtime/informer/informer.ts';
+import { OwnWrites } from '@lockstep/kube/runtime/informer/own-writes.ts';
 import { isSame, type Owner, ownerOf } from '../../jobset/membership.ts';
 import { isTrue } from '../../jobset/status/conditions.ts';
-import type { Stored } from '../../kube/meta.ts';
-import type { Job } from '../../kube/objects/job.ts';
-import type { Store } from '../../runtime/informer/informer.ts';
-import { OwnWrites } from '../../runtime/informer/own-writes.ts';
 import { keptJobs } from './kept-job.ts';
 
 /**

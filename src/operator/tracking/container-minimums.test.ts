@@ -1,8 +1,8 @@
+import type { KubeList, KubeObject, Stored } from '@lockstep/kube/meta.ts';
+import type { LimitRange } from '@lockstep/kube/objects/core.ts';
+import { MemoryClient } from '@lockstep/kube/runtime/memory/memory-client.ts';
+import { failure } from '@lockstep/kube/status.ts';
 import { expect, test } from 'vitest';
-import type { KubeList, KubeObject, Stored } from '../../kube/meta.ts';
-import type { LimitRange } from '../../kube/objects/core.ts';
-import { failure } from '../../kube/status.ts';
-import { MemoryClient } from '../../runtime/memory/memory-client.ts';
 import { containerMinimums } from './container-minimums.ts';
 
 type Limits = NonNullable<NonNullable<LimitRange['spec']>['limits']>;

@@ -1,10 +1,11 @@
 /** Reads the minimums of a namespace's LimitRanges. */
+
+import type { StringMap } from '@lockstep/kube/meta.ts';
+import { LIMIT_RANGES } from '@lockstep/kube/objects/core.ts';
+import { compareQuantities, parseQuantity } from '@lockstep/kube/quantity.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { isReason } from '@lockstep/kube/status.ts';
 import type { ContainerMinimums } from '../../jobset/injection/agent-resources.ts';
-import type { StringMap } from '../../kube/meta.ts';
-import { LIMIT_RANGES } from '../../kube/objects/core.ts';
-import { compareQuantities, parseQuantity } from '../../kube/quantity.ts';
-import { isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client/client.ts';
 
 /** A namespace has few; further ones are not read. */
 const MAX_LIMIT_RANGES = 100;

@@ -1,12 +1,16 @@
 /** Reports objects that claim an owner in another namespace, which has no effect. */
+
+import type { KubeObject, Stored } from '@lockstep/kube/meta.ts';
+import type { Resource } from '@lockstep/kube/resource.ts';
+import {
+  type EventRecorder,
+  referenceTo,
+} from '@lockstep/kube/runtime/controller/event-recorder.ts';
+import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
+import { KeyedBudget } from '@lockstep/kube/runtime/keyed-budget.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import { type Rate, TokenBucket } from '@lockstep/kube/runtime/token-bucket.ts';
 import { foreignClaim, type KnownOwners } from '../../jobset/foreign-claim.ts';
-import type { KubeObject, Stored } from '../../kube/meta.ts';
-import type { Resource } from '../../kube/resource.ts';
-import { type EventRecorder, referenceTo } from '../../runtime/controller/event-recorder.ts';
-import type { Informer } from '../../runtime/informer/informer.ts';
-import { KeyedBudget } from '../../runtime/keyed-budget.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import { type Rate, TokenBucket } from '../../runtime/token-bucket.ts';
 
 /**
  * Events explain why. There may be thousands of such objects, so each namespace has a budget, all

@@ -2,6 +2,8 @@
  * Random lives of a group: what is accounted for, write by write, against an oracle that sees the
  * whole life at once (`docs/design/goodput.md`).
  */
+
+import type { Condition, Stored } from '@lockstep/kube/meta.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { literalGroupFacts } from '../../../test/fixtures/facts.ts';
@@ -20,7 +22,6 @@ import {
 } from '../../jobset/jobset-status.ts';
 import { accountTime } from '../../jobset/plan/reports/account-time.ts';
 import type { Progress } from '../../jobset/progress/progress.ts';
-import type { Condition, Stored } from '../../kube/meta.ts';
 import { GroupWork } from './group-work.ts';
 
 const CREATED_MS = Date.parse('2026-01-01T00:00:00Z');

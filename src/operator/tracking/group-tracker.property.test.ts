@@ -2,13 +2,14 @@
  * Plays random events of Pods, Jobs and agents, and counts again from the world after each of them,
  * in the plainest way that there is.
  */
+
+import type { PartialObjectMetadata, Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { storedJob } from '../../../test/fixtures/jobset-objects.ts';
 import { membershipOf, type Owner } from '../../jobset/membership.ts';
 import type { Members } from '../../jobset/roster/members.ts';
-import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
-import type { Job } from '../../kube/objects/job.ts';
 import { GroupTracker } from './group-tracker.ts';
 
 const NAMESPACE = 'default';

@@ -1,8 +1,8 @@
+import type { PartialObjectMetadata, Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { storedJob } from '../../../test/fixtures/jobset-objects.ts';
 import type { Watchpoint } from '../../jobset/epoch/in-place-restart.ts';
-import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
-import type { Job } from '../../kube/objects/job.ts';
 import { GroupTracker, type InvalidPod } from './group-tracker.ts';
 
 const OWNER = { apiVersion: 'jobset.x-k8s.io/v1alpha2', kind: 'JobSet', name: 'train' };

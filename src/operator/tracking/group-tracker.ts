@@ -4,6 +4,10 @@
  * and changes of what was in the way. One Pod event costs O(1).
  */
 
+import { cutToBytes } from '@lockstep/kube/cut-to-bytes.ts';
+import type { PartialObjectMetadata, Stored } from '@lockstep/kube/meta.ts';
+import { namespaceOf } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
 import type { Watchpoint } from '../../jobset/epoch/in-place-restart.ts';
 import {
   isSame,
@@ -17,10 +21,6 @@ import { EPOCH, IN_PLACE_RESTART_ATTEMPT, JOBSET_NAME } from '../../jobset/names
 import { MemberCounts, type Members } from '../../jobset/roster/members.ts';
 import { type PodFacts, podFacts } from '../../jobset/roster/pod-facts.ts';
 import { isTrue } from '../../jobset/status/conditions.ts';
-import { cutToBytes } from '../../kube/cut-to-bytes.ts';
-import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
-import { namespaceOf } from '../../kube/meta.ts';
-import type { Job } from '../../kube/objects/job.ts';
 import { GroupWatch } from './group-watch.ts';
 import { newestFacts, type SpokenFacts } from './spoken-facts.ts';
 

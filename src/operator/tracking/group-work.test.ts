@@ -1,9 +1,9 @@
+import type { Stored } from '@lockstep/kube/meta.ts';
 import { expect, test } from 'vitest';
 import { storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import { ZERO } from '../../../test/fixtures/planned.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import type { Progress } from '../../jobset/progress/progress.ts';
-import type { Stored } from '../../kube/meta.ts';
 import { GroupWork } from './group-work.ts';
 
 function released(syncedEpoch: number, isOver = false): Stored<JobSet> {

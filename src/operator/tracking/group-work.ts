@@ -3,14 +3,14 @@
  * It is kept for the group, so it outlives the member that told it, and a report costs one look-up.
  */
 
+import { defined } from '@lockstep/kube/json/defined.ts';
+import type { Stored } from '@lockstep/kube/meta.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import type { JobSetStatus } from '../../jobset/jobset-status.ts';
 import type { GroupProgress } from '../../jobset/progress/group-progress.ts';
 import type { Progress } from '../../jobset/progress/progress.ts';
 import { isFinished } from '../../jobset/status/conditions.ts';
 import { releasedEpoch } from '../../jobset/status/epochs.ts';
-import { defined } from '../../kube/json/defined.ts';
-import type { Stored } from '../../kube/meta.ts';
 
 type Told = Pick<
   GroupProgress,

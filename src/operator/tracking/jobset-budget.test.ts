@@ -1,9 +1,9 @@
+import { memoryWeight } from '@lockstep/kube/json/memory-weight.ts';
+import { namespaceOf, type Stored } from '@lockstep/kube/meta.ts';
 import fc from 'fast-check';
 import { expect, it, test } from 'vitest';
 import { storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
-import { memoryWeight } from '../../kube/json/memory-weight.ts';
-import { namespaceOf, type Stored } from '../../kube/meta.ts';
 import { JobSetBudget } from './jobset-budget.ts';
 
 const UNIT = 16_384;

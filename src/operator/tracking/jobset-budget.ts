@@ -2,9 +2,10 @@
  * Which JobSets the operator keeps, where those of one namespace would take too much of its memory.
  * Any user may create many, of a megabyte each. One that is kept stays, however many come later.
  */
+
+import { memoryWeight } from '@lockstep/kube/json/memory-weight.ts';
+import { namespaceOf, type Stored } from '@lockstep/kube/meta.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
-import { memoryWeight } from '../../kube/json/memory-weight.ts';
-import { namespaceOf, type Stored } from '../../kube/meta.ts';
 
 /** In the same estimate of bytes as the weight of a JobSet. */
 export interface BudgetLimits {

@@ -1,3 +1,12 @@
+import { memoryWeight } from '@lockstep/kube/json/memory-weight.ts';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type {
+  Job,
+  JobSpec,
+  PodFailurePolicy,
+  PodFailurePolicyRule,
+} from '@lockstep/kube/objects/job.ts';
+import type { PodTemplateSpec } from '@lockstep/kube/objects/pod.ts';
 import { describe, expect, test } from 'vitest';
 import { storedJob } from '../../../test/fixtures/jobset-objects.ts';
 import { templateAgent } from '../../jobset/injection/template-agent.ts';
@@ -12,15 +21,6 @@ import {
 } from '../../jobset/names.ts';
 import { followsAuthorities, isToldOfHub } from '../../jobset/plan/reports/hub-reach.ts';
 import { toleratesReplacement } from '../../jobset/policies/ladder-settings.ts';
-import { memoryWeight } from '../../kube/json/memory-weight.ts';
-import type { Stored } from '../../kube/meta.ts';
-import type {
-  Job,
-  JobSpec,
-  PodFailurePolicy,
-  PodFailurePolicyRule,
-} from '../../kube/objects/job.ts';
-import type { PodTemplateSpec } from '../../kube/objects/pod.ts';
 import { keptJobs } from './kept-job.ts';
 
 const LARGE = 'x'.repeat(250_000);

@@ -3,6 +3,12 @@
  * Jobs of a megabyte, under any JobSet of the namespace, and as many as its quota allows. Jobs of one
  * ReplicatedJob share most of it. Only a resume reads Jobs whole, from the API server.
  */
+
+import { defined } from '@lockstep/kube/json/defined.ts';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { DISRUPTION_TARGET } from '@lockstep/kube/objects/disruption.ts';
+import type { Job, PodFailurePolicy, PodFailurePolicyRule } from '@lockstep/kube/objects/job.ts';
+import type { Container, PodTemplateSpec, Volume } from '@lockstep/kube/objects/pod.ts';
 import { templateAgent } from '../../jobset/injection/template-agent.ts';
 import {
   AGENT_CONTAINER,
@@ -21,11 +27,6 @@ import {
   UPSTREAM_ENV_EXIT_CODE,
 } from '../../jobset/names.ts';
 import { END_CODES } from '../../jobset/policies/ladder-settings.ts';
-import { defined } from '../../kube/json/defined.ts';
-import type { Stored } from '../../kube/meta.ts';
-import { DISRUPTION_TARGET } from '../../kube/objects/disruption.ts';
-import type { Job, PodFailurePolicy, PodFailurePolicyRule } from '../../kube/objects/job.ts';
-import type { Container, PodTemplateSpec, Volume } from '../../kube/objects/pod.ts';
 import { beginningOf, boundedMetadata, sharedValues, valuesOf } from './bounded-metadata.ts';
 
 const PLACE_LABELS = [REPLICATED_JOB_NAME, JOB_INDEX, RESTART_ATTEMPT, JOB_RESTART_ATTEMPT];

@@ -1,10 +1,10 @@
+import type { PartialObjectMetadata, Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { storedJob } from '../../../test/fixtures/jobset-objects.ts';
 import { ZERO } from '../../../test/fixtures/planned.ts';
 import type { JobSetStatus } from '../../jobset/jobset-status.ts';
 import type { EndedWorker, WorkerEvidence } from '../../jobset/worker-end/worker-evidence.ts';
-import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
-import type { Job } from '../../kube/objects/job.ts';
 import { MemberFates } from './member-fates.ts';
 
 const TRAIN = { namespace: 'default', name: 'train', uid: 'the-jobset' };

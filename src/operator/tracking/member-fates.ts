@@ -4,6 +4,9 @@
  * depends on it (`docs/design/culprits.md#what-is-known`).
  */
 
+import { defined } from '@lockstep/kube/json/defined.ts';
+import type { PartialObjectMetadata, Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
 import type { Announcement, WorkerSuccess } from '../../jobset/hub/message.ts';
 import type { JobSetStatus } from '../../jobset/jobset-status.ts';
 import { membershipOf, type Owner, ownerKey } from '../../jobset/membership.ts';
@@ -13,9 +16,6 @@ import { type PodFacts, podFacts } from '../../jobset/roster/pod-facts.ts';
 import { placeIn } from '../../jobset/roster/worker-name.ts';
 import { releasedEpoch } from '../../jobset/status/epochs.ts';
 import { type EndedWorker, shifted } from '../../jobset/worker-end/worker-evidence.ts';
-import { defined } from '../../kube/json/defined.ts';
-import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
-import type { Job } from '../../kube/objects/job.ts';
 
 export interface MemberFatesOptions {
   readonly jobWithUid: (uid: string) => Stored<Job> | undefined;

@@ -1,10 +1,10 @@
+import { NAMESPACES } from '@lockstep/kube/objects/core.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { MemoryClient } from '@lockstep/kube/runtime/memory/memory-client.ts';
+import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { failure } from '@lockstep/kube/status.ts';
 import { describe, expect, it } from 'vitest';
-import { NAMESPACES } from '../../kube/objects/core.ts';
-import { failure } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { MemoryClient } from '../../runtime/memory/memory-client.ts';
-import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import { namespaceAnnotations } from './namespace-annotations.ts';
 
 const { signal } = new AbortController();

@@ -3,15 +3,16 @@
  * once for each JobSet, when it is made or first acted on, so nothing is kept, and nothing is
  * followed.
  */
+
+import type { StringMap } from '@lockstep/kube/meta.ts';
+import { NAMESPACES } from '@lockstep/kube/objects/core.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import { isReason } from '@lockstep/kube/status.ts';
 import { OWN_PREFIX } from '../../jobset/names.ts';
 import { MAX_RECORDED_ANNOTATIONS } from '../../jobset/overrides/recorded-annotations.ts';
-import type { StringMap } from '../../kube/meta.ts';
-import { NAMESPACES } from '../../kube/objects/core.ts';
-import { isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { withDeadline } from '../../runtime/deadline.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
 
 /** Without the right to read the Namespace there are none; rejects while the API does not answer. */
 export type NamespaceAnnotations = (namespace: string, signal: AbortSignal) => Promise<StringMap>;

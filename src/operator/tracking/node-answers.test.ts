@@ -1,7 +1,7 @@
+import { NODES } from '@lockstep/kube/objects/node.ts';
+import { MemoryClient } from '@lockstep/kube/runtime/memory/memory-client.ts';
+import { failure } from '@lockstep/kube/status.ts';
 import { expect, test } from 'vitest';
-import { NODES } from '../../kube/objects/node.ts';
-import { failure } from '../../kube/status.ts';
-import { MemoryClient } from '../../runtime/memory/memory-client.ts';
 import { isNodeLost } from './node-answers.ts';
 
 const { signal } = new AbortController();

@@ -2,13 +2,14 @@
  * What the operator asks about nodes. Those on which the Pods of a JobSet may run are read page by
  * page, and what they say is believed for a while, by the labels that they were asked for.
  */
+
+import type { StringMap } from '@lockstep/kube/meta.ts';
+import { isReady, NODES, type Node } from '@lockstep/kube/objects/node.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { ExpiringMap } from '@lockstep/kube/runtime/expiring-map.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import { ApiStatusError, isReason } from '@lockstep/kube/status.ts';
 import type { JobSetSpec } from '../../jobset/jobset.ts';
-import type { StringMap } from '../../kube/meta.ts';
-import { isReady, NODES, type Node } from '../../kube/objects/node.ts';
-import { ApiStatusError, isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { ExpiringMap } from '../../runtime/expiring-map.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
 
 /** How long an answer is used: nodes and feature gates change rarely. */
 export const NODE_ANSWER_LIFETIME_MS = 300_000;

@@ -1,15 +1,15 @@
+import type { KubeList, KubeObject, Stored, StringMap } from '@lockstep/kube/meta.ts';
+import { JOBS } from '@lockstep/kube/objects/job.ts';
+import type { Node } from '@lockstep/kube/objects/node.ts';
+import type { Resource } from '@lockstep/kube/resource.ts';
+import type { ListOptions } from '@lockstep/kube/runtime/client/client.ts';
+import { MemoryClient } from '@lockstep/kube/runtime/memory/memory-client.ts';
+import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { failure } from '@lockstep/kube/status.ts';
+import { forbidden, unsupportedMediaType } from '@lockstep/kube/status-errors.ts';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { JobSetSpec } from '../../jobset/jobset.ts';
-import type { KubeList, KubeObject, Stored, StringMap } from '../../kube/meta.ts';
-import { JOBS } from '../../kube/objects/job.ts';
-import type { Node } from '../../kube/objects/node.ts';
-import type { Resource } from '../../kube/resource.ts';
-import { failure } from '../../kube/status.ts';
-import { forbidden, unsupportedMediaType } from '../../kube/status-errors.ts';
-import type { ListOptions } from '../../runtime/client/client.ts';
-import { MemoryClient } from '../../runtime/memory/memory-client.ts';
-import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import { NODE_ANSWER_LIFETIME_MS } from './node-answers.ts';
 import { createNodeFeatures, type NodeFeatures } from './node-features.ts';
 

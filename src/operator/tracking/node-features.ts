@@ -4,16 +4,17 @@
  * rule. Nodes declare their features; those on which its Pods may run are read. Unknown features
  * count as present.
  */
+
+import { JOBS, type Job } from '@lockstep/kube/objects/job.ts';
+import type { Node } from '@lockstep/kube/objects/node.ts';
+import { RESTART_ALL_FEATURE } from '@lockstep/kube/objects/restart-rule.ts';
+import { apiVersionOf } from '@lockstep/kube/resource.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { ExpiringMap } from '@lockstep/kube/runtime/expiring-map.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import { ApiStatusError } from '@lockstep/kube/status.ts';
 import type { JobSetSpec } from '../../jobset/jobset.ts';
-import { JOBS, type Job } from '../../kube/objects/job.ts';
-import type { Node } from '../../kube/objects/node.ts';
-import { RESTART_ALL_FEATURE } from '../../kube/objects/restart-rule.ts';
-import { apiVersionOf } from '../../kube/resource.ts';
-import { ApiStatusError } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { ExpiringMap } from '../../runtime/expiring-map.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
 import { isRefusal, NODE_ANSWER_LIFETIME_MS, NodeAnswers, nodeSelectors } from './node-answers.ts';
 
 export interface NodeFeatures {

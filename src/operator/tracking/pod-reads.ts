@@ -1,14 +1,14 @@
 /** How the operator reads Pods: one by its UID, and those of a JobSet by phase, page by page. */
 
+import type { PartialObjectMetadata, Stored } from '@lockstep/kube/meta.ts';
+import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { allPages } from '@lockstep/kube/runtime/client/pages.ts';
+import { isReason } from '@lockstep/kube/status.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { claims } from '../../jobset/membership.ts';
 import { JOBSET_UID } from '../../jobset/names.ts';
 import type { PodFacts } from '../../jobset/roster/pod-facts.ts';
-import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
-import { PODS, type Pod } from '../../kube/objects/pod.ts';
-import { isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { allPages } from '../../runtime/client/pages.ts';
 
 /** Field selector of living Pods: a Pod that has not ended may be running something. */
 export const LIVING = 'status.phase!=Failed,status.phase!=Succeeded';

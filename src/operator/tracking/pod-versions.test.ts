@@ -1,5 +1,5 @@
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
 import { expect, it } from 'vitest';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import { PodVersions } from './pod-versions.ts';
 
 it('knows the versions of a Pod in their order, and those of the last minute only', async () => {

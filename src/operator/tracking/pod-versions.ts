@@ -1,4 +1,4 @@
-import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 
 /**
  * Recent versions of Pods, from a watch of metadata. A node hides how a container ended as soon as

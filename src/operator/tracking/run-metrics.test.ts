@@ -1,3 +1,8 @@
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
+import { ObjectStore } from '@lockstep/kube/runtime/informer/object-store.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { createMetrics } from '@lockstep/kube/runtime/metrics.ts';
 import { expect, test } from 'vitest';
 import { replicatedJob, storedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import type { JobSet, JobSetSpec } from '../../jobset/jobset.ts';
@@ -5,11 +10,6 @@ import type { JobSetStatus } from '../../jobset/jobset-status.ts';
 import { ownerKey, ownerOf } from '../../jobset/membership.ts';
 import { MemberCounts } from '../../jobset/roster/members.ts';
 import type { Heard } from '../../jobset/view/run-measures.ts';
-import type { Stored } from '../../kube/meta.ts';
-import type { Job } from '../../kube/objects/job.ts';
-import { ObjectStore } from '../../runtime/informer/object-store.ts';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
-import { createMetrics } from '../../runtime/metrics.ts';
 import { JOBS_BY_OWNER } from './caches.ts';
 import { MAX_MEASURED_JOBSETS, measureRuns } from './run-metrics.ts';
 

@@ -2,6 +2,11 @@
  * Metrics of single JobSets. They are measured for each page, from the caches, so an event of a Pod
  * costs nothing. Only an operator that acts has them: those of another replica would count twice.
  */
+
+import { namespaceOf, type Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
+import type { Gauge, Metrics } from '@lockstep/kube/runtime/metrics.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { identityOf, ownerKey } from '../../jobset/membership.ts';
 import { REPLICATED_JOB_NAME } from '../../jobset/names.ts';
@@ -13,10 +18,6 @@ import {
   type RunSurroundings,
   runMeasures,
 } from '../../jobset/view/run-measures.ts';
-import { namespaceOf, type Stored } from '../../kube/meta.ts';
-import type { Job } from '../../kube/objects/job.ts';
-import type { Gauge, Metrics } from '../../runtime/metrics.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
 import { type Informers, JOBS_BY_OWNER } from './caches.ts';
 import type { GroupTracker } from './group-tracker.ts';
 

@@ -3,11 +3,11 @@
  * counts.
  */
 
+import { defined } from '@lockstep/kube/json/defined.ts';
 import type { Announcement } from '../../jobset/hub/message.ts';
 import type { AgentStarts, PodFacts } from '../../jobset/roster/pod-facts.ts';
 import type { Notice } from '../../jobset/worker-end/notice.ts';
 import type { EndedWorker } from '../../jobset/worker-end/worker-evidence.ts';
-import { defined } from '../../kube/json/defined.ts';
 
 /** What the agent of a Pod has said over the hub: the same facts as the Pod's annotations. */
 export interface SpokenFacts {

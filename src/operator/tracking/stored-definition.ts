@@ -3,22 +3,25 @@
  * operator makes it drop new fields of the status without a word.
  */
 
-import { FIELDS_OF_FEATURES } from '../../jobset/plan/reports/definition.ts';
-import { JOBSET_CRD } from '../../jobset/schema/crd.ts';
-import { missingStatusFields, statusOnly } from '../../jobset/schema/missing-fields.ts';
-import { deepEqual } from '../../kube/json/deep-equal.ts';
+import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
   type CustomResourceDefinition,
-} from '../../kube/objects/custom-resource-definition.ts';
-import { isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { createInformer, withoutManagedFields } from '../../runtime/informer/create-informer.ts';
-import type { Informer } from '../../runtime/informer/informer.ts';
-import type { Metrics } from '../../runtime/metrics.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import { type Logger, SILENT } from '../../runtime/ports/logger.ts';
-import type { Random } from '../../runtime/ports/random.ts';
+} from '@lockstep/kube/objects/custom-resource-definition.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import {
+  createInformer,
+  withoutManagedFields,
+} from '@lockstep/kube/runtime/informer/create-informer.ts';
+import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
+import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import { type Logger, SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import { isReason } from '@lockstep/kube/status.ts';
+import { FIELDS_OF_FEATURES } from '../../jobset/plan/reports/definition.ts';
+import { JOBSET_CRD } from '../../jobset/schema/crd.ts';
+import { missingStatusFields, statusOnly } from '../../jobset/schema/missing-fields.ts';
 
 export interface StoredDefinitionOptions {
   readonly client: Client;

@@ -1,12 +1,12 @@
+import { invalid, invalidValue } from '@lockstep/kube/field-error.ts';
+import type { AdmissionReview } from '@lockstep/kube/objects/admission-webhooks.ts';
+import { applyJsonPatch, parseJsonPatch } from '@lockstep/kube/patch/json-patch.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { HttpRequest } from '@lockstep/kube/runtime/ports/transport.ts';
+import type { Status } from '@lockstep/kube/status.ts';
 import { describe, expect, it } from 'vitest';
-import { invalid, invalidValue } from '../../kube/field-error.ts';
-import type { AdmissionReview } from '../../kube/objects/admission-webhooks.ts';
-import { applyJsonPatch, parseJsonPatch } from '../../kube/patch/json-patch.ts';
-import type { Status } from '../../kube/status.ts';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
-import { sleep } from '../../runtime/ports/clock.ts';
-import { SILENT } from '../../runtime/ports/logger.ts';
-import type { HttpRequest } from '../../runtime/ports/transport.ts';
 import { admissionEndpoint } from './admission-endpoint.ts';
 import type { AdmissionHandler } from './admission-handler.ts';
 

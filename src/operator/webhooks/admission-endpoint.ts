@@ -3,20 +3,24 @@
  * AdmissionReview and answers 200 with the decision. Other codes mean that there was no valid
  * question: 400 for a malformed review, 404, 405 and 415 for anything else.
  */
-import { parseDuration } from '../../kube/duration.ts';
-import { ApiStatusError } from '../../kube/status.ts';
+import { parseDuration } from '@lockstep/kube/duration.ts';
+import { refusalResponse } from '@lockstep/kube/runtime/client/refusal-response.ts';
+import { DeadlineError, withDeadline } from '@lockstep/kube/runtime/deadline.ts';
+import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type {
+  HttpHandler,
+  HttpRequest,
+  HttpResponse,
+} from '@lockstep/kube/runtime/ports/transport.ts';
+import { ApiStatusError } from '@lockstep/kube/status.ts';
 import {
   internalError,
   methodNotAllowed,
   unknownResource,
   unsupportedMediaType,
-} from '../../kube/status-errors.ts';
-import { refusalResponse } from '../../runtime/client/refusal-response.ts';
-import { DeadlineError, withDeadline } from '../../runtime/deadline.ts';
-import type { Metrics } from '../../runtime/metrics.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
-import type { HttpHandler, HttpRequest, HttpResponse } from '../../runtime/ports/transport.ts';
+} from '@lockstep/kube/status-errors.ts';
 import type { AdmissionAnswer, AdmissionHandler } from './admission-handler.ts';
 import { denialOf, readAdmissionReview, reviewOf } from './admission-review.ts';
 

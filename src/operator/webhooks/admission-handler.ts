@@ -1,7 +1,7 @@
 /** The interface of a webhook's logic. */
-import type { KubeObject } from '../../kube/meta.ts';
-import type { AdmissionRequest } from '../../kube/objects/admission-webhooks.ts';
-import type { Status } from '../../kube/status.ts';
+import type { KubeObject } from '@lockstep/kube/meta.ts';
+import type { AdmissionRequest } from '@lockstep/kube/objects/admission-webhooks.ts';
+import type { Status } from '@lockstep/kube/status.ts';
 
 /**
  * Decides about one request. The server around it reads the review, makes the JSON patch from what

@@ -4,26 +4,26 @@
  * objects against their schemas.
  */
 
-import { defined } from '../../kube/json/defined.ts';
-import { isDeeperThan, MAX_JSON_DEPTH } from '../../kube/json/json-depth.ts';
-import { hasMoreValuesThan } from '../../kube/json/json-size.ts';
+import { defined } from '@lockstep/kube/json/defined.ts';
+import { isDeeperThan, MAX_JSON_DEPTH } from '@lockstep/kube/json/json-depth.ts';
+import { hasMoreValuesThan } from '@lockstep/kube/json/json-size.ts';
 import {
   isJsonObject,
   type JsonObject,
   jsonTypeOf,
   ownMember,
-} from '../../kube/json/json-value.ts';
-import type { KubeObject } from '../../kube/meta.ts';
+} from '@lockstep/kube/json/json-value.ts';
+import type { KubeObject } from '@lockstep/kube/meta.ts';
 import type {
   AdmissionOperation,
   AdmissionRequest,
   AdmissionResponse,
   AdmissionReview,
-} from '../../kube/objects/admission-webhooks.ts';
-import { jsonPatchDiff } from '../../kube/patch/json-patch-diff.ts';
-import { quote } from '../../kube/quote.ts';
-import type { ApiStatusError } from '../../kube/status.ts';
-import { badRequest } from '../../kube/status-errors.ts';
+} from '@lockstep/kube/objects/admission-webhooks.ts';
+import { jsonPatchDiff } from '@lockstep/kube/patch/json-patch-diff.ts';
+import { quote } from '@lockstep/kube/quote.ts';
+import type { ApiStatusError } from '@lockstep/kube/status.ts';
+import { badRequest } from '@lockstep/kube/status-errors.ts';
 import type { AdmissionAnswer } from './admission-handler.ts';
 
 /** The request in a body. Throws 400 `BadRequest` naming the wrong field. */

@@ -3,24 +3,24 @@
  * they are deleted or overwritten. If it does not install them itself, it only sets the
  * authorities.
  */
-import { deepEqual } from '../../kube/json/deep-equal.ts';
-import type { KubeObject, Stored } from '../../kube/meta.ts';
+import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
+import type { KubeObject, Stored } from '@lockstep/kube/meta.ts';
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   VALIDATING_WEBHOOK_CONFIGURATIONS,
   type Webhook,
-} from '../../kube/objects/admission-webhooks.ts';
-import type { Resource } from '../../kube/resource.ts';
-import { isReason } from '../../kube/status.ts';
-import { conflict } from '../../kube/status-errors.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { type Controller, startController } from '../../runtime/controller/controller.ts';
-import { createInformer } from '../../runtime/informer/create-informer.ts';
-import type { Informer } from '../../runtime/informer/informer.ts';
-import type { Metrics } from '../../runtime/metrics.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
-import type { Random } from '../../runtime/ports/random.ts';
+} from '@lockstep/kube/objects/admission-webhooks.ts';
+import type { Resource } from '@lockstep/kube/resource.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { type Controller, startController } from '@lockstep/kube/runtime/controller/controller.ts';
+import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
+import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
+import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import { isReason } from '@lockstep/kube/status.ts';
+import { conflict } from '@lockstep/kube/status-errors.ts';
 import {
   MUTATING_CONFIGURATION_NAME,
   mutatingConfiguration,

@@ -1,11 +1,11 @@
+import type { KubeList, KubeObject, Stored } from '@lockstep/kube/meta.ts';
+import type { AdmissionRequest } from '@lockstep/kube/objects/admission-webhooks.ts';
+import { PERSISTENT_VOLUME_CLAIMS } from '@lockstep/kube/objects/core.ts';
+import { MemoryClient } from '@lockstep/kube/runtime/memory/memory-client.ts';
+import { failure } from '@lockstep/kube/status.ts';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../../jobset/feature-gates.ts';
 import { DEFAULT_SIZE_LIMITS } from '../../jobset/size-limits.ts';
-import type { KubeList, KubeObject, Stored } from '../../kube/meta.ts';
-import type { AdmissionRequest } from '../../kube/objects/admission-webhooks.ts';
-import { PERSISTENT_VOLUME_CLAIMS } from '../../kube/objects/core.ts';
-import { failure } from '../../kube/status.ts';
-import { MemoryClient } from '../../runtime/memory/memory-client.ts';
 import type { AdmissionAnswer, AdmissionHandler } from './admission-handler.ts';
 import { jobSetMutator, jobSetQuestions, jobSetValidator } from './jobset-webhooks.ts';
 

@@ -1,5 +1,20 @@
 /** What the webhooks of JobSets decide: defaults, and what is refused in a new or a changed one. */
 
+import { forbiddenField, formatFieldError, invalid } from '@lockstep/kube/field-error.ts';
+import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
+import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
+import type { KubeObject } from '@lockstep/kube/meta.ts';
+import type { AdmissionRequest } from '@lockstep/kube/objects/admission-webhooks.ts';
+import {
+  PERSISTENT_VOLUME_CLAIMS,
+  type PersistentVolumeClaim,
+} from '@lockstep/kube/objects/core.ts';
+import { apiVersionOf } from '@lockstep/kube/resource.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { forEachConcurrently } from '@lockstep/kube/runtime/concurrency.ts';
+import { overlongLists } from '@lockstep/kube/schema/limits.ts';
+import { type ApiStatusError, type FieldError, isReason } from '@lockstep/kube/status.ts';
+import { badRequest } from '@lockstep/kube/status-errors.ts';
 import { admitJobSet, asTextQuantities, WHOLE_JOBSET_SCHEMA } from '../../jobset/admit.ts';
 import { unknownAnnotationWarnings } from '../../jobset/annotations/unknown-annotations.ts';
 import {
@@ -33,18 +48,6 @@ import {
   validateJobSetUpdate,
 } from '../../jobset/validation/validation.ts';
 import { type ExistingClaims, sharedClaimNames } from '../../jobset/validation/volume-claims.ts';
-import { forbiddenField, formatFieldError, invalid } from '../../kube/field-error.ts';
-import { deepEqual } from '../../kube/json/deep-equal.ts';
-import { isJsonObject } from '../../kube/json/json-value.ts';
-import type { KubeObject } from '../../kube/meta.ts';
-import type { AdmissionRequest } from '../../kube/objects/admission-webhooks.ts';
-import { PERSISTENT_VOLUME_CLAIMS, type PersistentVolumeClaim } from '../../kube/objects/core.ts';
-import { apiVersionOf } from '../../kube/resource.ts';
-import { overlongLists } from '../../kube/schema/limits.ts';
-import { type ApiStatusError, type FieldError, isReason } from '../../kube/status.ts';
-import { badRequest } from '../../kube/status-errors.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { forEachConcurrently } from '../../runtime/concurrency.ts';
 import { containerMinimums } from '../tracking/container-minimums.ts';
 import type { NamespaceAnnotations } from '../tracking/namespace-annotations.ts';
 import type { NodeFeatures } from '../tracking/node-features.ts';

@@ -1,9 +1,9 @@
+import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_FEATURE_GATES } from '../../jobset/feature-gates.ts';
-import { isJsonObject } from '../../kube/json/json-value.ts';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
-import { SILENT } from '../../runtime/ports/logger.ts';
 import { admissionEndpoint } from './admission-endpoint.ts';
 import { WEBHOOK_PATHS } from './webhook-configurations.ts';
 import { webhookHandlers } from './webhook-handlers.ts';

@@ -1,7 +1,8 @@
 /** Chooses the restart mode of a JobSet. */
+
+import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { RESTART_MODE } from '../../jobset/names.ts';
-import { deepEqual } from '../../kube/json/deep-equal.ts';
 import { nodeSelectors } from '../tracking/node-answers.ts';
 
 export interface NodeQuestion {

@@ -1,10 +1,10 @@
+import type { StringMap } from '@lockstep/kube/meta.ts';
+import type { AdmissionRequest } from '@lockstep/kube/objects/admission-webhooks.ts';
+import { COMPLETION_INDEX } from '@lockstep/kube/objects/job.ts';
+import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
 import { describe, expect, test } from 'vitest';
 import type { LeaderFinding } from '../../jobset/exclusive-placement.ts';
 import { EXCLUSIVE_TOPOLOGY, JOBSET_NAME, PRIORITY } from '../../jobset/names.ts';
-import type { StringMap } from '../../kube/meta.ts';
-import type { AdmissionRequest } from '../../kube/objects/admission-webhooks.ts';
-import { COMPLETION_INDEX } from '../../kube/objects/job.ts';
-import { PODS, type Pod } from '../../kube/objects/pod.ts';
 import type { PodLookups } from '../pod-placement/pod-lookups.ts';
 import type { AdmissionAnswer } from './admission-handler.ts';
 import { nodeAvoider, podMutator, podValidator } from './pod-webhooks.ts';

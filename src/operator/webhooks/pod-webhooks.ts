@@ -5,6 +5,13 @@
  * away from nodes, and has a path of its own, because not all of these Pods are exclusive.
  */
 
+import { invalid } from '@lockstep/kube/field-error.ts';
+import { namespaceOf } from '@lockstep/kube/meta.ts';
+import type { AdmissionRequest } from '@lockstep/kube/objects/admission-webhooks.ts';
+import { NODES } from '@lockstep/kube/objects/node.ts';
+import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import { failure } from '@lockstep/kube/status.ts';
+import { notFound } from '@lockstep/kube/status-errors.ts';
 import {
   followerProblem,
   nodeNameOf,
@@ -15,13 +22,6 @@ import {
   withPriorityLabel,
 } from '../../jobset/exclusive-placement.ts';
 import { avoiding } from '../../jobset/injection/node-avoidance.ts';
-import { invalid } from '../../kube/field-error.ts';
-import { namespaceOf } from '../../kube/meta.ts';
-import type { AdmissionRequest } from '../../kube/objects/admission-webhooks.ts';
-import { NODES } from '../../kube/objects/node.ts';
-import { PODS, type Pod } from '../../kube/objects/pod.ts';
-import { failure } from '../../kube/status.ts';
-import { notFound } from '../../kube/status-errors.ts';
 import type { PodLookups } from '../pod-placement/pod-lookups.ts';
 import type { AdmissionAnswer, AdmissionHandler } from './admission-handler.ts';
 import { podShapeErrors } from './review-shape.ts';

@@ -1,5 +1,5 @@
+import type { HttpRequest, HttpResponse } from '@lockstep/kube/runtime/ports/transport.ts';
 import { describe, expect, it } from 'vitest';
-import type { HttpRequest, HttpResponse } from '../../runtime/ports/transport.ts';
 import { reviewJudges } from './review-judges.ts';
 import { WEBHOOK_PATHS } from './webhook-configurations.ts';
 

@@ -1,6 +1,6 @@
 /** Decides where a review is judged. */
-import { SMALL_BODY_BYTES } from '../../runtime/body-budget.ts';
-import type { HttpHandler, HttpRequest } from '../../runtime/ports/transport.ts';
+import { SMALL_BODY_BYTES } from '@lockstep/kube/runtime/body-budget.ts';
+import type { HttpHandler, HttpRequest } from '@lockstep/kube/runtime/ports/transport.ts';
 import { queuedReviews, type ReviewQueueLimits } from './review-queue.ts';
 import { WEBHOOK_PATHS } from './webhook-configurations.ts';
 

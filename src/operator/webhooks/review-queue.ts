@@ -1,7 +1,12 @@
 /** The queue of reviews before a judge. */
-import { failure } from '../../kube/status.ts';
-import { refusalResponse } from '../../runtime/client/refusal-response.ts';
-import type { HttpHandler, HttpRequest, HttpResponse } from '../../runtime/ports/transport.ts';
+
+import { refusalResponse } from '@lockstep/kube/runtime/client/refusal-response.ts';
+import type {
+  HttpHandler,
+  HttpRequest,
+  HttpResponse,
+} from '@lockstep/kube/runtime/ports/transport.ts';
+import { failure } from '@lockstep/kube/status.ts';
 
 /**
  * The judge takes few reviews at a time. Addresses take turns, so that one that sends many waits

@@ -2,12 +2,13 @@
  * Whether an object of a review has the types that its handler relies on. API servers only send
  * objects that fit their schemas; other clients are told which field does not.
  */
+
+import { OBJECT_META, POD_SPEC } from '@lockstep/kube/pod-schema/pod-definitions.ts';
+import { object } from '@lockstep/kube/schema/builders.ts';
+import type { JsonSchema } from '@lockstep/kube/schema/json-schema.ts';
+import { validate } from '@lockstep/kube/schema/validate.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import { WHOLE_JOBSET_SCHEMA } from '../../jobset/admit.ts';
-import { OBJECT_META, POD_SPEC } from '../../kube/pod-schema/pod-definitions.ts';
-import { object } from '../../kube/schema/builders.ts';
-import type { JsonSchema } from '../../kube/schema/json-schema.ts';
-import { validate } from '../../kube/schema/validate.ts';
-import type { FieldError } from '../../kube/status.ts';
 
 /** The fields that the webhooks of JobSets read. */
 export function jobSetShapeErrors(jobSet: unknown): readonly FieldError[] {

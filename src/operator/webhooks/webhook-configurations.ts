@@ -3,16 +3,9 @@
  * that what is stored can be compared. They decide which Pods depend on the operator:
  * `docs/decisions/0006-pods-that-depend-on-the-operator.md` gives the reasons.
  */
-import type { ManagedScope } from '../../jobset/manager.ts';
-import {
-  EXCLUSIVE_TOPOLOGY,
-  JOBSET_NAME,
-  MANAGED_BY_LOCKSTEP,
-  NODE_SELECTOR_STRATEGY,
-  REPLACE_AFTER,
-} from '../../jobset/names.ts';
-import { deepEqual } from '../../kube/json/deep-equal.ts';
-import type { LabelSelector } from '../../kube/meta.ts';
+
+import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
+import type { LabelSelector } from '@lockstep/kube/meta.ts';
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   type MutatingWebhook,
@@ -22,8 +15,16 @@ import {
   type Webhook,
   type WebhookClientConfig,
   type WebhookRule,
-} from '../../kube/objects/admission-webhooks.ts';
-import { apiVersionOf } from '../../kube/resource.ts';
+} from '@lockstep/kube/objects/admission-webhooks.ts';
+import { apiVersionOf } from '@lockstep/kube/resource.ts';
+import type { ManagedScope } from '../../jobset/manager.ts';
+import {
+  EXCLUSIVE_TOPOLOGY,
+  JOBSET_NAME,
+  MANAGED_BY_LOCKSTEP,
+  NODE_SELECTOR_STRATEGY,
+  REPLACE_AFTER,
+} from '../../jobset/names.ts';
 
 /** Where API servers find the webhooks. */
 export type WebhookAddress =

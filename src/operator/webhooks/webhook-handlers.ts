@@ -1,13 +1,13 @@
 /** Which decision stands behind the path of each webhook. */
 
+import { defined } from '@lockstep/kube/json/defined.ts';
+import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
+import type { KubeObject } from '@lockstep/kube/meta.ts';
 import type { FeatureGates } from '../../jobset/feature-gates.ts';
 import type { AgentDefaults } from '../../jobset/injection/agent-defaults.ts';
 import type { ContainerResources } from '../../jobset/injection/agent-resources.ts';
 import { isManagedByUs, type ManagedScope } from '../../jobset/manager.ts';
 import type { JobSetLimits } from '../../jobset/size-limits.ts';
-import { defined } from '../../kube/json/defined.ts';
-import { isJsonObject } from '../../kube/json/json-value.ts';
-import type { KubeObject } from '../../kube/meta.ts';
 import type { PodLookups } from '../pod-placement/pod-lookups.ts';
 import type { AdmissionHandler } from './admission-handler.ts';
 import { type JobSetQuestions, jobSetMutator, jobSetValidator } from './jobset-webhooks.ts';

@@ -1,11 +1,11 @@
+import type { KeyPair } from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { MemoryClient } from '@lockstep/kube/runtime/memory/memory-client.ts';
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import { expect, test } from 'vitest';
 import { DEFAULT_FEATURE_GATES } from '../../jobset/feature-gates.ts';
-import type { KeyPair } from '../../runtime/adapters/tls/certificates.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import { MemoryClient } from '../../runtime/memory/memory-client.ts';
-import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
-import { SILENT } from '../../runtime/ports/logger.ts';
 import { startWebhooks } from './webhooks.ts';
 
 const FIRST: KeyPair = { certificate: 'first', key: 'k1' };

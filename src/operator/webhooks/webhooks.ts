@@ -4,13 +4,13 @@
  * leadership, and do not end by themselves: failures are logged, retried, and reported by
  * `problem`.
  */
-import type { KeyPair } from '../../runtime/adapters/tls/certificates.ts';
-import type { Client } from '../../runtime/client/client.ts';
-import type { Metrics } from '../../runtime/metrics.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
-import type { Random } from '../../runtime/ports/random.ts';
-import type { HttpHandler } from '../../runtime/ports/transport.ts';
+import type { KeyPair } from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { HttpHandler } from '@lockstep/kube/runtime/ports/transport.ts';
 import { CertificateKeeper } from '../certificates/certificate-keeper.ts';
 import { bundleOf } from '../certificates/certificate-secret.ts';
 import {

@@ -1,9 +1,10 @@
 /** Does what a user asks for on the page, with the user's own rights. */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { isReason } from '@lockstep/kube/status.ts';
 import type { Action, ActionAnswer, ActionRequest } from '../../../dashboard/messages/action.ts';
 import { JOBSETS, type JobSet } from '../../../jobset/jobset.ts';
-import type { Stored } from '../../../kube/meta.ts';
-import { isReason } from '../../../kube/status.ts';
-import type { Client } from '../../../runtime/client/client.ts';
 import { askForRestart } from '../../jobset-restart/ask-for-restart.ts';
 import { findJobSet } from '../../named-jobset.ts';
 import { refusalOf } from '../run/action-offers.ts';

@@ -1,5 +1,5 @@
 /** What the dashboard's server answers, with the headers that keep a browser from being misled. */
-import type { HttpRequest, HttpResponse } from '../../../runtime/ports/transport.ts';
+import type { HttpRequest, HttpResponse } from '@lockstep/kube/runtime/ports/transport.ts';
 
 const SECURITY_HEADERS = {
   'content-security-policy':

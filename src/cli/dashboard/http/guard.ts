@@ -2,6 +2,8 @@
  * Who may ask the dashboard's server for what. Any web page can send requests to this machine, and any
  * name can be made to resolve to it, so an address alone proves nothing.
  */
+
+import type { HttpRequest } from '@lockstep/kube/runtime/ports/transport.ts';
 import {
   ACTIONS,
   CLUSTER,
@@ -12,7 +14,6 @@ import {
   RUN_EVENTS,
   START,
 } from '../../../dashboard/messages/paths.ts';
-import type { HttpRequest } from '../../../runtime/ports/transport.ts';
 import { NO_SESSION } from './sessions.ts';
 
 /** What is asked for, by someone who may. */

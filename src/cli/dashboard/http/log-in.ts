@@ -1,5 +1,5 @@
 /** How a browser gets a session: with a token, or with the pass of an open page. */
-import type { HttpRequest, HttpResponse } from '../../../runtime/ports/transport.ts';
+import type { HttpRequest, HttpResponse } from '@lockstep/kube/runtime/ports/transport.ts';
 import { jsonAnswer, loggedIn, refusal } from './answers.ts';
 import { cookieName } from './guard.ts';
 import { type Endpoint, foreignUser } from './peer-user.ts';

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
+import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { proofText } from '../../../dashboard/messages/session.ts';
-import { VirtualClock } from '../../../runtime/memory/virtual-clock.ts';
 import { passingAccessKey } from './access-key.ts';
 import { Sessions } from './sessions.ts';
 

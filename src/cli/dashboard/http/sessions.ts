@@ -4,9 +4,9 @@
  * end with the server, so nobody can use them who takes its port. Decision 33 has the reasons.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import { type Pass, proofText, type Renewal } from '../../../dashboard/messages/session.ts';
-import { isJsonObject } from '../../../kube/json/json-value.ts';
-import type { Clock } from '../../../runtime/ports/clock.ts';
 import { type AccessKey, newSecret } from './access-key.ts';
 
 export type Exchange = { readonly cookie: string } | { readonly why: string };

@@ -1,4 +1,10 @@
 /** Streams the log of one member to a page: its end, and what follows through restarts. */
+
+import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
+import { pause } from '@lockstep/kube/runtime/ports/clock.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
+import { isReason } from '@lockstep/kube/status.ts';
 import {
   CUT_MARK,
   FIRST_LINES,
@@ -8,11 +14,6 @@ import {
 } from '../../../dashboard/messages/log.ts';
 import { JOBSETS } from '../../../jobset/jobset.ts';
 import { claims } from '../../../jobset/membership.ts';
-import { PODS, type Pod } from '../../../kube/objects/pod.ts';
-import { isReason } from '../../../kube/status.ts';
-import { createInformer } from '../../../runtime/informer/create-informer.ts';
-import { pause } from '../../../runtime/ports/clock.ts';
-import { SILENT } from '../../../runtime/ports/logger.ts';
 import { agentLineOf } from '../../jobset-logs/epoch-lines.ts';
 import { containerOf } from '../../jobset-logs/log-members.ts';
 import { MemberLog } from '../../jobset-logs/member-log.ts';

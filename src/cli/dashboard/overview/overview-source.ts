@@ -1,12 +1,13 @@
 /** Follows all JobSets that the user may read, and tells pages about their rows. */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { JOBS, type Job } from '@lockstep/kube/objects/job.ts';
+import { pause, type Timer } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { FirstLook, OverviewMessage } from '../../../dashboard/messages/overview.ts';
 import { JOBSETS, type JobSet } from '../../../jobset/jobset.ts';
 import { identityOf, ownerKey, ownerOf } from '../../../jobset/membership.ts';
 import { JOBSET_NAME } from '../../../jobset/names.ts';
 import { type OverviewRow, overviewRow, podCounts } from '../../../jobset/view/overview.ts';
-import type { Stored } from '../../../kube/meta.ts';
-import { JOBS, type Job } from '../../../kube/objects/job.ts';
-import { pause, type Timer } from '../../../runtime/ports/clock.ts';
 import type { HeardGroups, HubGroups } from '../../jobset-list/hub-groups.ts';
 import { Coalesced } from '../streams/coalesced.ts';
 import type { Publisher, Source } from '../streams/feed.ts';

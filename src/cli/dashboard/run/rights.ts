@@ -1,9 +1,10 @@
 /** Asks the API server what the user may do to JobSets of a namespace. */
+
+import { SELF_SUBJECT_ACCESS_REVIEWS } from '@lockstep/kube/objects/subject-access-review.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import { JOBSETS } from '../../../jobset/jobset.ts';
-import { SELF_SUBJECT_ACCESS_REVIEWS } from '../../../kube/objects/subject-access-review.ts';
-import type { Client } from '../../../runtime/client/client.ts';
-import { withDeadline } from '../../../runtime/deadline.ts';
-import type { Clock } from '../../../runtime/ports/clock.ts';
 
 const VERBS = ['patch', 'delete'] as const;
 /** What the user may do; the API server judges each action anyway. */

@@ -1,5 +1,5 @@
 /** What is missing from the page of one JobSet, in sentences. */
-import type { ApiStatusError } from '../../../kube/status.ts';
+import type { ApiStatusError } from '@lockstep/kube/status.ts';
 import { refusalInWords } from '../streams/refusal-in-words.ts';
 
 export interface RunTroubles {

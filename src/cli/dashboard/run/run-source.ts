@@ -1,4 +1,10 @@
 /** Follows one JobSet and its members, and tells pages about them. */
+
+import { defined } from '@lockstep/kube/json/defined.ts';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { CORE_EVENTS, type CoreEvent } from '@lockstep/kube/objects/event.ts';
+import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import { pause } from '@lockstep/kube/runtime/ports/clock.ts';
 import {
   type EventView,
   MAX_SAMPLES,
@@ -13,11 +19,6 @@ import { JOBSET_UID } from '../../../jobset/names.ts';
 import { type GroupProgress, groupProgress } from '../../../jobset/progress/group-progress.ts';
 import { specView } from '../../../jobset/view/spec-view.ts';
 import { type StatusView, statusView } from '../../../jobset/view/status-view.ts';
-import { defined } from '../../../kube/json/defined.ts';
-import type { Stored } from '../../../kube/meta.ts';
-import { CORE_EVENTS, type CoreEvent } from '../../../kube/objects/event.ts';
-import { PODS, type Pod } from '../../../kube/objects/pod.ts';
-import { pause } from '../../../runtime/ports/clock.ts';
 import { eventChoice, eventViews } from '../../jobset-status/event-views.ts';
 import type { Asked, HubMembers } from '../../jobset-status/hub-members.ts';
 import type { NodeHealth } from '../../jobset-status/node-health.ts';

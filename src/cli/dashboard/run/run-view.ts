@@ -1,4 +1,6 @@
 /** All about a JobSet that changes seldom, for the page. */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
 import type { ActionOffer, DatedCondition, RunView } from '../../../dashboard/messages/run.ts';
 import { restartCosts } from '../../../jobset/goodput/restart-cost.ts';
 import { timelineOf } from '../../../jobset/goodput/timeline.ts';
@@ -7,7 +9,6 @@ import type { GroupProgress } from '../../../jobset/progress/group-progress.ts';
 import { FOR_TOOLS } from '../../../jobset/status/conditions.ts';
 import type { SpecView } from '../../../jobset/view/spec-view.ts';
 import type { StatusView } from '../../../jobset/view/status-view.ts';
-import type { Stored } from '../../../kube/meta.ts';
 
 export interface RunFacts {
   readonly jobSet: Stored<JobSet>;

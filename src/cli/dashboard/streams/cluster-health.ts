@@ -1,8 +1,8 @@
 /** Whether the cluster answers, for as long as someone wants to know. */
-import { firstAnswer } from '../../../runtime/client/first-answer.ts';
-import { withDeadline } from '../../../runtime/deadline.ts';
-import { type Clock, pause } from '../../../runtime/ports/clock.ts';
-import type { Transport } from '../../../runtime/ports/transport.ts';
+import { firstAnswer } from '@lockstep/kube/runtime/client/first-answer.ts';
+import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
+import { type Clock, pause } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Transport } from '@lockstep/kube/runtime/ports/transport.ts';
 
 export interface HealthFollower {
   /** Called when the cluster stops answering, and when it answers again. */

@@ -1,5 +1,5 @@
 /** Work that follows changes, but not each of them. */
-import type { Clock, Timer } from '../../../runtime/ports/clock.ts';
+import type { Clock, Timer } from '@lockstep/kube/runtime/ports/clock.ts';
 
 /** Pages do not show more pictures of a cluster, and people do not read faster. */
 const LEAST_INTERVAL_MS = 250;

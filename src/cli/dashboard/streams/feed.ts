@@ -1,5 +1,5 @@
 /** What several pages follow together: made for the first of them, ended some time after the last. */
-import type { Clock, Timer } from '../../../runtime/ports/clock.ts';
+import type { Clock, Timer } from '@lockstep/kube/runtime/ports/clock.ts';
 import { type EventStream, eventOf, HEARTBEAT } from './event-stream.ts';
 
 /** Where the messages of a feed come from. */

@@ -1,19 +1,19 @@
 /** A collection that is followed, and why it cannot be at the moment. */
-import type { KubeObject, Stored } from '../../../kube/meta.ts';
-import type { Resource } from '../../../kube/resource.ts';
-import { ApiStatusError } from '../../../kube/status.ts';
-import type { Client } from '../../../runtime/client/client.ts';
-import { withDeadline } from '../../../runtime/deadline.ts';
-import { createInformer } from '../../../runtime/informer/create-informer.ts';
+import type { KubeObject, Stored } from '@lockstep/kube/meta.ts';
+import type { Resource } from '@lockstep/kube/resource.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
+import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
 import type {
   Indexes,
   Informer,
   ResourceEventHandler,
-} from '../../../runtime/informer/informer.ts';
-import type { Clock } from '../../../runtime/ports/clock.ts';
-import { sleep } from '../../../runtime/ports/clock.ts';
-import { SILENT } from '../../../runtime/ports/logger.ts';
-import type { Random } from '../../../runtime/ports/random.ts';
+} from '@lockstep/kube/runtime/informer/informer.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import { ApiStatusError } from '@lockstep/kube/status.ts';
 import type { ClusterHealth } from './cluster-health.ts';
 
 export interface Surroundings {

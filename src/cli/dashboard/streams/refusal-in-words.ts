@@ -1,5 +1,5 @@
 /** What a refusal of the API server means for what a page shows. */
-import type { ApiStatusError } from '../../../kube/status.ts';
+import type { ApiStatusError } from '@lockstep/kube/status.ts';
 
 /** Why the user sees none of these. */
 export function refusalInWords(

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { MARKER_VARIABLE } from '@lockstep/embedded-kubernetes';
+import { freePorts } from '@lockstep/kube/runtime/adapters/free-ports.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import { afterEach, expect, test } from 'vitest';
-import { MARKER_VARIABLE } from '../../../cluster/doors/embedded-kubernetes.ts';
-import { freePorts } from '../../../runtime/adapters/free-ports.ts';
-import { systemRandom } from '../../../runtime/adapters/system-random.ts';
 import { machinePorts } from './socket-owners.ts';
 
 const children: ChildProcess[] = [];

@@ -1,6 +1,6 @@
 /** Finds the Pods that own listening sockets of this machine. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { MARKER_VARIABLE } from '../../../cluster/doors/embedded-kubernetes.ts';
+import { MARKER_VARIABLE } from '@lockstep/embedded-kubernetes';
 import { parseListeners, sharedPorts } from '../listeners.ts';
 import type { SharedPort, SharedPorts } from '../port-watch.ts';
 

@@ -1,5 +1,5 @@
 /** Texts of users, workers and clusters, which may be anything: visible, and not too long. */
-import { printable } from '../../../kube/quote.ts';
+import { printable } from '@lockstep/kube/quote.ts';
 
 /** UTF-16 code units that are shown of a text where no more are asked for. */
 const SHOWN_LENGTH = 2000;

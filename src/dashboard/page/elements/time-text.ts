@@ -1,5 +1,5 @@
 /** Times, durations and shares as the page writes them. */
-import { humanDuration } from '../../../kube/duration.ts';
+import { humanDuration } from '@lockstep/kube/duration.ts';
 
 /** `UTC`, `UTC+2`, `UTC+5:30`, `UTC−3`. `offsetMinutes` is that of `Date`: local time is UTC minus it. */
 export function zoneText(offsetMinutes: number): string {

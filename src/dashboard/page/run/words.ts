@@ -1,6 +1,7 @@
 /** Numbers and classes of time as the view of a run shows them. */
+
+import { humanDuration } from '@lockstep/kube/duration.ts';
 import { CLASS_MEANINGS, classLabel, type GoodputClass } from '../../../jobset/goodput/classes.ts';
-import { humanDuration } from '../../../kube/duration.ts';
 
 /** `412 ms`, `12.345 s`: nothing is rounded that was measured, up to a minute. */
 export function exact(ms: number): string {

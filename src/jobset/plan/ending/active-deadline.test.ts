@@ -1,3 +1,5 @@
+import type { Job } from '@lockstep/kube/objects/job.ts';
+import { timeText } from '@lockstep/kube/time.ts';
 import { describe, expect, test } from 'vitest';
 import { storedJob } from '../../../../test/fixtures/jobset-objects.ts';
 import {
@@ -16,8 +18,6 @@ import {
   planForTwo,
   TWO_WORKERS,
 } from '../../../../test/fixtures/two-workers.ts';
-import type { Job } from '../../../kube/objects/job.ts';
-import { timeText } from '../../../kube/time.ts';
 import { DEFAULT_FEATURE_GATES } from '../../feature-gates.ts';
 import type { FailurePolicyRule, JobSetSpec } from '../../jobset.ts';
 import type { JobSetStatus } from '../../jobset-status.ts';

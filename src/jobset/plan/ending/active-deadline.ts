@@ -4,7 +4,7 @@
  * again. A suspend clears the start time, and a resume or a recreation of all Jobs sets a new one.
  * A restart of one Job or in place keeps it.
  */
-import { timeText } from '../../../kube/time.ts';
+import { timeText } from '@lockstep/kube/time.ts';
 import { isFinished, isTrue } from '../../status/conditions.ts';
 import { type Decision, LAST } from '../decision.ts';
 import type { Facts } from '../facts.ts';

@@ -3,7 +3,7 @@
  * charge, so that each cause is charged once, even if the operator crashes afterwards
  * (`docs/design/protocol.md`).
  */
-import { microTimeText } from '../../../kube/time.ts';
+import { microTimeText } from '@lockstep/kube/time.ts';
 import { firstSeenInWords } from '../../culprits/failure-words.ts';
 import { withFailedPods } from '../../epoch/failed-pods.ts';
 import { isReleased } from '../../epoch/in-place-restart.ts';

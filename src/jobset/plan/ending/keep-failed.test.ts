@@ -1,3 +1,5 @@
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { timeText } from '@lockstep/kube/time.ts';
 import { describe, expect, test } from 'vitest';
 import {
   afterwards,
@@ -13,8 +15,6 @@ import {
   planForTwo,
   TWO_WORKERS,
 } from '../../../../test/fixtures/two-workers.ts';
-import type { Stored } from '../../../kube/meta.ts';
-import { timeText } from '../../../kube/time.ts';
 import type { JobSet, JobSetSpec } from '../../jobset.ts';
 import type { JobSetStatus } from '../../jobset-status.ts';
 import type { Plan } from '../../plan.ts';

@@ -2,7 +2,7 @@
  * When a finished JobSet is deleted by itself. `ttlSecondsAfterFinished` may change after the end,
  * so every plan reads it, and it is remembered nowhere.
  */
-import { namespaceOf } from '../../../kube/meta.ts';
+import { namespaceOf } from '@lockstep/kube/meta.ts';
 import type { Decision } from '../decision.ts';
 import type { Facts } from '../facts.ts';
 

@@ -1,3 +1,4 @@
+import type { JobStatus } from '@lockstep/kube/objects/job.ts';
 import { describe, expect, test } from 'vitest';
 import {
   replicatedJob,
@@ -11,7 +12,6 @@ import {
   snapshotOf,
   WITHOUT_READY,
 } from '../../../../test/fixtures/snapshots.ts';
-import type { JobStatus } from '../../../kube/objects/job.ts';
 import type { Witness } from '../../epoch/witness.ts';
 import { DEFAULT_FEATURE_GATES } from '../../feature-gates.ts';
 import type { FailurePolicyRule } from '../../jobset.ts';

@@ -1,3 +1,5 @@
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
@@ -8,8 +10,6 @@ import {
 } from '../../../../test/fixtures/jobset-objects.ts';
 import { conditionsOf, planOf } from '../../../../test/fixtures/planned.ts';
 import { BEGUN } from '../../../../test/fixtures/two-workers.ts';
-import type { Stored } from '../../../kube/meta.ts';
-import type { Job } from '../../../kube/objects/job.ts';
 import type { plan } from '../../plan.ts';
 import { MAX_CREATIONS_PER_PASS } from './job-creation.ts';
 

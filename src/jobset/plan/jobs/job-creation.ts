@@ -4,8 +4,8 @@
  * a plan creates only a part. So it needs little memory, other JobSets get their turn, and changes
  * of the JobSet are seen in between.
  */
-import type { Stored } from '../../../kube/meta.ts';
-import type { Job } from '../../../kube/objects/job.ts';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
 import { askedOf } from '../../child-jobs/child-jobs.ts';
 import { type BuildJob, jobBuilder } from '../../child-jobs/job-template.ts';
 import type { DefaultedReplicatedJob } from '../../defaults.ts';

@@ -3,8 +3,8 @@
  * name it has. A Service that does not select the JobSet's Pods leaves them without DNS names. An
  * Event and a condition report both, and they are checked again.
  */
-import { controllerOf, type Stored } from '../../../kube/meta.ts';
-import type { Job } from '../../../kube/objects/job.ts';
+import { controllerOf, type Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
 import { serviceProblem } from '../../headless-service.ts';
 import { ownerOf } from '../../membership.ts';
 import { cleared } from '../../status/conditions.ts';

@@ -1,5 +1,5 @@
 /** What the Pods of a JobSet need beside their Jobs: the headless Service, and the claims they share. */
-import type { Service } from '../../../kube/objects/core.ts';
+import type { Service } from '@lockstep/kube/objects/core.ts';
 import { headlessService } from '../../headless-service.ts';
 import { identityOf, ownerReferenceTo } from '../../membership.ts';
 import { volumeClaims } from '../../volume-claims.ts';

@@ -1,3 +1,4 @@
+import type { Stored } from '@lockstep/kube/meta.ts';
 import { describe, expect, test } from 'vitest';
 import {
   replicatedJob,
@@ -13,7 +14,6 @@ import {
   SUSPENDED,
   ZERO,
 } from '../../../../test/fixtures/planned.ts';
-import type { Stored } from '../../../kube/meta.ts';
 import { DEFAULT_FEATURE_GATES } from '../../feature-gates.ts';
 import type { JobSet, JobSetSpec } from '../../jobset.ts';
 import type { JobSetStatus } from '../../jobset-status.ts';

@@ -3,8 +3,8 @@
  * those beyond the replicas are deleted, changed labels are repaired, a Job whose labels are lost
  * is recreated, and one of another size is resized.
  */
-import type { Stored } from '../../../kube/meta.ts';
-import type { Job } from '../../../kube/objects/job.ts';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
 import { sizeChanges } from '../../child-jobs/elastic.ts';
 import { jobNamePrefix } from '../../derived-names.ts';
 import { isTrue } from '../../status/conditions.ts';

@@ -3,7 +3,7 @@
  * so it may be unknown, and an unknown one is never held against the group
  * (`docs/bad-nodes.md#stop-when-restarts-do-not-help`).
  */
-import { defined } from '../../../kube/json/defined.ts';
+import { defined } from '@lockstep/kube/json/defined.ts';
 import type { EndedProgress } from '../../jobset-status.ts';
 import { maxRestartsWithoutProgress } from '../../policies/ladder-settings.ts';
 import { type Facts, type GroupFacts, isOfGroup } from '../facts.ts';

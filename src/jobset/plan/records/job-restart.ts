@@ -1,6 +1,6 @@
 /** Restarts one Job alone. */
-import type { Stored } from '../../../kube/meta.ts';
-import type { Job } from '../../../kube/objects/job.ts';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
 import { jobIndexOf, replicatedJobOf } from '../../child-jobs/job-labels.ts';
 import type { ReplicatedJobStatus } from '../../jobset-status.ts';
 import { type PolicyDecision, restartsOneJob, widened } from '../../policies/failure-policy.ts';

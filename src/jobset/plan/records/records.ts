@@ -4,8 +4,8 @@
  * whichever comes first, or before them while a crash loop holds the group back
  * (`docs/design/culprits.md#where-it-stands`).
  */
-import { defined } from '../../../kube/json/defined.ts';
-import type { Job } from '../../../kube/objects/job.ts';
+import { defined } from '@lockstep/kube/json/defined.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
 import { hangInWords } from '../../culprits/end-in-words.ts';
 import { failureInWords, isFailure, likeliest } from '../../culprits/failure-words.ts';
 import { readable } from '../../culprits/readable.ts';

@@ -1,4 +1,7 @@
 /** What is accounted for in lives of JobSets. */
+
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Job, JobStatus } from '@lockstep/kube/objects/job.ts';
 import { describe, expect, test } from 'vitest';
 import {
   CREATED,
@@ -8,8 +11,6 @@ import {
 } from '../../../../test/fixtures/jobset-objects.ts';
 import { FAILED, SUSPENDED, ZERO } from '../../../../test/fixtures/planned.ts';
 import { snapshotOf } from '../../../../test/fixtures/snapshots.ts';
-import type { Stored } from '../../../kube/meta.ts';
-import type { Job, JobStatus } from '../../../kube/objects/job.ts';
 import { sumsOf } from '../../goodput/classes.ts';
 import {
   afterEach,

@@ -1,6 +1,6 @@
+import type { Container } from '@lockstep/kube/objects/pod.ts';
 import { expect, it } from 'vitest';
 import { literalFacts, literalGroupFacts } from '../../../../test/fixtures/facts.ts';
-import type { Container } from '../../../kube/objects/pod.ts';
 import { withDefaults } from '../../defaults.ts';
 import type { JobSetSpec } from '../../jobset.ts';
 import { reportGuarantees } from './agent-guarantees.ts';

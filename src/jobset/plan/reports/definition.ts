@@ -3,9 +3,9 @@
  * With `lockstep/replace-after`, a member would be replaced again and again, because the status
  * never says that it was.
  */
-import { forbiddenField } from '../../../kube/field-error.ts';
-import { listed } from '../../../kube/listed.ts';
-import type { FieldError } from '../../../kube/status.ts';
+import { forbiddenField } from '@lockstep/kube/field-error.ts';
+import { listed } from '@lockstep/kube/listed.ts';
+import type { FieldError } from '@lockstep/kube/status.ts';
 import { asked } from '../../annotations/table.ts';
 import { hasStartupOrder } from '../../epoch/startup-stages.ts';
 import { MAX_RESTARTS_WITHOUT_PROGRESS, PREFLIGHT, REPLACE_AFTER } from '../../names.ts';

@@ -1,8 +1,8 @@
 /**
  * How a JobSet begins: with a spec that is in order, and a status from which agents need not guess.
  */
-import { formatFieldErrors } from '../../../kube/field-error.ts';
-import { defined } from '../../../kube/json/defined.ts';
+import { formatFieldErrors } from '@lockstep/kube/field-error.ts';
+import { defined } from '@lockstep/kube/json/defined.ts';
 import { hubErrors } from '../../injection/agent-hub.ts';
 import { restartRuleErrors, wantsAgents } from '../../injection/agent-mode.ts';
 import { nodeSupportErrors } from '../../injection/node-support.ts';

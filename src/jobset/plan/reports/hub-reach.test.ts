@@ -1,3 +1,6 @@
+import type { Condition, Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
+import type { EnvVar } from '@lockstep/kube/objects/pod.ts';
 import { expect, test } from 'vitest';
 import {
   replicatedJob,
@@ -12,9 +15,6 @@ import {
   snapshotOf,
   WITHOUT_READY,
 } from '../../../../test/fixtures/snapshots.ts';
-import type { Condition, Stored } from '../../../kube/meta.ts';
-import type { Job } from '../../../kube/objects/job.ts';
-import type { EnvVar } from '../../../kube/objects/pod.ts';
 import { hubEnvironment, hubVolumes } from '../../injection/agent-hub.ts';
 import { AGENT_CONTAINER_NAME } from '../../names.ts';
 import { type Plan, plan } from '../../plan.ts';

@@ -4,8 +4,8 @@
  * the status shows the epoch as released. A member counts whose agent runs, ready or not: a sidecar
  * that waits at the barrier never makes its Pod ready.
  */
-import { namespaceOf } from '../../../kube/meta.ts';
-import type { Job } from '../../../kube/objects/job.ts';
+import { namespaceOf } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
 import { templateAgent } from '../../injection/template-agent.ts';
 import {
   ENV_AGENT_CHANNEL,

@@ -3,8 +3,8 @@
  * kubernetes-sigs/jobset, under which Lockstep may run beside that controller. An API server drops
  * such fields without a word, so nothing may wait for them.
  */
-import { deepEqual } from '../../../kube/json/deep-equal.ts';
-import { isJsonObject } from '../../../kube/json/json-value.ts';
+import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
+import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
 import type { FeatureGates } from '../../feature-gates.ts';
 import type { JobSetStatus } from '../../jobset-status.ts';
 import { fromAttempts } from '../../status/epochs.ts';

@@ -1,3 +1,4 @@
+import type { Stored } from '@lockstep/kube/meta.ts';
 import { describe, expect, it } from 'vitest';
 import {
   replicatedJob,
@@ -5,7 +6,6 @@ import {
   storedJobSet,
 } from '../../../../test/fixtures/jobset-objects.ts';
 import { COMPLETE, FAILED, planOf } from '../../../../test/fixtures/planned.ts';
-import type { Stored } from '../../../kube/meta.ts';
 import type { JobSet, JobSetSpec } from '../../jobset.ts';
 import type { JobSetStatus } from '../../jobset-status.ts';
 import type { Snapshot } from '../snapshot.ts';

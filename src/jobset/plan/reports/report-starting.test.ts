@@ -1,3 +1,5 @@
+import type { Condition, Stored } from '@lockstep/kube/meta.ts';
+import type { Job, JobStatus } from '@lockstep/kube/objects/job.ts';
 import { describe, expect, it } from 'vitest';
 import {
   replicatedJob,
@@ -11,8 +13,6 @@ import {
   snapshotOf,
   WITHOUT_READY,
 } from '../../../../test/fixtures/snapshots.ts';
-import type { Condition, Stored } from '../../../kube/meta.ts';
-import type { Job, JobStatus } from '../../../kube/objects/job.ts';
 import { type Plan, plan } from '../../plan.ts';
 import { MemberCounts } from '../../roster/members.ts';
 import type { Answers, StartLook } from '../snapshot.ts';

@@ -3,9 +3,9 @@
  * no Pod be made. No status of Pods is cached, so one Pod is read at a time, and only while members
  * are missing for longer than a restart takes.
  */
-import { type Condition, namespaceOf, type Stored } from '../../../kube/meta.ts';
-import type { Job } from '../../../kube/objects/job.ts';
-import { printable } from '../../../kube/quote.ts';
+import { type Condition, namespaceOf, type Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
+import { printable } from '@lockstep/kube/quote.ts';
 import { isSuspended } from '../../child-jobs/child-jobs.ts';
 import type { PodFacts } from '../../roster/pod-facts.ts';
 import { cleared, isFinished } from '../../status/conditions.ts';

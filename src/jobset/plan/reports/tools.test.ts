@@ -1,6 +1,8 @@
 /** How tools that know nothing of JobSets read them: kstatus, and Argo CD by the script of its guide. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { applyDefaults } from '@lockstep/kube/schema/defaults.ts';
 import { describe, expect, it } from 'vitest';
 import { LuaFactory } from 'wasmoon';
 import { parse } from 'yaml';
@@ -10,8 +12,6 @@ import {
   storedJobSet,
 } from '../../../../test/fixtures/jobset-objects.ts';
 import { afterwards, COMPLETE, FAILED, planOf } from '../../../../test/fixtures/planned.ts';
-import type { Stored } from '../../../kube/meta.ts';
-import { applyDefaults } from '../../../kube/schema/defaults.ts';
 import { WHOLE_JOBSET_SCHEMA } from '../../admit.ts';
 import type { JobSet, JobSetSpec } from '../../jobset.ts';
 import type { JobSetStatus } from '../../jobset-status.ts';

@@ -1,5 +1,5 @@
 /** Reports keys below our prefix that mean nothing, where they are stored already. */
-import { formatFieldError } from '../../../kube/field-error.ts';
+import { formatFieldError } from '@lockstep/kube/field-error.ts';
 import { unknownAnnotationErrors } from '../../annotations/unknown-annotations.ts';
 import { cleared } from '../../status/conditions.ts';
 import type { Decision } from '../decision.ts';

@@ -1,3 +1,6 @@
+import { formatFieldError } from '@lockstep/kube/field-error.ts';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { microTimeText } from '@lockstep/kube/time.ts';
 import { describe, expect, test } from 'vitest';
 import { afterwards, ZERO } from '../../../../test/fixtures/planned.ts';
 import { membersAt, NOW_MS } from '../../../../test/fixtures/snapshots.ts';
@@ -7,9 +10,6 @@ import {
   planForTwo,
   TWO_WORKERS,
 } from '../../../../test/fixtures/two-workers.ts';
-import { formatFieldError } from '../../../kube/field-error.ts';
-import type { Stored } from '../../../kube/meta.ts';
-import { microTimeText } from '../../../kube/time.ts';
 import type { JobSet } from '../../jobset.ts';
 import type { AvoidedNode, JobSetStatus, RestartRecord } from '../../jobset-status.ts';
 import type { Plan } from '../../plan.ts';

@@ -1,3 +1,5 @@
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Job, JobStatus } from '@lockstep/kube/objects/job.ts';
 import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJob } from '../../../../test/fixtures/jobset-objects.ts';
 import {
@@ -14,8 +16,6 @@ import {
   planForTwo,
   TWO_WORKERS,
 } from '../../../../test/fixtures/two-workers.ts';
-import type { Stored } from '../../../kube/meta.ts';
-import type { Job, JobStatus } from '../../../kube/objects/job.ts';
 import type { JobSetStatus } from '../../jobset-status.ts';
 import { MemberCounts } from '../../roster/members.ts';
 import type { PodFacts } from '../../roster/pod-facts.ts';

@@ -5,7 +5,7 @@
  * back. Decisions about epochs stand alone in their plan, so that nothing else can delay or
  * undo them.
  */
-import { microTimeText } from '../../../kube/time.ts';
+import { microTimeText } from '@lockstep/kube/time.ts';
 import { isSuspended } from '../../child-jobs/child-jobs.ts';
 import { isFailure } from '../../culprits/failure-words.ts';
 import { MAX_FAILED_STARTS, suspectJob, withBaseline } from '../../epoch/failed-pods.ts';

@@ -1,3 +1,5 @@
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
 import { describe, expect, test } from 'vitest';
 import {
   replicatedJob,
@@ -5,8 +7,6 @@ import {
   storedJobSet,
 } from '../../../../test/fixtures/jobset-objects.ts';
 import { membersAt, snapshotOf, WITHOUT_READY } from '../../../../test/fixtures/snapshots.ts';
-import type { Stored } from '../../../kube/meta.ts';
-import type { Job } from '../../../kube/objects/job.ts';
 import { DEFAULT_FEATURE_GATES } from '../../feature-gates.ts';
 import type { JobSetStatus } from '../../jobset-status.ts';
 import { REPLICATED_JOB_REPLICAS } from '../../names.ts';

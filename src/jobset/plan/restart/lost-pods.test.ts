@@ -1,3 +1,4 @@
+import type { Stored } from '@lockstep/kube/meta.ts';
 import { describe, expect, test } from 'vitest';
 import {
   replicatedJob,
@@ -6,7 +7,6 @@ import {
 } from '../../../../test/fixtures/jobset-objects.ts';
 import { actionsOf, afterwards, conditionsOf } from '../../../../test/fixtures/planned.ts';
 import { NOW_MS, podOf, snapshotOf } from '../../../../test/fixtures/snapshots.ts';
-import type { Stored } from '../../../kube/meta.ts';
 import type { JobSet } from '../../jobset.ts';
 import { type Plan, plan } from '../../plan.ts';
 import { MemberCounts } from '../../roster/members.ts';

@@ -4,7 +4,7 @@
  * a deadline is deleted by force when that has passed, because its worker has been stopped by then;
  * the Job makes another (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`).
  */
-import { timeText } from '../../../kube/time.ts';
+import { timeText } from '@lockstep/kube/time.ts';
 import type { Members } from '../../roster/members.ts';
 import type { OverduePod, PodFacts } from '../../roster/pod-facts.ts';
 import {

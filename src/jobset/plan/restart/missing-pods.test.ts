@@ -1,3 +1,5 @@
+import type { Condition } from '@lockstep/kube/meta.ts';
+import type { JobStatus } from '@lockstep/kube/objects/job.ts';
 import { expect, test } from 'vitest';
 import {
   replicatedJob,
@@ -5,8 +7,6 @@ import {
   storedJobSet,
 } from '../../../../test/fixtures/jobset-objects.ts';
 import { NOW_MS, podOf, snapshotOf } from '../../../../test/fixtures/snapshots.ts';
-import type { Condition } from '../../../kube/meta.ts';
-import type { JobStatus } from '../../../kube/objects/job.ts';
 import { type Plan, plan } from '../../plan.ts';
 import { MemberCounts } from '../../roster/members.ts';
 

@@ -1,3 +1,6 @@
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Job } from '@lockstep/kube/objects/job.ts';
+import { microTimeText, timeText } from '@lockstep/kube/time.ts';
 import { describe, expect, test } from 'vitest';
 import {
   replicatedJob,
@@ -13,9 +16,6 @@ import {
 } from '../../../../test/fixtures/planned.ts';
 import { NOW_MS, podOf } from '../../../../test/fixtures/snapshots.ts';
 import { BEGUN } from '../../../../test/fixtures/two-workers.ts';
-import type { Stored } from '../../../kube/meta.ts';
-import type { Job } from '../../../kube/objects/job.ts';
-import { microTimeText, timeText } from '../../../kube/time.ts';
 import type { JobSet } from '../../jobset.ts';
 import type { JobSetStatus, RestartRecord, Suspect } from '../../jobset-status.ts';
 import type { Plan } from '../../plan.ts';

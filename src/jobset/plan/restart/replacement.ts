@@ -4,7 +4,7 @@
  * which Pods still have to go, and nothing is released before
  * (`docs/design/release-hazards.md#a-member-that-is-to-leave-its-node-starts-again-there`).
  */
-import { microTimeText, timeText } from '../../../kube/time.ts';
+import { microTimeText, timeText } from '@lockstep/kube/time.ts';
 import { isSuspended } from '../../child-jobs/child-jobs.ts';
 import { membersAtBarrier } from '../../epoch/in-place-restart.ts';
 import { type AvoidedNode, MAX_AVOIDED_NODES, type RestartRecord } from '../../jobset-status.ts';

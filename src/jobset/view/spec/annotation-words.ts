@@ -1,6 +1,6 @@
 /** The annotations of a JobSet, and of its templates, in words. */
-import { parseDuration } from '../../../kube/duration.ts';
-import { quote } from '../../../kube/quote.ts';
+import { parseDuration } from '@lockstep/kube/duration.ts';
+import { quote } from '@lockstep/kube/quote.ts';
 import { isOff } from '../../annotations/table.ts';
 import { unknownAnnotationErrors } from '../../annotations/unknown-annotations.ts';
 import { parseStopGraceSeconds } from '../../injection/agent-settings.ts';

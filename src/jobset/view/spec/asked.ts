@@ -1,7 +1,7 @@
 /** What a JobSet asks for, and how its words are put together. */
 
-import { listed } from '../../../kube/listed.ts';
-import type { Stored } from '../../../kube/meta.ts';
+import { listed } from '@lockstep/kube/listed.ts';
+import type { Stored } from '@lockstep/kube/meta.ts';
 import type { DefaultedSpec } from '../../defaults.ts';
 import type { JobSet } from '../../jobset.ts';
 import { type JobSetStatus, RESTART_MODES, type RestartMode } from '../../jobset-status.ts';

@@ -1,7 +1,7 @@
 /** What the operator adds to the Pods of a JobSet, in words. */
 
-import { listed } from '../../../kube/listed.ts';
-import type { Container, PodTemplateSpec } from '../../../kube/objects/pod.ts';
+import { listed } from '@lockstep/kube/listed.ts';
+import type { Container, PodTemplateSpec } from '@lockstep/kube/objects/pod.ts';
 import { asked, isOff } from '../../annotations/table.ts';
 import type { DefaultedReplicatedJob } from '../../defaults.ts';
 import { injectAgent } from '../../injection/agent-injection.ts';

@@ -1,6 +1,6 @@
 /** The fields of a JobSet's spec in words. */
 
-import { listed } from '../../../kube/listed.ts';
+import { listed } from '@lockstep/kube/listed.ts';
 import type { JobSetSpec } from '../../jobset.ts';
 import { isManagedByUs } from '../../manager.ts';
 import { JOBSET_API_VERSION } from '../../names.ts';

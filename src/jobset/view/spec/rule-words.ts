@@ -1,6 +1,6 @@
 /** The rules of a failure policy in words. */
 
-import { listed } from '../../../kube/listed.ts';
+import { listed } from '@lockstep/kube/listed.ts';
 import type { FailurePolicyAction, FailurePolicyRule } from '../../jobset.ts';
 import { type Asked, isInPlace, type Words } from './asked.ts';
 

@@ -1,0 +1,120 @@
+/** The nodes of a cluster in memory, without containers. */
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { PODS, type Pod, type PodStatus } from '@lockstep/kube/objects/pod.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
+import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
+import type { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import type { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
+import { isReason } from '@lockstep/kube/status.ts';
+import { timeText } from '@lockstep/kube/time.ts';
+
+/** How long the processes of a deleted Pod take to end. */
+const STOP_MS = 1000;
+
+/**
+ * Does for all nodes what a kubelet does. Bound Pods run and are ready at once; deleted ones end as
+ * Failed after a second, and go.
+ */
+export class ScriptedNode {
+  /** Nodes that do nothing. */
+  readonly silent = new Set<string>();
+  readonly #client: Client;
+  readonly #clock: VirtualClock;
+  readonly #pods: Informer<Pod>;
+  readonly #probesFail: () => boolean;
+
+  constructor(
+    client: Client,
+    clock: VirtualClock,
+    random: SeededRandom,
+    probesFail: () => boolean,
+  ) {
+    this.#probesFail = probesFail;
+    this.#client = client;
+    this.#clock = clock;
+    this.#pods = createInformer<Pod>({ client, resource: PODS, clock, random, logger: SILENT });
+    const see = (pod: Stored<Pod>): void => {
+      const { nodeName } = pod.spec;
+      if (nodeName === undefined || this.silent.has(nodeName)) return;
+      if (pod.metadata.deletionTimestamp !== undefined) {
+        clock.setTimer(STOP_MS, () => void this.#end(pod));
+      } else if (pod.status?.phase === 'Pending') void this.#run(pod);
+    };
+    this.#pods.subscribe({
+      added: see,
+      updated: (pod, old) => {
+        const isNews =
+          pod.spec.nodeName !== old.spec.nodeName ||
+          pod.metadata.deletionTimestamp !== old.metadata.deletionTimestamp;
+        if (isNews) see(pod);
+      },
+    });
+  }
+
+  async finish(pod: Stored<Pod>, exitCode: number): Promise<void> {
+    const finishedAt = timeText(this.#clock.now());
+    await this.#write(pod, {
+      phase: exitCode === 0 ? 'Succeeded' : 'Failed',
+      conditions: [{ type: 'Ready', status: 'False' }],
+      containerStatuses: [statusOf(pod, { terminated: { exitCode, finishedAt } })],
+    });
+  }
+
+  stop(): Promise<void> {
+    return this.#pods.stop();
+  }
+
+  async #run(pod: Stored<Pod>): Promise<void> {
+    const running = { running: { startedAt: timeText(this.#clock.now()) } };
+    const sidecar = pod.spec.initContainers?.find(({ startupProbe }) => startupProbe !== undefined);
+    if (sidecar !== undefined && this.#probesFail()) {
+      await this.#write(pod, {
+        phase: 'Pending',
+        conditions: [{ type: 'Ready', status: 'False' }],
+        initContainerStatuses: [{ ...statusOf(pod, running), name: sidecar.name, started: false }],
+      });
+      return;
+    }
+    await this.#write(pod, {
+      phase: 'Running',
+      conditions: [{ type: 'Ready', status: 'True' }],
+      containerStatuses: [statusOf(pod, running)],
+    });
+  }
+
+  async #end(pod: Stored<Pod>): Promise<void> {
+    const { name, namespace = '', uid } = pod.metadata;
+    if (pod.status?.phase === 'Running') await this.finish(pod, 137);
+    const options = { gracePeriodSeconds: 0, preconditions: { uid } };
+    await this.#client.delete(PODS, { namespace, name }, options).catch(ignoreGone);
+  }
+
+  async #write(pod: Stored<Pod>, status: PodStatus): Promise<void> {
+    const { name, namespace = '', uid } = pod.metadata;
+    const patch = { metadata: { uid }, status };
+    const write = this.#client.patch(
+      PODS,
+      { namespace, name },
+      { type: 'merge', patch },
+      { subresource: 'status' },
+    );
+    await write.catch(ignoreGone);
+  }
+}
+
+function statusOf(
+  { spec }: Pod,
+  state: {
+    running?: { startedAt: string };
+    terminated?: { exitCode: number; finishedAt: string };
+  },
+) {
+  const name = spec.containers[0]?.name ?? '';
+  return { name, ready: false, restartCount: 0, image: '', imageID: '', state };
+}
+
+function ignoreGone(error: unknown): void {
+  if (!isReason(error, 'NotFound', 'Conflict')) throw error;
+}
