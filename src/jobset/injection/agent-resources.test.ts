@@ -52,21 +52,37 @@ test.each<[string, ContainerResources]>([
   }
 });
 
-test.each<[string, ContainerResources, RegExp]>([
+test.each<[string, ContainerResources, ContainerResources, RegExp]>([
   [
     'whole CPUs of a guaranteed container',
     { requests: { cpu: '4', memory: '16Gi' }, limits: { cpu: '4', memory: '16Gi' } },
+    { requests: { cpu: '200m', memory: '256Mi' }, limits: { cpu: '200m', memory: '256Mi' } },
     /whole CPUs/,
   ],
-  ['the same, said by limits alone', { limits: { cpu: '4', memory: '16Gi' } }, /whole CPUs/],
-  ['a request that is too small', { requests: { cpu: '30m', memory: '16Gi' } }, /30m cpu.*20m/],
-  ['a limit that is too small', { limits: { memory: '512Mi' } }, /512Mi memory.*256Mi/],
-  ['nothing at all', { requests: { cpu: '0' } }, /too little/],
-])('what the worker cannot spare stays on top: %s', (_, resources, why) => {
+  [
+    'the same, said by limits alone',
+    { limits: { cpu: '4', memory: '16Gi' } },
+    { limits: { cpu: '200m', memory: '256Mi' } },
+    /whole CPUs/,
+  ],
+  [
+    'a request that is too small',
+    { requests: { cpu: '30m', memory: '16Gi' } },
+    { requests: { cpu: '20m', memory: '64Mi' } },
+    /30m cpu.*20m/,
+  ],
+  [
+    'a limit that is too small',
+    { limits: { memory: '512Mi' } },
+    { limits: { memory: '256Mi' } },
+    /512Mi memory.*256Mi/,
+  ],
+  ['nothing at all', { requests: { cpu: '0' } }, { requests: { cpu: '20m' } }, /too little/],
+])('what the worker cannot spare stays on top: %s', (_, resources, share, why) => {
   const given = workerWith(resources);
   const { agent, worker, onTop } = shareResources(given, {});
   expect(worker).toEqual(given);
-  expect(agent.resources).toBeDefined();
+  expect(agent.resources).toEqual(share);
   expect(onTop).toMatch(why);
 });
 

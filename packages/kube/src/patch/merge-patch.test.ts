@@ -44,7 +44,9 @@ describe('applyMergePatch', () => {
     const result = applyMergePatch({}, patch);
     expect(JSON.stringify(result)).toBe('{"__proto__":{"polluted":true}}');
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
-    expect(JSON.stringify(applyMergePatch(patch, { ['__proto__']: null }))).toBeDefined();
+    const removed = applyMergePatch({ kept: 1, ...Object(patch) }, { ['__proto__']: null });
+    expect(JSON.stringify(removed)).toBe('{"kept":1}');
+    expect(Object.getPrototypeOf(removed)).toBe(Object.prototype);
   });
 
   it('refuses a patch that is too deep', () => {

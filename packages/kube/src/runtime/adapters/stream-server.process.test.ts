@@ -379,8 +379,10 @@ describe('those who never say who they are', () => {
 
 describe('a session', () => {
   /** A client that has had a stream, and its stored session. */
-  async function visitor(url = server.url): Promise<TlsSessionStore> {
-    const sessions = processSessionStore();
+  async function visitor(
+    url = server.url,
+    sessions = processSessionStore(),
+  ): Promise<TlsSessionStore> {
     const client = new Client();
     const stream = await connect(client, { url, sessions });
     stream.write(Buffer.from('here'));
@@ -422,8 +424,10 @@ describe('a session', () => {
     const other = await listen(ECHO);
     const sessions = await visitor(other.url);
     await other.close();
-    const stream = await connect(new Client(), { sessions });
-    stream.end();
+    expect(await sessions.read()).toBeDefined();
+    expect(await isTaken(sessions)).toBe(false);
+    // The next handshake is spared again: the session is of this server now.
+    expect(await isTaken(await visitor(server.url, sessions))).toBe(true);
   });
 
   it('is kept no longer when a connection has failed with it', async () => {
