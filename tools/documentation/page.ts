@@ -26,6 +26,8 @@ export interface Page {
   readonly wrapped: readonly Located[];
   readonly cells: readonly Located[];
   readonly links: readonly Located[];
+  /** Paragraphs, items of lists and cells, without code and the targets of links. */
+  readonly prose: readonly Located[];
   /** The anchors that GitHub gives to its headings. */
   readonly anchors: ReadonlySet<string>;
   readonly blocks: readonly CodeBlock[];
@@ -57,6 +59,11 @@ export function parsePage(path: string, text: string): Page {
     links: inlines.flatMap((token) =>
       targetsOf(token).map((target) => ({ line: lineOf(token), text: target })),
     ),
+    prose: tokens.flatMap((token, index) => {
+      if (token.type !== 'inline' || tokens[index - 1]?.type === 'heading_open') return [];
+      const placed = tokens.findLast(({ map }, at) => at <= index && map !== null);
+      return [{ line: lineOf(placed ?? token), text: proseOf(token) }];
+    }),
     anchors: anchorsOf(tokens),
     blocks: tokens.filter(isCode).map((token) => {
       const [language = '', ...mark] = token.info.trim().split(' ');
@@ -78,6 +85,12 @@ function targetsOf({ children }: Token): readonly string[] {
   return (children ?? [])
     .map((child) => child.attrGet('href') ?? child.attrGet('src'))
     .filter((target) => typeof target === 'string');
+}
+
+/** Code becomes two backticks, so that what stands before it does not become the beginning. */
+function proseOf({ children }: Token): string {
+  const text = { softbreak: '\n', hardbreak: '\n', code_inline: '``' } as Record<string, string>;
+  return (children ?? []).map(({ type, content }) => text[type] ?? content).join('');
 }
 
 function anchorsOf(tokens: readonly Token[]): ReadonlySet<string> {

@@ -60,7 +60,7 @@ export const VALUES: readonly Value[] = [
     initial: {},
     schema: plainSchema(object(sectionsOf(CHART_SETTINGS))),
     meaning:
-      'All other settings of the operator, as in its Configuration file, such as {agent: {mode: Supervisor}}. Those that are not here have their defaults.',
+      'All other settings of the operator, as in its Configuration file, such as {agent: {mode: Supervisor}}. Settings that are not here have their defaults.',
     flag: '--config',
   },
   {

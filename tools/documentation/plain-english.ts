@@ -1,0 +1,60 @@
+/**
+ * The rules of plain English that a script can hold. They are data, so that pages and comments are held
+ * to the same ones. Each rule searches one sentence.
+ */
+
+export interface EnglishRule {
+  readonly name: string;
+  /** What a rule refuses, in one sentence without line feeds. */
+  readonly refused: RegExp;
+  /** What to write, for the message of a test that fails. */
+  readonly instead: string;
+}
+
+export const ENGLISH_RULES: readonly EnglishRule[] = [
+  {
+    // An order (`told to stop`) and an alert (`told when`) are no reports.
+    name: 'no "told" for a report',
+    refused: /\btold\b(?! (?:to|when)\b)/i,
+    instead: 'report, say',
+  },
+  {
+    name: 'no "Of ..." before the subject',
+    refused: /^Of\b/,
+    instead: 'the subject first',
+  },
+  {
+    name: 'no "anew"',
+    refused: /\banew\b/i,
+    instead: 'again, recreate',
+  },
+  {
+    name: 'no beginning with "Those", "One that" or "Such"',
+    refused: /^(?:Those|One that|Such)\b/,
+    instead: 'the noun',
+  },
+  {
+    // A comparison (`as long as`) and a reason (`so long that`) are no amounts on their own.
+    name: 'no "so long", "so much" or "so often" for an amount',
+    refused: /\bso (?:long|much|often)\b(?! (?:as|that)\b)/i,
+    instead: 'the amount by name',
+  },
+];
+
+/** The sentences of a text. A colon ends none, since what follows it seldom stands alone. */
+export function sentencesOf(text: string): readonly string[] {
+  return text
+    .replaceAll(/\s+/g, ' ')
+    .split(/(?<=[.!?][)"'`*_”]*) (?=["'`*_“([]*[A-Z])/)
+    .map((sentence) => sentence.trim().replace(/^[*_(["“]+/, ''))
+    .filter((sentence) => sentence !== '');
+}
+
+/** What a text breaks: `the rule (write this instead): the sentence`. */
+export function brokenRules(text: string): readonly string[] {
+  return sentencesOf(text).flatMap((sentence) =>
+    ENGLISH_RULES.filter(({ refused }) => refused.test(sentence)).map(
+      ({ name, instead }) => `${name} (${instead}): ${sentence}`,
+    ),
+  );
+}
