@@ -63,7 +63,7 @@ const LOOK_TIMEOUT_MS = 15_000;
 
 /**
  * Drops `managedFields`, which are two thirds of a Pod's metadata: the API server computes them
- * anew at each write and sends them to the operator at each announcement. Only server-side apply
+ * again at each write and sends them to the operator at each announcement. Only server-side apply
  * reads them, and Pods of Jobs are not applied. A list of one empty entry tells an API server to
  * keep none.
  */

@@ -20,7 +20,7 @@ export interface Barrier {
   /** The Pod is being deleted, so the barrier does not lift any more. */
   readonly isPodEnding: boolean;
   /**
-   * The Pod was not confirmed for so long that the operator may take it for dead
+   * The Pod has been unconfirmed for long enough that the operator may take it for dead
    * (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`).
    */
   readonly isCutOff: boolean;

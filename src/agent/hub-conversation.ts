@@ -22,7 +22,7 @@ import { type FailedTry, failedTry } from './reach/unreached.ts';
 export type HubContact =
   /** A hello has been answered. */
   | 'Answered'
-  /** An answered stream has been silent for so long that it may be dead. */
+  /** An answered stream has been silent for long enough that it may be dead. */
   | 'Silent'
   /** A doubted stream has brought something again. */
   | 'Heard'

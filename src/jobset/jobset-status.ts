@@ -258,7 +258,7 @@ export interface HeldWork {
   readonly ms: number;
 }
 
-/** Those whose sums never fall. Within one epoch, they come in this order. */
+/** Classes of time whose sums never fall. Within one epoch, they come in this order. */
 export const ACCOUNTED = [
   'Waiting',
   'Suspended',

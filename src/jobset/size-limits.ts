@@ -20,7 +20,7 @@ export interface JobSetLimits extends SizeLimits {
   readonly unknownAnnotations?: UnknownAnnotations | undefined;
 }
 
-/** Those of the definition, which no setting exceeds. */
+/** The limits of the definition, which no setting exceeds. */
 export const DEFINITION_LIMITS: SizeLimits = { maxJobs: 100_000, maxPods: 1_000_000 };
 
 export const DEFAULT_SIZE_LIMITS: SizeLimits = { maxJobs: 20_000, maxPods: 200_000 };

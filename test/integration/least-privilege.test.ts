@@ -468,7 +468,7 @@ describe('the process of an operator', () => {
     await cluster.client.create(of, { apiVersion: 'v1', kind: of.kind, metadata });
   }
 
-  /** The Secret is damaged, and the operator writes it anew. */
+  /** The Secret is damaged, and the operator writes it again. */
   async function renewed(name: string): Promise<void> {
     const at = { namespace: OPERATOR_NAMESPACE, name };
     const patch = { data: { 'tls.crt': '' } };

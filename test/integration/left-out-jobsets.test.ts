@@ -89,7 +89,7 @@ test(
     await group.create(THREE_WORKERS, SUPERVISOR);
     await group.allIn(1, WORKERS);
 
-    // One that is listed before them comes while no operator runs, and the next serves the same.
+    // A JobSet that is listed before them comes while no operator runs; the next serves the same.
     await group.stopOperator();
     await createLarge(HOSTILE_NAMESPACE, 'a-first');
     await group.startOperator();
@@ -148,7 +148,7 @@ test.each(WAYS)(
     expect(await toldOf('default')).toEqual(['train']);
     expect([...group.running().values()]).toEqual([1, 1, 1]);
 
-    // Its failures wait, also those of agents that start anew, and with the next operator.
+    // Its failures wait, also failures of agents that start again, and with the next operator.
     group.exit('w/0', 1);
     group.crash('w/1');
     await clock.advance(A_MINUTE_MS);

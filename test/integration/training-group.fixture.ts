@@ -93,7 +93,7 @@ export class TrainingGroup {
   onlyManaged = false;
   /** Whether the operators that start next give rights to accounts that templates name. */
   agentRights = false;
-  /** Those of all operators, one after the other. */
+  /** The metrics of all operators, one after the other. */
   readonly metrics = createMetrics();
   /** By how much the wall clock of the operators that start next is ahead of the cluster's. */
   clockAheadMs = 0;

@@ -1,6 +1,6 @@
 /**
  * Writes to one of our own standard streams without ever waiting for its reader. A pipe is opened
- * anew, because the way in which it blocks would otherwise change for all who share it.
+ * again, because the way in which it blocks would otherwise change for all who share it.
  */
 import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -51,7 +51,7 @@ function pipeSink(pipe: number): OutputSink {
   };
 }
 
-/** Files and terminals take everything at once. A socket cannot be opened anew. */
+/** Files and terminals take everything at once. A socket cannot be opened again. */
 function plainSink(descriptor: number): OutputSink {
   return {
     write: (bytes) => {

@@ -34,7 +34,7 @@ export function openProgressFile(options: ProgressFileOptions): ProgressFile {
     mayBeOld === true ? fileState(path) : Promise.resolve(undefined);
   /**
    * A file of one line without its end: the worker may still be writing it. It counts once it
-   * stays as it is, or is written anew.
+   * stays as it is, or is written again.
    */
   let unfinished: string | undefined;
   const told = new Set<string>();

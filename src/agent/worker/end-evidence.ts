@@ -23,7 +23,7 @@ export interface WorkerEnding {
   readonly saidMs: number | undefined;
 }
 
-/** A step counts from the look that found it, which may be so much later. */
+/** A step counts from the look that found it, which may come this much later. */
 const STEP_LAG_MS = 1000;
 
 /**

@@ -4,7 +4,7 @@
  */
 import type { ProgressFile } from '../progress/progress-files.ts';
 
-/** Only so much of a line is searched, in bytes. */
+/** How much of a line is searched, in bytes. */
 const MAX_LINE_BYTES = 4096;
 /** More digits than any step has: such a line is malformed. */
 const MAX_DIGITS = 20;

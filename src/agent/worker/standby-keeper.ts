@@ -39,7 +39,7 @@ export interface StandbyKeeperOptions extends WorkerProcessOptions {
 }
 
 const LOOK_MS = 2500;
-/** One that waits for so long stays, and nothing is told of those that died before it. */
+/** A standby that has waited for this time stays. Standbys that died before it are not reported. */
 export const STEADY_MS = 60_000;
 /** Imports at a low priority on a busy machine take minutes. */
 export const READY_LIMIT_MS = 10 * 60_000;
@@ -111,7 +111,7 @@ export class StandbyKeeper {
     this.pause();
     this.#isDropped = true;
     const current = this.#current;
-    // One that becomes the worker just now is stopped as a worker is.
+    // A standby that becomes the worker just now is stopped as a worker is.
     if (current === undefined || current.promoted !== undefined) return;
     this.#kill(current, 'Dropped');
     await endsWithin(this.#options.clock, DROP_LIMIT_MS, current.gone);

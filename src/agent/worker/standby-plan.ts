@@ -14,7 +14,7 @@ export interface StandbyPlan {
 
 export const FIRST_BACKOFF_MS = 1000;
 export const MAX_BACKOFF_MS = 5 * 60_000;
-/** The death of one that lived for so long says nothing of those before it. */
+/** Once a standby has lived for this time, earlier deaths no longer count. */
 export const LONG_LIFE_MS = 10 * 60_000;
 
 export const NO_STANDBY_YET: StandbyPlan = { deaths: 0, notBeforeMs: 0 };

@@ -31,7 +31,7 @@ export interface SupervisedWorkerOptions
 const NOT_FOUND_EXIT_CODE = 127;
 const NOT_EXECUTABLE_EXIT_CODE = 126;
 
-/** A worker that has run for so long leaves time to make ready for the next start. */
+/** A worker that has run for this time leaves time to prepare the next start. */
 const CALM_MS = 2000;
 
 export class SupervisedWorker {

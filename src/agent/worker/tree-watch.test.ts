@@ -60,7 +60,7 @@ describe('the processes of a worker', () => {
     await scene.clock.advance(2500);
     const itself = { states: 'T', stoppedMs: 0 };
     expect(scene.seen(sinceMs + 1000)).toMatchObject(itself);
-    // One that was continued and stopped again.
+    // The process was continued and stopped again.
     scene.set('1 7', 'S');
     scene.set('2 8', 'S');
     await scene.clock.advance(2500);

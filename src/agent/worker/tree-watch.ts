@@ -12,7 +12,7 @@ const SPAN_MS = 5000;
 const KEPT_LOOKS = 4;
 /** A first process that uses less of the CPU time than this only waits for the others. */
 const LAUNCHER_SHARE = 0.1;
-/** A step is heard of so much later than it was made, at most. */
+/** The longest time between a step and the report of it. */
 const STEP_DELAY_MS = 1000;
 
 /** What looks tell of the processes of a worker that has ended. */

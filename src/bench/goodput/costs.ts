@@ -26,7 +26,7 @@ export const FAN_OUT_MS = AGREEMENT_MS.all - AGREEMENT_MS.simulated;
 export const PODS_CREATED_PER_SECOND = 3000;
 export const PODS_ENDED_PER_SECOND = 1700;
 /**
- * Assumed: a Pod whose image is on the node runs so long after it was created. Kubernetes promises
+ * Assumed: how long after its creation a Pod runs if its image is on the node. Kubernetes promises
  * this for 99 of 100 Pods (its service level objective of the startup latency of Pods).
  */
 export const POD_START_MS = 5000;
@@ -52,5 +52,5 @@ export const FRAMEWORK_TIMEOUT_MS = 10 * 60_000;
 export const PROGRESS_TIMEOUT = '1m';
 /** Chosen: after its third failure within an hour, a member leaves its node. */
 export const REPLACE_AFTER = '3/1h';
-/** Assumed: of 20 nodes one is spare, so that a Pod that is made anew leaves its node as often. */
+/** Assumed: of 20 nodes one is spare, so that a Pod that is recreated leaves its node as often. */
 export const SPARE_SHARE = 1 / 20;

@@ -19,7 +19,7 @@ export const FAILURES = {
 } as const;
 export type FailureKind = keyof typeof FAILURES;
 
-/** Those that a node may have again, until its member leaves it. */
+/** Failures that a node may have again, until its member leaves it. */
 const OF_A_NODE: readonly FailureKind[] = ['GPU', 'HBM', 'Network'];
 
 /** Assumed: of all failures, one in so many is a hang. A node that is taken away never hangs. */
@@ -39,7 +39,7 @@ export interface Failure {
   readonly kind: FailureKind;
   /** The worker stops without a word. */
   readonly isHang: boolean;
-  /** From 0 to 1: whether a Pod that is made anew lands on a spare node. */
+  /** From 0 to 1: whether a Pod that is recreated lands on a spare node. */
   readonly luck: number;
 }
 
@@ -50,7 +50,7 @@ export interface Outage {
   /** The member's completion index. */
   readonly slot: number;
   readonly first: Failure;
-  /** Each comes so long after the first step of the group since the one before it. */
+  /** Each comes `afterMs` after the first step that the group made since the failure before it. */
   readonly relapses: readonly (Failure & { readonly afterMs: number })[];
 }
 

@@ -1,7 +1,7 @@
 /** Where the time of a simulated run went, by the classes of `docs/design/goodput.md`. */
 import type { AccountedClass } from '../../jobset/jobset-status.ts';
 
-/** Those of `status.goodput` that a run has: it is never suspended, and its workers report. */
+/** Classes of `status.goodput` that a run has: it is never suspended, and its workers report. */
 export const CLASSES = [
   'Waiting',
   'Starting',

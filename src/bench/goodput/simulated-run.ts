@@ -69,7 +69,7 @@ class SimulatedRun implements Cluster {
   #nextLookMs = Number.POSITIVE_INFINITY;
   /** When each member has a standby; until then workers start cold. */
   #standbysReadyMs = Number.POSITIVE_INFINITY;
-  /** Failures with `Recreate`: whether a Pod that is made anew leaves its node. */
+  /** Failures with `Recreate`: whether a Pod that is recreated leaves its node. */
   #moves: { readonly slot: number } | undefined;
 
   constructor(options: RunOptions) {
@@ -258,7 +258,7 @@ class SimulatedRun implements Cluster {
     this.#time.after((PODS * 1000) / PODS_ENDED_PER_SECOND, () => this.#operator.jobGone());
   }
 
-  /** A Pod is taken from its node, and made anew on another. */
+  /** A Pod is taken from its node, and recreated on another. */
   replacePod(slot: number): void {
     const member = this.#members.get(slot);
     if (member === undefined) return;

@@ -20,7 +20,7 @@ const MAX_NAMESPACES = 64;
 const MAX_AT_A_TIME = 8;
 /** A list does not wait longer for the hub. */
 const TIMEOUT_MS = 3000;
-/** Where it could not be asked, as where a right is missing, it is not asked again for so long. */
+/** How long it is not asked again after it could not be asked, for example for want of a right. */
 const REST_MS = 30_000;
 /** JobSets of which a Pod is looked for, and Pods that are looked at. */
 const MAX_JOBSETS = 20;
@@ -152,7 +152,7 @@ async function reportsOf(
 
 type Groups = Map<string, Stored<JobSet>>;
 
-/** Those that may have something to tell, running ones first. */
+/** JobSets whose groups may have something to report, running ones first. */
 function groupsByNamespace(jobSets: Iterable<Stored<JobSet>>): ReadonlyMap<string, Groups> {
   const states = ['Released', 'AtBarrier'];
   const telling = [...jobSets].map((jobSet) => ({ jobSet, state: jobSetState(jobSet) }));

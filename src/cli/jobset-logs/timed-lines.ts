@@ -53,7 +53,7 @@ const RFC_3339 = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\
 const LONGEST_STAMP = '2026-01-01T00:00:00.000000000+00:00'.length;
 const SPACE = 0x20;
 
-/** A log is asked for again from so long before its newest line: two writers may swap lines. */
+/** How long before its newest line a log is asked for again: two writers may swap lines. */
 const OVERLAP_MS = 1000;
 /** With the second that servers round down to. */
 const KEPT_MS = OVERLAP_MS + 2000;

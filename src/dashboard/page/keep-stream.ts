@@ -1,7 +1,7 @@
 /** When a page holds a stream of the server: not while nobody can see it. */
 
 export interface KeptHandlers<Message> {
-  /** A stream has begun, for the first time or again: everything is told anew. */
+  /** A stream has begun, for the first time or again: the server sends everything. */
   readonly onOpen: () => void;
   readonly onMessage: (message: Message) => void;
   /** The stream broke. It is opened again until it is closed. */
@@ -32,12 +32,12 @@ export interface StreamPorts<Message> {
 
 /**
  * A browser opens six connections to one server, for all its tabs. A tab that is hidden longer gives
- * back its own; a look at another tab for a moment begins nothing anew.
+ * back its own; a look at another tab for a moment does not reconnect.
  */
 export const HIDDEN_MS = 10_000;
 /** Pause before a stream that the server has refused is opened again. */
 export const REOPEN_MS = 2000;
-/** So long a connection may take before the page says what may be wrong. */
+/** How long a connection may take before the page says what may be wrong. */
 export const SLOW_MS = 5000;
 
 export const NO_ANSWER = 'The server has not answered yet.';

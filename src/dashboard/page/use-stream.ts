@@ -21,7 +21,7 @@ export interface Streamed<State> {
 }
 
 /**
- * Follows the stream of `path`. After a break the server tells everything anew, and the page shows
+ * Follows the stream of `path`. After a break the server sends everything again, and the page shows
  * what it knew until then. Messages that come before the next picture are drawn together.
  */
 export function useStream<State, Message>(

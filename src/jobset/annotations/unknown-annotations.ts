@@ -21,7 +21,7 @@ const MAX_KEY_CHARACTERS = OWN_PREFIX.length + 63;
 const JOBSET_KEYS = annotationsOn('JobSet');
 const POD_TEMPLATE_KEYS = annotationsOn('PodTemplate');
 const KEYS: readonly string[] = OWN_ANNOTATIONS.map(({ key }) => key);
-/** Those that agents write: a template that was made of a Pod has them. */
+/** Includes what agents write: a template that was made of a Pod has it. */
 const KNOWN: ReadonlySet<string> = new Set([...KEYS, AGENT_STARTS, NOTICE]);
 
 /** With `old`, only those that it does not have at the same place. */

@@ -32,9 +32,9 @@ export interface Shape extends JobSetShape {
 }
 
 const MAX_PODS = 3;
-/** So much likelier than another fault the worker of the first slot dies, where members are replaced. */
+/** How much likelier the death of the first slot's worker is, if members are replaced. */
 const DEATHS_OF_FIRST = 12;
-/** So much likelier than at another time a controller dies between a write and what follows. */
+/** How much likelier a controller dies between a write and what follows than at another time. */
 const DEATHS_AFTER_WRITE = 4;
 
 export class GroupModel implements PodWorld, ControllerWorld {
@@ -84,7 +84,7 @@ export class GroupModel implements PodWorld, ControllerWorld {
       if (this.#hasHub && controller.isLeading && this.#leader !== k) {
         steps.push(() => controller.stepDown());
       }
-      // One that could not renew leads again, unless another was quicker.
+      // A controller that could not renew leads again, unless another was quicker.
       if (this.#leader === k && !controller.isLeading) steps.push(() => controller.lead());
       steps.push(...controller.hubSteps());
     }

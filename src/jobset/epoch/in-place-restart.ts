@@ -96,7 +96,7 @@ export function nextStages({ epoch, stages, startable }: Group): readonly Stage[
   );
 }
 
-/** Those with all their members at the barrier, so that only older Pods hold them back. */
+/** The stages whose members are all at the barrier, so that only older Pods hold them back. */
 export function gatheredStages(group: Group): readonly Stage[] {
   const next = nextStages(group);
   const gathered = next.filter((stage) => hasGathered(group, stage));

@@ -9,7 +9,7 @@ interface Accounting {
   readonly status: JobSetStatus;
   readonly before: Goodput;
   readonly after: Goodput;
-  /** Those after the write. */
+  /** The restarts that the status records after the write. */
   readonly records: readonly RestartRecord[];
   /** Fields that the stored definition would drop. */
   readonly lacks?: ReadonlySet<string> | undefined;

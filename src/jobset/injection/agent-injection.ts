@@ -57,7 +57,7 @@ export interface AgentOptions extends ShareOptions {
   readonly exitCode?: number;
   /** See `LOST_NODE_DEADLINE`; absent: a Pod of a lost node never counts as dead. */
   readonly lostNodeDeadline?: string | undefined;
-  /** Those of the JobSet, by which `agent-settings.ts` tells the agent what it has to do. */
+  /** The JobSet's annotations, from which `agent-settings.ts` makes the agent's settings. */
   readonly annotations?: StringMap | undefined;
   /** If present, the agent may use the hub. */
   readonly hub?: HubAccess;

@@ -26,7 +26,7 @@ export interface Facts extends Snapshot {
   readonly startup: StartupOrder;
 }
 
-/** Those of a group that restarts in place. */
+/** The facts of a group that restarts in place. */
 export interface GroupFacts extends Facts {
   readonly group: Group & GroupStages;
 }

@@ -17,7 +17,7 @@ import {
   REPLACE_AFTER,
 } from '../names.ts';
 
-/** A Pod that was the first to fail so often, in so short a time, is replaced. */
+/** A Pod that was the first to fail `strikes` times within `withinMs` is replaced. */
 export interface ReplaceAfter {
   readonly strikes: number;
   readonly withinMs: number;

@@ -72,7 +72,7 @@ function parsedReport(report: JsonObject, nowMs: number): HeardGroup | undefined
     epoch,
     announced,
     silence: {
-      // Lists are told anew when it changes, so it does not change with each answer.
+      // Lists are sent again when it changes, so it does not change with each answer.
       sinceMs: Math.round((nowMs - forMs) / 1000) * 1000,
       isLong,
       ...(limitMs === undefined ? {} : { limitMs }),

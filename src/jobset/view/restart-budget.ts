@@ -12,7 +12,7 @@ export interface RestartBudget {
   readonly maxRestarts: number;
   /** What an annotation adds. */
   readonly extraRestarts: number;
-  /** Those in a row that led to no higher checkpoint; 0 if it is not limited. */
+  /** Restarts in a row that led to no higher checkpoint; 0 if their number is not limited. */
   readonly restartsWithoutProgress: number;
 }
 

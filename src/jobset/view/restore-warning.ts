@@ -29,7 +29,7 @@ export function restoreWarning(
   if (!(firstStepMs <= releasedForMs + CLOCK_NOISE_MS)) return undefined;
   // It may have written its first line before it had loaded anything.
   if (stepsPerSecond === 0 || highestStep >= saved - STEPS_OF_CHANCE) return undefined;
-  // Its workers have loaded this one, or saved it themselves: their steps are counted anew.
+  // Its workers have loaded this one, or saved it themselves: their steps are counted again.
   if (checkpoint !== undefined && checkpoint >= saved) return undefined;
   // Steps that never reach the number of a checkpoint count something else.
   const isOther = (step = 0, number = 0): boolean => number > step + STEPS_OF_CHANCE;

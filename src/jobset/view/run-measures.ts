@@ -135,7 +135,7 @@ function barrierSince(
 }
 
 /**
- * A worker that starts anew has reported nothing yet, so a release counts like a report if this
+ * A worker that starts again has reported nothing yet, so a release counts like a report if this
  * group has reported before.
  */
 function lastProgress(

@@ -13,7 +13,7 @@ export interface Silence {
   readonly limitMs?: number;
   /** No worker has reported anything since the release. */
   readonly isSinceRelease?: true;
-  /** It is so long that the group may hang. */
+  /** The silence is long enough that the group may hang. */
   readonly isLong: boolean;
 }
 

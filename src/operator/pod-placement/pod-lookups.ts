@@ -42,7 +42,7 @@ export interface PodLookupsOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  /** Those of the operator, once it has them. */
+  /** The operator's caches, once it has them. */
   readonly caches?: (() => Pick<OperatorCaches, 'informers'> | undefined) | undefined;
   /** All namespaces when absent. */
   readonly namespaces?: readonly string[] | undefined;
@@ -124,7 +124,7 @@ class WatchedLookups implements PodLookups {
   /**
    * Any user may put any label and owner on a Pod, so a Pod learns of the nodes only if its Job, in
    * its own namespace, belongs to the JobSet. The leader writes the status before it deletes the
-   * Pod that is to leave its node, and a Pod takes longer to end and to be made anew than a watch
+   * Pod that is to leave its node, and a Pod takes longer to end and to be recreated than a watch
    * to bring that write. A replica whose watch has just died may miss it: then the new Pod may
    * return to the node, as it may where no other node has room.
    */

@@ -45,7 +45,7 @@ class Replicas {
   leader = 'a';
   /** What happens, in order. */
   readonly course: string[] = [];
-  /** Those that cannot become ready with a file, by its digest. */
+  /** Digests of the files with which no operator becomes ready. */
   readonly unfit = new Set<string>();
   readonly #ready = new Set<string>();
 

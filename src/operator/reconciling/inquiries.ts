@@ -234,7 +234,7 @@ async function runningAgents(
   return found;
 }
 
-/** One that cannot be read in time counts as none: a failure may wait to be dealt with. */
+/** A Pod that cannot be read in time counts as none: a failure may wait to be dealt with. */
 async function heldPod(
   named: PodFacts | undefined,
   jobSet: Stored<JobSet>,

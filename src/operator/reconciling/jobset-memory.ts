@@ -107,7 +107,7 @@ export class JobSetMemory {
       const isKnown = this.#hubLook.silent.has(pod.uid);
       if (isKnown || found.size < MAX_SILENT) found.set(pod.uid, pod);
     }
-    // Those that were read last come last.
+    // Pods that were read last come last.
     for (const [uid, { sinceMs }] of this.#hubLook.silent) {
       const pod = found.get(uid);
       if (pod !== undefined) silent.set(uid, { pod, sinceMs });

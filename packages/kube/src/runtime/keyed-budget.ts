@@ -2,7 +2,7 @@
 import type { Clock } from './ports/clock.ts';
 import { type Rate, TokenBucket } from './token-bucket.ts';
 
-/** Beyond this number the oldest keys start anew: too lenient is better than unbounded memory. */
+/** Beyond this number the oldest keys start again: too lenient is better than unbounded memory. */
 const MAX_KEYS = 65_536;
 
 /** One token bucket for each of many keys, such as Pods. */

@@ -44,7 +44,7 @@ export function accessKeyIn(directory: string, nowMs: number): AccessKey {
   };
 }
 
-/** One that nobody keeps: no page survives a restart. */
+/** A key that nobody keeps: no page survives a restart. */
 export function passingAccessKey(): AccessKey {
   let key = newSecret();
   return {

@@ -11,7 +11,7 @@ import { type AccessKey, newSecret } from './access-key.ts';
 
 export type Exchange = { readonly cookie: string } | { readonly why: string };
 
-/** A browser may need so long to start. */
+/** A browser may need this time to start. */
 const OPENED_LIFE_MS = 120_000;
 /**
  * Two browsers that bring the same token within this time are a user and a thief, and nobody knows who

@@ -42,10 +42,10 @@ export interface RunOptions extends Surroundings {
 
 /** Announcements over a hub have no watch, so they are polled. */
 const ASK_INTERVAL_MS = 1000;
-/** A page counts time on by itself; it learns so often what became of it. */
+/** A page counts time by itself. It gets a run of which only the times changed this often. */
 const RETELL_MS = 5000;
 
-/** So long a page waits for the first answer. */
+/** How long a page waits for the first answer. */
 const FIRST_ANSWER_MS = 1000;
 
 /** What is followed of the JobSet of one UID. */
@@ -128,7 +128,7 @@ export class RunSource implements Source<RunMessage> {
     this.#tellProblems();
   }
 
-  /** Follows what belongs to it, unless that is done. Another one of its name begins anew. */
+  /** Follows what belongs to it, unless that is done. Another JobSet of its name starts afresh. */
   #begin(jobSet: Stored<JobSet>): void {
     const { uid } = jobSet.metadata;
     if (this.#parts?.uid === uid) return;

@@ -7,7 +7,7 @@ import type { Transport } from '@lockstep/kube/runtime/ports/transport.ts';
 export interface HealthFollower {
   /** Called when the cluster stops answering, and when it answers again. */
   readonly changed?: () => void;
-  /** It answers again, so connections that broke can be made anew at once. */
+  /** It answers again, so connections that broke can be made again at once. */
   readonly recovered?: () => void;
 }
 

@@ -1,6 +1,6 @@
 /** One stream of server-sent events to one page, which may read slowly, or not at all. */
 
-/** What may wait for a page. One that is further behind reconnects, and is told everything anew. */
+/** What may wait for a page. A page that is further behind reconnects and gets everything. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
 export class EventStream implements AsyncIterable<Uint8Array> {

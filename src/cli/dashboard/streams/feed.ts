@@ -11,7 +11,7 @@ export interface Source<Message> {
 
 export interface Publisher<Message> {
   readonly publish: (message: Message) => void;
-  /** Lets all pages begin anew: their streams end, and they come back. */
+  /** Lets all pages start again: their streams end, and they come back. */
   readonly startAnew: () => void;
 }
 
@@ -22,7 +22,7 @@ export interface FeedOptions<Message> {
   readonly onClosed: () => void;
 }
 
-/** A reload of a page, and a look at another view, begin nothing anew. */
+/** A reload of a page, and a look at another view, do not restart the source. */
 const LINGER_MS = 60_000;
 const HEARTBEAT_MS = 15_000;
 

@@ -6,7 +6,7 @@ import { STATES } from '../elements/state-words.ts';
 import type { Column, Query } from './query.ts';
 
 export interface Listing {
-  /** Those that the query asks for, in its order. */
+  /** The rows that the query asks for, in its order. */
   readonly rows: readonly OverviewRow[];
   /** All that there are. */
   readonly namespaces: readonly string[];

@@ -118,7 +118,7 @@ function memberFact(
   };
 }
 
-/** Members tell of their steps so often; what they did since the last time is not told yet. */
+/** How often members report their steps. What they did since the last report is not known yet. */
 const REPORTS_MS = 5000;
 
 /** Members that are further apart than their reports alone could make them are told of. */

@@ -6,7 +6,7 @@ import { onTick } from '../elements/age.tsx';
 import { addressOf, type Route } from '../route.ts';
 import type { RunLook } from './look.ts';
 
-/** A zoom is one step in the history when it rests so long: a wheel turns a hundred times. */
+/** A zoom is one step in the history once it rests for this time: a wheel turns a hundred times. */
 const ZOOM_RESTS_MS = 500;
 
 /**
@@ -67,7 +67,7 @@ export function useWidth(element: RefObject<HTMLElement | null>): number {
   return width;
 }
 
-/** Another number after each change of the theme: what was drawn with its colours is drawn anew. */
+/** Another number after each change of the theme: what has its colours is drawn again. */
 export function useThemeVersion(): number {
   const [version, change] = useState(0);
   useEffect(() => {

@@ -160,7 +160,7 @@ function endUncharged(
   return ended(facts, [endEpoch(facts, end, facts.status)]);
 }
 
-/** The startup order begins anew with the epoch, so the same write reports it. */
+/** The startup order begins again with the epoch, so the same write reports it. */
 function ended(facts: GroupFacts, decisions: readonly Decision[]): readonly Decision[] {
   const startup = startupOrderIn(facts.group.epoch + 1, facts);
   return [...decisions, ...reportStartup({ ...facts, startup }), { ...LAST, keepsCounters: true }];

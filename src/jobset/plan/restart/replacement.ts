@@ -16,7 +16,7 @@ import type { SuspectPod } from '../snapshot.ts';
 import { type Leaving, leavingMembers, MAX_REPLACED_PER_EPOCH, unfitMembers } from './strikes.ts';
 
 /**
- * So long a new Pod may take before a condition names it. A Pod that cannot be deleted stays after
+ * How long a new Pod may take before a condition names it. A Pod that cannot be deleted stays after
  * that, so that no policy of a cluster keeps the group at the barrier for ever.
  */
 const PENDING_AFTER_MS = 5 * 60_000;
@@ -106,7 +106,7 @@ export function unfitToRead(
 /** The reason of the Event, and of the condition of the Pod. */
 export const MEMBER_REPLACED = 'MemberReplaced';
 
-/** Those that the status has named not long ago, and that are not in deletion yet. */
+/** Acts on Pods that the status has named recently and that are not in deletion yet. */
 function podsToGo({ group, status, nowMs }: GroupFacts): readonly Action[] {
   const recent = status.avoidedNodes?.filter((left) => nowMs < dueMsOf(left)) ?? [];
   if (recent.length === 0) return [];

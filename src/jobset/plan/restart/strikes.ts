@@ -76,7 +76,7 @@ function blamed(member: Member): Pick<Blamed, 'worker' | 'node'> {
   return { worker: workerInWords(member), ...(node === undefined ? {} : { node }) };
 }
 
-/** Those with enough strikes, by name of the Pod. */
+/** Members with enough strikes, by Pod name. */
 function strikesOf(
   { jobSet, nowMs }: GroupFacts,
   history: readonly RestartRecord[],

@@ -1,6 +1,6 @@
 /**
  * Compares our cost estimates with those of Kubernetes (`testdata/costs.json`, recorded from the
- * version that it names). The approximation is off by a factor, but never by so much that a limit
+ * version that it names). The approximation is off by a factor, but never by enough that a limit
  * would matter.
  */
 import { readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * The embedded API server: takes a request to its handler. Everything else it knows is in
- * `../resources/server-state.ts`.
+ * The embedded API server: starts it, authenticates each request, and takes it to its handler. The
+ * handlers share the state in `calls/server-state.ts`.
  */
 
 import { NAMESPACES } from '@lockstep/kube/objects/core.ts';

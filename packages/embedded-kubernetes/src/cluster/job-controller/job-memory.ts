@@ -23,7 +23,7 @@ const REST_MAX_MS = 1000;
 
 /**
  * What the controller did to one Job and does not see in its caches yet. This keeps a stale cache
- * from causing a second creation or a second count. A new process lists everything anew, so nothing
+ * from causing a second creation or a second count. A new process lists everything, so nothing
  * is lost with the memory.
  */
 export class JobMemory {

@@ -231,7 +231,7 @@ class QueuedRecorder implements EventRecorder {
     try {
       await this.#options.client.patch(EVENTS, at, { type: 'merge', patch }, { signal });
     } catch (error) {
-      // The Event has expired or was deleted: the series begins anew.
+      // The Event has expired or was deleted: a new series begins.
       if (!isReason(error, 'NotFound')) throw error;
       await this.#create(entry, signal);
     }

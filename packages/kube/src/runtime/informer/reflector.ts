@@ -70,7 +70,7 @@ interface OpenWatch<T extends KubeObject> {
 /** Two million objects, or some thousands of the largest: a server that never ends a list has a fault. */
 const MAX_LIST_PAGES = 4_000;
 
-/** After this time the server ends a watch, so that clients spread over servers anew. */
+/** After this time the server ends a watch, so that clients spread over servers again. */
 const WATCH_TIMEOUT_SECONDS = 290;
 const WATCH_TIMEOUT_JITTER = 0.1;
 

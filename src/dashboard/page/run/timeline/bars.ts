@@ -37,7 +37,7 @@ export function lifeOf(
   return { fromMs, toMs: Math.max(fromMs, segments.at(-1)?.toMs ?? nowMs) };
 }
 
-/** Those that lie in the span; short ones are drawn last, over their neighbours. */
+/** The bars that lie in the span; short ones are drawn last, over their neighbours. */
 export function barsOf(
   segments: readonly TimelineSegment[],
   span: Span,

@@ -59,7 +59,7 @@ export function Timeline(props: TimelineProps): VNode {
   const open = ({ restarts: joined, span: at }: Mark<DatedRestart>): void => {
     const newest = joined.at(-1);
     if (newest !== undefined) select(newest.record.epoch);
-    // Those that happened in one second cannot be told apart by zooming.
+    // Zooming does not separate restarts that happened in one second.
     if (joined.length > 1 && at.toMs - at.fromMs > 1000) {
       const ms = (at.toMs - at.fromMs) * 0.2;
       show(windowOn({ fromMs: at.fromMs - ms, toMs: at.toMs + ms }, life));

@@ -12,7 +12,7 @@ import { tableOf } from './table.ts';
 
 /**
  * An object in the representation that the client asked for. Whole objects and metadata are encoded
- * once per state, for all answers and watchers. Tables hold ages, so they are made anew; only those
+ * once per state, for all answers and watchers. Tables hold ages, so each is made again; only those
  * of a watch event are shared, because all watchers see it at one moment.
  */
 export function encodeOne(

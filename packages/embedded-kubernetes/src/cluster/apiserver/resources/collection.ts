@@ -217,7 +217,7 @@ export interface Write<T> {
 }
 
 /**
- * How many changes each resource keeps. A client that is further behind starts anew. With the
+ * How many changes each resource keeps. A client that is further behind starts again. With the
  * objects of training workloads it takes some tens of megabytes at worst.
  */
 const HISTORY_LIMIT = 4_096;

@@ -7,7 +7,7 @@ const MAX_ATTEMPTS = 5;
 
 /**
  * Like `Collection.write`, but does not hold other writes to the key back while `decide` runs. If
- * one came first, it decides anew on the new state, up to `MAX_ATTEMPTS` times.
+ * one came first, it decides again on the new state, up to `MAX_ATTEMPTS` times.
  */
 export async function writeOptimistically<T>(
   collection: Collection,

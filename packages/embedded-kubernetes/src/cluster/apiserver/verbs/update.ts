@@ -49,7 +49,7 @@ export interface Updated {
  * finalizer from an object in deletion deletes it.
  *
  * Other writes to the object wait meanwhile, unless webhooks have to be asked: those take time and
- * may write themselves. Then the change is decided anew if another write came first.
+ * may write themselves. Then the change is decided again if another write came first.
  */
 export async function update(server: ServerState, request: UpdateRequest): Promise<Updated> {
   const { of, namespace, name, subresource } = request;

@@ -94,7 +94,7 @@ export function withoutProcess(record: ContainerRecord, nowMs: number): Containe
 }
 
 /**
- * Its process was taken over. A stop under way begins anew, because the earlier grace period is
+ * Its process was taken over. A stop under way begins again, because the earlier grace period is
  * unknown.
  */
 export function takenOver(record: ContainerRecord, hasExited: boolean): ContainerRecord {

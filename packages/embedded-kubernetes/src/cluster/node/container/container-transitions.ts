@@ -219,7 +219,7 @@ export function waitingAgain(record: ContainerRecord): ContainerRecord {
 
 /** It waits for a start that will not come: the Pod has ended. */
 export function neverStarting(record: ContainerRecord, nowMs: number): ContainerRecord {
-  // One that never ran keeps waiting, as a kubelet shows it.
+  // A container that never ran keeps waiting, as a kubelet shows it.
   if (record.life.state !== 'waiting' || record.lastTerminated === undefined) return record;
   const terminated: ContainerStateTerminated = {
     exitCode: KILLED_EXIT_CODE,

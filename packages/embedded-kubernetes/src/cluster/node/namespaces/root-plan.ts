@@ -1,6 +1,6 @@
 /**
  * The root file system of a container without an image: the machine's, with additional mount
- * points. A directory that needs one more entry is opened: made anew in memory, with all of the
+ * points. A directory that needs one more entry is opened: recreated in memory, with all of the
  * machine's entries mounted or linked into it. So nothing is created on the machine, and everything
  * else is in its place.
  */

@@ -118,7 +118,7 @@ export function stop(name: string, reason: StopReason, graceMs: number, note: st
 
 /**
  * Takes over the Pod's spec, and adds new containers. A running one whose image has changed is
- * stopped and started anew under any policy; the crash loop of the old image does not count.
+ * stopped and started again under any policy; the crash loop of the old image does not count.
  */
 export function redefine(life: PodLife): Step {
   const { spec } = life.pod;

@@ -44,7 +44,7 @@ export type PodPlan =
       /** When to plan again although nothing happened; wall time. */
       readonly wakeMs: number | undefined;
     }
-  /** Every container is to be stopped and then started anew. */
+  /** Every container is to be stopped and then started again. */
   | { readonly type: 'restart-all' }
   /** A probe gave up the last main container, for good: all go down, and the address with them. */
   | { readonly type: 'replace-sandbox' }

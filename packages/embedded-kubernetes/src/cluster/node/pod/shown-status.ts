@@ -1,5 +1,5 @@
 /**
- * The status of a Pod in the API: computed anew after every possible change, and written if it
+ * The status of a Pod in the API: computed after every possible change, and written if it
  * differs.
  */
 import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
