@@ -160,7 +160,7 @@ export const OWN_ANNOTATIONS: readonly OwnAnnotation[] = [
     on: ['JobSet', 'Namespace'],
     off: [],
     values: '`Off` (default), or such as `3/1h`: 1 to 10, and 1m to 168h',
-    help: 'a member that is so often the first to fail in that time [leaves its node](../bad-nodes.md)',
+    help: 'a member that is the first to fail that many times in that time [leaves its node](../bad-nodes.md)',
   },
   {
     key: names.MAX_RESTARTS_WITHOUT_PROGRESS,
