@@ -150,7 +150,7 @@ describe.each(['Hub', 'API'] as const)(
       expect(scene.told.ended).not.toHaveProperty('evidence.unfit');
     });
 
-    it('is told of after the preflight too if another member ends the epoch meanwhile', async () => {
+    it('is reported after the preflight too if another member ends the epoch meanwhile', async () => {
       scene = new Scene(channel);
       await scene.run();
       const preflight = await scene.fail();

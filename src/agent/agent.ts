@@ -30,8 +30,8 @@ export interface Body {
   /** What the worker reports. The body begins it at each lift, and then looks several times a second. */
   readonly progress: ProgressWatch;
   /**
-   * Ends the worker; `ended` tells when. One that was silent for long is looked into and killed, as
-   * by `killHung`. Never called in sidecar mode.
+   * Ends the worker; `ended` tells when. It looks into a worker that was silent for long, and kills
+   * it, as `killHung` does. Never called in sidecar mode.
    */
   stopWorker(how: { readonly isSilent: boolean }): void;
   /**

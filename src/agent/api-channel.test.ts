@@ -146,7 +146,7 @@ describe('following a JobSet', () => {
         return Promise.resolve({ status: 200, headers: {}, body: Buffer.from(event) });
       },
     ],
-  ])('starts anew when its version is too old (410 %s)', async (_, answer) => {
+  ])('starts again when its version is too old (410 %s)', async (_, answer) => {
     scene.open();
     await scene.until(() => scene.heard.length === 1);
     scene.api.fault = ({ path }) => (path.includes('resourceVersion=') ? answer() : undefined);
@@ -170,7 +170,7 @@ describe('following a JobSet', () => {
       'that shows older versions than it did',
       () => ({ status: 200, headers: {}, body: Buffer.from(line(bookmark(3, false))) }),
     ],
-  ])('starts anew after a restore of an API %s', async (_, answer) => {
+  ])('starts again after a restore of an API %s', async (_, answer) => {
     scene.open();
     await scene.until(() => scene.heard.length === 1);
     scene.api.setStatus(0, 1);
@@ -230,7 +230,7 @@ describe('following a JobSet', () => {
   });
 });
 
-describe('an agent that was told neither UID nor ReplicatedJob', () => {
+describe('an agent whose settings have neither UID nor ReplicatedJob', () => {
   it('learns both from the labels of its Pod', async () => {
     scene.api.setPod({ labels: { [JOBSET_UID]: 'jobset-uid', [REPLICATED_JOB_NAME]: 'w' } });
     scene.api.setStatus(2, 3);
@@ -255,7 +255,7 @@ describe('an agent that was told neither UID nor ReplicatedJob', () => {
     await scene.until(() => scene.heard.length === 1, 300_000);
   });
 
-  it('is told that its Pod is gone', async () => {
+  it('hears that its Pod is gone', async () => {
     scene.api.pod = undefined;
     scene.open({ isTold: false });
     await scene.until(() => scene.heard.length === 1);

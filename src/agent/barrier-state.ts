@@ -77,7 +77,7 @@ export type BarrierEvent =
   | { readonly type: 'cutOff' }
   /** The worker made no progress for too long, and the hub or the API server answers. */
   | { readonly type: 'hung'; readonly worker: HungWorker }
-  /** A signal told the agent to end. */
+  /** A signal asks the agent to end. */
   | { readonly type: 'stop'; readonly signal: string }
   /** Supervisor: the worker and all its descendants have ended. */
   | { readonly type: 'workerEnded'; readonly exit: WorkerExit; readonly restartsGroup: boolean }

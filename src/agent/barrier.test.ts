@@ -95,7 +95,7 @@ describe('at the barrier, an agent', () => {
   });
 
   it.each<BarrierStage['name']>(['Marking', 'Announcing', 'Waiting', 'Starting'])(
-    'announces anew, without a restart, when its epoch ends while it is %s',
+    'announces again, without a restart, when its epoch ends while it is %s',
     (name) => {
       const way: readonly [BarrierStage['name'], BarrierEvent][] = [
         ['Marking', seen(status(0, 0))],
@@ -147,7 +147,7 @@ describe('at the barrier, an agent', () => {
     expect(play(UNSYNCED, seen(other)).stage.name).toBe('Unsynced');
   });
 
-  it('sticks to the first JobSet that it sees if it was not told which', () => {
+  it('sticks to the first JobSet that it sees if its settings name none', () => {
     const untold = barrier({ name: 'Unsynced' }, { known: undefined, jobSetUid: undefined });
     const { stage } = play(untold, seen(status(0, 0)), WRITTEN, { type: 'announced', epoch: 1 });
     expect(stage.name).toBe('Waiting');
@@ -337,7 +337,7 @@ describe('an agent that is cut off', () => {
     expect(effects).toEqual([{ type: 'leave', reason: { type: 'CutOff' } }]);
   });
 
-  it('stops its worker as a supervisor, and announces anew only when its Pod is known to be there', () => {
+  it('stops its worker as a supervisor, and announces again only when its Pod is known to be there', () => {
     const ended: BarrierEvent = { type: 'workerEnded', exit: EXIT, restartsGroup: true };
     const stopped = play(running('Supervisor'), CUT, ended, seen(status(0, 1, { version: '70' })));
     expect(stopped.effects).toEqual([{ type: 'stopWorker' }]);

@@ -39,7 +39,7 @@ describe('the configuration of an agent', () => {
     ['by default falls back to the API server', {}, true],
     ['does so if that is asked for', { LOCKSTEP_AGENT_CHANNEL: 'Auto' }, true],
     ['or stays with it', { LOCKSTEP_AGENT_CHANNEL: 'Hub' }, false],
-  ])('speaks to the hub of which it is told, and %s', (_what, channel, hasFallback) => {
+  ])('speaks to the hub that is set, and %s', (_what, channel, hasFallback) => {
     const told = { LOCKSTEP_HUB_URL: 'https://hub:9445', LOCKSTEP_HUB_CA: 'PEM' };
     expect(readConfiguration([], { ...MINIMAL, ...told, ...channel })).toMatchObject({
       configuration: { hub: { url: 'https://hub:9445', authorities: 'PEM', hasFallback } },

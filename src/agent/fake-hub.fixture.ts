@@ -55,7 +55,7 @@ export class FakeHub {
       });
   }
 
-  /** The leader changes: the new hub knows nothing of what the first was told. */
+  /** The leader changes: the new hub has no report of those to the first. */
   replace(): void {
     this.hub.close();
     this.announced = undefined;

@@ -317,7 +317,7 @@ const ENDING: ReadonlySet<ProcessSignal> = new Set(['SIGTERM', 'SIGINT', 'SIGHUP
 
 /** Takes signals for the agent, and keeps those that arrive before it exists. */
 class Signals {
-  /** The first signal that told the agent to end. */
+  /** The first signal that asked the agent to end. */
   ending: ProcessSignal | undefined;
   readonly #early: ProcessSignal[] = [];
   #take: (signal: ProcessSignal) => void = (signal) => this.#early.push(signal);

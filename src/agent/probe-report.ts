@@ -8,7 +8,7 @@ import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
 export type Reached =
   | {
       readonly status: number;
-      /** How far its clock is ahead of the node's, if it told the time. */
+      /** How far its clock is ahead of the node's, if it sent the time. */
       readonly aheadMs?: number;
       readonly errorMs?: number;
     }
@@ -16,7 +16,7 @@ export type Reached =
 
 export interface ProbeReport {
   readonly version: string;
-  /** Absent: the Pod was told no address of a hub. */
+  /** Absent: the Pod has no address of a hub. */
   readonly hub?: Reached;
   readonly apiServer: Reached;
 }

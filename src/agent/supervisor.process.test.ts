@@ -81,7 +81,7 @@ describe('a supervised worker', () => {
     expect(await run(script).ended).toMatchObject(expected);
   });
 
-  it('gives its worker two variables of its own, and none that it was told for itself', async () => {
+  it('gives its worker two variables of its own, and none that are for the agent', async () => {
     const told = {
       POD_UID: 'u',
       LOCKSTEP_HUB_CA: 'pem',

@@ -94,7 +94,7 @@ describe('a supervisor', () => {
     expect(scene.clock.pendingTimers).toBe(0);
   });
 
-  it('stops a worker that was told so before its process was there', async () => {
+  it('stops a worker whose stop came before its process', async () => {
     const scene = new Scene(() => undefined);
     scene.supervisor.lift(1, (exit, restarts) => {
       scene.ended.push({ exit, restartsGroup: restarts });

@@ -25,7 +25,7 @@ import { TransportError } from '@lockstep/kube/runtime/ports/transport.ts';
 import { ApiStatusError } from '@lockstep/kube/status.ts';
 import { UsageError } from './usage-error.ts';
 
-/** After this time a user who waits for the first answer is told so. */
+/** After this time without an answer, the user sees what the command waits for. */
 const SLOW_ANSWER_MS = 3_000;
 
 /** Why a cluster cannot be used, for the user. */

@@ -29,7 +29,7 @@ test.each([
   expect(await run('closed', ...args)).toEqual([0, '']);
 });
 
-test.runIf(process.platform === 'linux')('a full disk is told in one line', async () => {
+test.runIf(process.platform === 'linux')('a full disk is reported in one line', async () => {
   const full = openSync('/dev/full', 'w');
   const [code, errors] = await run(full, 'render', LARGE);
   closeSync(full);

@@ -64,7 +64,7 @@ describe('the manifest', () => {
     ]);
   });
 
-  test('holds a Configuration that the operator understands, and that starts it anew when it changes', () => {
+  test('holds a Configuration that the operator understands, and that starts it again when it changes', () => {
     const hash = (settings: InstallationSettings): unknown => {
       const [deployment] = objects('Deployment', settings);
       return JSON.stringify(deployment).match(/"lockstep\/configuration":"([0-9a-f]+)"/)?.[1];

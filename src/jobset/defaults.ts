@@ -58,9 +58,9 @@ export function withDefaults(
 }
 
 /**
- * The JobSet as its creation stores it. Of the defaults it has only those that the mutating webhook
- * fills in, because an explicit default is a field that its owner cannot leave out later. The
- * webhook runs before the schema is checked: a JobSet of another shape is returned as it is.
+ * The JobSet as its creation stores it. It has only the defaults that the mutating webhook fills in,
+ * because an explicit default is a field that its owner cannot leave out later. The webhook runs
+ * before the schema is checked: a JobSet of another shape is returned as it is.
  */
 export function defaultJobSet(jobSet: JobSet, gates: FeatureGates): JobSet {
   const given: unknown = jobSet.spec ?? {};

@@ -112,8 +112,8 @@ export function leaderNameOf(
 
 /**
  * Picks the leader among Pods of the follower's namespace. Pods that are being deleted or have failed
- * do not count. One that succeeded does: it has no successor, so a follower that comes later would
- * wait for ever. The leader must belong to the same Job, by UID, as the follower.
+ * do not count. A Pod that succeeded counts: it has no successor, so a follower that comes later
+ * would wait for ever. The leader must belong to the same Job, by UID, as the follower.
  */
 export function leaderAmong(
   follower: PartialObjectMetadata,

@@ -103,7 +103,7 @@ export interface Goodput {
   readonly restartingMs?: number;
   /** Workers ran, and reported no checkpoint by which to judge. */
   readonly runningMs?: number;
-  /** The end of an epoch, up to `time`, until all its members have told; absent after that. */
+  /** The end of an epoch, up to `time`, until all its members have reported; absent after that. */
   readonly pendingMs?: number;
   readonly held?: HeldWork;
   /** Since the end of the newest record whose course is known, up to `time`; absent: nothing is known. */

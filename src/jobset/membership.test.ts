@@ -90,7 +90,7 @@ describe('a child of a JobSet', () => {
     expect(isChildOf(given, JOBSET)).toBe(expected);
   });
 
-  test('is told of if what it refers to is elsewhere, and never where', () => {
+  test('is reported if what it refers to is elsewhere, and never where', () => {
     const known = { jobWithUid, jobSetWithUid };
     expect(foreignClaim(child({}), known)).toBeUndefined();
     expect(foreignClaim(child({ uid: 'gone' }, 'hostile'), known)).toBeUndefined();

@@ -78,8 +78,8 @@ export interface Plan {
 }
 
 /**
- * All that is done about a JobSet that goes on, in this order. Each step says what is due by the
- * facts, and none changes them. One that asks, or is the last, leaves the rest to the next plan.
+ * The steps for a JobSet that is not over, in this order. Each step decides from the facts, and none
+ * changes them. A step that asks, or is the last, leaves the rest to the next plan.
  */
 const STEPS: readonly Step<Facts>[] = [
   // A status from which agents need not guess.

@@ -223,7 +223,7 @@ function withoutProse(column: unknown): unknown {
 
 /**
  * The problems of an object, each once, because Kubernetes names a problem twice if two of its
- * checks find it. Those of a custom resource, and managers in conflict, are sorted, because
+ * checks find it. The problems of a custom resource, and managers in conflict, are sorted, because
  * Kubernetes finds them in the random order of Go's maps.
  */
 function withoutOrder(status: JsonObject): JsonObject {

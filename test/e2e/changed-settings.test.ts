@@ -94,7 +94,7 @@ async function replicas(): Promise<readonly Pod[]> {
   return items.filter(({ metadata }) => NAMES.includes(metadata.name));
 }
 
-/** The texts that the record holds for all replicas, once each has told its settings. */
+/** The texts that the record holds for all replicas, once each has reported its settings. */
 async function untilAllRun(count: number): Promise<void> {
   const at = { namespace: NAMESPACE, name: SETTINGS_RECORD_NAME };
   await waitFor(

@@ -202,7 +202,7 @@ describe.skipIf(KUBERNETES === undefined)('an installation', () => {
     expect(answer).toMatchObject({ response: { uid: 'u', allowed: true, patchType: 'JSONPatch' } });
   });
 
-  test('goes, and leaves JobSets unless told otherwise', async () => {
+  test('goes, and leaves JobSets unless a flag says otherwise', async () => {
     expect(await node.lockstep('uninstall')).toContain('--delete-jobsets removes both');
     await node.client.list(JOBSETS);
     await node.lockstep('uninstall', '--delete-jobsets');

@@ -90,7 +90,7 @@ describe.skipIf(!hasKubectl())('kubectl', () => {
     expect(result.stderr).toContain('wrong\n');
   });
 
-  it('is told why a command cannot be run', async () => {
+  it('gets the reason why a command cannot be run', async () => {
     const missing = await exec(['a', '-c', 'worker', '--', 'no-such-program']);
     expect(missing.exitCode).toBe(1);
     expect(missing.stderr).toContain('executable file not found in PATH');

@@ -107,7 +107,7 @@ describe.skipIf(!hasKubectl())('kubectl', () => {
     );
   });
 
-  it('is told all that is wrong at once, by schema and rules together', async () => {
+  it('gets all that is wrong at once, by schema and rules together', async () => {
     const bad = join(directory, 'wrong.yaml');
     const wrong = [
       'managedBy: me',

@@ -33,7 +33,7 @@ async function label(value: string | null): Promise<void> {
   }
 }
 
-it('members for which no node has room are told, until one has', async () => {
+it('members for which no node has room are reported, until one has', async () => {
   const [mode] = AGENT_MODES;
   const of = await groups.start({
     name: 'roomless',
@@ -57,7 +57,7 @@ it('members for which no node has room are told, until one has', async () => {
   }
 });
 
-it('a Pod that may not be made is told with the words of the API server', async () => {
+it('a Pod that may not be made is reported in the words of the API server', async () => {
   const [mode] = AGENT_MODES;
   const edit = withPods({ serviceAccountName: 'nobody' });
   const of = await groups.start({ name: 'refused', size: 2, mode, edit });

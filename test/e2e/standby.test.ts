@@ -300,7 +300,7 @@ function crashing(jobSet: JobSet, file: string): JobSet {
 }
 
 it.skipIf(!hasKubectl() || KUBERNETES !== undefined)(
-  'standbys that crash are told by status, until the group has restarted',
+  'standbys that crash are shown by status, until the group has restarted',
   async () => {
     const file = join(groups.cluster.shared, 'standbys-crash');
     writeFileSync(file, '');

@@ -229,7 +229,7 @@ describe('a member whose preflight does not pass', () => {
     ['over the hub', []],
     ['over the API server', ['w0/1']],
     ['by a group that has no other channel', ['w0/0', 'w0/1', 'w0/2']],
-  ])('leaves its node at once, told %s', async (_, overApi) => {
+  ])('leaves its node at once, reported %s', async (_, overApi) => {
     world = new World();
     for (const slot of overApi) world.overApi.add(slot);
     await world.begin(specOf(3), PREFLIGHT, 5);
@@ -248,7 +248,7 @@ describe('a member whose preflight does not pass', () => {
     expect(world.group.operatorClient.count('delete pods')).toBe(1);
   });
 
-  it('restarts in place if its Pods are bound to that node, which it is told', async () => {
+  it('restarts in place if its Pods are bound to that node, which its record says', async () => {
     world = new World();
     const spec = {
       ...specOf(),

@@ -234,7 +234,7 @@ describe('a live Pod in its namespace with its labels, of an unknown Job', () =>
   });
 });
 
-test('hundreds of objects of an attacker are told of in a few Events', async () => {
+test('hundreds of objects of an attacker are reported in a few Events', async () => {
   await run();
   const target = await victim();
   const { client, clock } = group.cluster;

@@ -169,7 +169,7 @@ describe('agents whose service account has no rights at all', () => {
   });
 });
 
-describe('an operator that is installed anew, with other authorities', () => {
+describe('an operator that is installed again, with other authorities', () => {
   test.each(['Hub', 'Auto'] as const)(
     'is found by a group that runs, with channel %s',
     {

@@ -332,7 +332,7 @@ describe('progress', () => {
       .map(({ progress }) => progress?.step);
   }
 
-  it('that does not come is told with all groups of the namespace', async () => {
+  it('that does not come is reported with all groups of the namespace', async () => {
     await start();
     const wordsNow = async (): Promise<string> => {
       const nowMs = group.cluster.clock.now();
@@ -375,7 +375,7 @@ describe('progress', () => {
     expect((made * 1000) / ms).toBeCloseTo(1, 1);
   });
 
-  it('begins anew with each worker, and is forgotten with its Pod', async () => {
+  it('begins again with each worker, and is forgotten with its Pod', async () => {
     await start();
     for (const slot of ['w/0', 'w/1', 'w/2']) group.report(slot, '7');
     await group.cluster.clock.advance(6000);
@@ -521,7 +521,7 @@ describe('a group of which one member does not reach the hub', () => {
 });
 
 describe('a warm standby', () => {
-  it('that its Pod gives up is told once, and nothing else is written', async () => {
+  it('that its Pod gives up is reported once, and nothing else is written', async () => {
     await start();
     const before = group.operatorClient.writes.length;
     const agent = await connectAs('w/1');
@@ -550,7 +550,7 @@ describe('a warm standby', () => {
     expect([...group.running().values()]).toEqual([1, 1, 1]);
   });
 
-  it('that dies is told, and what is wrong in that ends nothing', async () => {
+  it('that dies is reported, and what is wrong in that ends nothing', async () => {
     await start();
     const agent = await connectAs('w/1');
     hub.network('w/1').isCut = true;
@@ -575,7 +575,7 @@ describe('a warm standby', () => {
     expect([...group.running().values()]).toEqual([1, 1, 1]);
   });
 
-  it('is told for at most ten Pods of a group at once', async () => {
+  it('is reported for at most ten Pods of a group at once', async () => {
     await startEmpty('Hub');
     await group.create({ ...SPEC, replicatedJobs: [replicatedJob('w', 12)] }, SUPERVISOR);
     await group.allIn(1, 12);

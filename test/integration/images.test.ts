@@ -338,7 +338,7 @@ describe.runIf(canChangeRoot)('an agent that is copied beside its worker', () =>
   }
 
   it(
-    'runs through its own loader, and restarts a worker that is told nothing of that',
+    'runs through its own loader, and restarts a worker that sees nothing of that',
     async () => {
       // A worker's image can contain anything: here it is Node and a script.
       const script = `const { writeFileSync, renameSync } = require('node:fs');

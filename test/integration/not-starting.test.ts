@@ -56,7 +56,7 @@ async function told(): Promise<Condition | undefined> {
   return status?.conditions?.find(({ type }) => type === 'MemberNotStarting');
 }
 
-it('no node fits: told within 10 s, for a read in 10 s, until one does', async () => {
+it('no node fits: reported within 10 s, for a read in 10 s, until one does', async () => {
   await group.create(specFor({ gpu: 'yes' }), SUPERVISOR);
   const { cluster } = group;
   const beganMs = cluster.clock.now();
@@ -80,7 +80,7 @@ it('no node fits: told within 10 s, for a read in 10 s, until one does', async (
   expect(reads).toBe(0);
 });
 
-it('a member of a running group that is replaced and fits nowhere is told', async () => {
+it('a member of a running group that is replaced and fits nowhere is reported', async () => {
   await group.create(THREE_WORKERS, SUPERVISOR);
   await group.allIn(1, WORKERS);
   const { cluster } = group;
@@ -92,7 +92,7 @@ it('a member of a running group that is replaced and fits nowhere is told', asyn
   expect((await told())?.reason).toBe('Unschedulable');
 });
 
-it('a Pod that may not be made is told', async () => {
+it('a Pod that may not be made is reported', async () => {
   const { cluster } = group;
   cluster.intercept = async (request, send) => {
     const isPod = request.method === 'POST' && request.path.endsWith('/pods');

@@ -164,7 +164,7 @@ describe('rules for workers', () => {
     expect(reasons).toContain('RestartJobSetAndIgnoreMaxRestartsFailurePolicyAction');
   });
 
-  test('RestartJob makes the Job of the worker anew while the rest restarts in place', async () => {
+  test('RestartJob recreates the Job of the worker while the rest restarts in place', async () => {
     await run(spec('RestartJob', 1), 4);
     const before = await group.podUids();
     group.exit('a/0', 42);
@@ -293,7 +293,7 @@ describe('changes of a JobSet that runs', () => {
     await group.allIn(2, 2);
   });
 
-  test('a Job that somebody deletes is made anew, and its group restarts once', async () => {
+  test('a Job that somebody deletes is recreated, and its group restarts once', async () => {
     await run(spec, 2);
     const at = { namespace: 'default', name: 'train-w-0' };
     await group.cluster.client.delete(JOBS, at, { propagationPolicy: 'Foreground' });

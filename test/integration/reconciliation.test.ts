@@ -179,7 +179,7 @@ test('a foreign Job blocks its own index until it goes', async () => {
   expect(await condition('NameConflict')).toBe('False');
 });
 
-test('a child with a broken label gets it back and is not made anew', async () => {
+test('a child with a broken label gets it back and is not recreated', async () => {
   await group.create({ replicatedJobs: [replicatedJob('w')] });
   await group.cluster.running(1);
   const uid = (await jobs()).get('train-w-0')?.metadata.uid;
@@ -261,7 +261,7 @@ test('a finished JobSet is deleted when its time is over, with all that is its',
   await group.cluster.until(async () => (await jobNames()).length === 0);
 });
 
-describe('what is told and logged', () => {
+describe('what is reported and logged', () => {
   const refuse = (times: number, error: () => Error) => {
     let left = times;
     return (client: InterruptedClient): void => {
@@ -282,7 +282,7 @@ describe('what is told and logged', () => {
     expect(await told()).not.toContain('JobCreationFailed');
   });
 
-  test('one that could not is told of, with the reason', async () => {
+  test('one that could not is reported with the reason', async () => {
     await group.startOperator(refuse(3, () => failure('Forbidden', 'exceeded quota')));
     await group.create({ replicatedJobs: [replicatedJob('w')] });
     await group.cluster.running(1);

@@ -112,7 +112,7 @@ function selected(options: { readonly namespace?: string; readonly fieldSelector
   return { namespace: options.namespace, name };
 }
 
-/** Every request that a rule allows, as far as they can be told apart. */
+/** Every request that a rule allows, as far as they can be distinguished. */
 export function requestsOf(rule: PolicyRule): readonly string[] {
   return rule.verbs.flatMap((verb) =>
     rule.apiGroups.flatMap((group) =>

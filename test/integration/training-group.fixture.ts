@@ -491,7 +491,7 @@ class WatchedProgress extends ProgressWatch {
   }
 }
 
-/** A Pod's supervising agent, with a worker that runs until it is told otherwise. */
+/** A Pod's supervising agent, with a worker that runs until a test ends it. */
 class Worker implements Member {
   readonly slot: string;
   readonly podName: string;

@@ -517,7 +517,7 @@ describe('certificates', () => {
     expect(await trusted()).toEqual([first, ...old.authorities]);
   });
 
-  test('are made anew when their Secret is deleted', async () => {
+  test('are made again when their Secret is deleted', async () => {
     world = await WebhookReplicas.start();
     await world.add(2);
     const before = await trusted();

@@ -13,9 +13,9 @@ const LANGUAGES = ['sh', 'ts', 'yaml', 'json', 'http', 'mermaid', 'text', 'pytho
 
 /**
  * Who runs the commands of an `sh` block: a test, one after the other (no mark), or in the background
- * until the end of the page (`watch`). Those of README's first look (`first-look`) have a test of their
- * own, which waits for what each of them brings about. Not run are those that need a cluster of your own, and those that
- * build or test a checkout, which CI does.
+ * until the end of the page (`watch`). README's first look (`first-look`) has a test of its own, which
+ * waits for the result of each command. No test runs commands that need a cluster of your own
+ * (`cluster`), or that build or test a checkout (`checkout`), which CI does.
  */
 const MARKS = ['', 'watch', 'first-look', 'cluster', 'checkout'];
 

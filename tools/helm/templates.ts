@@ -144,7 +144,7 @@ const CHANGES: readonly (readonly [condition: string, off: Partial<InstallationS
   [METRICS, withSettings({ metricsBindAddress: '0' })],
   [HEALTH, withSettings({ healthProbeBindAddress: '0' })],
   [SECURE, withSettings({ metricsSecure: false })],
-  // Told by its negation, what all installations but confined ones have reads first.
+  // With the condition negated, the case of all but confined installations reads first.
   [not(WATCH_NAMESPACES), { watchNamespaces: [WATCHED] }],
 ];
 

@@ -8,7 +8,7 @@ import type { ProcessLook, ProcessLooks, ThreadLook } from '../worker/process-lo
 
 /** Processes of a worker that are looked at. */
 const MAX_PROCESSES = 1024;
-/** Threads of the first processes that are looked at, and told of when a worker hangs. */
+/** Threads of a worker that hangs, the first processes first, that are looked at and reported. */
 const MAX_THREADS = 64;
 /** Threads of one process that are asked for its children. */
 const MAX_PARENT_THREADS = 64;

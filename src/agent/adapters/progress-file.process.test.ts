@@ -49,7 +49,7 @@ describe('a progress file', () => {
     expect(logger.records).toEqual([]);
   });
 
-  it('may be one line without an end, once that stays or is written anew', async () => {
+  it('may be one line without an end, once that stays or is written again', async () => {
     const file = opened();
     writeFileSync(path, '7');
     expect(await file.read()).toBeUndefined();
@@ -117,7 +117,7 @@ describe('a progress file', () => {
     ['a directory', () => mkdirSync(path), 'it is no regular file'],
     ['a symbolic link', () => symlinkSync('/etc/passwd', path), 'it is a symbolic link'],
     ['a socket', () => createServer().listen(path).unref(), 'it cannot be opened: ENXIO'],
-  ])('that is %s is told of once', async (_what, make, problem) => {
+  ])('that is %s is reported once', async (_what, make, problem) => {
     const file = opened();
     await make();
     for (let times = 0; times < 3; times++) expect(await file.read()).toBeUndefined();

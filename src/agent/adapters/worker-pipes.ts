@@ -16,7 +16,7 @@ import type { OutputSink } from './output-sink.ts';
 import { programOnPath } from './worker-shell.ts';
 
 const MKFIFO_TIMEOUT_MS = 5000;
-/** What the kernel lets a pipe hold at most, unless the machine was told otherwise. */
+/** What the kernel lets a pipe hold at most, unless the machine has another setting. */
 const MAX_PIPE_BYTES = 1024 * 1024;
 const READ_BYTES = 64 * 1024;
 /**

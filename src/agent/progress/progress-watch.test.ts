@@ -78,7 +78,7 @@ test('the longest silence is that between two steps, whatever was written betwee
   expect(watch.steps).toBe(3);
 });
 
-test('a new worker begins anew', () => {
+test('a new worker begins with no progress and no silence', () => {
   const watch = watching();
   watch.took('7');
   passTo(watch, 0, 1000);
@@ -97,7 +97,7 @@ test('a worker that waits for its start has made no progress, and stays silent',
   expect(watch.silentMs).toBe(3000);
 });
 
-test('what is known of the standby is told with the progress, through restarts', () => {
+test('what is known of the standby is reported with the progress, through restarts', () => {
   const watch = watching();
   watch.standby = 'Exited';
   watch.standbyDeaths = { count: 2 };

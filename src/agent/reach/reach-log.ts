@@ -3,7 +3,7 @@ import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import { type FailedTry, unreached } from './unreached.ts';
 
-/** A sight that comes and goes, as of replicas that take turns, is told no more often than this. */
+/** A sight that comes and goes, as of replicas that take turns, is logged no more often than this. */
 const REPEAT_MS = 60_000;
 /** An error can hold what a stranger has answered. */
 const MAX_TEXT = 500;
@@ -11,7 +11,7 @@ const MAX_TEXT = 500;
 export class ReachLog {
   readonly #clock: Clock;
   readonly #logger: Logger;
-  /** When each sight was told, since the hub answered last. */
+  /** When each sight was logged, since the hub answered last. */
   readonly #told = new Map<string, number>();
   #last: string | undefined;
 

@@ -449,7 +449,7 @@ describe('a standby that dies', () => {
     expect(scene.deaths).toBeUndefined();
   });
 
-  it('is told until one has waited for a minute, and counts on if that dies too', async () => {
+  it('is reported until one has waited for a minute, and counts on if that dies too', async () => {
     const scene = new Scene();
     await scene.withStandby();
     scene.standbys[0]?.exit(1);
@@ -468,7 +468,7 @@ describe('a standby that dies', () => {
     expect(scene.deaths).toEqual({ count: 2, last: { exitCode: 2 } });
   });
 
-  it('is not told beside the reason why there are none any more', async () => {
+  it('is not reported beside the reason why there are none any more', async () => {
     const scene = new Scene();
     await scene.withStandby();
     scene.standbys[0]?.exit(1);

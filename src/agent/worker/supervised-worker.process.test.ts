@@ -58,7 +58,7 @@ describe('a hung worker', () => {
     expect(threads).toMatchObject([{ name: 'bash', state: 'T' }]);
   });
 
-  it('is looked into by a command, which is told its number', async () => {
+  it('is looked into by a command, which gets its number', async () => {
     const scene = new Scene(`echo step 3; echo $$ > pid; ${SLEEPS}`, {
       hangCommand: 'echo "looks at $LOCKSTEP_WORKER_PID"; echo where=sleep >&2',
     });

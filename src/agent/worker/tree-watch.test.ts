@@ -25,7 +25,7 @@ class Scene {
     this.processes.set(id, { states: new Set(states), cpuMs, runnableMs: new Map(runnableMs) });
   }
 
-  /** As it is told if the worker ends now. */
+  /** As it is reported if the worker ends now. */
   seen(stepMs?: number): SeenProcesses {
     return this.watch.seenAt(this.clock.monotonic(), stepMs);
   }
@@ -130,7 +130,7 @@ describe('the processes of a worker', () => {
     expect(scene.seen()).toEqual({ cpuMs: 0 });
   });
 
-  test('used so much CPU time in 5 s, with what new ones used', async () => {
+  test('used CPU time in 5 s, which counts what new ones used', async () => {
     const scene = new Scene();
     scene.set('1', 'R', 7000);
     scene.set('2', 'R', 900);

@@ -41,7 +41,7 @@ export interface WorkerProcessOptions {
   readonly terminationMessagePath: string;
   /** Whether workers may have a warm standby. */
   readonly hasStandby: boolean;
-  /** Whether the last words of a worker are told; absent: they are. */
+  /** Whether the last words of a worker are reported; absent: they are. */
   readonly hasLastWords?: boolean;
   readonly files: WorkerFiles;
   readonly messages: WorkerMessages;

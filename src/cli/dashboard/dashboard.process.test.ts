@@ -345,7 +345,7 @@ describe('a run', () => {
     await stream.until((state) => state.members.size === 0);
   });
 
-  test('of a JobSet that is deleted stays as it was, and another one begins anew', async () => {
+  test('of a JobSet that is deleted stays as it was, and another one begins its own', async () => {
     await cluster.installJobSets();
     await createJobSet();
     const stream = run();

@@ -62,7 +62,7 @@ export async function examine(options: ExaminationOptions): Promise<readonly Fin
     ...apiServerFindings(apiServer),
     ...nodesFindings(nodes, apiServer.clock),
     ...operator,
-    // Without an installation its parts are missing for one reason, which is told already.
+    // Without an installation its parts are missing for one reason, which is reported already.
     ...(isInstalled ? reachFindings(reach) : []),
     ...jobSetsFindings(jobSets),
     ...quotaFindings(quotas),

@@ -88,7 +88,7 @@ export async function ifServed<T>(request: Promise<T>, none: T): Promise<T> {
   }
 }
 
-/** Beyond these only a number is told. */
+/** A finding gives only the number of names beyond these. */
 const MAX_NAMES = 5;
 
 export function named(names: readonly string[]): string {

@@ -65,7 +65,7 @@ export function processFindings(host: string): readonly Finding[] {
 
 export interface Installation {
   readonly namespace: string;
-  /** As far as they can be told from the operator that runs. */
+  /** As far as the operator that runs shows them. */
   readonly settings: InstallationSettings;
   readonly health: Fact<readonly HealthFinding[]>;
 }

@@ -1,4 +1,4 @@
-/** The Pod of `lockstep doctor --probe`, and what it is told about the hub. */
+/** The Pod of `lockstep doctor --probe`, and the hub that it tries to reach. */
 
 import type { Stored } from '@lockstep/kube/meta.ts';
 import { CONFIG_MAPS } from '@lockstep/kube/objects/core.ts';
@@ -92,8 +92,8 @@ export function probePod(
 const MAX_JOBS = 50;
 
 /**
- * What agents are told about the hub: by the Jobs of a group, or by the names in an installation.
- * Undefined: nothing tells its address, because no group has run.
+ * The hub that agents use: from the Jobs of a group, or from the names in an installation.
+ * Undefined: no address is known, because no group has run.
  */
 export async function findHub(
   client: Client,

@@ -257,7 +257,7 @@ describe('a probe like the Pods of a JobSet', () => {
     expect(pods()).toEqual([]);
   });
 
-  test('is told of the hub what their Jobs are told', async () => {
+  test('gets the hub of their Jobs', async () => {
     const jobOf = (uid: string, url: string) => {
       const job = storedJob(`job-of-${uid}`, 'w', {
         metadata: { namespace: 'team', labels: { [JOBSET_UID]: uid } },

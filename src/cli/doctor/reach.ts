@@ -42,7 +42,7 @@ export interface ReachFacts {
   readonly endpoints?: {
     readonly namespace: string;
     readonly webhooks: Fact<number>;
-    /** The Service that API servers are told of. */
+    /** The Service that the API servers call. */
     readonly webhookService: string;
     readonly hub: Fact<number>;
   };

@@ -40,7 +40,7 @@ export interface HealthOptions {
   readonly objects: readonly Installed[];
   readonly nowMs: number;
   readonly signal: AbortSignal;
-  /** Whether objects that the user may not read are told as `unread`, and not thrown as errors. */
+  /** Whether objects that the user may not read are reported as `unread`, and not thrown as errors. */
   readonly mayLackRights?: boolean;
 }
 

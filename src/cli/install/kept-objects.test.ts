@@ -83,7 +83,7 @@ test('webhooks, namespaces, policies, alerts, Secrets and memory stay', async ()
   expect((await container())?.resources?.limits).toMatchObject({ memory: '2048Mi' });
 });
 
-test('an operator beside upstream’s controller stays there until it is told otherwise', async () => {
+test('an operator beside upstream’s controller stays there until flags say otherwise', async () => {
   await world.client.create(CUSTOM_RESOURCE_DEFINITIONS, upstreamDefinition('0.12'));
   const pilot = optionsOf({ onlyManaged: true });
   for (const { of, object } of manifest(pilot.settings)) await world.client.create(of, object);

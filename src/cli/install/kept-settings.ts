@@ -16,7 +16,7 @@ import { SETTINGS } from '../../operator/configuration/settings.ts';
 /** What the ConfigMap of the cluster says. */
 export interface StoredSettings {
   readonly live: GivenSettings;
-  /** What the last installation wrote, and what of that it was told; absent in older versions. */
+  /** What the last installation wrote and what was given to it; absent in older versions. */
   readonly record?: SettingsRecord | undefined;
 }
 

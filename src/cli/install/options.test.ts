@@ -27,7 +27,7 @@ test.each<[Partial<InstallFlags>, string]>([
     '--image-pull-secret names 17, allowed are 16',
   ],
   [{ agentMode: 'Fast' }, '--agent-mode is "Fast": expected Auto, Sidecar or Supervisor'],
-])('a wrong flag is told: %j', (flags, expected) => {
+])('a wrong flag is reported: %j', (flags, expected) => {
   const parsed = parseInstallFlags({ namespace: 'n', ...flags }, '1');
   expect(parsed).toEqual({ errors: [expect.stringContaining(expected)] });
 });

@@ -123,7 +123,7 @@ describe('before an installation', () => {
     expect((await look()).problems).toEqual([]);
   });
 
-  test('all that is in the way is told at once, and each once', async () => {
+  test('all that is in the way is reported at once, and each once', async () => {
     await world.client.create(CUSTOM_RESOURCE_DEFINITIONS, UPSTREAMS_CRD);
     const metadata = { namespace: 'jobset-system', name: 'jobset-controller-manager' };
     const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata };
@@ -149,17 +149,20 @@ describe('before an installation', () => {
       unsupportedMediaType(['application/json-patch+json']),
       /no server-side apply \(Kubernetes 1.22 or later\)/,
     ],
-  ])('what is refused is told in one message, and nothing is made: %s', async (error, expected) => {
-    const made: string[] = [];
-    world.client.before = (verb, path) => {
-      if (verb !== 'PATCH') return;
-      made.push(path);
-      throw error;
-    };
-    expect(await install(world.context(), optionsOf())).toBe(1);
-    expect(world.warned).toHaveLength(1);
-    expect(`lockstep: ${world.warned[0]}`).toMatch(expected);
-    expect(made).toHaveLength(manifest(optionsOf().settings).length);
-    expect(world.printed).toEqual([]);
-  });
+  ])(
+    'what is refused is reported in one message, and nothing is made: %s',
+    async (error, expected) => {
+      const made: string[] = [];
+      world.client.before = (verb, path) => {
+        if (verb !== 'PATCH') return;
+        made.push(path);
+        throw error;
+      };
+      expect(await install(world.context(), optionsOf())).toBe(1);
+      expect(world.warned).toHaveLength(1);
+      expect(`lockstep: ${world.warned[0]}`).toMatch(expected);
+      expect(made).toHaveLength(manifest(optionsOf().settings).length);
+      expect(world.printed).toEqual([]);
+    },
+  );
 });

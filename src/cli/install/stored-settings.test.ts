@@ -81,7 +81,7 @@ describe('settings of the operator', () => {
     expect(world.warned).toEqual([expect.stringContaining('more with 100000 streams')]);
   });
 
-  test('that are wrong in the cluster are told, and nothing is applied', async () => {
+  test('that are wrong in the cluster are reported, and nothing is applied', async () => {
     await edit((text) => `${text}agent: { mood: good }\n`);
     const calls = world.client.calls.length;
     expect(await install(world.context(), optionsOf(OFF))).toBe(1);

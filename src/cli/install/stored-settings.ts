@@ -90,7 +90,7 @@ function storedIn(
   return { live: live.given, record: recordIn(map) };
 }
 
-/** What the last installation wrote, and what of that it was told; undefined if it is unknown. */
+/** What the last installation wrote and what was given to it; undefined if it is unknown. */
 export function recordIn(map: ConfigMap | undefined): SettingsRecord | undefined {
   const annotations = map?.metadata.annotations ?? {};
   const installed = settingsIn(annotations[INSTALLED_ANNOTATION]);

@@ -14,7 +14,7 @@ export interface EpochWindow {
   readonly untilMs: number | undefined;
 }
 
-/** What the status says of an epoch, or why its lines cannot be told from others. */
+/** What the status says of an epoch, or why its lines cannot be found. */
 export function epochWindow(
   { status }: JobSet,
   epoch: number,
@@ -85,7 +85,7 @@ export interface JudgedLine {
 
 interface Held<T> {
   readonly line: T;
-  /** Undefined: no line of the agent has told yet. */
+  /** Undefined: no line of the agent has named it yet. */
   epoch: number | undefined;
 }
 

@@ -286,7 +286,7 @@ describe('the lines of an epoch', () => {
     [5, status, 'epoch 5 has not begun: the current one is 4'],
     [4, { ...status, syncedEpoch: 3 }, 'epoch 4 was not released, so no worker ran in it'],
     [1, {}, 'epoch 1 was not released, so no worker ran in it'],
-  ])('%d cannot be told in this state', (epoch, state, problem) => {
+  ])('%d cannot be found in this state', (epoch, state, problem) => {
     expect(epochWindow({ ...JOBSET, status: state }, epoch)).toEqual({ problem });
   });
 
@@ -336,7 +336,7 @@ describe('the lines of an epoch', () => {
     '{"level":"info","logger":"agent"',
     'an epoch begins',
     '',
-  ])('are not told by %j, which the worker wrote', (text) => {
+  ])('are not read from %j, which the worker wrote', (text) => {
     expect(agentLineOf(Buffer.from(text))).toBeUndefined();
   });
 });

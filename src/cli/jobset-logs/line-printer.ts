@@ -38,7 +38,7 @@ async function* labelled(
   }
 }
 
-/** For one log. Of more, the last are shown. */
+/** For one log. If it has more, the last bytes are shown. */
 const MAX_TAIL_BYTES = 16 * 1024 * 1024;
 
 async function* lastOf(

@@ -84,7 +84,7 @@ describe('the state of a restart', () => {
       'Over',
       'the JobSet has failed',
     ],
-  ])('is told %s', (_, jobSet, kind, text) => {
+  ])('is known %s', (_, jobSet, kind, text) => {
     expect(restartState(jobSet, 7)).toEqual({ kind, text });
   });
 });

@@ -12,7 +12,7 @@ const MAX_MESSAGE_LENGTH = 1024;
 const MAX_MESSAGES_LENGTH = 256 * 1024;
 /** Events of Jobs and Pods that are kept at a time; each takes 2 KB at most. */
 const MAX_KEPT = 5000;
-/** Several Pods to which the same happens in so short a time are told of once. */
+/** If one thing happens to several Pods within this time, one line says so. */
 const TOGETHER_MS = 60_000;
 
 /** Chooses among all Events of a namespace: no selector finds those of Pods by their JobSet. */

@@ -138,7 +138,7 @@ it('shows the answer of a Pod in place of a page shortened and without control c
   expect(problem.length).toBeLessThan(2000);
 });
 
-it('says so where no member was told of a hub', async () => {
+it('says so where no member has a hub', async () => {
   const { asked } = await ask([], [pod('a', { spec: { containers: [{ name: 'main' }] } })]);
   expect(asked).toEqual({ reports: undefined });
 });

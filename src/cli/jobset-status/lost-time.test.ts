@@ -24,7 +24,7 @@ const AVOIDED = {
   worker: 'worker 5 of w (w-0, index 5)',
 };
 
-/** Ten minutes after its creation, unless told otherwise. */
+/** Ten minutes after its creation, unless a test says otherwise. */
 function viewOf(status: Partial<JobSetStatus>, atMs = CREATED_MS + 10 * MINUTE_MS): StatusView {
   const jobSet = jobSetWith(0, 1, 7);
   const progress = {

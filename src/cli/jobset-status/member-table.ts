@@ -149,8 +149,8 @@ export function refusalLine({ job, reason, message }: PodRefusal): string {
 }
 
 /**
- * The last failure and the budget are told elsewhere, so of a restart only what the group waits for is
- * news. Messages quote Pods and people, so they may contain anything.
+ * The last failure and the budget are shown elsewhere, so the only news of a restart is what the
+ * group waits for. Messages quote Pods and people, so they may contain anything.
  */
 export function conditionLines(conditions: readonly ConditionView[]): readonly string[] {
   return conditions.flatMap(({ type, reason, message }) => {
@@ -161,7 +161,7 @@ export function conditionLines(conditions: readonly ConditionView[]): readonly s
   });
 }
 
-/** What its message says before this is told elsewhere. */
+/** What its message says before this is shown elsewhere. */
 const BUDGET_END = ' restarts used';
 
 /** `train: Running, step 1,338, 4 of 4 workers, 2 of 5 restarts used` */

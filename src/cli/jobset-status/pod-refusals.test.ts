@@ -117,7 +117,7 @@ it.each([
   expect(asked).toHaveLength(reads);
 });
 
-it('is told in one line, and as news when it comes', () => {
+it('is shown in one line, and as news when it comes', () => {
   const view = statusView(lacking(), [], undefined);
   const line = 'newest Event of Job train-w-0: FailedCreate: exceeded quota: b\\x1b[2J\\nand more';
   const lines = memberTable({ ...view, refusal: REFUSAL }).split('\n');

@@ -16,7 +16,7 @@ export function stepText(group: GroupProgress | null): string | undefined {
 
 /**
  * `checkpoint of step 1,300, 12 steps/s`, one line about stragglers, and two about warm standbys.
- * The last member's step is told if it is behind by more than the age of reports explains.
+ * The last member's step is shown if it is behind by more than the age of reports explains.
  */
 export function groupLines(
   { name, progress: group, syncedEpoch }: Pick<JobSetView, 'name' | 'progress' | 'syncedEpoch'>,
@@ -39,8 +39,8 @@ export function groupLines(
 }
 
 /**
- * `standbys: 63 of 64 ready, 1 off: p-3 (a standby exited with 0)`, and which died; no line where
- * none is told.
+ * `standbys: 63 of 64 ready, 1 off: p-3 (a standby exited with 0)`, and which died; no line if no
+ * member reports any.
  */
 function standbyLines(name: string, members: readonly MemberView[]): readonly string[] {
   const ready = members.filter(({ progress }) => progress?.standby === 'Ready').length;

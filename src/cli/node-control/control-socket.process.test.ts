@@ -77,7 +77,7 @@ test('a directory where nothing runs is named, and no error of the system', asyn
   );
 });
 
-test('one that hangs up is told from none', async () => {
+test('one that hangs up is distinguished from none', async () => {
   await close();
   const server = createServer((socket) => socket.destroy()).listen(controlPath(directory));
   await once(server, 'listening');
@@ -87,7 +87,7 @@ test('one that hangs up is told from none', async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-test('a path that is too long for a socket is told', async () => {
+test('a path that is too long for a socket is reported', async () => {
   const long = join(directory, 'x'.repeat(100));
   const closeNothing = await serveControl(long, async () => undefined);
   await closeNothing();

@@ -62,7 +62,7 @@ async function conditionOf(name: string): Promise<Condition | undefined> {
   return status?.conditions?.find(({ type }) => type === 'PortConflict');
 }
 
-test('both Pods, both JobSets and the user are told once, and when it is over', async () => {
+test('both Pods, both JobSets and the user get one report, and one when it is over', async () => {
   const podUids = [await group('one'), await group('two')];
   await group('three');
   shared = [{ port: 8476, podUids }];

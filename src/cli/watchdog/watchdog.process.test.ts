@@ -41,7 +41,7 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 it('is followed by another one that knows the same, as often as it is killed', async () => {
-  // This stands for the program: it writes down what it is told.
+  // This stands for the program: it writes down what it receives.
   const script = join(state, 'told.mjs');
   const told = join(state, 'told');
   const program = `import { appendFileSync } from 'node:fs';

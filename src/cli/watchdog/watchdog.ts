@@ -8,7 +8,7 @@ const RESTART_MS = 500;
 /** Tells the watchdog what to end if this process is killed. */
 export class Watchdog {
   readonly #script: string;
-  /** What each watchdog is told first. */
+  /** The first messages to each watchdog. */
   readonly #beginning: readonly string[];
   readonly #onEnd: () => void;
   readonly #groups = new Set<number>();

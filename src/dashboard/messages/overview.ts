@@ -4,7 +4,7 @@ import type { ProblemsMessage } from './problems.ts';
 
 export type OverviewMessage =
   /**
-   * Everything that the user may see, in no order. It replaces what was told before. `firstLook`:
+   * Everything that the user may see, in no order. It replaces what was sent before. `firstLook`:
    * the cluster is one of `lockstep up`.
    */
   | {

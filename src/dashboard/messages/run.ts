@@ -22,13 +22,13 @@ export type RunMessage =
   | { readonly type: 'Samples'; readonly samples: readonly Sample[] }
   /** All that are known, the oldest first. */
   | { readonly type: 'Events'; readonly events: readonly EventView[] }
-  /** The JobSet was deleted. What was told stays true of its end. */
+  /** The JobSet was deleted. What was sent stays true of its end. */
   | { readonly type: 'Gone' }
   | ProblemsMessage;
 
 /**
  * What its worker reports is as of `atMs`: `silentMs`, `firstStepMs` and `checkpointMs` grow from there
- * on, and are not told again for that.
+ * on, and are not sent again for that.
  */
 export interface RunMember extends MemberView {
   readonly atMs: number;

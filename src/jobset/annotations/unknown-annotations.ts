@@ -1,8 +1,8 @@
 /**
- * Keys below our prefix that mean nothing. One that no version of this operator's knows is most
- * likely a typing error, which would go unnoticed for weeks: it is refused, or reported if it is
- * stored. One that is known, and stands where it has no effect, is only warned of, because wrappers
- * copy annotations of a JobSet to its templates.
+ * Keys below our prefix that mean nothing. An unknown key is most likely a typing error, which would
+ * go unnoticed for weeks: it is refused, or reported if it is stored. A known key that has no effect
+ * where it stands only gets a warning, because wrappers copy annotations of a JobSet to its
+ * templates.
  */
 import { nearest } from '@lockstep/kube/edit-distance.ts';
 import { forbiddenField } from '@lockstep/kube/field-error.ts';

@@ -1,4 +1,4 @@
-/** The controllers of a model: each plans from what its watches have told it so far. */
+/** The controllers of a model: each plans from what its watches have shown it so far. */
 
 import type { Stored } from '@lockstep/kube/meta.ts';
 import type { Job } from '@lockstep/kube/objects/job.ts';
@@ -32,7 +32,7 @@ export interface ControllerWorld {
   readonly podEvents: readonly PodEvent[];
   /** The Pods that live now. */
   livingPods(): readonly PodFacts[];
-  /** What agents told of the ends of workers in that epoch. */
+  /** What agents reported about the ends of workers in that epoch. */
   endsIn(epoch: number): readonly MemberEvidence[];
   /** Deletes a Pod if it lives and is not in deletion. */
   replace(podUid: string): void;
@@ -44,8 +44,8 @@ const MAX_QUESTIONS = 8;
 
 /**
  * It runs `plan` on caches of Pods, Jobs and JobSet of any age, and carries the result out. A crash
- * makes a new one, which knows nothing. One that steps down keeps its caches, however old they are,
- * and may lead again.
+ * makes a new controller, which knows nothing. A controller that steps down keeps its caches,
+ * however old they are, and may lead again.
  */
 export class ControllerModel {
   /** Whether it believes that it holds the lease. Without a hub nothing depends on that. */

@@ -21,7 +21,7 @@ export interface Moment {
   /** The current epoch ends now. */
   readonly isEnd: boolean;
   readonly isSuccess: boolean;
-  /** What members have told since the newest release. */
+  /** What members have reported since the newest release. */
   readonly told: GroupProgress;
   /** Agents are connected, so silence means that no step was done. */
   readonly isHeard: boolean;

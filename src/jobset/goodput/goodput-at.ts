@@ -52,7 +52,7 @@ export interface Reckoning {
 
 /**
  * Undefined if the operator does not account for the time of this JobSet. Without `reported`, what
- * members have told since the newest release, work since the last write is known only as `Running`.
+ * members have reported since the newest release, work since the last write is known only as `Running`.
  */
 export function goodputAt(
   jobSet: JobSet,

@@ -45,8 +45,8 @@ export function isEndPending({ phase, pendingMs }: Goodput): boolean {
 }
 
 /**
- * The course up to the stamp. One that does not end there is not trusted: an operator that knows
- * nothing of courses has written since.
+ * The course up to the stamp. A course that does not end there is not trusted: an operator that
+ * knows nothing of courses has written since.
  */
 export function courseOf(goodput: Goodput): Course {
   const { course, held } = goodput;

@@ -37,7 +37,7 @@ export interface ServedHub {
   readonly channel: AgentChannel;
 }
 
-/** What an agent is told that may use the hub. */
+/** The settings of an agent that may use the hub. */
 export interface HubAccess extends ServedHub {
   readonly channel: Exclude<AgentChannel, 'API'>;
 }

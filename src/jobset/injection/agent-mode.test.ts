@@ -27,7 +27,7 @@ describe('with injection disabled', () => {
   const tried = (template: PodTemplateSpec): ReturnType<typeof tryInjection> =>
     tryInjection(template, 'T', specWith(template), DISABLED);
 
-  it('a template without an agent is refused, and told how one is recognised', () => {
+  it('a template without an agent is refused with how one is recognised', () => {
     const [error, ...others] = tried(templateOf()).errors;
     expect(others).toEqual([]);
     expect(error).toMatchObject({ type: 'FieldValueRequired', field: 'T.spec.initContainers' });

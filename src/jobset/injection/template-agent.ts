@@ -1,6 +1,6 @@
 /**
  * An agent that is part of a Pod template: how it is recognised, and whether its restart rules do
- * what the protocol needs. Such a template is left as it is.
+ * what the protocol needs. The template is left as it is.
  */
 import type {
   Container,

@@ -44,7 +44,7 @@ test('a worker gets them back, and nothing of how they came', () => {
   expect(workerEnvironment(env)).toEqual({ PATH: '/bin', LD_PRELOAD: '/x.so' });
 });
 
-test('a worker sees nothing that only its agent was told', () => {
+test('a worker sees no variable that is for its agent', () => {
   const added = [
     { name: 'POD_IP', value: '10.0.0.1' },
     { name: 'LOCKSTEP_HUB_URL', value: 'https://hub' },

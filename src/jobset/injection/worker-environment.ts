@@ -2,7 +2,7 @@
  * Variables that a supervising agent would obey itself: those of Node and of the dynamic loader, by
  * which a worker loads libraries of its own image, or trusts other authorities. If we add the
  * agent, it gets a template's variables under other names, without effect, and gives them to its
- * worker under their own. Those of an image, or of `envFrom`, cannot be seen here.
+ * worker under their own. Variables of an image, or of `envFrom`, cannot be seen here.
  */
 import type { StringMap } from '@lockstep/kube/meta.ts';
 import type { Container } from '@lockstep/kube/objects/pod.ts';

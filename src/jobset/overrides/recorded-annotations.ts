@@ -18,8 +18,8 @@ const RECORDABLE = annotationsOn('Namespace');
 const OF_FIELDS: ReadonlySet<string> = new Set(FIELD_ANNOTATIONS.map(({ key }) => key));
 
 /**
- * The JobSet as it is acted on. Of a default that was recorded, the JobSet's own annotation is the
- * stronger, except for fields, which do not change. Doing it twice changes nothing.
+ * The JobSet as it is acted on. Its own annotation is stronger than a recorded default, except for
+ * fields, which do not change. Doing it twice changes nothing.
  */
 export function asRecorded<T extends JobSet>(
   jobSet: T,

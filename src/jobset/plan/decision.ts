@@ -41,7 +41,7 @@ export interface Decision {
   readonly missing?: MissingState;
 }
 
-/** Fields that differ from what is stored. One that is undefined is removed. */
+/** Fields that differ from what is stored. An undefined field is removed. */
 export type StatusChange = { readonly [K in keyof JobSetStatus]?: JobSetStatus[K] | undefined };
 
 /** It may read what it is given, and nothing else. No decision: the step has nothing to say. */

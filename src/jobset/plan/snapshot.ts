@@ -28,8 +28,8 @@ export interface Snapshot {
   /** What its first status is to record; absent: it has a status. */
   readonly recording?: Recording | undefined;
   /**
-   * The Jobs whose controller is this JobSet, by UID. Of a Pod template they need to have only what
-   * `keptJobs` keeps.
+   * The Jobs whose controller is this JobSet, by UID. Their Pod templates need only what `keptJobs`
+   * keeps.
    */
   readonly jobs: readonly Stored<Job>[];
   /**
@@ -63,7 +63,7 @@ export interface Snapshot {
 export interface HubReach {
   /** Agents that use it now. */
   readonly streams: number;
-  /** Members that were told of the hub and have no stream, as of the last look. */
+  /** Members that have a hub in their settings and no stream, as of the last look. */
   readonly missing: number;
   /** Some of them, and for how long this operator has known each to have none. */
   readonly silent: readonly { readonly pod: PodFacts; readonly silentMs: number }[];

@@ -79,7 +79,7 @@ describe('the beginning', () => {
     expect(isLast(right)).toBe(false);
   });
 
-  test('a group that was taken out of in-place restart is told', () => {
+  test('a group that was taken out of in-place restart is reported', () => {
     const status = { deprecatedEpoch: 3 };
     const told = [
       'InPlaceRestartBypassed=True',
@@ -260,7 +260,7 @@ describe('a group that restarts in place', () => {
 });
 
 describe('convergence', () => {
-  test('deletes Jobs of before, and makes one anew whose labels are lost', () => {
+  test('deletes Jobs of before, and recreates one whose labels are lost', () => {
     const unreadable = [{ job: JOB, problem: 'label x is missing', wanted: {}, lost: ['x'] }];
     const children = { ...NO_JOBS, previous: [storedJob('train-w-1', 'w'), LEAVING], unreadable };
     const [made] = tidyUp(literalFacts({ ...specOf(), children }));

@@ -135,7 +135,7 @@ describe('4.11 actions', () => {
     expect(made.status).toMatchObject(status);
   });
 
-  test('a failure in the condition ends the condition that told of a restart', () => {
+  test('a failure in the condition ends the condition that reported a restart', () => {
     const made = planFor({ maxRestarts: 0 }, [failedJob('a', 0)], { conditions: [RESTARTING] });
     expect(made.status?.conditions).toEqual([
       expect.objectContaining({

@@ -9,9 +9,7 @@ import type {
 import { JOBSETS } from '../jobset.ts';
 import { JOBSET_SCHEMA } from './schema.ts';
 
-/**
- * Those of the original JobSet in their order, and after its restarts those in place and the epoch.
- */
+/** The columns of the original JobSet, and after its restarts the restarts in place and the epoch. */
 const PRINTER_COLUMNS: readonly PrinterColumn[] = [
   {
     name: 'TerminalState',

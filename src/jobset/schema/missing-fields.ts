@@ -6,7 +6,7 @@ import { STATUS } from './status-schema.ts';
 
 /**
  * Paths below `status`, such as `goodput` or `restartHistory[].suspects`. An API server drops these
- * fields from every write without a word. Of a field that is missing, no parts are named.
+ * fields from every write without a word. Parts of a field that is missing are not named.
  */
 export function missingStatusFields({ spec }: CustomResourceDefinition): readonly string[] {
   const version = spec.versions.find(({ name }) => name === JOBSETS.version);

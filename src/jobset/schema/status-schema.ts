@@ -212,7 +212,7 @@ const GOODPUT = object(
     hungMs: atLeastZero(int64('Silence that ended a hung worker.')),
     restartingMs: atLeastZero(int64('From the end of an epoch to the next release.')),
     runningMs: atLeastZero(int64('Workers ran, and reported no checkpoint by which to judge.')),
-    pendingMs: atLeastZero(int64('The end of an epoch, until all its members have told.')),
+    pendingMs: atLeastZero(int64('The end of an epoch, until all its members have reported.')),
     held: object(
       {
         fromMs: atLeastZero(int64('Where it begins, as in a course.')),

@@ -3,7 +3,7 @@ import type { Condition, ConditionStatus } from '@lockstep/kube/meta.ts';
 import { timeText } from '@lockstep/kube/time.ts';
 
 /**
- * Condition types of a JobSet. Those of Lockstep are:
+ * Condition types of a JobSet. Lockstep has added:
  *
  * - `Ready` and `Stalled`, for tools that know nothing of JobSets (`readiness.ts`)
  * - `RestartingInPlace`; and `InPlaceRestartBypassed`: an annotation or the policy forbids it
@@ -72,10 +72,10 @@ export const MAX_MESSAGE_BYTES = 8192;
 
 /**
  * The list with the change applied, or the same list if it says so already. This is how two changes
- * of one condition are merged, too: the later meets what the earlier has left. A condition that is not
- * there is usually only added when it becomes True; `lastTransitionTime` moves only when the status does. Of
- * the two that tell of the startup policy, one that becomes True turns the other off in its place,
- * and that one keeps everything else that it said.
+ * of one condition are merged, too: the later meets what the earlier has left. A condition that is
+ * not there is usually only added when it becomes True; `lastTransitionTime` moves only when the
+ * status does. The startup policy has two conditions: when one becomes True, the other turns False
+ * in its place and keeps everything else that it said.
  */
 export function changeCondition(
   conditions: readonly Condition[],

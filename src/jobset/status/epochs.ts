@@ -56,7 +56,7 @@ export function fromAttempts(status: JobSetStatus): JobSetStatus {
 
 /**
  * The fields of ours for a status that has only upstream's attempts; undefined: it has ours, or none.
- * Every epoch that is over was one restart. Those that recreated Jobs are counted already; the
+ * Every epoch that is over was one restart. Restarts that recreated Jobs are counted already; the
  * others were in place, and count towards the budget, as attempts do not say which were charged.
  */
 export function epochsFromAttempts(

@@ -1,6 +1,6 @@
 /**
  * Values in templates that Lockstep does not know. Its definition takes them, because the API server
- * that gets the Jobs may be newer. One that does not know them either refuses the Jobs.
+ * that gets the Jobs may be newer. A server that does not know them either refuses the Jobs.
  */
 
 import { JOB_SPEC, PERSISTENT_VOLUME_CLAIM } from '@lockstep/kube/pod-schema/pod-definitions.ts';

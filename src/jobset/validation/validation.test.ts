@@ -298,7 +298,7 @@ describe('a new JobSet', () => {
     ]);
   });
 
-  test('is told all its problems at once, in upstream’s order', () => {
+  test('gets all its problems at once, in upstream’s order', () => {
     const spec: JobSetSpec = {
       ...rules({ name: '1' }),
       replicatedJobs: [{ ...replicatedJob('A'), groupName: '1', dependsOn: [] }],

@@ -94,7 +94,7 @@ function witnessed({ epoch, witness }: RestartRecord, pod: string): LastCause | 
   return exitCode === null ? { epoch } : { epoch, exitCode };
 }
 
-/** A worker that only stood still never told its end. */
+/** A worker that only stood still never reported its end. */
 function suspected({ epoch, suspects }: RestartRecord, pod: string): LastCause | undefined {
   return suspects?.some((suspect) => suspect.pod === pod) === true ? { epoch } : undefined;
 }

@@ -26,7 +26,7 @@ describe('a member', () => {
   it.each([
     ['Running', 'Running', {}, RELEASED],
     ['Running', 'Running', { epoch: null }, { state: 'Running', epoch: null }],
-    // Not told is not behind.
+    // An unknown epoch is not behind.
     ['Running', 'Running', { epoch: null }, RELEASED],
     ['Running', 'Running', { epoch: 3 }, FAILED],
     ['AtBarrier', 'At barrier', {}, GATHERING],

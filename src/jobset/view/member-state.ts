@@ -21,8 +21,8 @@ export type MemberState = keyof typeof MEMBER_STATES;
 type RunState = Pick<JobSetView, 'state' | 'epoch' | 'releasedFirst'>;
 
 /**
- * A Pod that is `Running` need not have a worker: it has none while its group gathers. Where the
- * epoch of a member is not known, its Pod alone is told.
+ * A Pod that is `Running` need not have a worker: it has none while its group gathers. If the epoch
+ * of a member is not known, only the state of its Pod is shown.
  */
 export function memberState(member: MemberView, group: RunState): MemberState {
   const { state, epoch, releasedFirst = [] } = group;

@@ -59,7 +59,7 @@ export interface RunSurroundings {
   readonly heard: Heard | undefined;
 }
 
-/** What agents that are connected have told. */
+/** What agents that are connected have reported. */
 export interface Heard {
   readonly progress: GroupProgress;
   /** The shortest silence of a worker that has reported since it started. */

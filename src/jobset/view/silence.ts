@@ -21,7 +21,7 @@ export interface Silence {
 const REPORT_NOISE_MS = 5000;
 /** Clocks of the operator and of the reader may differ by that much. */
 const CLOCK_NOISE_MS = 2000;
-/** A worker may be that much slower than usual before its silence is told. */
+/** A worker may be that much slower than usual before its silence is reported. */
 const USUAL_STEPS = 2;
 /** Before its first step a worker loads and compiles for a while. */
 const FIRST_STEP_MS = 60_000;

@@ -18,7 +18,7 @@ function policies(spec: JobSetSpec, metadata: Metadata = {}): string {
   return specView(storedJobSet(spec, metadata)).policies.join('\n');
 }
 
-/** All that is told of it, apart from the YAML. */
+/** All that is shown of it, apart from the YAML. */
 function told(spec: JobSetSpec, metadata: Metadata = {}): string {
   const { yaml: _, ...rest } = specView(storedJobSet(spec, metadata));
   return JSON.stringify(rest);

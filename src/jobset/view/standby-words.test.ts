@@ -14,7 +14,7 @@ test.each<[StandbyDeaths, string]>([
   ],
   [{ count: 2, last: 'NotReady' }, 'died 2 times since the release, last: was not ready in time'],
   [{ count: 2 }, 'died 2 times since the release'],
-])('%j are told as: %s', (standbyDeaths, words) => {
+])('%j are reported as: %s', (standbyDeaths, words) => {
   expect(standbyDeathsInWords({ standbyDeaths })).toBe(words);
   expect(standbyInWords({ standbyDeaths })).toBe(words);
 });
@@ -24,11 +24,11 @@ test.each<[Pick<Progress, 'standby' | 'standbyDeaths'>, string | undefined]>([
   [{ standby: 'Ready' }, 'ready'],
   [{ standby: 'Ready', standbyDeaths: { count: 2 } }, 'ready; died 2 times since the release'],
   [{ standby: 'Exited' }, 'none any more: a standby exited with 0'],
-])('%j is told as: %s', (told, words) => {
+])('%j is reported as: %s', (told, words) => {
   expect(standbyInWords(told)).toBe(words);
 });
 
-test('deaths are not told beside the reason why there are none any more', () => {
+test('deaths are not reported beside the reason why there are none any more', () => {
   const told = { standby: 'OutOfMemory', standbyDeaths: { count: 2 } } as const;
   expect(standbyDeathsInWords(told)).toBeUndefined();
   expect(standbyInWords(told)).toBe(

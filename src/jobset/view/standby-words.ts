@@ -15,7 +15,7 @@ export function standbyInWords(told: Told): string | undefined {
 
 /**
  * `died 4 times since the release, last: exited with code 1`. Undefined: none did, or there are none
- * any more, and the reason for that is told instead.
+ * any more, and the reason for that is reported instead.
  */
 export function standbyDeathsInWords(told: Told): string | undefined {
   const { standbyDeaths: deaths } = told;

@@ -1,6 +1,6 @@
 /**
  * Judges admission reviews in a thread, so that a long review holds up nothing else in this
- * process. The thread starts with the first review and ends after some idle time. One that dies,
+ * process. The thread starts with the first review and ends after some idle time. A thread that dies,
  * runs out of memory or does not finish is replaced; the API server has to send its reviews again.
  */
 import { Worker } from 'node:worker_threads';

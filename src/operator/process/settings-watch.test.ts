@@ -150,7 +150,7 @@ test('settings with which the first cannot become ready stop there, until they c
   expect(replicas.course).toEqual(['b leaves', '1 ready', 'b ends']);
 });
 
-test('a wrong file changes nothing, and is told', async () => {
+test('a wrong file changes nothing, and is reported', async () => {
   const replicas = new Replicas();
   const metadata = { namespace: NAMESPACE, name: CONFIGURATION_NAME };
   const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
@@ -178,7 +178,7 @@ test('a wrong file changes nothing, and is told', async () => {
   expect(replicas.course).toEqual([]);
 });
 
-test('a record that is gone is made anew when a file is wrong, for a Pod that starts then', async () => {
+test('a record that is gone is written again when a file is wrong, for a Pod that starts then', async () => {
   const replicas = new Replicas();
   await replicas.start('a', 'b');
   await replicas.client.delete(CONFIG_MAPS, { namespace: NAMESPACE, name: SETTINGS_RECORD_NAME });

@@ -55,7 +55,7 @@ const LOOK_INTERVAL_MS = 5_000;
 /** After a failure, for example without the rights of this version. */
 const RETRY_INTERVAL_MS = 60_000;
 const REQUESTS_TIMEOUT_MS = 20_000;
-/** A wrong file is told again, because Events are kept for an hour. */
+/** A wrong file is reported again, because Events are kept for an hour. */
 const REMINDER_MS = 30 * 60_000;
 /** Probes find out within ten seconds that a replica leaves. */
 export const LEAVE_MS = 15_000;

@@ -69,7 +69,7 @@ describe('Jobs are started last', () => {
   test.each([
     ['services', 'HeadlessServiceCreationFailed'],
     ['persistentvolumeclaims', 'PVCCreationFailed'],
-  ])('and not at all without their %s, which is told', async (on, reason) => {
+  ])('and not at all without their %s, which is reported', async (on, reason) => {
     fail(on, 'Forbidden', '100% full');
     const failed = await carried(CREATE, CLAIM, SERVICE);
     expect(failed).toEqual([
@@ -97,7 +97,7 @@ test('what fails does not keep back the others, and is thrown in the end', async
   expect(client.calls.at(-1)).toContain('POST');
 });
 
-test('rights that cannot be given are told of, and no Job is made without them', async () => {
+test('rights that cannot be given are reported, and no Job is made without them', async () => {
   fail('rolebindings', 'Forbidden', 'rolebindings is forbidden');
   const of = { apiVersion: 'rbac.authorization.k8s.io/v1', metadata: { namespace: 'default' } };
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' } as const;
@@ -166,7 +166,7 @@ describe('a member that leaves its node', () => {
     expect(await carried(action)).toEqual([]);
   });
 
-  test('is told of if it may not be deleted, and tried again after other errors', async () => {
+  test('is reported if it may not be deleted, and tried again after other errors', async () => {
     fail('PATCH', 'Forbidden', 'pods is forbidden');
     expect((await carried(action))[0]?.reason).toBe('MemberReplacementFailed');
     client.patch = () => Promise.reject(new Error('the network is down'));

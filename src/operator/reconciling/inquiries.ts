@@ -254,7 +254,7 @@ async function heldPod(
 
 const HELD_POD_TIMEOUT_MS = 1000;
 
-/** What binds the Pods to their nodes. One that cannot be read in time counts as bound by nothing. */
+/** What binds the Pods to their nodes. A Pod that cannot be read in time counts as not bound. */
 async function readPins(
   pods: readonly PodFacts[],
   client: Client,

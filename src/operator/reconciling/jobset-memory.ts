@@ -35,7 +35,7 @@ export class JobSetMemory {
   readonly status: KeptStatus;
   /** Successive passes in which a Job could not be made; undefined: none was carried out yet. */
   #creationFailures: number | undefined;
-  /** Why a Job could not be made in the last of them, if it was told. */
+  /** Why a Job could not be made in the last of them, if that is known. */
   jobsRefused: string | undefined;
   /** Names of volume claims that are known to exist, though the cache may not show them. */
   readonly claims = new Set<string>();
@@ -91,7 +91,7 @@ export class JobSetMemory {
     }
   }
 
-  /** Looks at most once in `HUB_LOOK_MS` which of the members that were told of the hub have no stream. */
+  /** Looks at most once in `HUB_LOOK_MS` which members that have a hub have no stream. */
   lookAtHub(
     hub: Pick<Hub, 'hasStream'>,
     toldMembers: () => Iterable<PodFacts>,
@@ -181,7 +181,7 @@ const MAX_SILENT = 64;
 /** The most remembered reports. Beyond it all are forgotten, which costs a repetition. */
 const MEMORY_LIMIT = 10_000;
 
-/** The members of a JobSet that were told of the hub. */
+/** The members of a JobSet whose Jobs give them a hub. */
 export function* toldMembers(
   identity: JobSetIdentity,
   jobs: readonly Stored<Job>[],

@@ -1,6 +1,6 @@
 /**
- * Tells what happens to a JobSet, in Events, metrics and the log; what does not change is told
- * once.
+ * Reports what happens to a JobSet in Events, metrics and the log, and only once what does not
+ * change.
  */
 
 import type { Stored } from '@lockstep/kube/meta.ts';

@@ -4,7 +4,7 @@ import { StartMemory } from './start-memory.ts';
 const POD = { key: 'a', lacksPods: false };
 const NO_POD = { key: 'a', lacksPods: true };
 
-it('begins anew when members are missing again, but keeps when a Pod was read', () => {
+it('begins again when members are missing again, but keeps when a Pod was read', () => {
   const memory = new StartMemory();
   expect(memory.look(0)).toMatchObject({ missingForMs: 0, sinceLookMs: Number.POSITIVE_INFINITY });
   memory.missing(POD, 1000);

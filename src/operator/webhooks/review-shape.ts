@@ -1,6 +1,6 @@
 /**
  * Whether an object of a review has the types that its handler relies on. API servers only send
- * objects that fit their schemas; other clients are told which field does not.
+ * objects that fit their schemas; for other clients, an error names the field that does not.
  */
 
 import { OBJECT_META, POD_SPEC } from '@lockstep/kube/pod-schema/pod-definitions.ts';

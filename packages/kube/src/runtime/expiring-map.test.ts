@@ -14,7 +14,7 @@ describe('a map of entries that expire', () => {
     expect([map.get('a'), map.get('b')]).toEqual([undefined, 2]);
   });
 
-  it('lasts anew when it is learned again', async () => {
+  it('lasts its time again when it is learned again', async () => {
     const clock = new VirtualClock();
     const map = new ExpiringMap<number>(clock, 10);
     map.set('a', 1, 100);

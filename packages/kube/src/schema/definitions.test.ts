@@ -52,7 +52,7 @@ describe('a definition', () => {
     expect(DEFINITIONS.get(`${OF}.Meta`)['x-kubernetes-map-type']).toBe('atomic');
   });
 
-  test('has lists and maps with what is told of them', () => {
+  test('has lists and maps with what is known of them', () => {
     expect(properties['slices']).toMatchObject({
       type: 'array',
       items: { title: `${OF}.Slice` },

@@ -157,7 +157,7 @@ test.each<[spec: unknown, problems: string[]]>([
     { name: 'ab', above: 0 },
     ['spec.above: Invalid value: 0: spec.above in body should be greater than 0'],
   ],
-])('%j is told in the words of the API server', (spec, expected) => {
+])('%j is reported in the words of the API server', (spec, expected) => {
   expect(problems(spec)).toEqual(expected);
 });
 
@@ -205,7 +205,7 @@ test.each<[value: unknown, problems: string[]]>([
   ],
   [{ finalizers: ['a', 'b', 'b'] }, ['finalizers[2]: Duplicate value: "b"']],
   [{ names: ['a', 'a'] }, []],
-])('items of %j are told apart', (value, expected) => {
+])('items of %j are distinguished', (value, expected) => {
   expect(validateListTypes(LISTS, value).map(formatFieldError)).toEqual(expected);
 });
 

@@ -27,7 +27,7 @@ export interface LogTarget {
   readonly pod: string;
 }
 
-/** Lines that come close together are told together. */
+/** Lines that come this close together are sent together. */
 const BATCH_MS = 50;
 const MAX_BATCH_LINES = 500;
 const MAX_BATCH_LENGTH = 1024 * 1024;

@@ -35,7 +35,7 @@ const ROWS: fc.Arbitrary<Rows> = fc
   )
   .map((rows) => new Map(rows.map((row) => [row.uid, { ...ROW, ...row }])));
 
-it('a page that is told the changes has the rows of now', () => {
+it('a page that gets the changes has the rows of now', () => {
   fc.assert(
     fc.property(ROWS, ROWS, (before, now) => {
       const first = withOverviewMessage(EMPTY_OVERVIEW, {

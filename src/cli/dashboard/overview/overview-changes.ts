@@ -1,4 +1,4 @@
-/** What a page with all JobSets has to be told. */
+/** The messages that a page with all JobSets needs. */
 import type { OverviewMessage } from '../../../dashboard/messages/overview.ts';
 import type { OverviewRow } from '../../../jobset/view/overview.ts';
 

@@ -59,7 +59,7 @@ const MEMBERS: fc.Arbitrary<readonly MemberView[]> = fc.uniqueArray(
   { selector: ({ pod }) => pod },
 );
 
-it('a page that is told the changes knows what a new page is told', () => {
+it('a page that gets the changes knows what a new page gets', () => {
   fc.assert(
     fc.property(MEMBERS, MEMBERS, fc.constantFrom(0, 5000), (before, after, laterMs) => {
       const told = applied(new Map(), before, 0);
@@ -82,7 +82,7 @@ it('a page that is told the changes knows what a new page is told', () => {
   );
 });
 
-it('a page that comes later is told all of them', () => {
+it('a page that comes later gets all of them', () => {
   fc.assert(
     fc.property(MEMBERS, (views) => {
       const known = applied(new Map(), views, 0);
@@ -98,7 +98,7 @@ it('time alone changes nothing', () => {
   expect(memberChanges(told, [{ ...MEMBER, progress }], 5000)).toBeUndefined();
 });
 
-it('only what changed is told', () => {
+it('only what changed is sent', () => {
   const told = applied(new Map(), [MEMBER], 0);
   expect(memberChanges(told, [{ ...MEMBER, phase: 'Failed' }], 0)?.changed).toEqual([
     { pod: 'a-w-0-0', phase: 'Failed' },

@@ -1,4 +1,4 @@
-/** What a page that shows a run has to be told about its members. */
+/** The messages about members that a page with a run needs. */
 import type { MemberChange, RunMember, RunMessage } from '../../../dashboard/messages/run.ts';
 import type { MemberView, ProgressView } from '../../../jobset/view/status-view.ts';
 

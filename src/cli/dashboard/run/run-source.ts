@@ -260,7 +260,7 @@ export class RunSource implements Source<RunMessage> {
     this.#tellEvents(parts);
   }
 
-  /** Members that are gone tell of no steps: the last that were told stay. */
+  /** Members that are gone report no steps: the last that they reported stay. */
   #withLastSteps(view: StatusView): StatusView {
     const { progress, state } = view.jobSet;
     if (progress?.highestStep !== undefined) this.#lastSteps = progress;

@@ -23,7 +23,7 @@ export class EventStream implements AsyncIterable<Uint8Array> {
   /** Ends the stream instead if too much waits. */
   send(event: Uint8Array): void {
     if (this.#isOver) return;
-    // What is told at first may be larger: it comes when nothing waits.
+    // The first events may be larger: they come when nothing waits.
     if (this.#bytes > MAX_WAITING_BYTES) {
       this.cut();
       return;
@@ -39,13 +39,13 @@ export class EventStream implements AsyncIterable<Uint8Array> {
     await new Promise<void>((resolve) => this.#onDrained.add(resolve));
   }
 
-  /** What the page has not taken is not told. */
+  /** Ends the stream without the events that the page has not taken. */
   cut(): void {
     this.#waiting = [];
     this.end();
   }
 
-  /** What was sent before is still told. */
+  /** Ends the stream after the events that wait. */
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;

@@ -4,7 +4,7 @@ import { type EventStream, eventOf, HEARTBEAT } from './event-stream.ts';
 
 /** Where the messages of a feed come from. */
 export interface Source<Message> {
-  /** All that a page has to be told at first. It agrees with what was published until now. */
+  /** All that a page needs at first. It agrees with what was published until now. */
   snapshot(): readonly Message[];
   stop(): Promise<void>;
 }

@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import { Command } from '../elements/command.tsx';
 
 export interface NoJobSetsProps {
-  /** The server has told all that there is. */
+  /** The server has sent all that there is. */
   readonly isComplete: boolean;
   /** There are some, and the filter matches none. */
   readonly isFiltered: boolean;

@@ -121,7 +121,7 @@ function memberFact(
 /** How often members report their steps. What they did since the last report is not known yet. */
 const REPORTS_MS = 5000;
 
-/** Members that are further apart than their reports alone could make them are told of. */
+/** It mentions a lag only if members are further apart than their reports alone explain. */
 function stepFact({ state, progress }: JobSetView): Fact {
   const { lowestStep, highestStep, stepsPerSecond } = progress ?? {};
   if (highestStep === undefined || lowestStep === undefined) {

@@ -1,4 +1,4 @@
-/** What stands in the place of a run of which nothing was told, and why. */
+/** Stands in the place of a run of which the server has sent nothing, and says why. */
 import type { VNode } from 'preact';
 import { shown } from '../elements/shown-text.ts';
 

@@ -18,7 +18,7 @@ export interface RunHeadProps {
   readonly name: string;
   readonly tab: RunTab;
   readonly look: RunLook;
-  /** Null: nothing was told yet. */
+  /** Null: the server has sent nothing yet. */
   readonly run: RunView | null;
   readonly isGone: boolean;
 }

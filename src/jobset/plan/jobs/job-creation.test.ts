@@ -120,7 +120,7 @@ describe('a JobSet that was stored too large', () => {
     expect(made.actions).toEqual([]);
   });
 
-  test('is told so even while it is being deleted, so that its finalizers can go', () => {
+  test('is rejected even while it is being deleted, so that its finalizers can go', () => {
     const deletionTimestamp = '2026-01-01T00:30:00Z';
     const leaving = { ...huge, metadata: { ...huge.metadata, deletionTimestamp } };
     const made = planOf(leaving);

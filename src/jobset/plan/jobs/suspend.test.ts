@@ -174,7 +174,7 @@ describe('execution attempts (KEP-1282)', () => {
     expect(attempts(jobSet, { jobs: jobs(true) })).toBe(0);
   });
 
-  test('are told to Jobs and Pods, and kept but not told without the gate', () => {
+  test('are written to Jobs and Pods, and kept but not written there without the gate', () => {
     const [, created] = planOf(fresh).actions;
     const [action] = planOf(begun(SPEC, { executionAttempts: 2 })).actions;
     if (action?.kind !== 'CreateJob' || created?.kind !== 'CreateJob') throw new Error('no Job');

@@ -122,7 +122,7 @@ describe('with a limit of 3 restarts without progress', () => {
     }
   });
 
-  test('the step of a worker that told of its end counts too', () => {
+  test('the step of a worker that reported its end counts too', () => {
     const before = { progress: { step: 20, restartsWithoutProgress: 3 } };
     const stuck = { reported: () => ({ highestStep: 12 }) };
     expect(conditionsOf(fail({ [LIMIT]: '3' }, stuck, before))).toEqual(['Failed=True NoProgress']);
@@ -181,7 +181,7 @@ describe('extra restarts', () => {
     expect(conditionsOf(made)).toEqual([expected]);
   });
 
-  test('are told with those that are used', () => {
+  test('are reported with those that are used', () => {
     const made = fail({ [EXTRA]: '4' }, {}, used(2), { ...IN_PLACE, maxRestarts: 2 });
     expect(made.status?.conditions?.[0]?.message).toContain('3 of 6 restarts used');
   });

@@ -308,7 +308,7 @@ describe('the failure beyond the budget', () => {
   });
 });
 
-test('a worker that hung is told from one that was killed', () => {
+test('a worker that hung is distinguished from one that was killed', () => {
   const made = planAt(statusAt(3, 4), failureIn(4, endsOf('SIGSTOP of one, found by its silence')));
   expect(made.status?.restartHistory?.[0]?.witness).toEqual({
     pod: 'train-workers-0-0',

@@ -153,7 +153,7 @@ test('nothing is accounted for of a JobSet that was over before anyone did', () 
   expect(written.outcomes).toEqual([]);
 });
 
-test('an account that cannot be true is begun anew, and holds up nothing', () => {
+test('an account that cannot be true is begun again, and holds up nothing', () => {
   const jobSet = storedJobSet(ONE);
   const status: JobSetStatus = {
     restarts: 0,

@@ -44,7 +44,7 @@ describe.each<[string, FailurePolicy | undefined, Readonly<Record<string, string
   ['the annotation', IN_PLACE, { [DISABLE_IN_PLACE_RESTART]: '' }, 'DisabledByAnnotation'],
   ['a removed failure policy', undefined, {}, 'StrategyChanged'],
 ])('%s', (_what, policy, annotations, reason) => {
-  test('is told by a condition, and epochs stand still', () => {
+  test('is reported by a condition, and epochs stand still', () => {
     const made = planOf(policy, annotations, statusAt(3, 4), membersAt(5, JOB));
     expect(made.status).toMatchObject({ deprecatedEpoch: 3, syncedEpoch: 4 });
     expect(made.status?.conditions).toEqual([
@@ -72,7 +72,7 @@ describe.each<[string, FailurePolicy | undefined, Readonly<Record<string, string
   });
 });
 
-test('a JobSet that never restarted in place is not told about it', () => {
+test('a JobSet that never restarted in place gets no condition about it', () => {
   const made = planOf(undefined, {}, { restarts: 0, executionAttempts: 0 }, membersAt(1, JOB));
   expect(made.status?.conditions ?? []).toEqual([]);
 });

@@ -142,7 +142,7 @@ test('a group some of whose agents do not reach it says how many, and names some
   for (const { name } of SILENT_PODS) expect(messageOf(made)).toContain(name);
 });
 
-test('Jobs of a version that mounted no authorities are to be made anew', () => {
+test('Jobs of a version that mounted no authorities are to be recreated', () => {
   const hub = { url: URL, authorities: 'PEM', channel: 'Hub' } as const;
   const message = messageOf(planFor(jobOf(hubEnvironment(hub)), SILENT, [], RUNNING));
   expect(message).toContain('only the authorities that were valid when they were created');

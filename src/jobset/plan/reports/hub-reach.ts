@@ -32,7 +32,7 @@ const MAX_NAMED = 5;
 
 const TYPE = 'HubUnreachable';
 
-/** Whether agents of the Job were told of a hub. */
+/** Whether the Job gives its agents a hub. */
 export function isToldOfHub(job: Job): boolean {
   return variable(job, ENV_HUB_URL) !== undefined;
 }

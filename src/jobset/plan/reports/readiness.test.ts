@@ -131,7 +131,7 @@ describe('observedGeneration', () => {
     expect(generationOf({ ...BEGUN, observedGeneration: 2 })).toBe(3);
   });
 
-  it('is not written again and again to a server that drops it, and nothing else is told', () => {
+  it('is not written again and again to a server that drops it, and nothing else is reported', () => {
     expect(generationOf(BEGUN, ['observedGeneration'])).toBeUndefined();
     expect(
       told(jobSetOf(SPEC, BEGUN), { lacks: new Set(['goodput', 'observedGeneration']) }),
@@ -148,7 +148,7 @@ describe('observedGeneration', () => {
     expect(told(jobSetOf(SPEC, BEGUN), unread)).toEqual([]);
   });
 
-  it('takes back what was told, and says so, under a definition that lost it later', () => {
+  it('takes back what was reported, and says so, under a definition that lost it later', () => {
     const conditions = [condition('Ready'), condition('Suspended', 'False'), condition('Stalled')];
     const before = jobSetOf(IN_PLACE, { ...BEGUN, deprecatedEpoch: 1, syncedEpoch: 1, conditions });
     const lacks = new Set(['observedGeneration']);

@@ -37,7 +37,7 @@ function keepsGeneration({ lacks, isDefinitionUnread, status }: Facts): boolean 
   return isDefinitionUnread === true && status.observedGeneration !== undefined;
 }
 
-/** What was told under a definition that another one has replaced would never change again. */
+/** Conditions from before the definition was replaced would never change again. */
 function takenBack({ conditions = [] }: JobSetStatus): Decision {
   const others = conditions.filter(({ type }) => !FOR_TOOLS.includes(type));
   return others.length === conditions.length ? {} : { status: { conditions: others } };

@@ -136,7 +136,7 @@ describe('while a member is missing', () => {
     expect(made.requeueAfterMs).toBe(START_LOOK_MS);
   });
 
-  it('a Pod that starts is not told', () => {
+  it('a Pod that starts is not reported', () => {
     expect(planOf({ answers: { heldPod: { name: 'p' } } }).status).toBeUndefined();
   });
 
@@ -179,14 +179,14 @@ describe('while a member is missing', () => {
 
 describe('a Pod that nobody made', () => {
   const members = membersWith(jobWith(), [0, 1], []);
-  it('is told without a read', () => {
+  it('is reported without a read', () => {
     const [status, reason, message] = toldBy(planOf({ members })) ?? [];
     expect([status, reason]).toEqual(['True', 'PodNotCreated']);
     expect(message).toContain('Job train-w-0 lacks a Pod that Kubernetes did not make');
     expect(message).toContain('kubectl describe job train-w-0 -n default');
   });
 
-  it('is told later if the Job waits after a failure', () => {
+  it('is reported later if the Job waits after a failure', () => {
     const made = planOf({ members, job: jobWith({ failed: 1 }) });
     expect(made).toMatchObject({ status: undefined, requeueAfterMs: 20_000 - START_PATIENCE_MS });
   });

@@ -78,7 +78,7 @@ interface LackingJob {
   readonly count: number;
 }
 
-/** Undefined: all members are there. Of several Jobs, the one that the condition names comes first. */
+/** Undefined: all members are there. The Job that the condition names comes first. */
 function missingMembers(
   { group, members }: GroupFacts,
   told: Condition | undefined,
@@ -133,8 +133,8 @@ function lookEveryMs(missing: Missing, { members }: GroupFacts, { idleLooks }: S
 
 /**
  * The Pod that the condition names is read again while it is among the candidates, so that the
- * condition does not change with each look. Otherwise they take turns. Of Pods that have announced
- * the epoch, one that is `Pending` is looked for first.
+ * condition does not change with each look. Otherwise they take turns. Among Pods that have
+ * announced the epoch, one that is `Pending` is looked for first.
  */
 function questionAbout(
   { unannounced, unready }: Missing,

@@ -274,7 +274,7 @@ describe('a group that restarts in place', () => {
     expect(next.status?.deprecatedEpoch, 'no epoch ends twice').toBe(4);
   });
 
-  test('makes Jobs anew that were partly done, after a look at what else has succeeded', () => {
+  test('recreates Jobs that were partly done, after a look at what else has succeeded', () => {
     const partly = storedJob('train-w-0', 'w', {
       pods: 2,
       status: { succeeded: 1, completedIndexes: '0' },
@@ -288,7 +288,7 @@ describe('a group that restarts in place', () => {
     ]);
   });
 
-  test('is not complete when a Job that is being made anew ends with success', () => {
+  test('is not complete when a Job that is being recreated ends with success', () => {
     const deleting = { deletionTimestamp: '2026-01-01T00:59:30Z' };
     const stopped = storedJob('train-w-0', 'w', { pods: 2, status: COMPLETE, metadata: deleting });
     const behind = planForTwo(jobSetOfTwo(spec, epochs(4, 4)), { jobs: [stopped] });

@@ -264,8 +264,8 @@ function release(facts: GroupFacts, names: readonly string[]): readonly Decision
 export const JUDGED_MEANWHILE_MS = 5000;
 
 /**
- * Says who failed first while a person looks at a group that is held back. All members have told how
- * they ended, as at a release, and the record is not judged again there.
+ * Says who failed first while a person looks at a group that is held back. All members have reported
+ * how they ended, as at a release, and the record is not judged again there.
  */
 function judgeMeanwhile(
   facts: GroupFacts,
@@ -284,7 +284,7 @@ function judgeMeanwhile(
 /** What a definition lacks that keeps no suspects: they would be written again and again. */
 const LOST_SUSPECTS = ['restartHistory', 'restartHistory[].suspects'] as const;
 
-/** Members that leave their nodes, and not only what is told of some that stay. */
+/** Members that leave their nodes, and not only words about some that stay. */
 function keepsWaiting({ question, actions, isLast }: Decision): boolean {
   return question !== undefined || actions !== undefined || isLast === true;
 }

@@ -435,7 +435,7 @@ describe('a new Pod that is not there', () => {
     return members;
   };
 
-  test('is told of 5 minutes after the write, until it is released', () => {
+  test('is reported 5 minutes after the write, until it is released', () => {
     const early = planAfter(replaced, 2 * MINUTE_MS, missing());
     expect([early.status, early.requeueAfterMs]).toEqual([undefined, 3 * MINUTE_MS]);
     const late = planAfter(replaced, 5 * MINUTE_MS, missing());
@@ -450,7 +450,7 @@ describe('a new Pod that is not there', () => {
     expect(conditionsOf(released)).toContain('ReplacementPending=False ReplacementsArrived');
   });
 
-  test('is not told of if another member is missing, or the JobSet is suspended', () => {
+  test('is not reported if another member is missing, or the JobSet is suspended', () => {
     const members = atBarrier(pod(2, 'bbbbb'));
     members.forget(pod(0).uid);
     expect(planAfter(replaced, 9 * MINUTE_MS, members).status).toBeUndefined();

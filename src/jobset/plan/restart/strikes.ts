@@ -45,7 +45,7 @@ export function leavingMembers(
   for (const member of replaceable(facts)) {
     const { name: pod } = member;
     const { node, ...known } = unfit.get(member.uid) ?? struck.get(pod) ?? {};
-    // New Pods could not be told which node to avoid.
+    // Nothing could say to new Pods which node to avoid.
     if (node === undefined || !('cause' in known)) continue;
     leaving.push({ ...known, member, pod, node });
   }

@@ -40,11 +40,11 @@ interface AnnotationWords {
   /** Undefined: the value is not valid. */
   readonly of: (value: string, asked: Asked) => string | undefined;
   readonly needs: Need;
-  /** What is told if it is off; absent: that it is. */
+  /** What is shown if it is off; absent: that it is off. */
   readonly off?: string;
 }
 
-/** In the order in which they are told. Others are told elsewhere: see the test. */
+/** In the order in which they are shown. Others are shown elsewhere: see the test. */
 const WORDS: Readonly<Record<string, AnnotationWords>> = {
   [names.REPLACE_AFTER]: {
     needs: 'InPlace',

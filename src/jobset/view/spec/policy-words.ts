@@ -13,7 +13,7 @@ export function policyWords(asked: Asked): Words {
   return Object.values(FIELDS).flatMap((wordsOf) => wordsOf(asked));
 }
 
-/** Each field has its words: the type sees to that. They are told in this order. */
+/** Each field has its words: the type sees to that. They are shown in this order. */
 const FIELDS: Readonly<Record<keyof JobSetSpec, (asked: Asked) => Words>> = {
   suspend: ({ spec }) =>
     spec.suspend ? ['Is suspended: it has no Pods until it is resumed.'] : [],

@@ -43,7 +43,7 @@ describe('a configuration is refused for', () => {
     expect(configurationErrors({ spec }, SCHEMA)).toEqual([expected]);
   });
 
-  it('several reasons, told as one', () => {
+  it('several reasons, joined into one', () => {
     const errors = configurationErrors({ spec: { text: 1, labels: { a: true } } }, SCHEMA);
     expect(joinedErrors(errors)).toBe(
       'errors:\n  .spec.text: expected string, got &{1}\n  .spec.labels.a: expected string, got &{true}',

@@ -19,7 +19,7 @@ const sets = specs.map((spec) => fieldsOf(configuration(spec), SCHEMA));
 const two = record({ a: sets, b: sets });
 
 describe('sets of fields', () => {
-  it('are told from their JSON', () => {
+  it('are read back from their JSON', () => {
     assert(
       property(sets, (set) => {
         const json: unknown = JSON.parse(JSON.stringify(toFieldsV1(set)));

@@ -10,16 +10,16 @@ import {
 } from './owner-graph.ts';
 
 /**
- * An object whose owners are all gone is deleted. One that keeps an owner only loses its references
- * to absent ones. An object in foreground deletion waits for the dependents that block it; an
- * orphaning one releases its dependents.
+ * An object whose owners are all gone is deleted. An object that keeps an owner only loses its
+ * references to absent owners. An object in foreground deletion waits for the dependents that block
+ * it; an orphaning object releases its dependents.
  */
 export type Collection =
   | { readonly action: 'keep' }
   | {
       readonly action: 'delete';
       readonly policy: NonNullable<DeleteOptions['propagationPolicy']>;
-      /** Its dependents wait for it in turn. Such a circle opens if the object blocks no owner. */
+      /** Its dependents wait for it in turn. The circle opens if the object blocks no owner. */
       readonly isCircular: boolean;
     }
   | { readonly action: 'disown'; readonly owners: readonly OwnerReference[] }

@@ -297,7 +297,7 @@ test('success is written, Pods are let go, then the Job is Complete', () => {
   expect(complete.events).toMatchObject([{ reason: 'Completed', note: 'Job completed' }]);
 });
 
-test('more successes than were asked for are told of at the end', () => {
+test('more successes than were asked for are reported at the end', () => {
   const spec = { completionMode: 'NonIndexed', completions: 1 } as const;
   const ended = { phase: 'Succeeded', isUntracked: true } as const;
   const reached = planOf(jobOf(spec), [
@@ -335,7 +335,7 @@ test('a finished Job changes no more, and its Pods are let go', () => {
   expect([uids(plan.settled), plan.created, plan.events]).toEqual([['late'], [], []]);
 });
 
-test('suspend discards active Pods uncounted, resume starts the clock anew', () => {
+test('suspend discards active Pods uncounted, resume starts the clock again', () => {
   const running = [
     { uid: 'a', index: 0 },
     { uid: 'b', index: 1 },

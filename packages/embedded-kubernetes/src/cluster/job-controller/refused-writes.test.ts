@@ -78,7 +78,7 @@ test('reports nothing when the namespace is being deleted', async () => {
   expect(await warnings()).toEqual([]);
 });
 
-test('a Pod that cannot be deleted is told of, and tried again', async () => {
+test('a Pod that cannot be deleted is reported, and tried again', async () => {
   cluster = new MemoryCluster();
   await cluster.start();
   await cluster.addNode();

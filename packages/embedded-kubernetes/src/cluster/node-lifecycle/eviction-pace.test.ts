@@ -34,7 +34,7 @@ describe('a zone', () => {
     [{}, ''],
     [{ 'topology.kubernetes.io/zone': 'a' }, ':a'],
     [{ 'topology.kubernetes.io/region': 'r', 'topology.kubernetes.io/zone': 'a' }, 'r:a'],
-  ])('is told by labels: %j', (labels, zone) => {
+  ])('is read from labels: %j', (labels, zone) => {
     expect(zoneOf({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n', labels } })).toBe(zone);
   });
 });

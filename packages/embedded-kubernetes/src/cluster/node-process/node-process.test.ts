@@ -138,7 +138,7 @@ describe('an agent that hangs', () => {
 
 describe('the start', () => {
   it.each(['dies', 'hangs'] as const)(
-    'of an agent that %s is told, and can be tried again',
+    'of an agent that %s is reported, and can be tried again',
     async (how) => {
       behaviour = how;
       let failure: unknown;

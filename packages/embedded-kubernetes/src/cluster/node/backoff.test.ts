@@ -42,7 +42,7 @@ describe('the back-off of a crash loop', () => {
   it.each([
     ['by default', {}],
     ['with a small maximum too', { maxContainerRestartPeriodMs: 1_000 }],
-  ])('begins anew after a longer run, %s', (_, settings) => {
+  ])('begins again after a longer run, %s', (_, settings) => {
     expect(delays(BACKOFF_RESET_MS + 1, settings, 4)).toEqual([0, 0, 0, 0]);
   });
 

@@ -20,7 +20,7 @@ describe('probes', () => {
     );
   });
 
-  it('count nothing while all containers restart, and begin anew after it', async () => {
+  it('count nothing while all containers restart, and begin again after it', async () => {
     const node = await startNode();
     const livenessProbe = { tcpSocket: { port: 80 }, periodSeconds: 1, failureThreshold: 1 };
     await node.run({

@@ -139,7 +139,7 @@ describe('TLS', () => {
     ['an authority that the client does not trust', { certificateAuthority: stranger.certificate }],
     ['the system authorities only', { certificateAuthority: undefined }],
     ['a name that the server does not have', { serverName: 'elsewhere' }],
-  ])('refuses a server for %s, unless it is told not to verify', async (_, options) => {
+  ])('refuses a server for %s, unless it need not verify', async (_, options) => {
     const server = await serve(whoAmI);
     await expect(connect(server.url, options).send(get('/'))).rejects.toMatchObject({
       name: 'TransportError',

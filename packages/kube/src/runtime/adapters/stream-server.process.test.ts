@@ -232,7 +232,7 @@ function linesOf(headers: IncomingHttpHeaders): string {
   return lines.join('');
 }
 
-describe('a client is told why it gets no stream', () => {
+describe('a client that gets no stream gets the reason', () => {
   it('when the acceptor refuses, with status and reason', async () => {
     const refused = connect(new Client(), { token: 'old' });
     await expect(refused).rejects.toBeInstanceOf(StreamRefusedError);

@@ -55,7 +55,7 @@ export interface StreamServer {
   close(): Promise<void>;
 }
 
-/** When all streams are taken, how many clients at a time are told so. */
+/** When all streams are taken, how many clients at a time get that answer. */
 const MAX_BEYOND_STREAMS = 1024;
 /** A group of 5,000 may connect at once. */
 const MAX_PENDING = 8192;

@@ -87,7 +87,7 @@ describe('a token that the server refuses', () => {
     expect(requests).toHaveLength(2);
   });
 
-  it('is told once where there is no other', async () => {
+  it('is reported at once where there is no other', async () => {
     const { client, requests } = setup(answer, () => Promise.resolve('first'));
     await expect(client.get(PODS, AT)).rejects.toMatchObject({ code: 401 });
     expect(requests).toHaveLength(1);

@@ -9,7 +9,7 @@ function answer(status: unknown, more: object = {}): string {
   return JSON.stringify({ apiVersion: V1, kind: 'ExecCredential', status, ...more });
 }
 
-describe('what a plugin is told', () => {
+describe('what a plugin gets to know', () => {
   it('is whether it may ask, and nothing else by default', () => {
     expect(JSON.parse(execInfo(V1BETA1, false, undefined))).toEqual({
       apiVersion: V1BETA1,

@@ -145,7 +145,7 @@ describe('a credential plugin', () => {
     expect(plugin(SMALL, more)).toEqual(credentials);
   });
 
-  it('is told what the cluster has for it alone', () => {
+  it('gets what the cluster has for it alone', () => {
     const extensions =
       'extensions: [{name: other}, {name: client.authentication.k8s.io/exec, extension: {a: [1]}}]';
     const user = `exec: {${SMALL}}`;

@@ -281,7 +281,7 @@ describe('a plugin that does not do its work', () => {
     expect(what).toContain(`config: users[0].user.exec: credential plugin "plugin" ${problem}`);
   });
 
-  it('is told by a key that is of another certificate', async () => {
+  it('is refused with a key of another certificate', async () => {
     const status = { clientCertificateData: 'secret', clientKeyData: 'secret' };
     const { source } = setup((self) => answer(self, status), {}, { isKeyPair: () => false });
     expect(await problemOf(source.current())).toContain('that are no certificate in PEM with its');

@@ -386,7 +386,7 @@ describe('after a fault', () => {
     expect(lists(at.server).length).toBe(1);
   });
 
-  it('lists anew after an expired version in the stream, and reports vanished objects', async () => {
+  it('lists again after an expired version in the stream, and reports vanished objects', async () => {
     const at = setup((server) => {
       server.set('stays');
       server.set('goes');
@@ -591,7 +591,7 @@ describe('loading as the beginning of the watch', () => {
     expect(watches(at.server).length).toBe(2);
   });
 
-  it('streams anew when its version is gone, and reports what vanished', async () => {
+  it('streams again when its version is gone, and reports what vanished', async () => {
     const at = setup((server) => server.set('a'), stream);
     await at.clock.settle();
     at.server.endWatches(reset());

@@ -11,7 +11,7 @@ import { TransportError } from '../ports/transport.ts';
 
 /**
  * Bytes take `LATENCY_MS`, arrive in order, and in pieces of a few bytes if wanted. A network can
- * be cut: then nothing arrives and neither end is told, as when a cable is pulled.
+ * be cut: then nothing arrives and neither end notices, as when a cable is pulled.
  */
 export class MemoryStreams {
   /** The server that connections reach; undefined: the port is closed. */

@@ -9,7 +9,7 @@ clockConformance('VirtualClock', () => {
 });
 
 describe('VirtualClock', () => {
-  it('stands still until it is advanced, and then stands exactly where it was told', async () => {
+  it('stands still until it is advanced, and then stands exactly there', async () => {
     const clock = new VirtualClock(Date.parse('2030-05-06T07:08:09Z'));
     expect(timestamp(clock)).toBe('2030-05-06T07:08:09Z');
     clock.setTimer(400, () => undefined);

@@ -41,7 +41,7 @@ const KIND_WORDS: Readonly<Record<Kind, string>> = {
   Straggler: 'stragglers',
 };
 
-/** So few members are told in a table as well. */
+/** Up to this number, members are in a table as well. */
 const MAX_ROWS = 20;
 
 export function Members({

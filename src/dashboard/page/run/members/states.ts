@@ -3,7 +3,7 @@ import { type MemberState, memberState } from '../../../../jobset/view/member-st
 import type { JobSetView, MemberView } from '../../../../jobset/view/status-view.ts';
 import type { RunMember } from '../../../messages/run.ts';
 
-/** By what the cells are told apart. */
+/** What the colours of the cells distinguish. */
 export type Coloring = 'State' | 'Step' | 'Silence' | 'Epoch';
 export const COLORINGS: readonly [Coloring, ...Coloring[]] = ['State', 'Step', 'Silence', 'Epoch'];
 
@@ -82,7 +82,7 @@ const [STEPS, SILENCES_MS, EPOCHS] = [
   [0, 1, 2],
 ];
 
-/** An index into the looks of that way. `silentMs` is that of now; null: it has told nothing. */
+/** An index into the looks of the coloring. `silentMs` is as of now; null: it reported nothing. */
 export function lookOf(
   coloring: Coloring,
   member: MemberView,
@@ -105,14 +105,14 @@ function behind(first: number | undefined, own: number | undefined): number | un
   return first === undefined || own === undefined ? undefined : Math.max(0, first - own);
 }
 
-/** The last look is for what is not told. */
+/** The last look is for what is not known. */
 function levelOf(value: number | undefined, bounds: readonly number[] = []): number {
   if (value === undefined) return LEVELS.length;
   const level = bounds.findIndex((bound) => value <= bound);
   return level < 0 ? bounds.length : level;
 }
 
-/** Milliseconds since its worker told anything; null: it never did. It grows between messages. */
+/** Milliseconds since its worker reported anything; null: it never did. It grows between messages. */
 export function silenceOf(
   { progress, atMs }: Pick<RunMember, 'progress' | 'atMs'>,
   nowMs: number,

@@ -11,7 +11,7 @@ import { rateText } from '../words.ts';
 import { type Plotted, plotted, type Series, tabled } from './series.ts';
 
 export interface PlotProps {
-  /** Whether any member has told of a step. */
+  /** Whether any member has reported a step. */
   readonly hasSteps: boolean;
   readonly samples: readonly Sample[];
   /** When epochs ended; Unix milliseconds. */
@@ -25,7 +25,7 @@ const TICKS_S = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 
 /** So many samples draw a line. */
 const LEAST_SAMPLES = 2;
 const COLORS = ['--accent', '--bad', '--warn', '--time-hung', '--time-restarting', '--idle'];
-/** Lines are told apart by their dashes, too. */
+/** Lines differ in their dashes, too. */
 const DASHES: readonly number[][] = [[], [8, 4], [2, 3], [8, 3, 2, 3], [14, 4], [4, 8]];
 
 export function Plot({ hasSteps, samples, restartsMs }: PlotProps): VNode {

@@ -69,7 +69,7 @@ function completionsErrors(spec: JobSpec, old: JobSpec): FieldError[] {
   return [invalidValue(field, completions, 'can only be modified in tandem with spec.parallelism')];
 }
 
-/** A suspended Job without Pods may be told where they are to run, and with what resources. */
+/** Where Pods run and with what resources may change while a Job is suspended and has no Pods. */
 function isTemplateOpen({ spec, status = {} }: Job): boolean {
   const hasStopped = status.startTime === undefined || hasCondition(status, 'Suspended', 'True');
   return spec.suspend === true && hasStopped && (status.active ?? 0) === 0;

@@ -126,7 +126,7 @@ describe.each(KINDS)('restart policies and rules in %s', (list) => {
     expect(problems(podOf(list, fields))).toEqual([]);
   });
 
-  it('are told with everything else that is wrong', () => {
+  it('are reported with everything else that is wrong', () => {
     const fields = {
       restartPolicy: 'Sometimes',
       restartPolicyRules: [{ action: 'Reboot', exitCodes: { operator: 'Exists' } }],

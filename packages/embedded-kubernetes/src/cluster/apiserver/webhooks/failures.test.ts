@@ -74,7 +74,7 @@ describe('a call that fails', () => {
         'failed to call webhook: json: cannot unmarshal object into Go struct field AdmissionResponse.response.status of type v1.Status',
       ],
     ],
-  )('with %s is told, and ignored where the policy says so', async (_, answer, why) => {
+  )('with %s is reported, and ignored where the policy says so', async (_, answer, why) => {
     for (const failurePolicy of ['Fail', 'Ignore']) {
       const hooks = new TestWebhooks();
       hooks.raw('v', answer);

@@ -394,7 +394,7 @@ describe('validating webhooks', () => {
     expect((await server.get(at)).body).toEqual(body);
   });
 
-  it('are told apart by order where several refuse', async () => {
+  it('answer in their order where several refuse', async () => {
     const hooks = new TestWebhooks();
     const server = await serverWith(hooks, [VALIDATING, 'v', [hook('slow'), hook('quick')]]);
     hooks.on('slow', async () => {
@@ -439,7 +439,7 @@ describe('warnings', () => {
 });
 
 describe('writes that meet', () => {
-  it('are decided anew on the state that came first, webhooks included', async () => {
+  it('are decided again on the state that came first, webhooks included', async () => {
     const hooks = new TestWebhooks();
     const server = await serverWith(hooks, [VALIDATING, 'v', [hook('v')]]);
     hooks.on('v', () => ({}));

@@ -31,7 +31,7 @@ test('the answer has the protocol and the proof of RFC 6455, section 1.3', () =>
 test.each([
   ['no key', { 'sec-websocket-key': '' }, 'Sec-WebSocket-Key'],
   ['a version of long ago', { 'sec-websocket-version': '7' }, 'Sec-WebSocket-Version'],
-])('a request with %s is refused, and told why', (_, headers, why) => {
+])('a request with %s is refused with a reason', (_, headers, why) => {
   const accepted = acceptWebSocket(request(headers), 'p', limits(new VirtualClock()));
   expect(accepted).toContain(`Missing or invalid ${why} header`);
 });

@@ -62,7 +62,7 @@ class Connection implements WebSocketConnection {
       highWaterMark: MAX_WAITING_MESSAGES,
       lowWaterMark: MAX_WAITING_MESSAGES,
     }) as AsyncIterable<readonly [Buffer]>;
-    // ws has told a client that speaks nonsense why, and waits for its close.
+    // ws has sent the reason to a client that speaks nonsense, and waits for its close.
     socket.on('error', () => this.#awaitClose());
     socket.once('close', () => this.#timer?.cancel());
     stream.on('data', () => this.#touch());

@@ -1,6 +1,6 @@
 /**
- * The runs of one Pod's containers. It does what it is told (start, take over, stop) and tells what
- * came of it; what to do is decided in `pod/pod-step.ts`.
+ * The runs of one Pod's containers: it starts, takes over and stops them as `pod/pod-step.ts`
+ * decides, and reports the results.
  */
 import type { Container } from '@lockstep/kube/objects/pod.ts';
 import { ProcessStartError } from '@lockstep/kube/runtime/ports/process-runner.ts';
@@ -32,7 +32,7 @@ export interface StartOrder {
 export interface TakeOver {
   readonly container: Container;
   readonly restart: number;
-  /** What is known of it; undefined if its start was still to be told. */
+  /** What is known of it; undefined if its start was still to be reported. */
   readonly run: Running | undefined;
 }
 

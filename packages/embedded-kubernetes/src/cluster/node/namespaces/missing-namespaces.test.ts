@@ -1,4 +1,4 @@
-/** What a Pod is told where its containers get no namespaces. */
+/** The words of a Pod's Event if its containers get no namespaces. */
 
 import type { PodSpec, VolumeMount } from '@lockstep/kube/objects/pod.ts';
 import { expect, it } from 'vitest';
@@ -13,14 +13,14 @@ const TOKEN = { name: 'kube-api-access-x', mountPath: '/var/run/secrets' };
 it.each<[string, PodSpec, string | undefined]>([
   ['nothing is said of what every Pod has', spec([TOKEN]), undefined],
   [
-    'paths of volumes are told, each once',
+    'paths of volumes are named, each once',
     spec([TOKEN, { name: 'd', mountPath: '/data' }], {
       initContainers: [{ name: 'i', volumeMounts: [{ name: 'd', mountPath: '/data' }] }],
     }),
     'containers have no namespaces here (off), so volumes are below $LOCKSTEP_ROOT, not at their paths: /data',
   ],
   [
-    'names are told to a Pod that has one',
+    'names are mentioned to a Pod that has one',
     spec([], { subdomain: 's' }),
     'containers have no namespaces here (off), so names are in the file $LOCKSTEP_HOSTS, not in /etc/hosts',
   ],

@@ -28,7 +28,7 @@ it.each<[string, string, Partial<PodSpec>, string]>([
   expect(named(name, spec)).toBe(expected);
 });
 
-it('a full name that Linux does not take is told in the words of a kubelet', () => {
+it('a full name that Linux does not take is reported in the words of a kubelet', () => {
   const spec = { subdomain: 's'.repeat(40), setHostnameAsFQDN: true };
   expect(() => named('web-0', spec)).toThrow(
     `Failed to construct FQDN from Pod hostname and cluster domain, FQDN web-0.${spec.subdomain}.ns.svc.cluster.local is too long (64 characters is the max, 67 characters requested)`,

@@ -88,7 +88,7 @@ describe('what a Pod asks for in vain', () => {
     expect(ignoredFields(specOf(spec, container), false)).toEqual(fields);
   });
 
-  it('is told in one text of bounded length', () => {
+  it('is reported in one text of bounded length', () => {
     const volumeMounts = Array.from({ length: 30 }, (__, i) => ({
       name: 'v',
       mountPath: `/${i}`,

@@ -1,6 +1,6 @@
 /**
  * Fields of a Pod that this node ignores: it runs containers as processes of its machine, without
- * images and limits of their own. Such fields are kept as they are, and the Pod's Event names them
+ * images and limits of their own. The fields are kept as they are, and the Pod's Event names them
  * once. Fields that match how the node works anyway are not listed: a Pod that wants the network,
  * the processes or the IPC of its host has them.
  */

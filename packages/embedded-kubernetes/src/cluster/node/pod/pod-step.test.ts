@@ -365,7 +365,7 @@ describe('a restart of all containers', () => {
     expect([life.mode, told(effects).at(-1)]).toEqual(['running', 'wake 400']);
   });
 
-  it('starts all anew when the last is down', () => {
+  it('starts all again when the last is down', () => {
     const restarting: PodLife = {
       ...LIFE,
       mode: 'restarting-all',

@@ -47,7 +47,7 @@ describe('probes', () => {
     expect(verdicts).toEqual(['20000 Liveness failure']);
   });
 
-  it('begin to count anew when the result changes', async () => {
+  it('begin to count again when the result changes', async () => {
     const flaky = (ms: number): ProbeOutcome => (ms === 20_000 ? 'success' : 'failure');
     const { verdicts } = await probe({ livenessProbe: exec }, flaky, 60_000);
     expect(verdicts).toEqual(['20000 Liveness success', '50000 Liveness failure']);

@@ -86,7 +86,7 @@ describe('an API server that takes long', () => {
     expect(await seen()).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('is told the last status, a step too', async () => {
+  it('gets the last status, a step too', async () => {
     for (const reason of ['a', 'b', 'c']) write(reason, 'step');
     expect(await seen()).toEqual(['a', 'c']);
   });

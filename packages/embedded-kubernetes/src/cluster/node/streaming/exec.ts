@@ -76,7 +76,7 @@ class Session {
     this.#streams = streams;
   }
 
-  /** Undefined if the command cannot be executed; the client has been told. */
+  /** Undefined if the command cannot be executed; the client has the reason. */
   async start(command: () => ProcessCommand): Promise<RunningProcess | undefined> {
     let child: RunningProcess | undefined;
     try {

@@ -50,7 +50,7 @@ describe('connections of port-forward', () => {
     );
   });
 
-  it('are told apart by the number of the request and the port', () => {
+  it('are distinguished by the number of the request and the port', () => {
     open('data', '0');
     open('error', '1');
     open('error', '0', '81');

@@ -42,7 +42,7 @@ async function startNode(): Promise<void> {
   await node.until(({ status }) => status?.phase === 'Running');
 }
 
-describe('a request that cannot be served is told why', () => {
+describe('a request that cannot be served gets the reason', () => {
   it.each([
     ['no such Pod', '/exec/default/q/main?output=1&command=says', 404, 'pod does not exist'],
     [
