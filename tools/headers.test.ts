@@ -1,10 +1,12 @@
 /**
  * Tests that a newcomer can read any file: it says within its first ten lines what it is for, it is
- * short, and no comment begins with a word that depends on an earlier sentence.
+ * short, and its comments and the names of tests are in plain English.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { commentsOf, testNamesOf } from './documentation/comments.ts';
+import { brokenInComment, brokenRules } from './documentation/plain-english.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const FOLDERS = ['src', 'packages', 'test', 'tools', 'examples'];
@@ -15,7 +17,6 @@ const MAX_FILES_IN_FOLDER = 25;
 /** Tests and what they share. */
 const BESIDE_SOURCE = /\.(test|fixture|conformance)\.tsx?$/;
 const COMMENT = /^\s*(\/\*|\*|\/\/)/;
-const DEPENDENT_BEGINNING = /(?:\/\*\*?|\/\/)[\s*]*(?:Of|The same|That|Whoever|Such|Nobody)\b.*/g;
 
 interface Source {
   readonly path: string;
@@ -37,10 +38,11 @@ function hasHeader({ text }: Source): boolean {
     .some((line) => COMMENT.test(line));
 }
 
-/** Comments of several lines with `//` count once, by their first line. */
-function dependentBeginnings({ path, text }: Source): readonly string[] {
-  const once = text.replace(/(^\s*\/\/.*\n)(?:\s*\/\/.*\n)+/gm, '$1');
-  return [...once.matchAll(DEPENDENT_BEGINNING)].map(([found]) => `${path}: ${found.trim()}`);
+function notPlain({ path, text }: Source): readonly string[] {
+  return [
+    ...commentsOf(text).map(({ line, text: words }) => ({ line, broken: brokenInComment(words) })),
+    ...testNamesOf(text).map(({ line, text: words }) => ({ line, broken: brokenRules(words) })),
+  ].flatMap(({ line, broken }) => broken.map((rule) => `${path}:${line}: ${rule}`));
 }
 
 describe('every source file', () => {
@@ -66,8 +68,8 @@ describe('every source file', () => {
     expect([...folders].filter(([, count]) => count > MAX_FILES_IN_FOLDER)).toEqual([]);
   });
 
-  it('has no comment that begins with "Of", "The same", "That", "Whoever", "Such" or "Nobody"', () => {
-    expect(all.flatMap(dependentBeginnings)).toEqual([]);
+  it('has comments and names of tests in plain English', () => {
+    expect(all.flatMap(notPlain)).toEqual([]);
   });
 
   it('is found', () => {

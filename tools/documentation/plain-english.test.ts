@@ -1,13 +1,14 @@
-/** Every Markdown page keeps the rules of `plain-english.ts`. */
+/**
+ * Every Markdown page keeps the rules of `plain-english.ts`; `tools/headers.test.ts` holds comments and
+ * names of tests to them.
+ */
 import { describe, expect, test } from 'vitest';
+import { commentsOf, testNamesOf } from './comments.ts';
 import { allPages, type Page, parsePage } from './page.ts';
-import { brokenRules } from './plain-english.ts';
+import { brokenInComment, brokenRules } from './plain-english.ts';
 
 /** It quotes the names of tests. */
 const QUOTES = /“[^”]*”/g;
-
-/** The rows that `tools/jobset-reference.ts` writes from the doc comments of the API's types. */
-const FROM_COMMENTS = 'docs/reference/jobset.md';
 
 function broken({ path, prose }: Page): readonly string[] {
   return prose.flatMap(({ line, text }) =>
@@ -16,8 +17,7 @@ function broken({ path, prose }: Page): readonly string[] {
 }
 
 test('every page is in plain English', () => {
-  const pages = allPages().filter(({ path }) => path !== FROM_COMMENTS);
-  expect(pages.flatMap(broken)).toEqual([]);
+  expect(allPages().flatMap(broken)).toEqual([]);
 });
 
 describe('a sentence', () => {
@@ -50,4 +50,47 @@ test('code, headings and targets of links are no prose', () => {
   );
   expect(page.prose.map(({ text }) => text)).toEqual(['See `` and a page.']);
   expect(broken(page)).toEqual([]);
+});
+
+test('comments are prose without marks and code, and lines of `//` are one', () => {
+  const source = [
+    '/**',
+    ' * What was `told` is',
+    ' * anew.',
+    ' */',
+    "const url = 'http://told'; // Behind code.",
+    '  // One',
+    '  // comment.',
+    '  {/* In a page. */}',
+  ].join('\n');
+  expect(commentsOf(source)).toEqual([
+    { line: 1, text: 'What was `` is\n anew.' },
+    { line: 5, text: 'Behind code.' },
+    { line: 6, text: 'One\n comment.' },
+    { line: 8, text: 'In a page.' },
+  ]);
+});
+
+test('names of tests are found after tables and conditions, too', () => {
+  const source = [
+    "describe('a', () => {",
+    "  it('b', async () => {});",
+    '  test.each([[1]])("c\'s %i", (i) => {});',
+    "  it.each<[string, number]>([['x', 1]])(",
+    "    'd',",
+    '    async () => {},',
+    '  );',
+    "  it.skipIf(isOff())('e', () => {});",
+    "  test('f', { retry: 1 }, () => {});",
+    '});',
+  ].join('\n');
+  expect(testNamesOf(source).map(({ text }) => text)).toEqual(['a', 'b', "c's %i", 'd', 'e', 'f']);
+});
+
+test('only the first sentence of a comment stands alone', () => {
+  expect(brokenInComment('Nobody waits. That is told.')).toEqual([
+    expect.stringContaining('"Nobody"'),
+    expect.stringContaining('"told"'),
+  ]);
+  expect(brokenInComment('A Pod ends. That is fine.')).toEqual([]);
 });

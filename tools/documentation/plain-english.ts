@@ -3,7 +3,7 @@
  * to the same ones. Each rule searches one sentence.
  */
 
-export interface EnglishRule {
+interface EnglishRule {
   readonly name: string;
   /** What a rule refuses, in one sentence without line feeds. */
   readonly refused: RegExp;
@@ -41,6 +41,15 @@ export const ENGLISH_RULES: readonly EnglishRule[] = [
   },
 ];
 
+/** Comments keep these too, in their first sentence: nothing stands before it. */
+const BEGINNING_RULES: readonly EnglishRule[] = [
+  {
+    name: 'no beginning with "The same", "That", "Whoever" or "Nobody"',
+    refused: /^(?:The same|That|Whoever|Nobody)\b/,
+    instead: 'the noun',
+  },
+];
+
 /** The sentences of a text. A colon ends none, since what follows it seldom stands alone. */
 export function sentencesOf(text: string): readonly string[] {
   return text
@@ -52,9 +61,17 @@ export function sentencesOf(text: string): readonly string[] {
 
 /** What a text breaks: `the rule (write this instead): the sentence`. */
 export function brokenRules(text: string): readonly string[] {
-  return sentencesOf(text).flatMap((sentence) =>
-    ENGLISH_RULES.filter(({ refused }) => refused.test(sentence)).map(
-      ({ name, instead }) => `${name} (${instead}): ${sentence}`,
-    ),
-  );
+  return sentencesOf(text).flatMap((sentence) => broken(ENGLISH_RULES, sentence));
+}
+
+/** `brokenRules`, and the rules about a beginning. */
+export function brokenInComment(text: string): readonly string[] {
+  const [first = ''] = sentencesOf(text);
+  return [...broken(BEGINNING_RULES, first), ...brokenRules(text)];
+}
+
+function broken(rules: readonly EnglishRule[], sentence: string): readonly string[] {
+  return rules
+    .filter(({ refused }) => refused.test(sentence))
+    .map(({ name, instead }) => `${name} (${instead}): ${sentence}`);
 }

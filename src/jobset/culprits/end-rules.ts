@@ -23,7 +23,7 @@ export function lost({ others, firstMs }: EvidenceInOrder): readonly Suspicion[]
   return others.flatMap(({ member, end }) => {
     if (end.kind !== 'Lost' || end.seenMs >= firstMs) return [];
     const { deletedMs, seenMs, isNodeLost } = end;
-    // One that was alive just before may have been taken away just after.
+    // A Pod that was alive just before may have been taken away just after.
     const isSure = deletedMs !== undefined && deletedMs <= firstMs;
     const isSilent = deletedMs !== undefined && firstMs - seenMs > UNHEARD_MS;
     const node = isNodeLost === true ? `node ${member.node ?? ''} is lost` : undefined;
@@ -57,7 +57,7 @@ export function killed(known: EvidenceInOrder): readonly Suspicion[] {
   const [first] = fatal;
   if (first === undefined) return [];
   const leadMs = first.atMs - (deaths[0]?.atMs ?? first.atMs);
-  // A crash so long after another failure is its consequence.
+  // A crash this late after another failure is its consequence.
   if (leadMs > TOGETHER_MS) return [];
   const isOutOfMemory = first.evidence.oom === true;
   const isLate = pace === 'Silent' && !isOutOfMemory;
@@ -132,13 +132,13 @@ export function firstToFail(known: EvidenceInOrder): readonly Suspicion[] {
   const [first, ...later] = deaths;
   if (first === undefined || pace === 'Unknown' || pace === 'Silent') return [];
   if (first.evidence.how === 'Hung') return [];
-  // One that was told to stop and exits like the first was perhaps failing already.
+  // A worker that was told to stop and exits like the first was perhaps failing already.
   const alike = ends.filter(
     ({ member, evidence: { how, exitCode } }) =>
       member !== first.member && how === 'Stopped' && isFailure(exitCode, first.evidence.exitCode),
   );
   const isAlone = ![...later, ...alike].some(({ atMs }) => atMs - first.atMs <= TOGETHER_MS);
-  // Those of whom nothing is known may have been earlier than all these.
+  // Members without a known end may have ended earlier than all these.
   if (!isAlone && !isTold) return [];
   const isAfterAll =
     others.some(({ end }) => end.kind === 'Succeeded') ||

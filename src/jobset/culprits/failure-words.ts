@@ -1,7 +1,7 @@
 /**
- * A failure in one phrase, wherever it is told: in the list, in `status`, `report` and the page, in
- * conditions and Events. It says how sure it is. The witness was only seen first, and may be one
- * that followed, so it is never told as the cause.
+ * A failure in one phrase, for the list, `status`, `report` and the page, for conditions and Events.
+ * It says how sure it is. It never names the witness as the cause: the witness was only seen first,
+ * and its failure may have followed another.
  */
 import { humanDuration } from '@lockstep/kube/duration.ts';
 import { describeEnd, endInWords } from '../epoch/witness.ts';

@@ -13,25 +13,25 @@ export interface EndedMember extends EndedWorker {
 
 export interface EvidenceInOrder {
   readonly size: number;
-  /** All that agents have told, in the order of time. */
+  /** All ends that agents have reported, in the order of time. */
   readonly ends: readonly EndedMember[];
-  /** Those that nobody but the worker or its own agent brought about. */
+  /** The ends that nobody but the worker or its own agent caused. */
   readonly deaths: readonly EndedMember[];
   readonly others: readonly { readonly member: Member; readonly end: MemberEnd }[];
   /** When the first worker died, or if no death is known, was stopped. */
   readonly firstMs: number | undefined;
   /** The end of each member is known, at a time that is sure. */
   readonly isTold: boolean;
-  /** Each member told of its end, or is lost. */
+  /** Each member reported its end, or is lost. */
   readonly isAccountedFor: boolean;
   readonly pace: Pace;
 }
 
 /**
- * `Unknown`: no member has done two steps, so that no silence can be told from a slow start.
- * `Pausing`: the last step is older than the longest silence before, but not by much. The first
- * that died may have needed that long to end, or another failed before it: launchers such as
- * torchrun end seconds after the rank that they run.
+ * `Unknown`: no member has done two steps, so a silence and a slow start look the same. `Pausing`:
+ * the last step is older than the longest silence before, but not by much. The first worker that
+ * died may have needed that long to end, or another failed before it: launchers such as torchrun
+ * end seconds after the rank that they run.
  */
 type Pace = 'Unknown' | 'Stepping' | 'Pausing' | 'Silent';
 
@@ -39,7 +39,7 @@ type Pace = 'Unknown' | 'Stepping' | 'Pausing' | 'Silent';
 export type Rule = (known: EvidenceInOrder) => readonly Suspicion[];
 
 /**
- * A group counts as silent so much later than its longest silence: a worker that fails takes a
+ * A group counts as silent this much later than its longest silence: a worker that fails takes a
  * while to end. Time-outs of collectives are longer.
  */
 const SILENCE_SLACK_MS = 2000;
@@ -120,7 +120,7 @@ export function silentMsAt(ends: readonly EndedMember[], atMs: number): number {
   return atMs - reportsOf(ends).newestMs;
 }
 
-/** Whether the group made steps for so long after a moment that it needed nothing of that moment. */
+/** Whether the group made steps long enough after a moment to need nothing of that moment. */
 export function isSteppedOn(ends: readonly EndedMember[], sinceMs: number): boolean {
   const { newestMs, longestMs } = reportsOf(ends);
   return newestMs - sinceMs > longestMs + SILENCE_SLACK_MS;

@@ -90,7 +90,7 @@ function behind(ends: readonly EndedMember[]): readonly Suspicion[] {
   const reporting = ends.filter(({ evidence }) => evidence.step !== undefined);
   const stepOf = ({ evidence }: EndedMember): number => evidence.step ?? 0;
   const newest = reporting.reduce((most, end) => Math.max(most, stepOf(end)), 0);
-  // Those that wait for each other may be a step apart.
+  // Workers that wait for each other may be a step apart.
   for (const apart of [1, 0]) {
     const late = outliers(reporting, (end) => stepOf(end) < newest - apart);
     if (late.length === 0) continue;

@@ -212,22 +212,25 @@ describe('an agent that lies', () => {
     );
   }
 
-  test.each(LIES)('makes nobody certain who would not be if it told nothing odd: %s', (_, lie) => {
-    const wrong = SCENARIOS.flatMap((row) =>
-      [4, 64].flatMap((size) => {
-        const evidence = evidenceIn(row, size);
-        const allowed = new Set([LIAR, ...certain(evidence), ...certain(evidence, HIDDEN)]);
-        const named = certain(evidence, lie).filter((rank) => !allowed.has(rank));
-        // What was seen stopped is no lie.
-        const innocent = named.filter((rank) => {
-          const end = evidence.members.find((each) => each.member.completionIndex === rank)?.end;
-          return end?.kind !== 'Ended' || end.evidence.states === undefined;
-        });
-        return innocent.map((rank) => `${row.name}, of ${size}: ${rank}`);
-      }),
-    );
-    expect(wrong).toEqual([]);
-  });
+  test.each(LIES)(
+    'makes nobody certain who would not be if it reported nothing odd: %s',
+    (_, lie) => {
+      const wrong = SCENARIOS.flatMap((row) =>
+        [4, 64].flatMap((size) => {
+          const evidence = evidenceIn(row, size);
+          const allowed = new Set([LIAR, ...certain(evidence), ...certain(evidence, HIDDEN)]);
+          const named = certain(evidence, lie).filter((rank) => !allowed.has(rank));
+          // What was seen stopped is no lie.
+          const innocent = named.filter((rank) => {
+            const end = evidence.members.find((each) => each.member.completionIndex === rank)?.end;
+            return end?.kind !== 'Ended' || end.evidence.states === undefined;
+          });
+          return innocent.map((rank) => `${row.name}, of ${size}: ${rank}`);
+        }),
+      );
+      expect(wrong).toEqual([]);
+    },
+  );
 
   test('can name itself', () => {
     const row = SCENARIOS.find(({ name }) => name === 'one SIGKILL');

@@ -67,7 +67,7 @@ const REPLICATED_JOB_STATUS = object(
     suspended: int32('Jobs that are suspended.'),
     jobRestarts: counterPerJob('By job index: how often that Job alone was recreated.'),
     jobRestartsCountTowardsMax: counterPerJob(
-      'Those of jobRestarts that count towards maxRestarts.',
+      'The part of jobRestarts that counts towards maxRestarts.',
     ),
     succeededIndexes: string('Jobs that have succeeded in this attempt, such as 0,2-5.'),
     syncedEpoch: atLeastZero(int32('The newest epoch in which its workers were released.')),
@@ -239,7 +239,7 @@ export const STATUS: JsonSchema = object({
   ),
   terminalState: string('Completed or Failed, once the JobSet has ended.'),
   restarts: int32('How often all Jobs were recreated.'),
-  restartsCountTowardsMax: int32('Those of restarts that count towards maxRestarts.'),
+  restartsCountTowardsMax: int32('The part of restarts that counts towards maxRestarts.'),
   replicatedJobsStatus: listMap(
     ['name'],
     REPLICATED_JOB_STATUS,
@@ -254,7 +254,9 @@ export const STATUS: JsonSchema = object({
     int64('The generation of the spec when the newest epoch was released.'),
   ),
   inPlaceRestarts: int32('How often the group restarted in place.'),
-  inPlaceRestartsCountTowardsMax: int32('Those of inPlaceRestarts that count towards maxRestarts.'),
+  inPlaceRestartsCountTowardsMax: int32(
+    'The part of inPlaceRestarts that counts towards maxRestarts.',
+  ),
   previousInPlaceRestartAttempt: atLeastZero(
     int32('deprecatedEpoch for agents that count attempts from 0: one less, absent if negative.'),
   ),

@@ -279,7 +279,7 @@ describe('a request for a stream is refused', () => {
   });
 });
 
-it('ten thousand strangers are counted each, and told of in two lines', async () => {
+it('ten thousand strangers are counted each, and reported in two lines', async () => {
   for (let i = 0; i < 10_000; i++) {
     scene.streams
       .connector(() => undefined)
@@ -372,7 +372,7 @@ describe('the stream of a member ends', () => {
   });
 });
 
-it('an epoch that is older than the one before changes nothing, and is told once', async () => {
+it('an epoch that is older than the one before changes nothing, and is reported once', async () => {
   const rogue = await scene.connect(scene.token('rogue'));
   rogue.say(`${HELLO}${announce(5)}${announce(2)}${announce(5)}${announce(1)}`);
   await pass(5);

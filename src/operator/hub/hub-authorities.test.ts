@@ -132,7 +132,7 @@ test.each<[string, Partial<ConfigMap>, object, string]>([
     { 'app.kubernetes.io/managed-by': 'lockstep' },
     'immutable',
   ],
-])('one that %s stays as it is, and the group is told once', async (_what, more, labels, why) => {
+])('one that %s stays as it is, and the group hears so once', async (_what, more, labels, why) => {
   await put(more, labels);
   await createGroup('default');
   await cluster.clock.advance(3 * REVIEWED_MS);

@@ -167,7 +167,7 @@ function groupOf({ namespace, jobSet, jobSetUid: uid }: HubMember): string {
   return ownerKey({ namespace, name: jobSet.slice(namespace.length + 1), uid });
 }
 
-/** Those whose agents have streams: of others the hub knows nothing. */
+/** Groups whose agents have streams: the hub knows nothing of others. */
 function* groupsIn(
   namespace: string,
   hub: Hub,

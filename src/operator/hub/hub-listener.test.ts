@@ -107,7 +107,7 @@ it('tells agents an address and authorities that fit its certificate, and waits 
   expect(await scene.door?.accept(REQUEST)).toMatchObject({ status: 503 });
 });
 
-it('shows a new certificate at once when its Secret has another, without listening anew', async () => {
+it('shows a new certificate at once when its Secret has another, without listening again', async () => {
   const scene = await Scene.start();
   const listener = await scene.reached(scene.listen());
   const { authorities } = listener.access();

@@ -320,7 +320,7 @@ describe('a stream ends with the reason', () => {
     expect(scene.hub.streamCount).toBe(1);
   });
 
-  it('the end of its Pod, of which it was told before', async () => {
+  it('the end of its Pod, which was announced to it before', async () => {
     const scene = new Scene();
     const client = await scene.greeted('a');
     scene.hub.podEnding('a');

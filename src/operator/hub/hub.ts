@@ -124,7 +124,7 @@ export class Hub {
     const group = this.#groups.get(jobSetUid);
     const nowMs = this.#options.clock.monotonic();
     const members = group === undefined ? [] : membersOf(group, this.progress, nowMs);
-    // A member may still tell of the epoch before, and one that is gone may have told the most.
+    // A member may still report the epoch before, and one that is gone may have reported the most.
     const { firstStepMs: _, checkpointMs: __, startMs: ___, ...living } = groupProgress(members);
     return { ...living, ...this.#work.at(jobSetUid, nowMs) };
   }
@@ -258,7 +258,7 @@ export class Hub {
     if (!group.isReading) void this.#answer(group);
   }
 
-  /** Reads until no hello waits. One that arrives during a read waits for the next. */
+  /** Reads until no hello waits. A hello that arrives during a read waits for the next. */
   async #answer(group: HubGroup): Promise<void> {
     group.isReading = true;
     const [namespace = ''] = group.key.split('/');

@@ -47,7 +47,7 @@ describe('the page of a JobSet', () => {
     expect(await scene.page()).toEqual([]);
   });
 
-  it('is written once for all who ask within a second, and then anew', async () => {
+  it('is written once for all who ask within a second, and then again', async () => {
     const scene = new Scene();
     for (let i = 0; i < 100; i++) await scene.page();
     expect(scene.looked).toBe(3);

@@ -64,7 +64,7 @@ async function watch(...events: readonly Event[]): Promise<readonly string[]> {
   return seen;
 }
 
-it('lists anew when there is room, a minute after the last list, if only a bookmark comes', async () => {
+it('lists again when there is room, a minute after the last list, if only a bookmark comes', async () => {
   const other = jobSetOf('other', JOBSET_LIMITS.taken - MEBIBYTE);
   server = [LARGE, SMALL, other];
   expect(await list()).toEqual(['large']);
@@ -85,7 +85,7 @@ it('lists anew when there is room, a minute after the last list, if only a bookm
   expect(await watch(BOOKMARK)).toEqual(['BOOKMARK']);
 });
 
-it('lists anew at the event that makes room', async () => {
+it('lists again at the event that makes room', async () => {
   await list();
   await clock.advance(A_MINUTE_MS);
   const events: Event[] = [BOOKMARK, { type: 'DELETED', object: LARGE }];
@@ -99,7 +99,7 @@ it('keeps those that are there when a list shows a new one before them', async (
   expect(await list()).toEqual(['large']);
 });
 
-it('does not list anew while there is no room', async () => {
+it('does not list again while there is no room', async () => {
   await list();
   await clock.advance(A_MINUTE_MS);
   expect(await watch(BOOKMARK, { type: 'MODIFIED', object: SMALL }, BOOKMARK)).toEqual([
@@ -134,7 +134,7 @@ it('tells of twenty of a namespace at once, and of each once', async () => {
   expect(told).toHaveLength(20);
   expect(new Set(told).size).toBe(20);
   expect(logger.records).toHaveLength(20);
-  // A new leader tells anew.
+  // A new leader reports again.
   reportLeftOut(bounded, { events, clock }, signal);
   expect(told).toHaveLength(40);
 });

@@ -1,7 +1,7 @@
 /**
  * Stands between the API server and the cache of JobSets, and lets through what the budget of each
  * namespace allows. For the rest of the operator a JobSet that is left out does not exist. When
- * there is room again, the collection is listed anew.
+ * there is room, the collection is listed again.
  */
 
 import type { Stored } from '@lockstep/kube/meta.ts';
@@ -73,7 +73,7 @@ export class BoundedJobSets {
     const budget = new JobSetBudget();
     this.#budgets.push(budget);
     let listedMs = clock.monotonic();
-    // Nothing is done, counted or told about JobSets of other controllers.
+    // JobSets of other controllers are not acted on, counted or reported.
     const isOurs = ({ spec }: Stored<JobSet>): boolean => isManagedByUs(spec, this.#options);
     return {
       list: async (options) => {

@@ -200,7 +200,7 @@ class World {
         this.#changeLeader(clockStepMs);
         break;
       case 'Lose':
-        // Its Pod is gone, with all that it has not told.
+        // Its Pod is gone, with all that it has not reported.
         if (this.#isNoisy) this.#workers[member % this.#workers.length] = {};
         break;
     }
@@ -233,7 +233,7 @@ class World {
   }
 
   write(change: Partial<JobSetStatus>): void {
-    // What several members report is known to a few seconds, unless all have just told.
+    // What several members report is known to a few seconds, unless all have just reported.
     if (!this.#isNoisy && this.#workers.length > 1) this.#tell();
     const next = { ...this.status, ...change };
     const { spec } = this.jobSet();
@@ -364,7 +364,7 @@ class World {
   }
 
   #end(cause: RestartRecord['cause']): void {
-    // An epoch that ends before its release decides about the one before, so all have told by then.
+    // An epoch that ends before its release decides about the one before, so all have reported by then.
     if (!this.#isRunning) this.#tell();
     const restartHistory = this.#history(cause);
     this.write({ deprecatedEpoch: (this.status.deprecatedEpoch ?? 0) + 1, restartHistory });

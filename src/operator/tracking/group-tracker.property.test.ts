@@ -246,7 +246,7 @@ function slotIn(key: string): string {
   return key.slice(key.indexOf('/') + 1);
 }
 
-/** The world changes, and the tracker is told as the operator tells it. */
+/** The world changes, and the tracker gets the events that the operator would pass on. */
 function play(step: Step, world: World, tracker: GroupTracker): void {
   switch (step.kind) {
     case 'PodSeen': {

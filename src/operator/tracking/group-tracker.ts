@@ -231,7 +231,7 @@ export class GroupTracker {
     const { counts } = group;
     const { uid } = job.metadata;
     counts.forgetJob(uid);
-    // Those that still live have to be judged again.
+    // Pods that still live have to be judged again.
     const living = counts.ofJob(uid) === undefined ? [] : counts.podsOfJob(uid);
     for (const pod of living) {
       const live = this.#live.get(pod.uid);

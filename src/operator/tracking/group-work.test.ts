@@ -71,7 +71,7 @@ test('what an epoch goes on from is not known of a member that makes no steps lo
   expect(work.at(uid, 3000)).not.toHaveProperty('restored');
 });
 
-test('a release makes old what was told before, and what a late agent still tells', () => {
+test('a release makes old what was reported before, and what a late agent still reports', () => {
   const work = running();
   work.take(uid, STEPPED, 2000);
   work.see(released(1), 2500);

@@ -1,6 +1,7 @@
 /**
- * What the members of each group have told of the epoch that runs: soft state, which agents repeat.
- * It is kept for the group, so it outlives the member that told it, and a report costs one look-up.
+ * What the members of each group have reported in the epoch that runs: soft state, which agents
+ * repeat. It is kept for the group, so it outlives the member that reported it, and a report costs
+ * one look-up.
  */
 
 import { defined } from '@lockstep/kube/json/defined.ts';
@@ -26,7 +27,7 @@ interface Work {
   readonly releasedMs?: number | undefined;
   isReporting?: true;
   steppedMs?: number;
-  /** When an agent first told of a step. */
+  /** When an agent first reported a step. */
   stepHeardMs?: number;
   checkpoint?: number;
   savedMs?: number;
@@ -36,7 +37,7 @@ interface Work {
 }
 
 /**
- * By then all members have told of their first steps. Ages that they repeat later are less exact,
+ * By then all members have reported their first steps. Ages that they repeat later are less exact,
  * because no two clocks are equally fast, and what is past must not change.
  */
 const SETTLED_MS = 10_000;
@@ -48,7 +49,7 @@ export class GroupWork {
   /** By UID of the JobSet, until it is over. */
   readonly #works = new Map<string, Work>();
 
-  /** A stored state of a JobSet, from any source. A release makes all that was told before old. */
+  /** A stored state of a JobSet, from any source. A release makes all earlier reports old. */
   see({ metadata, status = {} }: Stored<JobSet>, nowMs: number, wallMs?: number): void {
     const { uid } = metadata;
     const known = this.#works.get(uid);

@@ -1,6 +1,6 @@
 /**
  * Which JobSets the operator keeps, where those of one namespace would take too much of its memory.
- * Any user may create many, of a megabyte each. One that is kept stays, however many come later.
+ * Any user may create many, of a megabyte each. A JobSet that is kept stays, however many come later.
  */
 
 import { memoryWeight } from '@lockstep/kube/json/memory-weight.ts';

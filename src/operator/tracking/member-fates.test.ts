@@ -171,7 +171,7 @@ describe('a member whose Pod goes while it waits at the barrier', () => {
     ['is deleted', () => fates.podChanged(podIn(1, {}, DELETED), podIn(1))],
     ['vanishes', () => fates.podGone(podIn(1))],
     ['is told to end, and exits with 0', () => fates.podSucceeded(podIn(1, {}, DELETED))],
-  ])('keeps what it told, and has no part in the next epoch: it %s', (_, go) => {
+  ])('keeps what it reported, and has no part in the next epoch: it %s', (_, go) => {
     go();
     expect(fates.of(TRAIN, 3)).toMatchObject([{ end: { kind: 'Ended', evidence: BY_SIGKILL } }]);
     const replicatedJobsStatus = [{ name: 'w', ...ZERO, syncedEpoch: 4 }];

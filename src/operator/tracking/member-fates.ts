@@ -1,6 +1,6 @@
 /**
  * What became of the members of each group: soft state, kept until the record of the restart is
- * written, and lost with this process. Agents repeat what they told; no decision about an epoch
+ * written, and lost with this process. Agents repeat their reports; no decision about an epoch
  * depends on it (`docs/design/culprits.md#what-is-known`).
  */
 
@@ -173,8 +173,8 @@ export class MemberFates {
   }
 
   /**
-   * The epoch in which its worker has run; undefined at the barrier. One that goes from there has
-   * failed in no epoch, and what it told of the last one stays.
+   * The epoch in which its worker has run; undefined at the barrier. A Pod that goes away at the
+   * barrier has not failed. Its report about the last epoch stays.
    */
   #epochOf(pod: Pod, facts: PodFacts | undefined): number | undefined {
     const spoken = this.#options.spokenEpoch(pod.metadata.uid) ?? 0;

@@ -86,7 +86,7 @@ class Report {
     const { step, checkpoint, phase, standby, silentMs } = progress;
     const heardMs = Math.round(nowMs);
     if (this.#step === undefined || (step ?? -1) < this.#step) {
-      // The first step, or those of a worker that started anew.
+      // The first step, or the steps of a worker that started again.
       this.#olderStep = this.#newerStep = step ?? 0;
       this.#olderMs = this.#newerMs = heardMs;
     } else if (
@@ -111,7 +111,7 @@ class Report {
     this.heardMs = heardMs;
   }
 
-  /** So long after the report. Metrics read all members, so this makes one object. */
+  /** The report as it reads `sinceMs` later. Metrics read all members, so this makes one object. */
   steps(sinceMs: number): MemberSteps {
     const silentMs = later(this.silentMs, sinceMs);
     const said: { -readonly [K in keyof MemberSteps]: MemberSteps[K] } = { silentMs };

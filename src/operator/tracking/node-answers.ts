@@ -1,6 +1,6 @@
 /**
- * What the operator asks about nodes. Those on which the Pods of a JobSet may run are read page by
- * page, and what they say is believed for a while, by the labels that they were asked for.
+ * What the operator asks about nodes. It reads the nodes on which the Pods of a JobSet may run page
+ * by page, and keeps the answers for a while, by the labels of these nodes.
  */
 
 import type { StringMap } from '@lockstep/kube/meta.ts';

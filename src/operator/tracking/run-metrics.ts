@@ -101,10 +101,10 @@ function newestJobMs(jobs: Iterable<Stored<Job>>, replicatedJob: string): number
 }
 
 /**
- * Those that run come first, then those that are suspended, then those that are over. Within each,
- * namespaces take turns, so that one of them, with however many JobSets, hides none of another. Of one
- * namespace the oldest come first, so that its new ones take no series away; but of those that are
- * over, the newest.
+ * JobSets that run come first, then suspended ones, then those that are over. Within each kind,
+ * namespaces take turns, so that one with many JobSets hides none of another. Within a namespace the
+ * oldest come first, so that its new ones take no series away; among those that are over, the newest
+ * come first.
  */
 function firstOf(jobSets: readonly Stored<JobSet>[]): readonly Stored<JobSet>[] {
   if (jobSets.length <= MAX_MEASURED_JOBSETS) return jobSets;
