@@ -1,7 +1,7 @@
 /** How a worker ended, in the words of suspects and messages. */
 import type { WorkerEvidence } from '../worker-end/worker-evidence.ts';
 
-/** No worker survives these, whatever the others do. 128 more are exit codes of shells. */
+/** Signals that no worker survives, whatever the others do. Shells add 128 for the exit code. */
 const FATAL_SIGNALS: ReadonlyMap<string, number> = new Map([
   ['SIGILL', 4],
   ['SIGBUS', 7],
@@ -11,7 +11,7 @@ const FATAL_SIGNALS: ReadonlyMap<string, number> = new Map([
 ]);
 const SHELL_CODES = 128;
 
-/** How a worker hung that was killed for it; undefined for another end. */
+/** How a worker hung that its agent killed for that; undefined for another end. */
 export function hangInWords(evidence: WorkerEvidence | undefined): string | undefined {
   return evidence?.how === 'Hung' ? silenceInWords(evidence) : undefined;
 }
@@ -23,7 +23,7 @@ export function silenceInWords({ silentMs, step }: WorkerEvidence): string {
   return `made no progress for ${Math.round(silentMs / 1000)} s${where}`;
 }
 
-/** How a worker ended that no failure of another can have ended so; undefined: otherwise. */
+/** An end that no failure of another worker can cause; undefined for other ends. */
 export function fatalEnd(evidence: WorkerEvidence): string | undefined {
   const { signal, exitCode = 0, oom, byItself, how } = evidence;
   if (oom === true && (byItself === true || how === 'Hung')) {

@@ -14,10 +14,10 @@ import { isAnyStopped, stoppedOnes } from './odd-one-out.ts';
 
 /** Ends this close to each other may have one cause, or follow each other in any order. */
 const TOGETHER_MS = 2000;
-/** An agent that lives is heard of within 5 s. */
+/** An agent that lives sends something within 5 s. */
 const UNHEARD_MS = 10_000;
 
-/** Its Pod was taken away, or its node failed: its agent can tell nothing. */
+/** Members whose Pod was taken away, or whose node failed: their agents report nothing. */
 export function lost({ others, firstMs }: EvidenceInOrder): readonly Suspicion[] {
   if (firstMs === undefined) return [];
   return others.flatMap(({ member, end }) => {
@@ -32,7 +32,10 @@ export function lost({ others, firstMs }: EvidenceInOrder): readonly Suspicion[]
   });
 }
 
-/** Many that leave are the end of the work, and nobody waits for one after which others step on. */
+/**
+ * Members that exited with 0 before the others. If many did, the work is done. If others made steps
+ * after an exit, they do not wait for that member.
+ */
 export function leftEarly({ ends, others, firstMs, size }: EvidenceInOrder): readonly Suspicion[] {
   if (firstMs === undefined) return [];
   const left = [
@@ -48,8 +51,8 @@ export function leftEarly({ ends, others, firstMs, size }: EvidenceInOrder): rea
 }
 
 /**
- * Memory that runs out may silence a group first. Any other such end of a group that is silent
- * already may be its consequence: somebody may have wanted to end the hang.
+ * Workers that were killed or crashed. Memory that runs out may silence a group first. Any other
+ * kill of a silent group may be a consequence: somebody may have wanted to end the hang.
  */
 export function killed(known: EvidenceInOrder): readonly Suspicion[] {
   const { ends, deaths, pace } = known;
@@ -76,8 +79,8 @@ export function killed(known: EvidenceInOrder): readonly Suspicion[] {
 }
 
 /**
- * It printed a traceback while the group was stepping, and took long to end: meanwhile others may
- * have failed for want of it, or hung. Text alone is never certain.
+ * A worker that printed a traceback while the group was stepping, and took long to end. Others may
+ * have failed or hung meanwhile because they missed it. Text alone is never certain.
  */
 export function failedSlowly(known: EvidenceInOrder): readonly Suspicion[] {
   const { ends, deaths, isTold, pace } = known;
@@ -86,11 +89,11 @@ export function failedSlowly(known: EvidenceInOrder): readonly Suspicion[] {
   if (first === undefined || death === undefined) return [];
   const { end, sinceMs } = first;
   const isSoon = (atMs: number): boolean => atMs - sinceMs <= TOGETHER_MS;
-  // An end that came so soon, and first, tells more than the traceback.
+  // An end that came first, and this soon, says more than the traceback.
   if (death.atMs < sinceMs || (death === end && isSoon(end.atMs))) return [];
   const paceThen = paceAt(sinceMs, ends);
   if (paceThen === 'Unknown' || paceThen === 'Silent') return [];
-  // Another that died may have failed of itself: soon after, or while the group still stepped.
+  // Another worker may have died by itself: soon after, or while the group still stepped.
   const rivals = deaths.filter(
     (each) =>
       each !== end &&
@@ -113,7 +116,10 @@ export function failedSlowly(known: EvidenceInOrder): readonly Suspicion[] {
   return [...stoppedOnes(known).filter(({ member }) => !named.has(member)), ...found];
 }
 
-/** The earliest first. One after which the group stepped on, or that ended well, is no failure. */
+/**
+ * Workers that printed a traceback, the earliest first. It is no failure if the group made further
+ * steps, or if the worker exited with 0.
+ */
 function tracebacks(
   ends: readonly EndedMember[],
 ): readonly { readonly end: EndedMember; readonly sinceMs: number }[] {
@@ -147,7 +153,7 @@ export function firstToFail(known: EvidenceInOrder): readonly Suspicion[] {
   const why = `${endInWords(evidence)} before the others`;
   // Launchers may wait for each other, so which of them ends first is chance.
   const isLaunched = ends.some((end) => end.evidence.launcher === true);
-  // A group may wait for them for as long as its longest step.
+  // A group may wait for stopped workers for as long as its longest step.
   const stopped = stoppedOnes(known);
   const isClear = !isAfterAll && !isLaunched && !isAnyStopped(known);
   const isSure = isAlone && isClear && pace === 'Stepping';

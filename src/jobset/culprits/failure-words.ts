@@ -11,7 +11,7 @@ export interface Failure {
   readonly cause: string;
   readonly suspects?: readonly Suspect[] | undefined;
   readonly witness?: RestartWitness | undefined;
-  /** Who failed first is not judged yet: members tell how they ended when they have stopped. */
+  /** The suspects are not known yet: members report their ends when they have stopped. */
   readonly isOpen?: true;
 }
 
@@ -23,8 +23,8 @@ type Naming =
   | 'RankAndPod';
 
 /**
- * `worker 5 of w (w-0, index 5) on node n: was killed by SIGKILL`, after `likely` where that is not
- * certain, else `the cause is not known; first seen: ...`.
+ * `worker 5 of w (w-0, index 5) on node n: was killed by SIGKILL`, after `likely` if it is not
+ * certain. Without a suspect: `the cause is not known; first seen: ...`.
  */
 export function failureInWords(failure: Failure, naming: Naming = 'Rank'): string {
   const { cause, suspects = [], witness, isOpen } = failure;
@@ -50,8 +50,8 @@ export function othersInWords({ suspects = [] }: Failure, naming: Naming): reado
 }
 
 /**
- * Whose last words a record has: where the suspects said nothing, they are the witness's. `Short` is
- * for a line below the failure, and leaves out a Pod that this names already.
+ * Names the member whose last words a record has: a suspect, or the witness if no suspect has any.
+ * `Short` is for a line below the failure, and leaves out a Pod that this line names.
  */
 export function lastWordsTitle(
   { pod, beforeEndMs = 0 }: LastWords,
@@ -65,10 +65,10 @@ export function lastWordsTitle(
   return `last words${whose}${isSuspect ? '' : ', which is no suspect and was only seen first'}${age}`;
 }
 
-/** What was said so shortly before the end belongs to it. */
+/** Words this shortly before the end belong to it. */
 const OLD_MS = 1000;
 
-/** Why nobody is named where the agents are sidecars: they do not see how their workers end. */
+/** Why a group with sidecar agents has no suspects: they do not see how their workers end. */
 export const SIDECARS_CANNOT_TELL =
   'sidecar agents cannot tell who failed first; agents in Supervisor mode can';
 
@@ -82,7 +82,7 @@ export function isFailure({ cause }: Pick<Failure, 'cause'>): boolean {
   return FAILURES.has(cause);
 }
 
-/** Where nothing is known of the member that failed. */
+/** The words if nothing is known of the member that failed. */
 const FAILURES: ReadonlyMap<string, string> = new Map<RestartCause, string>([
   ['WorkerFailed', 'a worker failed'],
   ['StartFailed', 'containers keep crashing before the barrier'],

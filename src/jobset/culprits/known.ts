@@ -35,7 +35,7 @@ export interface EvidenceInOrder {
  */
 type Pace = 'Unknown' | 'Stepping' | 'Pausing' | 'Silent';
 
-/** None: it does not match. */
+/** Returns no suspicion if it does not match. */
 export type Rule = (known: EvidenceInOrder) => readonly Suspicion[];
 
 /**
@@ -115,12 +115,12 @@ function reportsOf(ends: readonly EndedMember[]): {
   return { newestMs, longestMs };
 }
 
-/** For how long no member had reported anything at a moment; infinite if none ever did. */
+/** At `atMs`, the time since the last report of any member; infinite without reports. */
 export function silentMsAt(ends: readonly EndedMember[], atMs: number): number {
   return atMs - reportsOf(ends).newestMs;
 }
 
-/** Whether the group made steps long enough after a moment to need nothing of that moment. */
+/** Whether the group still made steps long after `sinceMs`, so that it missed nothing of then. */
 export function isSteppedOn(ends: readonly EndedMember[], sinceMs: number): boolean {
   const { newestMs, longestMs } = reportsOf(ends);
   return newestMs - sinceMs > longestMs + SILENCE_SLACK_MS;

@@ -1,4 +1,4 @@
-/** Rules about what few workers of a group did that was silent, unlike the rest. */
+/** Rules for a silent group: few of its workers did something that the rest did not do. */
 import { silenceInWords } from './end-in-words.ts';
 import {
   type EndedMember,
@@ -10,28 +10,28 @@ import {
 } from './known.ts';
 import { readableLine } from './readable.ts';
 
-/** In the last 5 s, by all processes of a worker: more than half a processor is busy. */
+/** CPU time of all processes of a worker in the last 5 s. More than half a processor is busy. */
 const BUSY_CPU_MS = 2500;
 const IDLE_CPU_MS = 500;
-/** In the last 5 s: a thread that spins never sleeps, however little of a processor it gets. */
+/** Runnable time in the last 5 s. A thread that spins never sleeps, even with little CPU. */
 const SPINNING_MS = 4500;
 const WAITING_MS = 2500;
 
-/** When one hangs, all hang: only what it does, unlike the others, tells it from them. */
+/** When one worker hangs, all hang: the first one shows only by what it does unlike the others. */
 export function oddOneOut(known: EvidenceInOrder): readonly Suspicion[] {
   const { ends, deaths, pace } = known;
   const isHang = deaths[0]?.evidence.how === 'Hung';
   if ((pace === 'Stepping' || pace === 'Pausing') && !isHang) return [];
   const stopped = stoppedEnds(known);
   if (stopped.length > 0) {
-    // Earlier agents tell of processes too that were stopped since the start, and not since when.
+    // Earlier agents report processes, too, that were stopped since the start, without a time.
     const isSure = stopped.every(({ evidence }) => evidence.stoppedMs !== undefined);
     const confidence = isSure && pace !== 'Unknown' ? 'Certain' : 'Likely';
     return stopped.map(({ member }) => ({ member, why: STOPPED, confidence }));
   }
   if (pace === 'Unknown' && !isHang) return [];
-  // A member in a phase with a time-out of its own is where it says that it is, and one that has
-  // done its work waits for nobody.
+  // A member in a phase with a time-out of its own is busy with that phase. A member that exited
+  // with 0 waits for nobody.
   const waiting = ends.filter(({ evidence }) => evidence.inPhase !== true && !isSuccess(evidence));
   const rules =
     pace === 'Unknown' ? [elsewhere] : [elsewhere, behind, inDiskWait, spinning, sleeping];
@@ -42,14 +42,14 @@ export function oddOneOut(known: EvidenceInOrder): readonly Suspicion[] {
   return [];
 }
 
-/** Few whose processes were stopped; none of them while the group still stepped. */
+/** Workers whose processes were stopped, if they are few; none if the group still stepped. */
 export function stoppedOnes(known: EvidenceInOrder): readonly Suspicion[] {
   return likelyAll(stoppedEnds(known), STOPPED);
 }
 
 const STOPPED = 'its processes were stopped while the others waited';
 
-/** Few or many: a group waits for one of them alone. */
+/** Whether any worker was stopped. One is enough, since the whole group waits for it. */
 export function isAnyStopped(known: EvidenceInOrder): boolean {
   return allStopped(known).length > 0;
 }
@@ -62,13 +62,13 @@ function stoppedEnds(known: EvidenceInOrder): readonly EndedMember[] {
 function allStopped({ ends }: EvidenceInOrder): readonly EndedMember[] {
   return ends.filter(({ atMs, evidence: { states = '', stoppedMs, step, byItself } }) => {
     if (!/[Tt]/.test(states) || byItself === true) return false;
-    // Its agent has judged this by its own steps, if it made some.
+    // The worker's agent has compared this with the worker's own steps, if it made some.
     if (step !== undefined || stoppedMs === undefined) return true;
     return !isSteppedOn(ends, atMs - stoppedMs);
   });
 }
 
-/** Most tell the same place of their programs, and few tell others. */
+/** Few workers whose programs were at another place than most. */
 function elsewhere(ends: readonly EndedMember[]): readonly Suspicion[] {
   const told = ends.filter(({ evidence }) => evidence.where !== undefined);
   if (2 * told.length <= ends.length) return [];
@@ -119,7 +119,7 @@ function sleeping(ends: readonly EndedMember[]): readonly Suspicion[] {
   return likelyAll(odd, 'its processes slept while the others were busy');
 }
 
-/** None if one of them is between both. */
+/** None if any worker is neither clearly busy nor clearly idle. */
 function clearlyBusyOrIdle(ends: readonly EndedMember[]): readonly EndedMember[] {
   const measured = ends.filter(({ evidence }) => evidence.cpuMs !== undefined);
   return measured.every((end) => isBusy(end) || isIdle(end)) ? measured : [];
@@ -135,7 +135,7 @@ function isIdle(end: EndedMember): boolean {
   return runnableMs === undefined ? cpuMs <= IDLE_CPU_MS : runnableMs <= WAITING_MS;
 }
 
-/** None if there are too many for outliers. */
+/** The matching workers; none if they are too many to be outliers. */
 function outliers(
   ends: readonly EndedMember[],
   isOdd: (end: EndedMember) => boolean,

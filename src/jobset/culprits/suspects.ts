@@ -1,8 +1,7 @@
 /**
- * Who failed first, by what is known of the ends of all workers. The witness of a restart is only
- * the first member of which the operator heard; those who follow it may be heard of earlier than
- * the one that they follow. An unknown culprit is an answer, a wrong one a defect
- * (`docs/design/culprits.md#the-rules`).
+ * Finds the workers that failed first, from the ends of all workers. The witness of a restart is only
+ * the first member whose failure the operator saw. It may see a consequence before the cause. An
+ * unknown culprit is an answer, a wrong one is a defect (`docs/design/culprits.md#the-rules`).
  */
 import { MAX_SUSPECTS } from '../jobset-status.ts';
 import type { GroupEvidence } from '../roster/group-evidence.ts';
@@ -10,16 +9,16 @@ import { failedSlowly, firstToFail, killed, leftEarly, lost } from './end-rules.
 import { knownOf, type Rule, type Suspicion } from './known.ts';
 import { oddOneOut } from './odd-one-out.ts';
 
-/** The first that matches decides. */
+/** The first rule that matches decides. */
 const RULES: readonly Rule[] = [lost, leftEarly, killed, failedSlowly, firstToFail, oddOneOut];
 
-/** At most `MAX_SUSPECTS`, the likeliest first; none: unknown. */
+/** At most `MAX_SUSPECTS`, the likeliest first; empty if the culprit is unknown. */
 export function suspectsOf(evidence: GroupEvidence): readonly Suspicion[] {
   const known = knownOf(evidence);
   for (const rule of RULES) {
     const found = rule(known);
     if (found.length === 0) continue;
-    // A lost member explains its own silence, and nothing else.
+    // A lost member explains only its own silence.
     const isSure = rule === lost ? known.isAccountedFor : known.isTold;
     return found.slice(0, MAX_SUSPECTS).map(isSure ? same : likely);
   }

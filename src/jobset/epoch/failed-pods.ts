@@ -7,9 +7,9 @@ import type { Stage } from './in-place-restart.ts';
 
 /**
  * A Job that replaces Pods for ever never fails by itself. So when an epoch begins, the status
- * records how many Pods of each Job have failed so far. If more than a few fail after that and
- * before the release, they are looked into, and end the epoch if they failed on the way to it. Pods
- * that fail with the last epoch may be counted late, so the counters alone prove nothing
+ * records how many Pods of each Job have failed so far. If more than a few fail before the release,
+ * the operator reads them, and ends the epoch if they failed on the way to it. Pods that fail with
+ * the last epoch may be counted late, so the counters alone prove nothing
  * (`docs/design/member-hazards.md#containers-crash-before-the-barrier`).
  */
 export const MAX_FAILED_STARTS = 3;

@@ -1,4 +1,4 @@
-/** What a JobSet's status tells the agents of its group. */
+/** The parts of a JobSet's status that the agents of its group act on. */
 import type { Stored } from '@lockstep/kube/meta.ts';
 import type { JobSet } from '../jobset.ts';
 import { DISABLE_IN_PLACE_RESTART } from '../names.ts';
@@ -15,9 +15,7 @@ export interface GroupState {
   readonly deprecated: number;
   /** S of the ReplicatedJob: the newest epoch in which it was released. */
   readonly released: number;
-  /**
-   * True when the user took the JobSet out of in-place restart: barriers open, nothing is stopped.
-   */
+  /** The user took the JobSet out of in-place restart: barriers open, and agents stop nothing. */
   readonly isBypassed: boolean;
   /** How long workers may be silent. */
   readonly timeouts: ProgressTimeouts;

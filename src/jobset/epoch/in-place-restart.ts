@@ -7,10 +7,10 @@ import type { PodFacts } from '../roster/pod-facts.ts';
 import { epochsOf } from '../status/epochs.ts';
 
 /**
- * The current epoch is always C = deprecatedEpoch + 1. These functions decide from the status under
- * whose resourceVersion the answer will be written, and from counts of Pods that may be old. Every
- * rule holds for a view of any age: a Pod that is seen to announce C has stopped what it ran
- * before, and can never again run anything older (`docs/design/protocol.md#the-groups-epoch`).
+ * The current epoch is always C = deprecatedEpoch + 1. These functions decide from two sources: the
+ * status under whose resourceVersion the answer will be written, and counts of Pods, which may be
+ * old. Every rule holds for a view of any age: a Pod that announces C has stopped what it ran before,
+ * and can never again run anything older (`docs/design/protocol.md#the-groups-epoch`).
  */
 export interface Group {
   /** C. */
@@ -18,7 +18,7 @@ export interface Group {
   /** In the order of the spec. */
   readonly stages: readonly Stage[];
   readonly members: Members;
-  /** Whether a Pod's notice was looked into and found not to be a failure. */
+  /** Whether the operator read the Pod of a notice, and found no failure. */
   readonly isDismissed: (pod: PodFacts) => boolean;
   /**
    * ReplicatedJobs that may start in C by the startup order of the spec; undefined if it has none,
@@ -34,18 +34,18 @@ export interface Stage {
   readonly released: number;
   /** Every Job has succeeded in all its indexes, so no member is left to restart. */
   readonly isComplete: boolean;
-  /** Jobs that the spec asks for: replicas. */
+  /** How many Jobs the spec asks for. */
   readonly replicas: number;
   /** Slots of each Job. */
   readonly parallelism: number;
   /** Its existing Jobs of this attempt that are neither being deleted nor to be recreated. */
   readonly jobs: readonly Stored<Job>[];
-  /** Completion indexes of one of its Jobs that have succeeded. */
+  /** The completion indexes of a Job that have succeeded. */
   readonly succeededIn: (job: Stored<Job>) => ReadonlySet<string>;
 }
 
 export type GroupDecision =
-  /** A member has failed: end C. `firstFailed` was the first to say so. */
+  /** A member has failed: end C. `firstFailed` was the first to announce it. */
   | {
       readonly kind: 'End';
       readonly cause: 'WorkerFailed' | 'StartFailed';
@@ -85,7 +85,7 @@ export function decideGroup(group: Group): GroupDecision {
   };
 }
 
-/** The ReplicatedJobs that are to be released next. */
+/** The ReplicatedJobs whose turn it is to be released. */
 export function nextStages({ epoch, stages, startable }: Group): readonly Stage[] {
   return stages.filter(
     (stage) =>
@@ -100,13 +100,13 @@ export function nextStages({ epoch, stages, startable }: Group): readonly Stage[
 export function gatheredStages(group: Group): readonly Stage[] {
   const next = nextStages(group);
   const gathered = next.filter((stage) => hasGathered(group, stage));
-  // Without an order none starts before the others do.
+  // Without an order, all start together.
   return group.startable === undefined && gathered.length < next.length ? [] : gathered;
 }
 
 /**
- * Pods of ReplicatedJobs that wait for a release, whether or not it is their turn, and whether or
- * not others of them are missing. Nothing older than C runs in them.
+ * Pods of ReplicatedJobs that wait for a release, even if it is not their turn, or others of them
+ * are missing. Nothing older than C runs in them.
  */
 export function* membersAtBarrier(
   group: Group,
@@ -122,7 +122,7 @@ export function* membersAtBarrier(
   }
 }
 
-/** True if an epoch has ended and a ReplicatedJob that is next is not yet released again. */
+/** An epoch has ended, and a ReplicatedJob whose turn it is waits for its release. */
 export function isConverging(group: Group): boolean {
   return nextStages(group).length > 0;
 }
@@ -158,15 +158,15 @@ export function slotCount(stages: readonly Stage[]): number {
   return stages.reduce((sum, s) => sum + (s.isComplete ? 0 : s.replicas * s.parallelism), 0);
 }
 
-/** What has to change among the Pods before the group is worth another decision. */
+/** The changes of Pods that call for another decision. */
 export interface Watchpoint {
   /** C: more than this, or a notice of this, is news. */
   readonly epoch: number;
   /** How many announcements of C by Pods of `jobs` may release their stages; 0: none can. */
   readonly slots: number;
-  /** UIDs of the Jobs of the stages that are next. */
+  /** UIDs of the Jobs whose stages are released next. */
   readonly jobs: ReadonlySet<string>;
-  /** UIDs of Jobs that have never run: their unknown Pods hold up nothing. */
+  /** UIDs of Jobs that have never run: their unknown Pods do not delay a release. */
   readonly neverRun: ReadonlySet<string>;
 }
 
@@ -228,9 +228,9 @@ function hasGathered({ epoch, members }: Group, stage: Stage): boolean {
 }
 
 /**
- * Whether nothing older than C can be running, as far as these Pods show. A ReplicatedJob that has
- * been released is blocked by every Pod that is not known to have announced C; one that has never
- * run, only by a Pod that is known to be behind.
+ * Whether nothing older than C can be running, as far as these Pods show. If a ReplicatedJob has been
+ * released before, each of its Pods must have announced C. If it has never run, only a Pod that is
+ * known to be behind blocks it.
  */
 function isClear({ epoch, stages }: Pick<Group, 'epoch' | 'stages'>, members: Members): boolean {
   const known = new Set<string>();
@@ -244,12 +244,12 @@ function isClear({ epoch, stages }: Pick<Group, 'epoch' | 'stages'>, members: Me
       if (older > 0 || pods.doubledSlots > 0) return false;
     }
   }
-  // Pods of Jobs that are being replaced, deleted or gone: while one lives, it may be running.
+  // A living Pod of a Job that is being replaced, deleted or gone may be running.
   for (const uid of members.jobsWithLivingPods()) if (!known.has(uid)) return false;
   return true;
 }
 
-/** A slot without a Pod may have one that is not known yet, and that runs in an older epoch. */
+/** A slot without a Pod may have a Pod that is not seen yet, and that runs in an older epoch. */
 function missesPods({ members }: Group, stage: Stage): boolean {
   const { isComplete, replicas, parallelism, jobs, succeededIn } = stage;
   if (isComplete) return false;

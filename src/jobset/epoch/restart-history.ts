@@ -23,8 +23,7 @@ export function recordEnd(
 }
 
 /**
- * Only the newest record has last words, and more than one suspect: every status is sent to every
- * agent.
+ * Only the newest record keeps last words and more than one suspect: every agent gets every status.
  */
 function inBrief(record: RestartRecord): RestartRecord {
   const { lastWords: _, suspects = [], ...rest } = record;
@@ -39,8 +38,8 @@ export const MAX_BACKOFF_MS = 60_000;
 const FREE_RESTARTS = 3;
 
 /**
- * How long after its end the newest ended epoch's successor may be released. Epochs that were never
- * released say nothing about crashes and are skipped.
+ * The delay between the end of the newest ended epoch and the next release. It skips epochs that
+ * were never released: they say nothing about crashes.
  */
 export function crashLoopDelayMs(history: readonly RestartRecord[] | undefined): number {
   const short = shortEpochsInARow(history);
@@ -48,7 +47,7 @@ export function crashLoopDelayMs(history: readonly RestartRecord[] | undefined):
   return Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (short - FREE_RESTARTS - 1));
 }
 
-/** 0 where the JobSet's annotation says that a crash loop is not to be held back. */
+/** 0 if the JobSet's annotation switches the delay off. */
 export function backoffMs(
   { metadata }: JobSet,
   history: readonly RestartRecord[] | undefined,
@@ -59,8 +58,8 @@ export function backoffMs(
 }
 
 /**
- * When the delay ends that holds back the next epoch of a crash loop; undefined: nothing holds it
- * back. It may be over, while members are missing.
+ * When the delay of a crash loop ends; undefined: there is no delay. It may be over already while
+ * members are missing.
  */
 export function backoffEndMs(jobSet: JobSet): number | undefined {
   const { status = {}, spec } = jobSet;
@@ -84,7 +83,7 @@ export function shortEpochsInARow(history: readonly RestartRecord[] | undefined)
   return short;
 }
 
-/** How long the release took after nothing held the group back any more. */
+/** How long the release took without the delay of a crash loop. */
 export function releasingMs({ releaseMs, backoffMs = 0 }: RestartPhases): number | undefined {
   return releaseMs === undefined ? undefined : Math.max(0, releaseMs - backoffMs);
 }

@@ -1,7 +1,6 @@
 /**
- * A user's request to end an epoch: its number in an annotation. Once that epoch is over the
- * request means nothing, so it is obeyed once, even if the operator crashes, and never has to be
- * removed.
+ * A user's request to end an epoch: its number in an annotation. Once that epoch is over, the request
+ * has no effect. So the operator obeys it once, even if it crashes, and nobody has to remove it.
  */
 import { invalidValue } from '@lockstep/kube/field-error.ts';
 import type { StringMap } from '@lockstep/kube/meta.ts';

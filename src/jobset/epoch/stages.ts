@@ -59,9 +59,9 @@ export function groupStages(
 }
 
 /**
- * The Jobs as a group that restarts in place sees them. A Job in deletion whose ReplicatedJob
- * starts over counts as one of an earlier attempt: its stopped workers may exit with 0, which
- * completes nothing. A Job that gave up an index has failed, because that slot stays empty.
+ * The Jobs as a group that restarts in place sees them. If a ReplicatedJob starts over, its Job in
+ * deletion counts as one of an earlier attempt: its stopped workers may exit with 0, which completes
+ * nothing. A Job that gave up an index has failed, because that slot stays empty.
  */
 export function groupJobs(children: ChildJobs, status: JobSetStatus): ChildJobs {
   const released = releasedEpochs(status);
@@ -107,7 +107,7 @@ export function willSucceed(children: ChildJobs, members: Members): readonly Sto
   return [...children.successful, ...children.active.filter(isNear)];
 }
 
-/** Whether the Job will complete, as far as its Pods decide that. */
+/** Whether the Job will complete, as far as its Pods show. */
 function hasAllSucceeded(job: Job, pods: JobMembers | undefined): boolean {
   const { conditions } = job.status ?? {};
   if (isTrue(conditions, 'Complete') || isTrue(conditions, 'SuccessCriteriaMet')) return true;
@@ -119,7 +119,7 @@ function hasSucceededIndex(job: Job, pods: JobMembers | undefined): boolean {
   return succeededCount(job, pods) > 0;
 }
 
-/** Indexes, or Pods of a NonIndexed Job, that have succeeded by the Job's count or by their Pod. */
+/** Indexes, or Pods of a NonIndexed Job, that have succeeded, from the Job's count and the Pods. */
 function succeededCount(job: Job, pods: JobMembers | undefined): number {
   const { spec, status } = job;
   const counted = status?.succeeded ?? 0;

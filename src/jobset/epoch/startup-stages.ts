@@ -7,12 +7,12 @@ import { type StartupOrder, startableReplicatedJobs } from '../policies/startup-
 import type { Stage } from './in-place-restart.ts';
 
 /**
- * It is the order in which Jobs start, with one difference: the state of a ReplicatedJob from
- * before its present release says nothing about it now
+ * The order in which Jobs start, with one difference: it ignores the state of a ReplicatedJob from
+ * before its present release
  * (`docs/design/release-hazards.md#a-startup-order-meets-the-last-epoch`).
  */
 
-/** Which ReplicatedJobs may be started in that epoch. */
+/** Which ReplicatedJobs may start in an epoch. */
 export function startupOrderIn(
   epoch: number,
   { spec, counters, group }: OrderedFacts,
@@ -45,7 +45,7 @@ export function startableStages(
   return startable;
 }
 
-/** Counters in which an unreleased ReplicatedJob has not started, whatever its Jobs count. */
+/** The counters, with zeros for an unreleased ReplicatedJob, which has not started. */
 function stageCounters(
   counters: readonly ReplicatedJobStatus[],
   stages: readonly Stage[],
@@ -77,8 +77,8 @@ function readinessAwaited({ startupPolicy, replicatedJobs }: DefaultedSpec): Rea
 }
 
 /**
- * Whether a Job counts Pods as ready although all of them wait at the barrier: they are from the
- * last epoch, because the Job controller is behind. A release now would make them look like Pods of
+ * Whether a Job counts Pods as ready although all of them wait at the barrier. The Job controller is
+ * behind, and its count is of the last epoch. After a release now, it would look like a count of
  * this epoch.
  */
 function showsOldReadiness({ jobs }: Stage): boolean {

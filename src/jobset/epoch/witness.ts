@@ -7,9 +7,9 @@ import { isTrue } from '../status/conditions.ts';
 import type { Exit } from '../worker-end/worker-end.ts';
 
 /**
- * It comes from one read of the first failing Pod. A Pod that restarted in place does not show how
- * its containers ended, because the kubelet replaces their exit codes. A supervising agent's
- * notice, or an earlier version of the Pod, may still show it; otherwise it is unknown
+ * The failure as one read of the first failing Pod shows it. A Pod that restarted in place does not
+ * show how its containers ended, because the kubelet replaces their exit codes. A supervising
+ * agent's notice, or an earlier version of the Pod, may still show it; otherwise it is unknown
  * (`docs/design/end-hazards.md#a-restart-hides-its-cause`).
  */
 export interface Witness {
@@ -18,7 +18,7 @@ export interface Witness {
   readonly slot?: string | undefined;
   /** When the container ended, by the node's clock, to the second. */
   readonly finishedMs: number | undefined;
-  /** Whether the Pod itself shows a failure that is under way, and not its own end. */
+  /** Whether the Pod shows a failure that is under way, and not only its own end. */
   readonly showsFailure: boolean;
 }
 
@@ -54,8 +54,8 @@ export function witnessOf(
 }
 
 /**
- * Whether the Pod's containers have been restarted since its epoch was released, so that it hides
- * how they ended: then its earlier versions are worth a look.
+ * Whether the Pod's containers have been restarted since the release of its epoch. Then the Pod hides
+ * how they ended, and its earlier versions may show it.
  */
 export function hidesFailure(pod: Pod, sinceMs: number): boolean {
   if (lastFailure(pod, sinceMs) !== undefined) return false;
@@ -74,7 +74,7 @@ export function mayBeLost(...pods: readonly (Pod | undefined)[]): boolean {
   );
 }
 
-/** The Pod's node is not ready, or gone: that says more than the state of the Pod. */
+/** The witness of a Pod whose node is not ready, or gone: that says more than the Pod's state. */
 export function onLostNode(witness: Witness): Witness {
   return { ...witness, record: { ...witness.record, reason: 'NodeLost' } };
 }
@@ -87,7 +87,7 @@ export function describeWitness(witness: RestartWitness): string {
   return `${describeEnd(witness)}${witness.worker === undefined ? '' : `, ${witness.worker}`}`;
 }
 
-/** What failure policies match: users' patterns may end where it ends. */
+/** The text that failure policies match: users' patterns may end where it ends. */
 export function describeEnd(witness: RestartWitness): string {
   const container = witness.container === undefined ? '' : `container ${witness.container} of `;
   const node = witness.node === undefined ? '' : ` on node ${witness.node}`;
@@ -107,7 +107,7 @@ export function endInWords(witness: RestartWitness): string {
   return `${end} (${witness.reason})`;
 }
 
-/** For some Pods it is only known that something is gone, not that they failed. */
+/** Reasons without an exit code: something is gone, and it is not known whether it failed. */
 const WITHOUT_CODE: ReadonlyMap<string, string> = new Map([
   ['PodDeleted', 'is gone'],
   ['PodReplaced', 'replaced a Pod that is gone'],
@@ -176,8 +176,8 @@ function lastFailure(pod: Pod | undefined, sinceMs: number | undefined): Contain
 
 /**
  * The end that the restart of all containers has hidden: the first end in the first earlier version
- * that shows one, if it belongs to the run before the present one, in this epoch. Ends of other
- * containers, which the restart causes, come later. Undefined if this cannot be decided.
+ * that shows one. It must belong to the run before the present one, in this epoch. The restart ends
+ * other containers later. Undefined if this cannot be decided.
  */
 function hiddenFailure(
   pod: Pod | undefined,
@@ -210,14 +210,14 @@ function isRunAfter({ state, restartCount }: ContainerStatus, sinceMs: number): 
   return state?.running === undefined || Date.parse(startedAt ?? '') > sinceMs;
 }
 
-/** It failed after the release, as far as whole seconds show. */
+/** Whether a container failed after the release, as far as whole seconds show. */
 function isIn(terminated: ContainerStateTerminated, sinceMs: number): boolean {
   const finished = finishMs(terminated);
   const sinceSecondMs = sinceMs - (sinceMs % STATUS_RESOLUTION_MS);
   return isFailure(terminated, sinceMs) && finished !== undefined && finished >= sinceSecondMs;
 }
 
-/** Undefined if several ended in the first second: one of them brought the others down. */
+/** Undefined if several ended in the first second: one of them caused the others. */
 function onlyFirst(ends: readonly ContainerEnd[]): ContainerEnd | undefined {
   const times = ends.map(({ terminated }) => finishMs(terminated) ?? 0);
   const firstMs = Math.min(...times);
@@ -239,7 +239,7 @@ function reasonOf(pod: Pod | undefined, predecessor: Pod | undefined): string {
   return wasRestarted ? 'PodRestarted' : 'PodReplaced';
 }
 
-/** A failed container, or the restart of all; not a Pod's own end, nor its deletion. */
+/** Shows a failed container or the restart of all, not only the Pod's own end or deletion. */
 function showsFailure(
   pod: Pod | undefined,
   sinceMs: number | undefined,

@@ -16,18 +16,18 @@ export interface Moment {
   readonly nowMs: number;
   /** What the JobSet does from now on. */
   readonly next: GoodputPhase;
-  /** Agents tell of its work. Otherwise all time of the phase `Running` is `runningMs`. */
+  /** Agents report its work. Otherwise all time of the phase `Running` is `runningMs`. */
   readonly isGroup: boolean;
   /** The current epoch ends now. */
   readonly isEnd: boolean;
   readonly isSuccess: boolean;
   /** What members have reported since the newest release. */
   readonly told: GroupProgress;
-  /** Agents are connected, so silence means that no step was done. */
+  /** Agents are connected, so silence means that no step was made. */
   readonly isHeard: boolean;
   /** Workers of the ended epoch may have saved their work when they were told to end. */
   readonly maySave?: boolean;
-  /** For how long the worker had been silent whose hang ended the epoch. */
+  /** The silence of the worker whose hang ended the epoch. */
   readonly hungMs?: number | undefined;
 }
 
@@ -72,8 +72,8 @@ export function account(before: Goodput, moment: Moment): Goodput {
 }
 
 /**
- * Members tell of the ended epoch before the next is released, and of a suspended one when their
- * workers have ended: no stamp comes between.
+ * Members report on an ended epoch before the next is released, and on a suspended one when their
+ * workers have ended. No stamp comes between.
  */
 export function decidesPending({ phase, pendingMs }: Goodput, { next, isEnd }: Moment): boolean {
   return pendingMs !== undefined && (next !== phase || isEnd);
@@ -84,7 +84,7 @@ interface Span {
   readonly toMs: number;
 }
 
-/** Puts what is known for sure into its class. The rest of the span begins at `fromMs`. */
+/** Puts time of a certain class into that class. The rest of the span begins at `fromMs`. */
 function known(
   before: Goodput,
   { fromMs, toMs }: Span,
@@ -102,7 +102,7 @@ function known(
   }
   // A worker that was restored reports its old checkpoint again.
   const isNew = checkpoint !== undefined && checkpoint > (before.checkpoint ?? -1);
-  // Before the first step of workers that report steps, it holds work of an epoch before.
+  // Before workers that report steps make their first, a checkpoint has work of an earlier epoch.
   const isEarly = goodput.stepped === undefined && goodput.startingMs !== undefined;
   if (!isNew || isEarly || checkpointMs === undefined) return { goodput, fromMs: sinceMs };
   const savedMs = within(checkpointMs);
@@ -113,7 +113,7 @@ function known(
   return { goodput: { ...goodput, checkpoint }, fromMs: sinceMs };
 }
 
-/** Nothing more will be known of this span. */
+/** Decides about the rest of the span: nothing more will be known of it. */
 function decide(before: Goodput, span: Span, moment: Moment): Goodput {
   const { goodput, fromMs } = known(before, span, moment);
   const restMs = span.toMs - fromMs;
@@ -129,7 +129,7 @@ function decide(before: Goodput, span: Span, moment: Moment): Goodput {
   );
 }
 
-/** Undefined if it has no place in the course. */
+/** The account with time held for a later decision; undefined if the course has no place. */
 function held(before: Goodput, goodput: Goodput, ms: number): Goodput | undefined {
   const { fromMs } = courseFrom(sumsOf(goodput), undefined);
   const isPlaced = fromMs > courseOf(before).fromMs;

@@ -4,12 +4,12 @@ import { ACCOUNTED, type AccountedClass } from '../jobset-status.ts';
 /** `Pending`: work since the newest checkpoint, which the next checkpoint saves or an end loses. */
 export type GoodputClass = AccountedClass | 'Pending';
 
-/** What a class is called where people read it. In JSON and metrics it has its own name. */
+/** The name of a class for people. JSON and metrics use the class itself. */
 export function classLabel(name: GoodputClass): string {
   return name === 'Pending' ? 'Unsaved' : name;
 }
 
-/** What a class is, for a reader who sees it for the first time. */
+/** Explains a class to a reader who sees it for the first time. */
 export const CLASS_MEANINGS: Readonly<Record<GoodputClass, string>> = {
   Productive: 'work that a checkpoint or the end has saved',
   Pending: 'work that the next checkpoint will save',

@@ -16,8 +16,8 @@ interface Accounting {
 }
 
 /**
- * Goes with the write that makes the sums grow. The course of an epoch is closed as soon as nothing
- * of it is pending any more: by the end itself, or by the write that decides about the pending end.
+ * Belongs to the write that makes the sums grow. The course of an epoch is closed when none of its
+ * time is pending: by the end itself, or by the write that decides about the pending end.
  */
 export function recordCourse(
   accounting: Accounting,

@@ -17,12 +17,12 @@ import { type Sums, totalOf } from './classes.ts';
  */
 export const MAX_COURSE_PARTS = 24;
 
-/** Where nothing is known of the time before. */
+/** The course of time whose order is unknown. */
 export function courseFrom(sums: Sums, held: HeldWork | undefined): Course {
   return { fromMs: totalOf(sums) + (held?.ms ?? 0), parts: [] };
 }
 
-/** With the gap that `held` makes in it. */
+/** The length of a course, with the gap that `held` makes in it. */
 export function endOf(course: Course, held: HeldWork | undefined): number {
   return sumTo(course) + (held !== undefined && hasGap(course, held) ? held.ms : 0);
 }
@@ -35,7 +35,7 @@ function sumTo({ fromMs, parts }: Course): number {
   return parts.reduce((end, { ms }) => end + ms, fromMs);
 }
 
-/** The parts of a course, and in its gap one of that class. */
+/** The parts of a course, with one part of a class in its gap. */
 export function filled<C extends string>(
   course: Course,
   held: HeldWork,
@@ -53,7 +53,7 @@ export function filled<C extends string>(
   return [...before, { class: name, ms: held.ms }, ...after];
 }
 
-/** By how much one accounting has made the sums grow. It adds to classes in the order of time. */
+/** The time that one accounting has added. It adds to classes in the order of time. */
 export function partsBetween(before: Sums, after: Sums): readonly CoursePart[] {
   return ACCOUNTED.flatMap((name) => {
     const ms = after[name] - before[name];

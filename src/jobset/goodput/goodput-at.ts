@@ -19,14 +19,13 @@ export interface GoodputAt extends GoodputShare {
 }
 
 /**
- * The goodput in one number, from the status alone, so that every reader shows the same, whatever
- * it hears of the members.
+ * The goodput in one number, from the status alone, so that every reader shows the same.
  */
 export interface GoodputShare {
   /**
    * 0 to 1: how much of the time under way was saved, as far as status writes have judged it. It
-   * leaves out time in which nothing could be won: `Waiting`, `Suspended`, and `Running`, of which no
-   * checkpoint tells what it was worth. Null: it is unknown.
+   * leaves out `Waiting` and `Suspended`, in which nothing can be saved, and `Running`, for which no
+   * checkpoint was reported. Null: it is unknown.
    */
   readonly share: number | null;
   /** Why `share` is null, in words; null: it is known. */
@@ -35,13 +34,13 @@ export interface GoodputShare {
   /** The time under way that is judged: `share` is `savedMs` of it. */
   readonly judgedMs: number;
   /**
-   * Up to when, in Unix milliseconds, while an epoch runs or its work is pending over a suspend; null:
-   * up to now, or to its end.
+   * The end of the judged time in Unix milliseconds, while an epoch runs or its work is pending over
+   * a suspend. Null: it is now, or the end of the JobSet.
    */
   readonly judgedUntilMs: number | null;
 }
 
-/** What is accounted for, and what comes after it. */
+/** The accounted time, and the time after it. */
 export interface Reckoning {
   readonly createdMs: number;
   /** `status.goodput` with what became known since it was written. */
@@ -69,7 +68,7 @@ export function goodputAt(
   return { elapsedMs, classes, ...share, ...defined({ checkpoint: goodput.checkpoint }) };
 }
 
-/** Undefined as `goodputAt` is. */
+/** Undefined if `goodputAt` is undefined. */
 export function goodputShare(jobSet: JobSet, nowMs: number): GoodputShare | undefined {
   const { goodput } = jobSet.status ?? {};
   return goodput === undefined || !isSoundGoodput(goodput)
@@ -114,7 +113,7 @@ function isGroup({ metadata, spec }: JobSet): boolean {
   return restartsInPlace(withDefaults(spec), metadata.annotations);
 }
 
-/** What `goodputAt` sums up. */
+/** The account that `goodputAt` sums up. */
 export function reckonAt(
   jobSet: JobSet,
   nowMs: number,
@@ -147,7 +146,7 @@ const PHASE_CLASS = {
   Waiting: 'Waiting',
   Suspended: 'Suspended',
   Restarting: 'Restarting',
-  // No time passes in it.
+  // A finished JobSet has no more time to account for.
   Finished: 'Running',
 } as const satisfies Record<Exclude<GoodputPhase, 'Running'>, GoodputClass>;
 

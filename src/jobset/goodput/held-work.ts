@@ -1,6 +1,6 @@
 /**
- * Judges work that workers may have saved when they were told to end, without a word of it: by the
- * checkpoint that the next epoch goes on from (`docs/design/goodput.md#when-it-is-written`).
+ * Judges work that workers may have saved when they were told to end, without a report: by the
+ * checkpoint from which the next epoch continues (`docs/design/goodput.md#when-it-is-written`).
  */
 import type { Course, Goodput, RestartRecord } from '../jobset-status.ts';
 import { decidesPending, type Moment, plus } from './account.ts';
@@ -13,7 +13,7 @@ interface Judged {
   readonly records: readonly RestartRecord[];
 }
 
-/** Both are the same as before if nothing tells yet what the work was worth. */
+/** Returns both unchanged as long as it is unknown whether the work was saved. */
 export function judgeHeldWork(
   goodput: Goodput,
   records: readonly RestartRecord[],

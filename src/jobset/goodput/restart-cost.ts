@@ -15,7 +15,7 @@ import { reckonAt } from './goodput-at.ts';
 import { isSoundCourse, isSoundGoodput } from './sound.ts';
 import { stretchesOf } from './stretches.ts';
 
-/** Milliseconds. A field is absent as long as it is unknown, or if nothing tells it. */
+/** Milliseconds. A field is absent while it is unknown. */
 export interface RestartCost {
   /** Work since the newest checkpoint, up to the end of the epoch. */
   readonly lostMs?: number;
@@ -23,20 +23,20 @@ export interface RestartCost {
   readonly hungMs?: number;
   /** From the end of the epoch to the next release. */
   readonly restartingMs?: number;
-  /** From there to the first step. */
+  /** From the release to the first step. */
   readonly startingMs?: number;
-  /** The sum of those that are known. */
+  /** The sum of the known parts. */
   readonly totalMs: number;
 }
 
-/** What came after the end of an epoch, up to the end of the next one or to now. */
+/** The time after the end of an epoch, up to the end of the next one or to now. */
 interface Aftermath {
   readonly course: Course;
   /** No more time of this class will be in it. */
   readonly isOver: { readonly restarting: boolean; readonly starting: boolean };
 }
 
-/** By the epoch that ended, for those of which anything is known. */
+/** The costs by the epoch that ended, without epochs of unknown cost. */
 export function restartCosts(
   jobSet: JobSet,
   nowMs: number,
@@ -106,7 +106,7 @@ function sumsIn({ parts }: Course): PartSums {
   return sums;
 }
 
-/** Nothing tells what work was worth that is only `Running`. */
+/** Nobody knows whether work that is only `Running` was lost. */
 function lossesIn({ Lost, Hung = 0, Running }: PartSums): Pick<RestartCost, 'lostMs' | 'hungMs'> {
   return { ...defined({ lostMs: Lost ?? (Running === undefined ? 0 : undefined) }), hungMs: Hung };
 }

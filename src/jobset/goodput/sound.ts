@@ -1,6 +1,6 @@
 /**
- * Whether an account of time can be true. The definition of JobSet bounds what a status may hold,
- * but that of another version or controller bounds nothing, and one JobSet must not break a list.
+ * Whether an account of time can be true. Our definition of JobSet bounds its values. The definition
+ * of another version or controller does not, and one JobSet must not break a list.
  */
 import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
 import type { Course } from '../jobset-status.ts';

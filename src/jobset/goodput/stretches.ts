@@ -1,4 +1,4 @@
-/** The stretches of a JobSet's time of which the status says in which order it passed. */
+/** The stretches of a JobSet's time whose order the status knows. */
 import { withDefaults } from '../defaults.ts';
 import { currentEpoch } from '../epoch/in-place-restart.ts';
 import type { JobSet } from '../jobset.ts';
@@ -23,7 +23,7 @@ export interface Stretches {
   readonly rest: Sums;
 }
 
-/** The last stretch ends at the stamp, and goes on. It is that of a pending end, if there is one. */
+/** The last stretch ends at the stamp, and is open. If an end is pending, it is the stretch of that. */
 export function stretchesOf({ metadata, spec, status = {} }: JobSet, goodput: Goodput): Stretches {
   const { restartHistory = [] } = status;
   const { held } = goodput;
@@ -39,7 +39,7 @@ export function stretchesOf({ metadata, spec, status = {} }: JobSet, goodput: Go
   return { known: [{ epoch: current, course: courseFrom(sums, held) }], rest: sums };
 }
 
-/** Whether the pending work is that of an epoch that has ended. A suspend ends none. */
+/** Whether the pending work belongs to an epoch that has ended. A suspend ends no epoch. */
 export function isEndPending({ phase, pendingMs }: Goodput): boolean {
   return pendingMs !== undefined && phase === 'Restarting';
 }

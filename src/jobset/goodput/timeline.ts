@@ -18,7 +18,7 @@ export interface TimelineSegment {
    * epochs.
    */
   readonly epoch: number | null;
-  /** How long is known, but not when: somewhere among its neighbours that are summaries as well. */
+  /** Its length is known, but its place is not: it is among neighbours that are summaries too. */
   readonly isSummary?: true;
 }
 
@@ -71,7 +71,7 @@ class Line {
     return this.#segments;
   }
 
-  /** What goes on is one segment. */
+  /** A class that continues is one segment. */
   add(part: Part, epoch: number | null, more: Pick<TimelineSegment, 'isSummary'> = {}): void {
     if (part.ms === 0) return;
     const last = this.#segments.at(-1);
