@@ -1,6 +1,6 @@
 /**
- * What a step of a plan comes to. Steps write nothing: each returns values, and `merge.ts` puts
- * those of all steps together, in the order in which `plan.ts` lists the steps.
+ * The result of a step of a plan. Steps write nothing: each returns decisions, and `merge.ts` puts
+ * the decisions of all steps together, in the order of the steps in `plan.ts`.
  */
 import type { Stored, StringMap } from '@lockstep/kube/meta.ts';
 import type { PersistentVolumeClaim, Service } from '@lockstep/kube/objects/core.ts';
@@ -28,11 +28,11 @@ export interface Decision {
   readonly events?: readonly PlannedEvent[];
   readonly outcomes?: readonly Counted[];
   readonly actions?: readonly Action[];
-  /** The plan cannot go on without the answer, and nothing else of it counts. */
+  /** The plan cannot continue without the answer, and drops its other decisions. */
   readonly question?: Question;
   /** When time alone calls for another plan; the earliest counts. */
   readonly requeueAfterMs?: number | undefined;
-  /** Nothing is left for the steps that follow: the next plan takes them. */
+  /** Later steps wait for the next plan. */
   readonly isLast?: true;
   /** The write belongs to a group restart: counters stay, because they will soon be right again. */
   readonly keepsCounters?: boolean;
@@ -44,12 +44,12 @@ export interface Decision {
 /** Fields that differ from what is stored. An undefined field is removed. */
 export type StatusChange = { readonly [K in keyof JobSetStatus]?: JobSetStatus[K] | undefined };
 
-/** It may read what it is given, and nothing else. No decision: the step has nothing to say. */
+/** Reads only its facts. It returns no decision if there is nothing to do. */
 export type Step<F> = (facts: F) => readonly Decision[];
 
 export const LAST: Decision = { isLast: true };
 
-/** Takes the steps one after the other, up to one that asks or is the last. */
+/** Takes the steps one after the other, until one asks or is the last. */
 export function inOrder<F>(steps: readonly Step<F>[], facts: F): readonly Decision[] {
   const decisions: Decision[] = [];
   for (const step of steps) {
@@ -65,7 +65,7 @@ export interface PlannedEvent {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly note: string;
-  /** It is about something that lasts: it is recorded once, though each plan says it again. */
+  /** The Event is about a lasting state: it is recorded once, though each plan has it again. */
   readonly isOnce?: true;
 }
 
@@ -100,9 +100,9 @@ export type Action =
   | { readonly kind: 'ResizeJob'; readonly job: Stored<Job>; readonly size: JobSize }
   | { readonly kind: 'SuspendJob'; readonly job: Stored<Job> }
   | { readonly kind: 'ResumeJob'; readonly job: Stored<Job>; readonly resume: JobResume }
-  /** Its node is lost, and its deadline has passed: it counts as failed from now on. */
+  /** The Pod's node is lost, and its deadline has passed: it counts as failed from now on. */
   | { readonly kind: 'DeleteLostPod'; readonly pod: OverduePod }
-  /** It is to leave its node. `message` is for the condition of the Pod that says so. */
+  /** The Pod has to leave its node. `message` is for the Pod's condition about that. */
   | { readonly kind: 'ReplaceMember'; readonly pod: PodFacts; readonly message: string }
-  /** The JobSet has outlived its time. */
+  /** The JobSet's time to live is over. */
   | { readonly kind: 'DeleteJobSet' };

@@ -1,4 +1,4 @@
-/** What the steps of one plan know: the snapshot, and what follows from it. */
+/** The input of the steps of one plan: the snapshot, and what follows from it. */
 import { askedOf, type ChildJobs, classifyJobs } from '../child-jobs/child-jobs.ts';
 import { replicatedJobsStatus } from '../child-jobs/replicated-jobs-status.ts';
 import { withoutSuccessesOf, withSucceededIndexes } from '../child-jobs/succeeded-jobs.ts';
@@ -15,10 +15,10 @@ import type { Snapshot } from './snapshot.ts';
 
 export interface Facts extends Snapshot {
   readonly spec: DefaultedSpec;
-  /** What is stored; empty before the first write. */
+  /** The stored status; empty before the first write. */
   readonly status: JobSetStatus;
   readonly children: ChildJobs;
-  /** Counted now; the status may hold older ones. */
+  /** Counted now; the status may hold older counts. */
   readonly counters: readonly ReplicatedJobStatus[];
   /** Undefined unless failures restart the group in place. */
   readonly group: (Group & GroupStages) | undefined;

@@ -1,10 +1,10 @@
-/** Puts the decisions of a plan together, one after the other. The only place that does. */
+/** Puts the decisions of a plan together, one after the other. No other file does. */
 import { defined } from '@lockstep/kube/json/defined.ts';
 import type { JobSetStatus } from '../jobset-status.ts';
 import { changeCondition } from '../status/conditions.ts';
 import type { Decision, PlannedEvent } from './decision.ts';
 
-/** What the decisions so far come to. */
+/** The result of the decisions so far. */
 export interface Next {
   readonly status: JobSetStatus;
   /** Whether the status says anything new. */
@@ -13,7 +13,7 @@ export interface Next {
   readonly keepsCounters: boolean;
 }
 
-/** What a plan has before its first decision. */
+/** The result before the first decision. */
 export function unchanged(status: JobSetStatus): Next {
   return { status, isChanged: false, events: [], keepsCounters: false };
 }

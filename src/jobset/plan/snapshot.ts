@@ -23,9 +23,9 @@ import type { SizeLimits } from '../size-limits.ts';
 import type { CountersPutOff } from '../status/counters.ts';
 
 export interface Snapshot {
-  /** As it is acted on: with what is recorded, or is to be. */
+  /** The JobSet as it is acted on: with the annotations that are recorded, or are to be. */
   readonly jobSet: Stored<JobSet>;
-  /** What its first status is to record; absent: it has a status. */
+  /** The annotations for its first status to record; absent: it has a status. */
   readonly recording?: Recording | undefined;
   /**
    * The Jobs whose controller is this JobSet, by UID. Their Pod templates need only what `keptJobs`
@@ -65,7 +65,7 @@ export interface HubReach {
   readonly streams: number;
   /** Members that have a hub in their settings and no stream, as of the last look. */
   readonly missing: number;
-  /** Some of them, and for how long this operator has known each to have none. */
+  /** Some of the missing members, and for how long this operator has known that. */
   readonly silent: readonly { readonly pod: PodFacts; readonly silentMs: number }[];
   /** Whether that look was before now, so that another is due. */
   readonly isOld?: boolean;
@@ -78,19 +78,19 @@ export interface StartLook {
   readonly missingForMs: number;
   /** For how long a Job has lacked a Pod without a break. */
   readonly noPodForMs: number;
-  /** Since the last time that a Pod was read for it. */
+  /** Since the last read of a Pod for this. */
   readonly sinceLookMs: number;
-  /** How often one was read since they are missing. */
+  /** How often a Pod was read since members are missing. */
   readonly looks: number;
-  /** How often since what is missing has changed. */
+  /** How often since the missing members changed. */
   readonly idleLooks: number;
   /** Pods in a row that were found starting, while no Job lacked a Pod. */
   readonly calmLooks: number;
 }
 
-/** Which members are missing, for the next plan to know for how long. */
+/** Which members are missing. The next plan needs it to know for how long. */
 export interface MissingState {
-  /** It changes with what is worth a read soon. */
+  /** A change of the key is worth a read soon. */
   readonly key: string;
   /** A Job has fewer Pods than it should. */
   readonly lacksPods: boolean;
@@ -108,7 +108,7 @@ export interface Surroundings {
   readonly hasAgentRights: boolean;
 }
 
-/** What the shell remembers between plans. Losing it costs repetition, never correctness. */
+/** The memory of the operator between plans. A loss costs repetition, never correctness. */
 export interface Knowledge {
   /** Whether a Pod's notice was looked into and showed no failure. */
   isDismissed(pod: PodFacts): boolean;
@@ -116,13 +116,13 @@ export interface Knowledge {
   isTooFarAhead(pod: PodFacts): boolean;
   /** What the last plan put off. */
   readonly countersPutOff: CountersPutOff | undefined;
-  /** Why Jobs could not be made, time after time; false: they could; absent: nobody has tried. */
+  /** Why Jobs could not be made several times; false: they could; absent: not tried yet. */
   readonly jobsRefused?: string | false | undefined;
 }
 
 /**
- * What `plan` must know before it can go on. Each costs a request, so it asks only when it needs
- * to.
+ * What `plan` must know before it can continue. Each question costs a request, so it asks only if it
+ * must.
  */
 export type Question =
   /** How did this member fail? */

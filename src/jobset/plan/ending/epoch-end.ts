@@ -38,8 +38,8 @@ export interface EpochEnd {
 }
 
 /**
- * Ends C. `status` is the one in which the caller has counted restarts that recreate Jobs; those in
- * place are counted here.
+ * Ends C and counts restarts in place. In `status`, the caller has counted restarts that recreate
+ * Jobs.
  */
 export function endEpoch(facts: GroupFacts, end: EpochEnd, status: JobSetStatus): Decision {
   const { group, jobSet } = facts;
@@ -112,7 +112,7 @@ function recordOf(
   };
 }
 
-/** An epoch whose successor was never released gets its suspects with the end of that one. */
+/** The end of an epoch that was never released adds the suspects of the epoch before it. */
 function historyOf(facts: GroupFacts, status: JobSetStatus): readonly RestartRecord[] {
   const [newest, ...older] = status.restartHistory ?? [];
   if (newest === undefined) return [];
@@ -124,7 +124,7 @@ function reasonOfEnd({ cause, verdict, isRequested = false }: EpochEnd): string 
   return verdict?.rule === undefined ? cause : reasonOf(verdict);
 }
 
-/** Whether workers failed and no Job is recreated for it. */
+/** Whether workers failed, and no Job is recreated for that. */
 function isFailureInPlace(cause: RestartCause): boolean {
   return cause === 'WorkerFailed' || cause === 'StartFailed';
 }

@@ -1,8 +1,8 @@
 /**
  * Applies the failure policy to failed Jobs, one action per plan. Restarting Jobs of a group that
  * restarts in place ends its epoch in the same write, even while the JobSet is suspended, so that
- * the Jobs' successors are not charged again. A failure from an epoch which has ended already
- * belongs to that restart: it is not charged
+ * the Jobs' successors are not charged again. A failure of an epoch that has already ended belongs
+ * to that restart and is not charged
  * (`docs/design/end-hazards.md#a-failed-job-is-charged-twice`).
  */
 
@@ -69,7 +69,7 @@ export interface JobsRestart {
   /** The Job that is restarted alone; undefined: all are. */
   readonly place: JobPlace | undefined;
   readonly isCounted: boolean;
-  /** Which failure it was, as the end of a message. */
+  /** Names the failure at the end of a message. */
   readonly because: string;
 }
 
@@ -102,7 +102,7 @@ export function restartJobs(
   };
 }
 
-/** An epoch that has not begun absorbs a failure which belongs to the restart under way. */
+/** A failure that belongs to the restart under way does not end the epoch that is to begin. */
 function endEpochOfJobs(facts: Facts, counted: boolean, status: JobSetStatus): readonly Decision[] {
   if (!isOfGroup(facts) || (!counted && !isReleased(facts.group))) return [];
   const { witness } = facts.answers.failedJob ?? {};

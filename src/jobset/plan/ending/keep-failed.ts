@@ -2,7 +2,7 @@
  * Keeps the Pods of a failed group, and with them the logs, for as long as
  * `lockstep/keep-failed` says. The write that fails the JobSet ends the current epoch too, so all
  * agents stop their workers and wait at a barrier that never lifts. The annotation may change
- * afterwards, so every plan reads it, and it is remembered nowhere.
+ * afterwards, so every plan reads it again.
  */
 import { isReleased } from '../../epoch/in-place-restart.ts';
 import { keepFailedMs, keptUntilMs } from '../../policies/keep-failed.ts';
@@ -13,7 +13,7 @@ import { stopWhatRuns } from '../jobs/tidying.ts';
 import type { Next } from '../merge.ts';
 import { LONGEST_WAIT_MS } from './ttl.ts';
 
-/** The end of the epoch goes with the write that fails the JobSet. */
+/** The write that fails the JobSet ends the epoch too. */
 export function endWithFailure(facts: Facts, { status }: Next): Decision {
   const isFailing = isTrue(status.conditions, 'Failed') && !isFinished(facts.status.conditions);
   if (!isFailing || !isOfGroup(facts) || !keepsFailed(facts)) return {};
@@ -26,8 +26,8 @@ export function keepsFailed({ jobSet, spec, group }: Facts): boolean {
 }
 
 /**
- * Ends the Jobs of a finished JobSet when their time is over. None stays while a worker may run:
- * then the write that failed the JobSet has not ended its epoch, because the annotation came later.
+ * Ends the Jobs of a finished JobSet when their time is over. It ends them at once if a worker may
+ * run: the annotation came after the write that failed the JobSet, so that did not end the epoch.
  */
 export function stopUnlessKept(facts: Facts): readonly Decision[] {
   const remainingMs = keptForMs(facts);

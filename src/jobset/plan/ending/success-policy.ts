@@ -15,7 +15,7 @@ export function complete(facts: Facts): readonly Decision[] {
   return [completed(), ...tidyUp(facts), LAST];
 }
 
-/** Whether the policy will be met when the Job controller has counted what succeeded. */
+/** Whether the policy will be met when the Job controller has counted the successes. */
 export function isSuccessNear({ spec, children, members }: Facts): boolean {
   const near = succeededCounts(willSucceed(children, members), children.gone);
   return meetsSuccessPolicy(spec, near);

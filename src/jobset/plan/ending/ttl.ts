@@ -1,6 +1,6 @@
 /**
  * When a finished JobSet is deleted by itself. `ttlSecondsAfterFinished` may change after the end,
- * so every plan reads it, and it is remembered nowhere.
+ * so every plan reads it again.
  */
 import { namespaceOf } from '@lockstep/kube/meta.ts';
 import type { Decision } from '../decision.ts';

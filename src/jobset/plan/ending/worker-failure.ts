@@ -44,7 +44,7 @@ export function dealWithWorkerFailure(
   });
   const last = isCharged(judged.action) ? whyNoRestart(facts) : undefined;
   if (last === undefined && judged.action !== 'FailJobSet') return restart(facts, failure, judged);
-  // Failing is final, and the watch of succeeded Pods may be behind that of failures.
+  // Failing is final, and the watch of succeeded Pods may be behind the watch of failures.
   if (answers.isSuccessFresh !== true) return [{ question: { kind: 'SucceededPods' } }];
   const { record, restartHistory } = recordFailure(facts, failure);
   const pods = podsToRead(record, facts);

@@ -1,7 +1,7 @@
 /**
  * Counts how often a JobSet was run (KEP-1282). The count is absent before its first run, 0 in it,
- * and one more with each resume and each recreation of all Jobs. Restarts in place do not count. It
- * is written before any Job of that run starts, and only derived from itself.
+ * and one more with each resume and each recreation of all Jobs. Restarts in place do not count. The
+ * operator writes the count before any Job of that run starts, and derives it only from itself.
  */
 import type { Decision } from '../decision.ts';
 import type { Facts } from '../facts.ts';

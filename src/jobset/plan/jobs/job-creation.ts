@@ -1,8 +1,8 @@
 /**
- * Decides which Jobs to create. These are Jobs of ReplicatedJobs that may start, whose name no Job
- * holds in any state, and which have not succeeded before (`succeeded-jobs.ts`). If there are many,
- * a plan creates only a part. So it needs little memory, other JobSets get their turn, and changes
- * of the JobSet are seen in between.
+ * Decides which Jobs to create: Jobs of ReplicatedJobs that may start, whose name no Job has in any
+ * state, and which have not succeeded before (`succeeded-jobs.ts`). If there are many, a plan
+ * creates only a part. So it needs little memory, other JobSets get their turn, and the next plan
+ * sees changes of the JobSet.
  */
 import type { Stored } from '@lockstep/kube/meta.ts';
 import type { Job } from '@lockstep/kube/objects/job.ts';
@@ -23,9 +23,7 @@ import { questionOfTemplates } from './template-question.ts';
 
 export const MAX_CREATIONS_PER_PASS = 2_000;
 
-/**
- * Makes Jobs, and tells what starts and what is in the way: objects of others under their names.
- */
+/** Makes Jobs. Reports which of them start, and which of their names other objects have. */
 export function createJobs(facts: Facts): readonly Decision[] {
   const { spec, children, startup } = facts;
   const missing = mayCreateJobs(spec, children)
@@ -55,8 +53,8 @@ export function createJobs(facts: Facts): readonly Decision[] {
 }
 
 /**
- * Tells that the API server refuses Jobs, in its words: a value in a template that it does not know,
- * a quota, a policy of the cluster. The operator asks again until the Jobs are made.
+ * Reports in the API server's words why it refuses Jobs: a value in a template that it does not
+ * know, a quota, a policy of the cluster. The operator tries again until the Jobs are made.
  */
 export function reportRefusedJobs({ knowledge }: Facts): readonly Decision[] {
   const { jobsRefused: message } = knowledge;
@@ -93,9 +91,9 @@ export function builderOf(facts: Facts): BuildJob {
 
 interface MissingJobs {
   readonly replicatedJob: DefaultedReplicatedJob;
-  /** The first of those whose names are free. */
+  /** The first indexes whose names are free. */
   readonly indexes: readonly number[];
-  /** Jobs of other owners that hold the names of more. */
+  /** Jobs of other owners that have the names of missing Jobs. */
   readonly holders: readonly Stored<Job>[];
   /** Another plan has to create more. */
   readonly isPartial: boolean;
@@ -103,7 +101,7 @@ interface MissingJobs {
   readonly isFromTheStart: boolean;
 }
 
-/** Looks at no more Jobs than exist or are to be made. */
+/** Looks only at Jobs that exist, and at indexes of Jobs that will be made. */
 function missingJobs(
   { jobSet, jobs, children, surroundings }: Facts,
   replicatedJobs: readonly DefaultedReplicatedJob[],

@@ -1,7 +1,7 @@
 /**
- * Reports objects of other owners that hold names of the JobSet. A Job blocks only the index whose
- * name it has. A Service that does not select the JobSet's Pods leaves them without DNS names. An
- * Event and a condition report both, and they are checked again.
+ * Reports objects of other owners that have names of the JobSet, with an Event and a condition. A Job
+ * blocks only the index whose name it has. A Service that does not select the JobSet's Pods leaves
+ * them without DNS names.
  */
 import { controllerOf, type Stored } from '@lockstep/kube/meta.ts';
 import type { Job } from '@lockstep/kube/objects/job.ts';
@@ -44,8 +44,8 @@ function describe({ metadata }: Stored<Job>): string {
 }
 
 /**
- * Whether its name will become free by itself: it is being deleted, or belongs to a deleted JobSet
- * of this name and awaits garbage collection.
+ * Whether the holder's name will become free by itself: the holder is being deleted, or it belongs
+ * to a deleted JobSet of this name and waits for garbage collection.
  */
 function isLeaving(holder: Stored<Job>, jobSet: string): boolean {
   return holder.metadata.deletionTimestamp !== undefined || ownerOf(holder)?.name === jobSet;

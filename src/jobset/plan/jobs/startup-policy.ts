@@ -29,7 +29,7 @@ const COMPLETED = {
   event: 'Normal',
 } as const;
 
-/** Reports the start of a ReplicatedJob that waited, or might have had to. */
+/** Reports the start of a ReplicatedJob that waited, or may have waited, for others. */
 export function eventsOfStart(
   { startupPolicy, suspend }: Pick<DefaultedSpec, 'startupPolicy' | 'suspend'>,
   { name, dependsOn = [] }: DefaultedReplicatedJob,

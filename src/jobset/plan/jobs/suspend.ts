@@ -1,7 +1,6 @@
 /**
- * Suspends and resumes a JobSet. Suspending keeps the Jobs. The condition is True from before the
- * first Job is stopped until the resume has begun, so that each resume is seen, and counted,
- * exactly once.
+ * Suspends and resumes a JobSet. Suspending keeps the Jobs. The condition becomes True before the
+ * first Job stops and False when the resume has begun, so each resume counts exactly once.
  */
 
 import { isSuspended } from '../../child-jobs/child-jobs.ts';
@@ -29,7 +28,7 @@ export function suspendJobs({ spec, children }: Facts): readonly Decision[] {
   return [{ conditions, actions }];
 }
 
-/** Ends the condition, or says that the resume is on its way in order. */
+/** Ends the condition, or says that an ordered resume is under way. */
 export function beginResume(facts: Facts): readonly Decision[] {
   const { spec, status, startup } = facts;
   const type = 'Suspended';
@@ -45,7 +44,7 @@ export function beginResume(facts: Facts): readonly Decision[] {
 /** Jobs that were not read are resumed in a later pass. */
 const OTHERS_AFTER_MS = 100;
 
-/** A Job that the Job controller has not stopped yet is resumed after that. */
+/** Resumes a Job only after the Job controller has stopped it. */
 export function resumeJobs(facts: Facts): readonly Decision[] {
   const { answers, children, counters, gates, spec, startup } = facts;
   if (spec.suspend || counters.every((each) => each.suspended === 0)) return [];

@@ -1,10 +1,10 @@
-/** What has to be known before a Job gets its template. */
+/** The questions whose answers a Job's template depends on. */
 
 import { injectedMode, sharesWithSidecars } from '../../injection/agent-mode.ts';
 import type { Facts } from '../facts.ts';
 import type { Question } from '../snapshot.ts';
 
-/** Before Jobs are made. */
+/** The question before Jobs are made. */
 export function questionOfTemplates(facts: Facts): Question | undefined {
   const { jobSet, spec, agent, answers } = facts;
   const isOpen = agent.delivery === 'Auto' && answers.hasImageVolumes === undefined;
@@ -14,7 +14,7 @@ export function questionOfTemplates(facts: Facts): Question | undefined {
   return questionOfResources(facts) ?? ofVolumes;
 }
 
-/** Before Jobs are made, or get other resources. */
+/** The question before Jobs are made or get other resources. */
 export function questionOfResources({ jobSet, spec, answers }: Facts): Question | undefined {
   const isShared = sharesWithSidecars(spec, jobSet.metadata.annotations);
   return isShared && answers.minimums === undefined ? { kind: 'ContainerMinimums' } : undefined;

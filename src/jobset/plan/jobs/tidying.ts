@@ -1,7 +1,6 @@
 /**
- * Cleans up Jobs that are not as they should be, in every plan. Jobs of an earlier attempt and
- * those beyond the replicas are deleted, changed labels are repaired, a Job whose labels are lost
- * is recreated, and one of another size is resized.
+ * Cleans up Jobs in every plan. It deletes Jobs of an earlier attempt and beyond the replicas, repairs
+ * changed labels, recreates Jobs whose labels are lost, and resizes Jobs of another size.
  */
 import type { Stored } from '@lockstep/kube/meta.ts';
 import type { Job } from '@lockstep/kube/objects/job.ts';
@@ -58,7 +57,7 @@ export function recreateHalfDone({ group }: Facts): readonly Decision[] {
 }
 
 /**
- * Work that is done is thrown away only after a look at what else is done
+ * Asks which Pods have succeeded before it throws away finished work
  * (`docs/design/end-hazards.md#a-member-fails-after-others-have-succeeded`).
  */
 export function lookBeforeRecreating(facts: Facts): readonly Decision[] {

@@ -1,6 +1,6 @@
 /**
- * Counts restarts that did not bring a group further. Progress is what members and their hub tell,
- * so it may be unknown, and an unknown one is never held against the group
+ * Counts restarts after which a group made no progress. Members and their hub report progress, so it
+ * may be unknown, and an unknown progress never counts against the group
  * (`docs/bad-nodes.md#stop-when-restarts-do-not-help`).
  */
 import { defined } from '@lockstep/kube/json/defined.ts';
@@ -28,7 +28,7 @@ export function endedProgress(facts: GroupFacts, counted: boolean): EndedProgres
   };
 }
 
-/** Why a charged failure now is one too many without progress; undefined: it is not. */
+/** Why a charged failure now is one too many without progress; undefined: it is allowed. */
 export function lackOfProgress(facts: Facts): string | undefined {
   const limit = limitOf(facts);
   const after = isOfGroup(facts) ? endedProgress(facts, true) : undefined;
@@ -44,7 +44,7 @@ function limitOf({ jobSet, lacks }: Facts): number | undefined {
   return maxRestartsWithoutProgress(jobSet.metadata.annotations);
 }
 
-/** As far as it is known at the end of the epoch. */
+/** The progress of the group, as far as it is known at the end of the epoch. */
 function reachedIn({
   group,
   endsIn,

@@ -20,8 +20,8 @@ export interface JobPlace {
 }
 
 /**
- * What can be done of a verdict on `job`. If one Job alone cannot be restarted, all are, at the
- * same charge, and a Warning says why. The policy was accepted, so it must not stop the JobSet now.
+ * The part of a verdict on `job` that is possible. If one Job alone cannot be restarted, all are, at
+ * the same charge, and a Warning says why. The policy was accepted, so it must not stop the JobSet.
  */
 export function applicable(
   { gates, spec }: Facts,

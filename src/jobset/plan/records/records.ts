@@ -1,7 +1,7 @@
 /**
- * What the record of a restart says of those who failed first: suspects, the rank in words, and
- * last words. It goes with the write that releases the next epoch, ends it, or fails the JobSet,
- * whichever comes first, or before them while a crash loop holds the group back
+ * Adds the workers that failed first to the record of a restart: suspects, the rank in words, and
+ * last words. The first write that releases the next epoch, ends it, or fails the JobSet carries
+ * them. A crash loop that holds the group back gets a write of its own before
  * (`docs/design/culprits.md#where-it-stands`).
  */
 import { defined } from '@lockstep/kube/json/defined.ts';
@@ -27,7 +27,7 @@ import type { PlannedEvent } from '../decision.ts';
 import type { GroupFacts } from '../facts.ts';
 import type { SuspectAnswer, SuspectPod } from '../snapshot.ts';
 
-/** Ends of members in epochs before this one are in the status, or count for nothing any more. */
+/** Ends of members in earlier epochs are in the status, or do not matter any more. */
 export function oldestUnsettledEpoch(status: JobSetStatus): number {
   const epoch = currentEpoch(status);
   const isReleased = status.replicatedJobsStatus?.some(
@@ -36,7 +36,7 @@ export function oldestUnsettledEpoch(status: JobSetStatus): number {
   return isReleased === true ? epoch : epoch - 1;
 }
 
-/** Suspects whose nodes are unknown, and a Pod that may tell what its agent cannot. */
+/** Suspects whose nodes are unknown, and a Pod that may show what its agent cannot report. */
 export function podsToRead(record: RestartRecord, facts: GroupFacts): readonly SuspectPod[] {
   if (facts.answers.suspects !== undefined || record.suspects !== undefined) return [];
   const { members, ...group } = evidenceOf(record, facts);
@@ -52,8 +52,8 @@ export function podsToRead(record: RestartRecord, facts: GroupFacts): readonly S
 }
 
 /**
- * The record with its suspects, and the last words of the first that has some, or else of the
- * witness. Suspects that it has already stay: what happened since then says nothing about them.
+ * The record with its suspects, and the last words of the first suspect that has some, or else of
+ * the witness. Suspects that it already has stay: later events say nothing about them.
  */
 export function withSuspects(record: RestartRecord, facts: GroupFacts): RestartRecord {
   if (record.suspects !== undefined) return record;
@@ -73,7 +73,7 @@ export function withSuspects(record: RestartRecord, facts: GroupFacts): RestartR
   };
 }
 
-/** The record before the release that closes it: none are suspects if nobody is, and that stays. */
+/** The record before the release that closes it: an empty list if there are no suspects. */
 export function judged(record: RestartRecord, facts: GroupFacts): RestartRecord {
   return { suspects: [], ...withSuspects(record, facts) };
 }
@@ -84,7 +84,7 @@ export function culpritInWords({ epoch, suspects, cause }: RestartRecord): strin
   return `epoch ${epoch} ended because of ${failureInWords({ suspects, cause }, 'RankAndPod')}`;
 }
 
-/** Also where that is only likely, or not known; undefined: nobody failed. */
+/** Like `culpritInWords`, but also for a likely or unknown suspect; undefined: no worker failed. */
 export function judgedInWords(record: RestartRecord): string | undefined {
   if (!isFailure(record)) return undefined;
   const told = `epoch ${record.epoch} ended: ${failureInWords(record, 'RankAndPod')}`;
@@ -111,7 +111,7 @@ export function identified(
   return { ...witness, record: { ...rest, exitCode: null, reason: 'WorkerHung', message } };
 }
 
-/** What is known of the ends of those that ran in the epoch of the record. */
+/** The known ends of the members that ran in the epoch of the record. */
 export function evidenceOf(
   { epoch, cause, witness }: RestartRecord,
   facts: GroupFacts,
@@ -130,7 +130,7 @@ export function evidenceOf(
   };
 }
 
-/** What the operator saw when it ended the epoch. A kubelet that restarts the containers soon hides it. */
+/** The witness of the epoch's end, as an answer: a kubelet that restarts the Pod soon hides it. */
 function seenIn(witness: RestartWitness): SuspectAnswer {
   const { node, reason } = witness;
   return { witness, ...defined({ node }), ...(reason === 'NodeLost' ? { isNodeLost: true } : {}) };

@@ -9,7 +9,7 @@ export interface LastFailure {
   readonly message: string;
 }
 
-/** Why one more counted restart would be one too many; undefined: it would not. */
+/** Why one more counted restart would be one too many; undefined: it is allowed. */
 export function whyNoRestart(facts: Facts): LastFailure | undefined {
   if (countedRestarts(facts.status) >= allowedRestarts(facts.jobSet)) {
     const message = 'jobset failed due to reaching max number of restarts';

@@ -20,7 +20,7 @@ import { phaseAfter } from './phase.ts';
 export function accountTime(facts: Facts, { status: next, isChanged }: Next): Decision {
   if (!isChanged || facts.lacks?.has('goodput') === true) return {};
   const { status, nowMs, group } = facts;
-  // It was over before its time was accounted for.
+  // The JobSet was over before its time was accounted for.
   if (status.goodput === undefined && isFinished(status.conditions)) return {};
   const stored =
     status.goodput !== undefined && isSoundGoodput(status.goodput) ? status.goodput : undefined;
@@ -45,7 +45,7 @@ export function accountTime(facts: Facts, { status: next, isChanged }: Next): De
   if (goodput === status.goodput) return {};
   const change = recordCourse({
     status,
-    // What another version of the operator did, and in which order, is unknown.
+    // If another version of the operator wrote, the order of time is unknown.
     before: isAdopted ? goodput : judged.goodput,
     after: goodput,
     records: judged.records,
@@ -75,7 +75,7 @@ function hungMs(facts: Facts, next: JobSetStatus, phase: GoodputPhase): number |
   if (phase !== 'Restarting' && epoch !== currentEpoch(facts.status)) return undefined;
   const end = facts.endsIn?.(epoch).find(({ member }) => member.pod === witness.pod)?.end;
   if (end?.kind !== 'Ended' || end.evidence.how !== 'Hung') return undefined;
-  // It may never have reported anything.
+  // The worker may never have reported anything.
   return end.evidence.silentMs ?? Number.MAX_SAFE_INTEGER;
 }
 

@@ -2,7 +2,7 @@
  * Upstream's agent works with our controller, but with fewer guarantees
  * (`docs/design/upstream.md#upstreams-agent-under-our-operator`). It reads from a cache of any age
  * and remembers nothing, and it knows no stages. A condition says so while the group restarts in
- * place. Only the container's environment can be seen, not the program that it runs.
+ * place. The operator sees only the container's environment, not the program that it runs.
  */
 
 import type { DefaultedSpec } from '../../defaults.ts';

@@ -1,8 +1,8 @@
 /**
  * A group that restarted in place and no longer does, by the annotation that says so or because its
  * failure policy changed (`docs/design/member-hazards.md#in-place-restart-is-switched-off`). Its
- * agents open their barriers and stay where they are; epochs stand still, so that the group goes on
- * from the same one if it is switched back. The condition tells why a worker restarts alone.
+ * agents open their barriers. Epochs stand still, so the group continues from the same epoch if it is
+ * switched back. The condition says why a worker restarts alone.
  */
 import { DISABLE_IN_PLACE_RESTART } from '../../names.ts';
 import { cleared } from '../../status/conditions.ts';

@@ -1,5 +1,5 @@
 /**
- * Reports what is off because the stored definition lacks the fields in which it would be written.
+ * Reports features that are off because the stored definition lacks their fields.
  * With `lockstep/replace-after`, a member would be replaced again and again, because the status
  * never says that it was.
  */
@@ -20,7 +20,7 @@ import { lacksEpochs } from './kept-status.ts';
 interface Feature {
   readonly what: string;
   readonly needs: string;
-  /** Whether this JobSet has it; by default each that restarts in place. */
+  /** Whether this JobSet uses it; by default, if it restarts in place. */
   readonly isAsked?: (facts: Facts) => boolean;
 }
 
@@ -62,7 +62,7 @@ const FEATURES: readonly Feature[] = [
   },
 ];
 
-/** What features need of the status, and earlier definitions of ours lack. */
+/** Fields of the status that features need, and that earlier definitions of ours lack. */
 export const FIELDS_OF_FEATURES: ReadonlySet<string> = new Set([
   'avoidedNodes',
   'progress',
@@ -74,7 +74,7 @@ export const FIELDS_OF_FEATURES: ReadonlySet<string> = new Set([
 export function reportDefinition(facts: Facts): readonly Decision[] {
   const type = 'DefinitionOutdated';
   const { lacks, isDefinitionUnread } = facts;
-  // What a definition that may not be read keeps is not known: only what was asked for is missed.
+  // If the definition may not be read, report only features that an annotation asks for.
   const features = isDefinitionUnread === true ? OF_ANNOTATIONS : FEATURES;
   const off = features.filter(
     ({ needs, isAsked = isGroup }) => lacks?.has(needs) === true && isAsked(facts),
@@ -100,7 +100,7 @@ export function reportDefinition(facts: Facts): readonly Decision[] {
   return [{ conditions: [{ type, status: 'True', reason, message, event: 'Warning' }] }];
 }
 
-/** What cannot be kept at all under this definition, so that the JobSet is refused. */
+/** Why the JobSet is refused: its order of stages cannot be kept under this definition. */
 export function definitionErrors({ jobSet, spec, lacks }: Facts): readonly FieldError[] {
   const isInPlace = restartsInPlace(spec, jobSet.metadata.annotations);
   if (!isInPlace || lacks === undefined || !lacksEpochs(lacks)) return [];

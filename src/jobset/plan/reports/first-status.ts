@@ -14,7 +14,7 @@ import type { Decision, PlannedEvent } from '../decision.ts';
 import type { Facts } from '../facts.ts';
 import { definitionErrors } from './definition.ts';
 
-/** An invalid spec is not acted on: what runs goes on, nothing is made. */
+/** The operator does not act on an invalid spec: Jobs that run continue, and it makes none. */
 export function rejectInvalidSpec(facts: Facts): readonly Decision[] {
   const { jobSet, spec, limits, agent } = facts;
   const type = 'Rejected';

@@ -1,7 +1,7 @@
 /**
- * Works with a stored definition that lacks fields of the status: an older one of ours, or that of
- * kubernetes-sigs/jobset, under which Lockstep may run beside that controller. An API server drops
- * such fields without a word, so nothing may wait for them.
+ * Works with a stored definition that lacks fields of the status: an older one of ours, or the one of
+ * kubernetes-sigs/jobset, if Lockstep runs beside that controller. An API server drops the fields
+ * without an error, so the operator must not wait for them.
  */
 import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
 import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
@@ -22,7 +22,7 @@ export function readAsKept(snapshot: Snapshot): Snapshot {
   return { ...snapshot, jobSet: read, gates: keptGates(gates, lacks) };
 }
 
-/** What to write of the status; undefined: nothing that the definition keeps has changed. */
+/** The part of the status to write; undefined: no field that the definition keeps has changed. */
 export function writtenAsKept(snapshot: Snapshot, status: JobSetStatus): JobSetStatus | undefined {
   const lacks = knownToLack(snapshot);
   if (lacks === undefined) return status;

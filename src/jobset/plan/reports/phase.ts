@@ -1,4 +1,4 @@
-/** What a JobSet does from a status write on, for the accounting of its time. */
+/** The phase of a JobSet after a status write, for the accounting of its time. */
 
 import { allJobsReady } from '../../child-jobs/replicated-jobs-status.ts';
 import { currentEpoch } from '../../epoch/in-place-restart.ts';
@@ -26,7 +26,7 @@ function phaseOfGroup({ status }: Facts, next: JobSetStatus): GoodputPhase {
   return isIdle || currentEpoch(next) === 1 ? 'Waiting' : 'Restarting';
 }
 
-/** Without agents, the counters tell when all Pods run. */
+/** Without agents, the counters show when all Pods run. */
 function phaseOfJobs({ spec, status, counters }: Facts, next: JobSetStatus): GoodputPhase {
   const { phase } = status.goodput ?? {};
   if (restartsOf(next) > restartsOf(status)) return 'Restarting';

@@ -1,7 +1,6 @@
 /**
- * What a JobSet says to tools that know nothing of JobSets: kstatus, and what builds on it, such as
- * Flux, and Argo CD. `Ready` and `Stalled` follow from the status that is about to be written, so
- * they change with a write that is made anyway, and a restart costs no more writes.
+ * Conditions for tools that know nothing of JobSets, such as kstatus, Flux and Argo CD. `Ready` and
+ * `Stalled` follow from the status that is about to be written, so they cost no writes of their own.
  */
 
 import { allJobsReady } from '../../child-jobs/replicated-jobs-status.ts';
@@ -12,7 +11,7 @@ import type { Decision } from '../decision.ts';
 import type { Facts } from '../facts.ts';
 import type { Next } from '../merge.ts';
 
-/** A change of the spec is a write in any case, with which other things may go. */
+/** A change of the spec gets a write of its own, which may carry other changes. */
 export function observeGeneration(facts: Facts, { status }: Next): Decision {
   const { generation } = facts.jobSet.metadata;
   const isObserved = generation === undefined || status.observedGeneration === generation;
@@ -28,9 +27,9 @@ export function reportReadiness(facts: Facts, { status }: Next): Decision {
 }
 
 /**
- * Whether the definition has the field. Without it nothing is said: tools would take what is said
- * of an earlier spec for the newest. Where the definition may not be read, a status that has the
- * field is proof.
+ * Whether the definition has the field. Without it there are no conditions for tools: they would
+ * take a condition of an earlier spec for the newest. If the definition may not be read, a status
+ * with the field proves it.
  */
 function keepsGeneration({ lacks, isDefinitionUnread, status }: Facts): boolean {
   if (lacks?.has('observedGeneration') !== true) return true;
@@ -76,7 +75,7 @@ function no(reason: string, message: string): Told {
   return { status: 'False', reason, message };
 }
 
-/** Nothing goes on until somebody acts. */
+/** Whether the JobSet waits until somebody acts. */
 function stalled({ conditions }: JobSetStatus): ConditionChange {
   const type = 'Stalled';
   for (const reason of ['Failed', 'Rejected'] as const) {

@@ -1,7 +1,6 @@
 /**
- * Records the mode of a JobSet's agents in its status. All later Jobs get the mode of the first
- * ones, so it is recorded with the first status. If it equals the mode of a JobSet without a
- * record, it is not worth a write of its own.
+ * Records the mode of a JobSet's agents with its first status, because all later Jobs get the mode of
+ * the first ones. It makes no write for the mode that a JobSet without a record has anyway.
  */
 
 import { injectedMode } from '../../injection/agent-mode.ts';

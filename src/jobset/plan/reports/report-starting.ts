@@ -1,7 +1,7 @@
 /**
- * Says why members of a group do not start: no node has room, an image cannot be pulled, a quota lets
- * no Pod be made. No status of Pods is cached, so one Pod is read at a time, and only while members
- * are missing for longer than a restart takes.
+ * Says why members of a group do not start: no node has room, an image cannot be pulled, a quota
+ * forbids more Pods. The cache holds no status of Pods. So the operator reads one Pod at a time, and
+ * only if members are missing for longer than a restart takes.
  */
 import { type Condition, namespaceOf, type Stored } from '@lockstep/kube/meta.ts';
 import type { Job } from '@lockstep/kube/objects/job.ts';
@@ -15,24 +15,24 @@ import type { Answers, MissingState, Question, StartLook } from '../snapshot.ts'
 
 /** From one read of a Pod to the next. */
 const START_LOOK_MS = 10_000;
-/** A restart in place takes less, so it costs no read. */
+/** A restart in place is faster, so it costs no read. */
 export const START_PATIENCE_MS = 5000;
 /** The Job controller waits about 10 s before it replaces a Pod that failed. */
 const REPLACEMENT_PATIENCE_MS = 20_000;
-/** What else is true takes the place of what the condition says after this long. */
+/** After this time, the condition may report something else. */
 const STEADY_MS = 60_000;
-/** Reads in a row that find no Pod waiting, until the condition goes that names one. */
+/** After this many reads in a row without a waiting Pod, the condition is cleared. */
 export const CALM_LOOKS = STEADY_MS / START_LOOK_MS;
-/** Readiness may never come. From one read to the next when all have been read once. */
+/** Between two reads when all Pods were read once, because they may never become ready. */
 export const MAX_START_LOOK_MS = 300_000;
-/** While an epoch ends or begins, nothing is asked. */
+/** The least wait until a plan may ask, if this plan has other decisions. */
 const BUSY_MS = 1000;
 /** Pods of a Job that are read in turn. */
 const MAX_CANDIDATES = 64;
 
 const TYPE = 'MemberNotStarting';
 
-/** `mayAsk`: nothing else is decided, so a question delays nothing. */
+/** `mayAsk`: the plan has no other decision that a question would delay. */
 export function reportStarting(facts: Facts, mayAsk: boolean): readonly Decision[] {
   const { startLook, spec, status, answers } = facts;
   if (startLook === undefined) return [];
@@ -63,7 +63,7 @@ export function reportStarting(facts: Facts, mayAsk: boolean): readonly Decision
   return [{ question: questionAbout(missing, facts, startLook, told) }];
 }
 
-/** At least one is there. By counts of Jobs, never of Pods. */
+/** What is missing, at least one of these. It comes from counts of Jobs, never of Pods. */
 interface Missing {
   /** A Pod of the Job has not announced the epoch. */
   readonly unannounced?: Stored<Job> | undefined;
@@ -108,7 +108,7 @@ function missingMembers(
   return { unannounced, noPod, unready };
 }
 
-/** What is worth a read soon when it changes: only readiness is waited for with ever fewer reads. */
+/** A change of this state is worth a read soon. Reads become rare while only readiness is missing. */
 function stateOf(missing: Missing, { group }: GroupFacts): MissingState {
   const { unready: job } = missing;
   const isOnlyUnready = job !== undefined && isUnready(missing);
@@ -173,7 +173,7 @@ function held(
   return { conditions: [{ type: TYPE, status: 'True', reason, message, event: 'Warning' }] };
 }
 
-/** A Pod may fail, and be made and fail again, so the condition does not follow each of its states. */
+/** A Pod may fail and be recreated many times. The condition does not follow each of its states. */
 function withoutPod(
   noPod: LackingJob,
   { noPodForMs }: StartLook,
@@ -205,14 +205,14 @@ export function jobWithoutPods(conditions: readonly Condition[] | undefined): st
 }
 
 const NO_POD = 'PodNotCreated';
-/** A container ends at once. Between two tries it runs for a moment, or so it seems. */
+/** The container ends at once, and between two tries it seems to run for a moment. */
 const CRASHES: readonly string[] = ['CrashLoopBackOff', 'RunContainerError', 'PostStartHookError'];
-/** A node tries again and again, and tells those of one row in turn. */
+/** A node tries again and again, and reports the reasons of one row in turn. */
 const TOLD_IN_TURN: readonly (readonly string[])[] = [
   CRASHES,
   ['ErrImagePull', 'ImagePullBackOff'],
 ];
-/** What the API server takes as the reason of a condition, and a person can read. */
+/** A reason that the API server accepts for a condition, and that a person can read. */
 const REASON = /^[A-Za-z][A-Za-z0-9]{0,63}$/;
 
 function isSame(a: string, b: string): boolean {

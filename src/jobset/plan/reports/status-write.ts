@@ -1,6 +1,6 @@
 /**
- * Completes a status before it is written. Decides whether counters are worth a write now, later or
- * not at all, and what follows when all Jobs are to be recreated.
+ * Completes a status before it is written. It decides whether counters are worth a write now, later
+ * or not at all, and resets the status if all Jobs are to be recreated.
  */
 
 import { allJobsReady, replicatedJobsStatus } from '../../child-jobs/replicated-jobs-status.ts';
@@ -53,7 +53,7 @@ function isMoving(
   return hasJustRestarted && !allJobsReady(spec.replicatedJobs, counters);
 }
 
-/** All Jobs are recreated: earlier successes do not count any more, and they run once more. */
+/** All Jobs are recreated and run again: earlier successes do not count any more. */
 export function beginAttempt(
   { status: before, gates }: Facts,
   { status: { restarts = 0, replicatedJobsStatus: statuses, executionAttempts } }: Next,

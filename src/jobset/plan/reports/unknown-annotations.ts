@@ -1,11 +1,11 @@
-/** Reports keys below our prefix that mean nothing, where they are stored already. */
+/** Reports unknown keys below our prefix in a stored JobSet. */
 import { formatFieldError } from '@lockstep/kube/field-error.ts';
 import { unknownAnnotationErrors } from '../../annotations/unknown-annotations.ts';
 import { cleared } from '../../status/conditions.ts';
 import type { Decision } from '../decision.ts';
 import type { Facts } from '../facts.ts';
 
-/** A stored JobSet does what its other annotations say, and tells of those that say nothing. */
+/** A stored JobSet follows its known annotations, and a condition names the unknown ones. */
 export function reportUnknownAnnotations({ jobSet, spec }: Facts): readonly Decision[] {
   const type = 'UnknownAnnotations';
   const errors = unknownAnnotationErrors(jobSet.metadata, spec);

@@ -1,7 +1,7 @@
 /**
- * Pods in the namespace of a JobSet with its labels, and an unknown Job: it was deleted without
+ * Pods in the namespace of a JobSet with its labels and an unknown Job: the Job was deleted without
  * them, or a user wrote the labels by hand. They may be running an older epoch, so they delay a
- * release, but they have no other effect. A condition names them, because nothing else does.
+ * release. A condition names them. They have no other effect.
  */
 
 import { gatheredStages } from '../../epoch/in-place-restart.ts';
@@ -15,7 +15,7 @@ const MAX_NAMED_JOBS = 3;
 /** An invalid owner reference may hold any text instead. */
 const UID_LENGTH = 36;
 
-/** Reports them if only they hold up the next release. */
+/** Reports unknown Pods if only they delay the next release. */
 export function reportUnknownPods({ group, jobs, members }: GroupFacts): readonly Decision[] {
   const type = 'WaitingForUnknownPod';
   const unknown = gatheredStages(group).length === 0 ? [] : jobsOfUnknownPods({ jobs, members });
@@ -36,7 +36,7 @@ export function reportUnknownPods({ group, jobs, members }: GroupFacts): readonl
   return [{ conditions: [change] }];
 }
 
-/** UIDs. */
+/** UIDs of the Jobs of unknown Pods. */
 export function jobsOfUnknownPods({
   jobs,
   members,

@@ -1,4 +1,4 @@
-/** Takes nodes from the list of those that members have left, as the user asks. */
+/** Removes nodes from the list of avoided nodes, as the user asks. */
 import { isConverging } from '../../epoch/in-place-restart.ts';
 import type { AvoidedNode } from '../../jobset-status.ts';
 import { FORGET_NODES } from '../../names.ts';
@@ -6,7 +6,7 @@ import { parsedRequest, requestKey } from '../../policies/forget-nodes.ts';
 import type { Decision } from '../decision.ts';
 import type { Facts } from '../facts.ts';
 
-/** Takes the entries away that the user names, in the next status write. */
+/** Removes the entries that the user names, with the next status write. */
 export function forgetNodes(facts: Facts): readonly Decision[] {
   const { jobSet, status } = facts;
   const { avoidedNodes = [] } = status;

@@ -2,8 +2,7 @@
  * Ends and releases the epochs of a group that restarts in place
  * (`docs/design/protocol.md#the-groups-epoch`). A restart takes one status write to end and
  * one for each release, however many members fail, and one in between while a crash loop holds it
- * back. Decisions about epochs stand alone in their plan, so that nothing else can delay or
- * undo them.
+ * back. A decision about an epoch is alone in its plan, so no other can delay or undo it.
  */
 import { microTimeText } from '@lockstep/kube/time.ts';
 import { isSuspended } from '../../child-jobs/child-jobs.ts';
@@ -56,10 +55,10 @@ const RUNNING: readonly Step<GroupFacts>[] = [
   reportStrays,
   endOrRelease,
 ];
-/** While nothing ends the epoch, and nothing releases it. */
+/** The steps while the epoch neither ends nor is released. */
 const WAITING: readonly Step<GroupFacts>[] = [endForFailedStarts, reportMissingPods];
 
-/** Jobs are suspended although the JobSet is not, and their epoch was running. */
+/** Ends a running epoch whose Jobs are suspended although the JobSet is not. */
 function endForResume(facts: GroupFacts): readonly Decision[] {
   const { children, group, answers } = facts;
   if (!isReleased(group)) return [];
@@ -74,7 +73,7 @@ function endForResume(facts: GroupFacts): readonly Decision[] {
 }
 
 /**
- * Announcements above C + 1 mean that our status is old, or that they are wrong
+ * Reports Pods that announce more than C + 1, unless our status is old
  * (`docs/design/end-hazards.md#a-pod-announces-an-epoch-that-cannot-be`).
  */
 function reportStrays({ group, knowledge, answers }: GroupFacts): readonly Decision[] {
@@ -131,7 +130,7 @@ function endForFailedStarts(facts: GroupFacts): readonly Decision[] {
   if (inEpoch > MAX_FAILED_STARTS && witness !== undefined) {
     return endForFailure(facts, { cause: 'StartFailed', jobUid, witness });
   }
-  // They failed with the last epoch and were counted late: do not ask again.
+  // The Pods failed with the last epoch and were counted late: do not ask again.
   return [{ status: { replicatedJobsStatus: withBaseline(statuses ?? [], suspect, inEpoch) } }];
 }
 
@@ -145,7 +144,7 @@ function endForFailure(facts: GroupFacts, failure: WorkerFailure): readonly Deci
   return isEnd ? ended(facts, decisions) : [...decisions, LAST];
 }
 
-/** Jobs that were resized meanwhile look as if they still had to be, so this reads fresh ones. */
+/** Reads fresh Jobs, because a Job that was resized meanwhile looks as if it were not. */
 function endForSize(facts: GroupFacts): readonly Decision[] {
   const isSure = facts.answers.areJobsFresh === true;
   return isSure ? endUncharged(facts, 'Scaled') : ask({ kind: 'FreshJobs' });
@@ -260,7 +259,7 @@ function release(facts: GroupFacts, names: readonly string[]): readonly Decision
   ];
 }
 
-/** A group that is released sooner is judged in that write, which costs none of its own. */
+/** If the release is sooner than this, the judgement waits for it and needs no write of its own. */
 export const JUDGED_MEANWHILE_MS = 5000;
 
 /**
@@ -281,7 +280,7 @@ function judgeMeanwhile(
   return [{ status: { restartHistory: [judged(open, facts), ...older] } }];
 }
 
-/** What a definition lacks that keeps no suspects: they would be written again and again. */
+/** Fields without which suspects are lost: they would be written again and again. */
 const LOST_SUSPECTS = ['restartHistory', 'restartHistory[].suspects'] as const;
 
 /** Members that leave their nodes, and not only words about some that stay. */

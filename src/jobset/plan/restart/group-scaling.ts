@@ -1,7 +1,7 @@
 /**
  * Elastic scaling of a group that restarts in place. A worker learns the size of its group when it
  * starts, so a new size needs a new epoch. A released epoch ends, without a charge, before any Job
- * is patched, created or deleted for it. An unreleased one absorbs the change. A Job that is
+ * is patched, created or deleted for it. An unreleased epoch takes on the new size. A Job that is
  * missing for another reason was lost, which is a failure
  * (`docs/design/release-hazards.md#a-suspend-a-resume-or-a-new-size-meets-a-restart`).
  */

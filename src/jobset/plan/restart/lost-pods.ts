@@ -1,8 +1,9 @@
 /**
- * Pods that should have ended without confirmation, as when their node is lost. While one may be
- * running nothing newer is released, so a condition names it with its node. A Pod whose agent knows
- * a deadline is deleted by force when that has passed, because its worker has been stopped by then;
- * the Job makes another (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`).
+ * Pods that should have ended, but nothing confirms it, for example because their node is lost. While
+ * one may be running, no newer epoch is released, so a condition names it with its node. If the
+ * Pod's agent knows a deadline, its worker has stopped when that passes. Then the operator deletes
+ * the Pod by force, and the Job makes another
+ * (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`).
  */
 import { timeText } from '@lockstep/kube/time.ts';
 import type { Members } from '../../roster/members.ts';
@@ -52,7 +53,7 @@ export function dealWithLostPods({ group, members, nowMs, answers }: Facts): rea
 interface Overdue {
   /** In the order of their ends, at most `MAX_LOST_PODS_AT_ONCE`. */
   readonly overdue: readonly PodFacts[];
-  /** When more is to be decided. */
+  /** When the next Pod becomes overdue or has to be deleted. */
   readonly nextMs: number | undefined;
 }
 

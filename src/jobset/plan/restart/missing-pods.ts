@@ -14,7 +14,7 @@ const LACKS_POD = 'lacks a Pod: ';
 const WHY =
   'Kubernetes creates another about 10 s after a Pod of a Job failed, and waits longer after each further failure';
 
-/** Once for each epoch that ends; the next change of the condition removes it. */
+/** Says so once for each epoch that ends; the next change of the condition removes it. */
 export function reportMissingPods({ status, group, members }: GroupFacts): readonly Decision[] {
   const type = 'RestartingInPlace';
   const restarting = status.conditions?.find((each) => each.type === type);

@@ -1,7 +1,7 @@
 /**
- * Replaces members that are to leave their nodes, while all wait at the barrier. One write names
- * them in the status, and then their Pods are deleted. Whatever happens in between, the status says
- * which Pods still have to go, and nothing is released before
+ * Replaces members that have to leave their nodes, while all wait at the barrier. One write names
+ * them in the status, and then the operator deletes their Pods. If it crashes in between, the status
+ * says which Pods still have to go. The epoch is not released before
  * (`docs/design/release-hazards.md#a-member-that-is-to-leave-its-node-starts-again-there`).
  */
 import { microTimeText, timeText } from '@lockstep/kube/time.ts';
@@ -21,7 +21,7 @@ import { type Leaving, leavingMembers, MAX_REPLACED_PER_EPOCH, unfitMembers } fr
  */
 const PENDING_AFTER_MS = 5 * 60_000;
 
-/** In place of a release, or beside it if none of these is the last. */
+/** Decisions in place of a release, or beside it if none of them is the last. */
 export function replaceMembers(
   facts: GroupFacts,
   history: readonly RestartRecord[],
@@ -166,7 +166,7 @@ interface Pending {
   readonly words: string;
 }
 
-/** None if another Pod waits at the barrier in its place, or none is wanted there any more. */
+/** None if another Pod waits at the barrier in its place, or its slot is gone. */
 function pendingIn({ group, spec, nowMs }: GroupFacts, left: AvoidedNode): readonly Pending[] {
   const { pod, node, time, worker } = left;
   if (spec.suspend) return [];

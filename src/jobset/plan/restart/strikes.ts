@@ -1,7 +1,7 @@
 /**
- * Which members are to leave their nodes: a Pod that was the first to fail too often, and one whose
- * preflight did not pass (`docs/bad-nodes.md`). Failures are counted by Pod. Its name is never used
- * again, so a new Pod starts with none, and no failure counts for two replacements.
+ * Which members have to leave their nodes: a Pod that was the first to fail too often, and a Pod whose
+ * preflight did not pass (`docs/bad-nodes.md`). Failures are counted by the Pod's name, which is never
+ * used again. So a new Pod starts with none, and no failure counts for two replacements.
  */
 import { asked } from '../../annotations/table.ts';
 import { readable } from '../../culprits/readable.ts';
@@ -33,7 +33,7 @@ export interface Leaving extends Omit<AvoidedNode, 'time'> {
  */
 export const MAX_REPLACED_PER_EPOCH = 4;
 
-/** By name of the Pod. `history` has the suspects of the newest record. */
+/** Sorted by name of the Pod. `history` has the suspects of the newest record. */
 export function leavingMembers(
   facts: GroupFacts,
   history: readonly RestartRecord[],
