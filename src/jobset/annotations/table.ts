@@ -1,7 +1,7 @@
 /**
- * The one table of our annotations that users may set: where each may stand, and what it takes.
- * What refuses, warns, documents or offers them reads it, so a new key is one entry here, its name
- * in `names.ts`, and its row in `docs/reference/names.md`, which a test compares.
+ * The one table of our annotations that users may set: where each may stand, and its values.
+ * Validation, warnings, the reference and completions read it. So a new key is one entry here, its
+ * name in `names.ts`, and its row in `docs/reference/names.md`, which a test compares.
  */
 import type { StringMap } from '@lockstep/kube/meta.ts';
 import * as names from '../names.ts';
@@ -9,22 +9,22 @@ import * as names from '../names.ts';
 export interface OwnAnnotation {
   readonly key: string;
   readonly on: readonly AnnotationPlace[];
-  /** Older words for `Off`; absent: it cannot be off. */
+  /** Older words for `Off`; absent: the key cannot be off. */
   readonly off?: readonly string[];
-  /** What it can switch off is on without it. */
+  /** The feature is on without the annotation. */
   readonly isOnByDefault?: true;
-  /** Only Jobs that are made after a change follow it. */
+  /** A change affects only Jobs that are made after it. */
   readonly isForLaterJobs?: true;
-  /** What it may say, as the reference has it. */
+  /** Its values, as the reference names them. */
   readonly values: string;
-  /** What it does, as the reference has it. */
+  /** What it does, in the words of the reference. */
   readonly help: string;
 }
 
-/** Switches off what a key asks for, wherever that can be off. */
+/** Switches a feature off, by any key whose feature can be off. */
 export const OFF = 'Off';
 
-/** On a Namespace it is the default of all JobSets in it. */
+/** An annotation of a Namespace is the default of all JobSets in it. */
 export type AnnotationPlace = 'JobSet' | 'PodTemplate' | 'Namespace';
 
 export const OWN_ANNOTATIONS: readonly OwnAnnotation[] = [
@@ -71,7 +71,7 @@ export const OWN_ANNOTATIONS: readonly OwnAnnotation[] = [
   },
   {
     key: names.LOST_NODE_DEADLINE,
-    // A template with an agent of its own says it too.
+    // A template with an agent of its own has it too.
     on: ['JobSet', 'PodTemplate', 'Namespace'],
     off: [],
     isForLaterJobs: true,
@@ -190,7 +190,7 @@ export const OWN_ANNOTATIONS: readonly OwnAnnotation[] = [
   },
 ];
 
-/** The keys that mean something there. */
+/** The keys that have an effect at a place. */
 export function annotationsOn(place: AnnotationPlace): ReadonlySet<string> {
   return new Set(OWN_ANNOTATIONS.filter(({ on }) => on.includes(place)).map(({ key }) => key));
 }

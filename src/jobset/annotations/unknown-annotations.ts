@@ -15,16 +15,16 @@ import { annotationsOn, OWN_ANNOTATIONS } from './table.ts';
 
 /** An API server shows a client only a limited part of all warnings, and a person reads few. */
 const MAX_TOLD = 5;
-/** An API server takes none that is longer, but asks us first. */
+/** An API server refuses longer keys, but it calls our webhook first. */
 const MAX_KEY_CHARACTERS = OWN_PREFIX.length + 63;
 
 const JOBSET_KEYS = annotationsOn('JobSet');
 const POD_TEMPLATE_KEYS = annotationsOn('PodTemplate');
 const KEYS: readonly string[] = OWN_ANNOTATIONS.map(({ key }) => key);
-/** Includes what agents write: a template that was made of a Pod has it. */
+/** Includes the keys that agents write: a template that was copied from a Pod has them. */
 const KNOWN: ReadonlySet<string> = new Set([...KEYS, AGENT_STARTS, NOTICE]);
 
-/** With `old`, only those that it does not have at the same place. */
+/** Errors only for keys that `old` does not have at the same place. */
 export function unknownAnnotationErrors(
   metadata: JobSet['metadata'],
   spec: DefaultedSpec,
@@ -41,7 +41,7 @@ export function unknownAnnotationErrors(
   return errors;
 }
 
-/** Warns of the same keys where they are not refused. */
+/** Warns of unknown keys that are not refused. */
 export function unknownAnnotationWarnings(
   ...[metadata, spec, old]: Parameters<typeof unknownAnnotationErrors>
 ): readonly string[] {
@@ -116,7 +116,7 @@ export function adviceOn(key: string): string {
   return `no annotation of this version of Lockstep${question}`;
 }
 
-/** In a name of which more is wrong, the nearest one is a guess. */
+/** With more mistakes in a key, the nearest known one is only a guess. */
 function mistakesIn(key: string): number {
   return Math.max(2, Math.floor((key.length - OWN_PREFIX.length) / 3));
 }

@@ -1,6 +1,6 @@
 /**
- * Sorts a JobSet's Jobs by what they mean to it. Each Job is in exactly one of these lists, except
- * for `mislabelled`.
+ * Sorts a JobSet's Jobs by what has to happen to them. Each Job is in exactly one of these lists,
+ * except for `mislabelled`.
  */
 import type { Stored } from '@lockstep/kube/meta.ts';
 import type { Job } from '@lockstep/kube/objects/job.ts';
@@ -26,9 +26,9 @@ export interface ChildJobs extends Successes {
   readonly previous: readonly Stored<Job>[];
   readonly active: readonly Stored<Job>[];
   readonly failed: readonly Stored<Job>[];
-  /** Beyond the replicas that the spec asks for: to be deleted. */
+  /** Jobs beyond the replicas that the spec asks for: to be deleted. */
   readonly surplus: readonly Stored<Job>[];
-  /** Their labels do not say where they belong. They hold their names. */
+  /** Jobs whose labels do not say where they belong. Their names stay taken. */
   readonly unreadable: readonly BrokenLabels[];
   /** Jobs of any list with wrong labels, and the right labels. */
   readonly mislabelled: readonly BrokenLabels[];

@@ -4,8 +4,8 @@ import type { Container, PodSpec } from '@lockstep/kube/objects/pod.ts';
 import { compareQuantities, parseQuantity } from '@lockstep/kube/quantity.ts';
 
 /**
- * Covers requests and limits of containers and init containers, matched by name. Nothing else of a
- * container may change, and a container that only one side has stays as it is.
+ * Changes only requests and limits of containers and init containers, matched by name. A container
+ * that only one side has stays as it is.
  */
 export function resourceChanges(present: PodSpec, wanted: PodSpec): ContainerPatch | undefined {
   const containers = withResources(present.containers, wanted.containers);
@@ -17,7 +17,7 @@ export function resourceChanges(present: PodSpec, wanted: PodSpec): ContainerPat
   };
 }
 
-/** Lists that replace the present ones. */
+/** The lists replace the present ones. */
 export interface ContainerPatch {
   readonly containers?: readonly Container[];
   readonly initContainers?: readonly Container[];

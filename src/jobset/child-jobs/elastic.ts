@@ -47,8 +47,8 @@ export function sizeChanges(
 }
 
 /**
- * Whether Jobs are missing because the size grew since any of `jobs`, all of one ReplicatedJob, was
- * made. A Job that is missing otherwise was lost.
+ * Whether Jobs are missing because the size grew after any of `jobs`, all of one ReplicatedJob, was
+ * made. A Job that is missing for another reason was lost.
  */
 export function hasGrown(jobs: readonly Job[], { replicas }: DefaultedReplicatedJob): boolean {
   if (jobs.length === 0 || jobs.length >= replicas) return false;

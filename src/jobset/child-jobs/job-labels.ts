@@ -4,15 +4,15 @@ import type { Job } from '@lockstep/kube/objects/job.ts';
 import * as names from '../names.ts';
 
 /**
- * If a user has changed them, they are repaired. Each of these labels is on the Pod template too,
- * which Kubernetes keeps immutable while the Job runs. So the template is trusted first, and the
- * Job's own label is corrected.
+ * Labels of a Job that a user has changed. Each is on the Pod template too, which Kubernetes keeps
+ * immutable while the Job runs. So the template is trusted first, and the Job's own label is
+ * corrected.
  */
 export interface BrokenLabels {
   readonly job: Stored<Job>;
   /** Names each label, its value and what was expected. */
   readonly problem: string;
-  /** Labels to be written. */
+  /** Labels that have to be written. */
   readonly wanted: StringMap;
   /** Labels without a valid value in any source. */
   readonly lost: readonly string[];
@@ -37,12 +37,12 @@ export function attemptOf(job: Job): number {
   return Number(INTEGER.test(text) ? text : (labelOf(job, names.RESTART_ATTEMPT) ?? Number.NaN));
 }
 
-/** The attempt of this Job alone. A Job from before that label has never been restarted alone. */
+/** The attempt of this Job alone. A Job without the label has never been restarted alone. */
 export function jobAttemptOf(job: Job): number {
   return Number(labelOf(job, names.JOB_RESTART_ATTEMPT) ?? 0);
 }
 
-/** A label of a Job's place: from its Pod template if valid, else its own. */
+/** A label of a Job's place: from its Pod template if valid there, else from the Job. */
 function labelOf(job: Job, key: PlaceLabel): string | undefined {
   const ofTemplate = job.spec.template.metadata?.labels?.[key];
   if (ofTemplate !== undefined && isLegal(key, ofTemplate)) return ofTemplate;
@@ -50,7 +50,7 @@ function labelOf(job: Job, key: PlaceLabel): string | undefined {
   return own !== undefined && isLegal(key, own) ? own : undefined;
 }
 
-/** Undefined if the Job's own labels are as they were made. */
+/** Undefined if the Job's own labels have not changed. */
 export function brokenLabels(job: Stored<Job>, hasJobAttempts: boolean): BrokenLabels | undefined {
   if (areWhole(job.metadata.labels, job.spec.template.metadata?.labels)) return undefined;
   let problems: string[] | undefined;
@@ -70,7 +70,7 @@ export function brokenLabels(job: Stored<Job>, hasJobAttempts: boolean): BrokenL
   return { job, problem, wanted, lost };
 }
 
-/** A fast check, which suffices for nearly every Job. */
+/** This check is fast, and enough for nearly every Job. */
 function areWhole(own: StringMap | undefined, ofTemplate: StringMap | undefined): boolean {
   if (own === undefined || ofTemplate === undefined) return false;
   const attempt = own[names.RESTART_ATTEMPT] ?? '';
@@ -89,7 +89,7 @@ function areWhole(own: StringMap | undefined, ofTemplate: StringMap | undefined)
   );
 }
 
-/** Whether the place of the Job is known in spite of them. */
+/** Whether the place of the Job is known in spite of its broken labels. */
 export function isReadable({ lost }: BrokenLabels): boolean {
   return lost.length === 0;
 }

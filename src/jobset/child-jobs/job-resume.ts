@@ -8,9 +8,9 @@ import { isTrue } from '../status/conditions.ts';
 import { resourceChanges } from './container-resources.ts';
 
 /**
- * It takes over from the template everything that may change while a JobSet is suspended: Pod
- * labels, annotations, node selector, tolerations, scheduling gates, and container resources. What
- * was removed there also disappears from the Job.
+ * A resumed Job gets everything from the template that may change while a JobSet is suspended: Pod
+ * labels, annotations, node selector, tolerations, scheduling gates, and container resources. It
+ * loses what the template has lost.
  */
 export type Resume =
   /** Kubernetes does not accept these changes yet. */
@@ -101,7 +101,7 @@ function specPatch(
   return Object.keys(spec).length === 0 ? {} : { spec };
 }
 
-/** The Job records its run too; this may change at any time. */
+/** The annotation of the Job's run; it may change at any time. */
 function attemptPatch(
   job: Job,
   desired: Job,

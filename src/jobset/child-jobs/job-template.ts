@@ -33,8 +33,8 @@ export interface JobBlueprint {
 export type BuildJob = (replicatedJob: DefaultedReplicatedJob, jobIndex: number) => Job;
 
 /**
- * Parts that all Jobs share are computed once, and those of a ReplicatedJob when its first Job is
- * built. Each further Job costs only its own parts.
+ * Computes parts that all Jobs share once, and the parts of a ReplicatedJob with its first Job. Each
+ * further Job costs only its own parts.
  */
 export function jobBuilder(blueprint: JobBlueprint): BuildJob {
   const positions = positionsOf(blueprint.spec.replicatedJobs);
@@ -183,7 +183,7 @@ function build(blueprint: JobBlueprint, pattern: Pattern, jobIndex: number): Job
   };
 }
 
-/** Reserved keys over the user's; copies nothing if the user has none. */
+/** The user's keys with the reserved ones over them; copies nothing if the user has none. */
 function overlaid(ofUser: StringMap | undefined, reserved: StringMap): StringMap {
   return ofUser === undefined ? reserved : { ...ofUser, ...reserved };
 }
@@ -192,7 +192,7 @@ function executionAttempt(attempt: number | undefined): StringMap {
   return attempt === undefined ? {} : { [names.EXECUTION_ATTEMPT]: String(attempt) };
 }
 
-/** All reserved keys; those of a single Job, which `ownKeys` fills in, are empty. */
+/** All reserved keys. Keys of a single Job, which `ownKeys` fills in, are empty. */
 function reservedKeys(
   { jobSet, spec, restarts, jobRestarts }: JobBlueprint,
   replicatedJob: DefaultedReplicatedJob,

@@ -7,10 +7,9 @@ import { AGENT_CONTAINER_NAME } from '../names.ts';
 import { effectiveRequests, sameResources } from './container-resources.ts';
 
 /**
- * A Job keeps how its worker and its sidecar agent share resources, even if a new Job would share
- * differently: an API server may refuse the change, and a queue has counted the present amounts.
- * Only other resources in the JobSet's template, `asked`, change them. Returns `desired` with the
- * share that `job` has.
+ * Returns `desired` with the share of resources that worker and sidecar agent have in `job`. A new
+ * Job may share differently, but an API server may refuse the change, and a queue has counted the
+ * present amounts. They only change if the JobSet's template, `asked`, has other resources.
  */
 export function withShareOf(job: Job, desired: Job, asked: PodSpec): Job {
   const present = job.spec.template.spec;
@@ -43,7 +42,7 @@ function withResourcesOf(container: Container, { resources }: Container): Contai
   return { ...rest, ...(resources === undefined ? {} : { resources }) };
 }
 
-/** The worker with its agent's amounts of what it states. */
+/** The worker's amounts, each with its agent's amount added. */
 function together(worker: Container, agent: Container): Container {
   return {
     ...worker,

@@ -5,8 +5,7 @@ import type { ReplicatedJobStatus } from '../jobset-status.ts';
 import { type ChildJobs, replicatedJobOf } from './child-jobs.ts';
 
 /**
- * In upstream's order: by name, descending. Fields that do not count Jobs are taken over from
- * `old`.
+ * The counts in upstream's order: by name, descending. Fields that do not count Jobs come from `old`.
  */
 export function replicatedJobsStatus(
   replicatedJobs: readonly DefaultedReplicatedJob[],

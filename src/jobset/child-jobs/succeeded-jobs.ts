@@ -15,7 +15,7 @@ import { jobIndexOf, replicatedJobOf } from './job-labels.ts';
 /** Job indexes by name of the ReplicatedJob. */
 export type JobIndexes = ReadonlyMap<string, ReadonlySet<number>>;
 
-/** What has succeeded in the present attempt. */
+/** The Jobs that have succeeded in the present attempt. */
 export interface Successes {
   readonly successful: readonly Stored<Job>[];
   /** Successes whose Jobs are gone, by ReplicatedJob. */
@@ -77,7 +77,7 @@ export function withSucceededIndexes(
   });
 }
 
-/** The Jobs without the successes of ReplicatedJobs that start over: those run again. */
+/** `jobs` without the successes of ReplicatedJobs that start over: their Jobs run again. */
 export function withoutSuccessesOf<T extends Successes>(
   children: T,
   names: ReadonlySet<string>,
@@ -86,7 +86,7 @@ export function withoutSuccessesOf<T extends Successes>(
   return { ...children, gone: new Map([...children.gone].filter(([name]) => !names.has(name))) };
 }
 
-/** For a new attempt of all Jobs, in which none has succeeded. */
+/** The statuses for a new attempt of all Jobs, in which none has succeeded. */
 export function withoutSucceededIndexes(
   statuses: readonly ReplicatedJobStatus[],
 ): readonly ReplicatedJobStatus[] {

@@ -6,7 +6,7 @@ import { type MemberSteps, parseMemberSteps } from '../progress/group-progress.t
 import type { Notice } from '../worker-end/notice.ts';
 import { type Exit, isEpoch, reportedEnd } from '../worker-end/worker-end.ts';
 
-/** What the hub reports about one member, to a client that holds a token of another. */
+/** The hub's report about one member, for a client with a token of any member. */
 export interface MemberReport {
   readonly pod: string;
   /** The newest epoch that it announced, over either channel; null: none yet. */

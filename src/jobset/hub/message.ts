@@ -255,7 +255,7 @@ function successFields(success: WorkerSuccess | undefined): object {
   return { epoch: success.epoch, ended: endedFields(withoutWords(success.ended)) };
 }
 
-/** Like all evidence, one that is out of its bounds counts as none. */
+/** Like all evidence, a success with a value out of bounds counts as none. */
 function successOf({ epoch, ended: told }: JsonObject): WorkerSuccess | undefined {
   const ended = told === undefined ? undefined : parseEnded(told);
   if (ended === undefined || !isEpoch(epoch) || !isSuccess(ended.evidence)) return undefined;

@@ -1,7 +1,7 @@
 /**
  * Annotations that set fields of `spec.failurePolicy`, for users whose wrapper does not let them
- * write the fields. They count more than the fields, because a wrapper's own definition may have
- * filled these in.
+ * write the fields. An annotation is stronger than its field, because the wrapper's own definition
+ * may have filled the field in.
  */
 import { invalidValue } from '@lockstep/kube/field-error.ts';
 import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
@@ -16,7 +16,7 @@ interface FieldAnnotation {
   /** Undefined: the value is wrong. */
   readonly parse: (text: string) => RestartStrategy | number | undefined;
   readonly expected: string;
-  /** What the definition fills in. */
+  /** The default in the definition. */
   readonly absent: RestartStrategy | number;
 }
 
@@ -51,8 +51,8 @@ export function fieldAnnotationErrors(annotations: StringMap | undefined): reado
 }
 
 /**
- * The JobSet with the fields that `annotations` set, by default its own. Wrong values set nothing,
- * nor does anything in a spec of another shape, which the schema refuses.
+ * The JobSet with the fields that `annotations` set, by default its own. Wrong values set nothing. A
+ * spec of another shape stays as it is: the schema refuses it.
  */
 export function withFieldsOf<T extends JobSet>(
   jobSet: T,
@@ -70,7 +70,7 @@ export function withFieldsOf<T extends JobSet>(
   return { ...jobSet, spec: { ...jobSet.spec, failurePolicy } };
 }
 
-/** What a field says, as an annotation would. */
+/** The value of a field, as the text of its annotation. */
 export function fieldText(
   policy: FailurePolicy | undefined,
   { member, absent }: Pick<FieldAnnotation, 'member' | 'absent'>,

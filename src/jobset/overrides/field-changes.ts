@@ -1,7 +1,7 @@
 /**
- * Updates of a JobSet whose annotations set fields. `spec.failurePolicy` is immutable, and so are
- * the annotations that stand for it. A wrapper that applies its own manifest again sends the fields
- * as it knows them: they get their values again, so the update changes nothing.
+ * Updates of a JobSet whose annotations set fields. `spec.failurePolicy` is immutable, and so are its
+ * annotations. A wrapper that applies its own manifest again sends other fields. They get the values
+ * of the annotations again, so the update changes nothing.
  */
 import { invalidValue } from '@lockstep/kube/field-error.ts';
 import type { FieldError } from '@lockstep/kube/status.ts';
@@ -25,7 +25,7 @@ export function withKeptFields(old: JobSet, jobSet: JobSet): JobSet {
   return withFieldsOf(jobSet, Object.fromEntries(kept));
 }
 
-/** Changes that would have to change a field; one that says what is so anyway passes. */
+/** Errors for annotations that would change a field. An annotation with its present value passes. */
 export function fieldChangeErrors(old: JobSet, jobSet: JobSet): readonly FieldError[] {
   const policy = asRecorded(old).spec?.failurePolicy;
   return FIELD_ANNOTATIONS.flatMap((field) => {

@@ -1,8 +1,7 @@
 /**
- * Annotations that a JobSet obeys without having them in its spec or its metadata: those that set
- * fields, where no webhook wrote the fields, and the defaults of its Namespace. The first status
- * records them, and from then on only the record counts, so nothing that somebody edits later
- * changes a JobSet that runs.
+ * Annotations that are neither in the spec nor in the metadata of a JobSet: annotations for fields
+ * that no webhook wrote, and the defaults of its Namespace. The first status records them. From then
+ * on only the record counts, so later edits change no JobSet that runs.
  */
 import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
 import type { StringMap } from '@lockstep/kube/meta.ts';
@@ -10,7 +9,7 @@ import { annotationsOn } from '../annotations/table.ts';
 import type { JobSet } from '../jobset.ts';
 import { FIELD_ANNOTATIONS, fieldText, withFieldsOf } from './field-annotations.ts';
 
-/** More keys do not exist, and no value is longer. */
+/** There are never more keys, or longer values. */
 export const MAX_RECORDED_ANNOTATIONS = 64;
 export const MAX_RECORDED_CHARACTERS = 4096;
 

@@ -1,16 +1,16 @@
-/** What the first status of a JobSet records. */
+/** The annotations that the first status of a JobSet records. */
 import type { StringMap } from '@lockstep/kube/meta.ts';
 import type { JobSet } from '../jobset.ts';
 
 export interface Recording {
   readonly annotations: StringMap;
-  /** False: the stored definition would drop it, so nobody acts on it. */
+  /** False: the stored definition would drop the record, so the operator does not act on it. */
   readonly isKept: boolean;
   /** Defaults of the Namespace that are ignored. */
   readonly problems: readonly string[];
 }
 
-/** Whether a JobSet has no status yet, so that nothing was made for it. */
+/** Whether a JobSet has no status yet, so the operator has made nothing for it. */
 export function isUnrecorded({ status }: JobSet): boolean {
   return status?.restarts === undefined;
 }

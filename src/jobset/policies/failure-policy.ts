@@ -39,9 +39,9 @@ export function judgeJobs(
 }
 
 /**
- * Judges the failure of a worker whose group restarts in place. If the Job did not replace Pods for
- * ever it would have failed by `BackoffLimitExceeded`, so only rules that list this reason apply:
- * an empty list was written with failures of Jobs in mind
+ * Judges the failure of a worker whose group restarts in place. Without endless replacement, the Job
+ * would have failed with `BackoffLimitExceeded`, so only rules that list this reason apply. A rule
+ * with an empty list is for failures of Jobs
  * (`docs/design/end-hazards.md#a-disruption-is-charged-like-a-crash`).
  */
 export function judgeWorker(
@@ -57,8 +57,8 @@ export function judgeWorker(
 }
 
 /**
- * The Job that failed first, by the time of its Failed condition. That has whole seconds, so ties
- * are common; the lesser name wins, because the order in a cache means nothing.
+ * The Job that failed first, by the time of its Failed condition. The time has whole seconds, so ties
+ * are common; then the lesser name wins, because a cache has no order.
  */
 export function firstFailed(failed: readonly Stored<Job>[]): Stored<Job> | undefined {
   let first: Stored<Job> | undefined;
@@ -84,7 +84,7 @@ export function restartsOneJob(
 }
 
 /**
- * The action with all Jobs instead of one, at the same charge: if one alone cannot be recreated.
+ * The action for all Jobs, at the same charge, if one Job alone cannot be recreated.
  */
 export function widened(action: FailurePolicyAction): FailurePolicyAction {
   switch (action) {
@@ -133,7 +133,7 @@ function matches(rule: DefaultedFailurePolicyRule, failure: Failure): boolean {
   );
 }
 
-/** A Job with a finally failed index has failed, although the Job controller has not said so. */
+/** A Job with a finally failed index has failed, even before the Job controller says so. */
 function failureOf(job: Stored<Job>): Failure {
   const condition = failedCondition(job);
   return {

@@ -1,8 +1,7 @@
 /**
- * A user's request to take nodes from the list of those that members have left. It names entries, each
- * by its node and its time, and not just nodes: what it names is gone once it was obeyed, and a later
- * strike makes another entry. So it is obeyed once, even if the operator crashes, and never has to
- * be removed.
+ * A user's request to remove nodes from the list of avoided nodes. It names entries, each by its node
+ * and its time. The named entries are gone once the operator has obeyed, and a later strike makes
+ * another entry. So the operator obeys once, even if it crashes, and nobody has to remove the request.
  */
 import { invalidValue } from '@lockstep/kube/field-error.ts';
 import type { StringMap } from '@lockstep/kube/meta.ts';
@@ -23,7 +22,7 @@ export function forgetNodesErrors(annotations: StringMap | undefined): readonly 
   return [invalidValue(`metadata.annotations[${FORGET_NODES}]`, text, detail)];
 }
 
-/** The keys of the entries that are named; undefined: the text is absent or wrong. */
+/** The keys of the named entries; undefined: the text is absent or wrong. */
 export function parsedRequest(text: string | undefined): readonly string[] | undefined {
   const entries = text?.split(',') ?? [];
   if (entries.length === 0 || entries.length > MAX_AVOIDED_NODES) return undefined;

@@ -11,7 +11,7 @@ import { KEEP_FAILED, KUEUE_QUEUE_NAME } from '../names.ts';
 /** 30 days. */
 const MAX_KEEP_FAILED_MS = 30 * 24 * 60 * 60_000;
 
-/** Until when the Pods of a JobSet stay that has failed; undefined: it asks for nothing, or has not. */
+/** Until when the Pods of a failed JobSet stay; undefined: it has not failed, or asks for nothing. */
 export function keptUntilMs({
   metadata,
   spec,
@@ -28,13 +28,13 @@ export function keptUntilMs({
   return failedMs + keepMs;
 }
 
-/** 0, as without the annotation, where it is refused. */
+/** 0 without the annotation, and where it is refused. */
 export function keepFailedMs(metadata: ObjectMeta): number {
   const text = asked(metadata.annotations, KEEP_FAILED) ?? '';
   return keepFailedErrors(metadata).length > 0 ? 0 : (parseKeepFailed(text) ?? 0);
 }
 
-/** Kueue counts a failed JobSet as over, and would give its resources to others while Pods hold them. */
+/** Kueue counts a failed JobSet as over. It would give away resources that Pods still use. */
 export function keepFailedErrors({ annotations, labels }: ObjectMeta): readonly FieldError[] {
   const text = asked(annotations, KEEP_FAILED);
   if (text === undefined) return [];
@@ -49,7 +49,7 @@ export function keepFailedErrors({ annotations, labels }: ObjectMeta): readonly 
   return [forbiddenField(field, detail)];
 }
 
-/** Only agents can stop workers and leave their Pods. */
+/** Only agents can stop workers without their Pods. */
 export function keepFailedWarnings(
   { failurePolicy }: Pick<DefaultedSpec, 'failurePolicy'>,
   annotations: StringMap | undefined,

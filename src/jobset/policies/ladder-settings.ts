@@ -23,7 +23,7 @@ export interface ReplaceAfter {
   readonly withinMs: number;
 }
 
-/** More would not fit into the recorded restarts beside those of other members. */
+/** The recorded restarts have no room for more beside the strikes of other members. */
 const MAX_STRIKES = 10;
 const MIN_WITHIN_MS = 60_000;
 /** A week. */
@@ -78,7 +78,7 @@ export function ladderErrors(annotations: StringMap | undefined): readonly Field
   ];
 }
 
-/** Where these annotations cannot work. */
+/** Warnings where these annotations cannot work. */
 export function ladderWarnings(
   { failurePolicy, replicatedJobs }: Pick<DefaultedSpec, 'failurePolicy' | 'replicatedJobs'>,
   annotations: StringMap | undefined,
@@ -113,8 +113,8 @@ export function ladderWarnings(
 }
 
 /**
- * Whether a Job goes on, and makes another Pod, when we delete one of its Pods. The first rule that
- * matches decides, and it may match the exit code of the agent, which is told to end.
+ * Whether a Job continues, and makes another Pod, when we delete one of its Pods. The first rule that
+ * matches decides, and it may match the exit code of the agent that the deletion ends.
  */
 export function toleratesReplacement({
   backoffLimitPerIndex,

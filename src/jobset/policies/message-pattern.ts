@@ -3,9 +3,9 @@ import { PatternCache } from '@lockstep/kube/pattern-cache.ts';
 import { patternWeight } from '@lockstep/kube/pattern-weight.ts';
 
 /**
- * They have RE2 syntax and are unanchored. Matching takes linear time, so that no pattern and no
- * message can stall the controller. Admission refuses patterns that are invalid or too heavy; one
- * from before there was an admission matches nothing.
+ * Patterns have RE2 syntax and are unanchored. Matching takes linear time, so that no pattern and no
+ * message can stall the controller. Admission refuses patterns that are invalid or too heavy; an
+ * older stored one matches nothing.
  */
 export function findsPattern(pattern: string, text: string): boolean {
   if (patternWeight(pattern) > MAX_PATTERNS_WEIGHT) return false;

@@ -1,7 +1,7 @@
 /**
- * Pods that are bound to one node before the scheduler sees them. Kueue does that where its topology
- * has hostnames: it writes a node selector into each Pod. A new Pod in its place gets the same node,
- * after a deletion and ten seconds of waiting, so such a member stays.
+ * Pods that are bound to one node before the scheduler sees them. If Kueue's topology has hostnames,
+ * it writes a node selector into each Pod. A new Pod in its place would get the same node, after a
+ * deletion and ten seconds of waiting, so the member stays.
  */
 import type { NodeSelectorRequirement, NodeSelectorTerm } from '@lockstep/kube/objects/affinity.ts';
 import type { PodSpec } from '@lockstep/kube/objects/pod.ts';

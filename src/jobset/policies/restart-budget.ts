@@ -17,7 +17,7 @@ export function countedRestarts(status: JobSetStatus): number {
   return sum;
 }
 
-/** `maxRestarts`, which cannot be changed, and what an annotation adds, which can. */
+/** The sum of `maxRestarts`, which cannot change, and the extra restarts of an annotation. */
 export function allowedRestarts({ metadata, spec }: Pick<JobSet, 'metadata' | 'spec'>): number {
   const maxRestarts = spec?.failurePolicy?.maxRestarts ?? 0;
   const extra = extraRestarts(metadata.annotations);

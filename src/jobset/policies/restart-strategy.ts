@@ -5,8 +5,8 @@ import type { DefaultedSpec } from '../defaults.ts';
 import { DISABLE_IN_PLACE_RESTART } from '../names.ts';
 
 /**
- * All of them recreate Jobs by raising the attempt in the status, which makes the old Jobs
- * `previous`; a name is used again when its old object is gone.
+ * All strategies recreate Jobs by raising the attempt in the status, which makes the old Jobs
+ * `previous`. A new Job waits until the old object of its name is gone.
  */
 
 /** False if all Jobs of an earlier attempt must be gone before any successor may be created. */

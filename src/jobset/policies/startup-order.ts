@@ -18,9 +18,9 @@ export interface StartupOrder {
 }
 
 /**
- * `counters` say how far each ReplicatedJob is; a missing one has not begun. While the JobSet is
- * suspended all Jobs of an `InOrder` JobSet are created, but of dependents only those whose
- * dependencies are met.
+ * `counters` say how far each ReplicatedJob is; one without a counter has not begun. A suspended
+ * `InOrder` JobSet gets all its Jobs, but a ReplicatedJob with `dependsOn` waits for its
+ * dependencies.
  */
 export function startableReplicatedJobs(
   spec: Pick<DefaultedSpec, 'replicatedJobs' | 'startupPolicy'>,
@@ -60,8 +60,8 @@ function progressOf(
 }
 
 /**
- * A suspended Job does not run, even if its status still shows ready Pods: readiness from before a
- * suspend must not start the next ReplicatedJob of a resume.
+ * Counts a suspended Job as not started, even if its status still shows ready Pods: readiness from
+ * before a suspend must not start the next ReplicatedJob of a resume.
  */
 function progressIn(counter: ReplicatedJobStatus | undefined): Omit<Progress, 'replicas'> {
   if (counter === undefined) return { started: 0, succeeded: 0 };
@@ -83,9 +83,9 @@ function firstNotStarted(
 }
 
 /**
- * Whether every ReplicatedJob that another depends on is as far as it has to be. `Ready` means that
- * all its Jobs have started, failed ones included; `Complete` that all have succeeded. A dependency
- * without Jobs is met at once, one that does not exist never.
+ * Whether all dependencies of a ReplicatedJob are met. `Ready` means that all Jobs have started,
+ * failed ones included; `Complete` means that all have succeeded. A dependency without Jobs is met at
+ * once. A dependency that does not exist is never met.
  */
 function hasReached(
   dependsOn: readonly DependsOn[],

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '@lockstep/kube/json/json-value.ts
 import { isMilliseconds, isStep } from '../reported-number.ts';
 import { type Progress, parseProgress } from './progress.ts';
 
-/** What a member did lately. */
+/** The steps of a member in a recent time. */
 export interface RecentSteps {
   readonly steps: number;
   /** Above 0. */

@@ -75,7 +75,7 @@ export function parseProgressLine(text: string): ProgressLine | undefined {
   return Object.keys(line).length === 0 ? undefined : line;
 }
 
-/** Undefined for a known word with an impossible value. */
+/** Undefined for a known word with an invalid value. */
 function readWord(word: string, isFirst: boolean): ProgressLine | undefined {
   if (isFirst && /^[+-]?[0-9]/.test(word)) {
     const step = parseStep(word);
@@ -104,7 +104,7 @@ function parseStep(text: string): number | undefined {
   return isStep(step) ? step : undefined;
 }
 
-/** The members of a hub message that carry it. */
+/** The members of a hub message that carry the progress. */
 export function progressFields(progress: Progress | undefined): object {
   if (progress === undefined) return {};
   const { silentMs, firstStepMs, checkpointMs } = progress;
@@ -130,7 +130,7 @@ export function parseProgress(fields: JsonObject): Progress | undefined {
     (firstStepMs === undefined || isMilliseconds(firstStepMs)) &&
     (checkpointMs === undefined || isMilliseconds(checkpointMs));
   if (!isValid) return undefined;
-  // Thousands of pings a second bring one.
+  // The hub parses thousands of these a second.
   const progress: { -readonly [K in keyof Progress]: Progress[K] } = { silentMs };
   if (step !== undefined) progress.step = step;
   if (checkpoint !== undefined) progress.checkpoint = checkpoint;

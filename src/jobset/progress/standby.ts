@@ -1,10 +1,10 @@
-/** What agents tell of the warm standbys beside their workers, in words. */
+/** The reports of agents about warm standbys, in words. */
 import type { Progress, StandbyState } from './progress.ts';
 
 /** Why a Pod gets no standbys any more. */
 export type StandbyRefusal = Exclude<StandbyState, 'Ready'>;
 
-/** Whether the Pod of that worker gets no standbys any more. */
+/** Whether the Pod of a worker gets no standbys any more. */
 export function hasNoStandbys<P extends Pick<Progress, 'standby'>>(
   progress: P,
 ): progress is P & { readonly standby: StandbyRefusal } {

@@ -1,7 +1,7 @@
 import type { ContainerRestartRule } from '@lockstep/kube/objects/pod.ts';
 
 /**
- * Sets of exit codes as restart rules write them: those in a list, or all except those in a list.
+ * Sets of exit codes as restart rules write them: the codes in a list, or all others.
  * They are closed under union and difference, so rules can be computed exactly.
  */
 export interface ExitCodeSet {
@@ -13,7 +13,7 @@ export const NO_EXIT: ExitCodeSet = { isAllBut: false, values: new Set() };
 export const EVERY_EXIT: ExitCodeSet = { isAllBut: true, values: new Set() };
 export const EVERY_FAILURE: ExitCodeSet = { isAllBut: true, values: new Set([0]) };
 
-/** What a rule matches; nothing if it has no exit codes, as nodes read it. */
+/** The exit codes that a rule matches. Nodes read a rule without exit codes as one for none. */
 export function exitCodesOf({ exitCodes }: ContainerRestartRule): ExitCodeSet {
   if (exitCodes === undefined) return NO_EXIT;
   return { isAllBut: exitCodes.operator === 'NotIn', values: new Set(exitCodes.values) };
@@ -34,7 +34,7 @@ export function minus(a: ExitCodeSet, b: ExitCodeSet): ExitCodeSet {
 export const EXIT_CODE_LIMIT = 255;
 const LAST_EXIT_CODE = 255;
 
-/** Rules with that action which together match exactly the set, within 0 to 255. */
+/** Rules with an action that together match exactly the set, within 0 to 255. */
 export function rulesFor(
   action: ContainerRestartRule['action'],
   set: ExitCodeSet,

@@ -1,5 +1,5 @@
 /**
- * What the operator knows of the ends of a group's workers when their epoch is over
+ * The ends of a group's workers, as far as the operator knows them when their epoch is over
  * (`docs/design/culprits.md`). Times are milliseconds of the operator's monotonic clock.
  */
 import type { EndedWorker } from '../worker-end/worker-evidence.ts';
@@ -46,5 +46,5 @@ export type MemberEnd =
       /** Its node is not ready, or gone. */
       readonly isNodeLost?: true;
     }
-  /** Its agent came back as a new process that knew nothing; `atMs` is when the old stream ended. */
+  /** Its agent came back as a new process without a report; `atMs` is when the old stream ended. */
   | { readonly kind: 'Returned'; readonly atMs: number };

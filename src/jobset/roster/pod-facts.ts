@@ -1,6 +1,6 @@
 /**
- * What a Pod's metadata say about its membership of a group that restarts in place. The epoch that
- * its agent announces in either dialect, its notice, and how often the agent started.
+ * A Pod's metadata about its membership of a group that restarts in place: the epoch that its agent
+ * announces in either dialect, its notice, and how often the agent started.
  */
 
 import type { PartialObjectMetadata } from '@lockstep/kube/meta.ts';
@@ -37,17 +37,17 @@ export interface PodFacts {
   readonly starts?: AgentStarts | undefined;
   readonly isTerminating: boolean;
   /**
-   * It is in deletion, and the Job controller has released it, for a suspend, a smaller size or a
-   * Job that has ended. So its end counts for nothing.
+   * The Pod is in deletion, and the Job controller has released it, for a suspend, a smaller size or
+   * a Job that has ended. So its end is no failure.
    */
   readonly isDiscarded?: boolean | undefined;
-  /** When it should have ended, grace period included; present if it is in deletion. */
+  /** When the Pod should have ended, grace period included; present if it is in deletion. */
   readonly endMs?: number | undefined;
-  /** How long after that it may be deleted by force, as its agent knows; absent: never. */
+  /** How long after `endMs` the Pod may be deleted by force, as its agent knows; absent: never. */
   readonly lostNodeDeadlineMs?: number | undefined;
 }
 
-/** A Pod that was to have ended, with the node that it is bound to. */
+/** A Pod that should have ended, with its node. */
 export interface OverduePod extends PodFacts {
   readonly node: string | undefined;
 }

@@ -8,7 +8,7 @@ export interface PodHold {
   readonly reason: string;
   /** The container that it is about; absent: it is about the Pod. */
   readonly container?: string;
-  /** Anything at all, at most `MAX_HOLD_BYTES`. */
+  /** Any text, at most `MAX_HOLD_BYTES`. */
   readonly message?: string;
 }
 
@@ -21,7 +21,7 @@ const ON_ITS_WAY: readonly string[] = [
   'RestartingAllContainers',
 ];
 
-/** Undefined: it runs, or will soon. */
+/** Undefined if the Pod runs, or will soon. */
 export function podHold({ status = {} }: Pod): PodHold | undefined {
   const { initContainerStatuses = [], containerStatuses = [], conditions = [] } = status;
   for (const { name, state } of [...initContainerStatuses, ...containerStatuses]) {

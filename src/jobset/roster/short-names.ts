@@ -1,4 +1,4 @@
-/** Members by names that are as short as they are unique: their ranks. */
+/** Short names of members: their ranks. */
 import { COMPLETION_INDEX } from '@lockstep/kube/objects/job.ts';
 import type { Pod } from '@lockstep/kube/objects/pod.ts';
 import type { JobSet, ReplicatedJob } from '../jobset.ts';
@@ -26,7 +26,7 @@ export function rankOf({ spec }: JobSet, { metadata }: Pod): MemberRank {
   return { replicatedJob, rank, label };
 }
 
-/** Members of one Job. */
+/** The number of members of one Job. */
 export function sizeOf(replicatedJob: ReplicatedJob | undefined): number {
   const { completions, parallelism } = replicatedJob?.template.spec ?? {};
   return completions ?? parallelism ?? 1;

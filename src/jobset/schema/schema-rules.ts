@@ -7,17 +7,17 @@
  * may be added or removed: removing failurePolicy opens all barriers.
  *
  * A server refuses rules whose worst case costs too much, so lists and texts need bounds that
- * upstream does not have. They are far beyond any real use
+ * upstream does not have. No real use comes near them
  * (`docs/design/member-hazards.md#in-place-restart-is-switched-off`).
  */
 import type { JsonSchema, ValidationRule } from '@lockstep/kube/schema/json-schema.ts';
 import { DEFINITION_LIMITS } from '../size-limits.ts';
 import { MAX_RESTARTABLE_JOBS } from './status-schema.ts';
 
-/** A rule that looks for names goes through all pairs of them. */
+/** Rules that compare names go through all pairs of them. */
 export const MAX_REPLICATED_JOBS = 256;
 export const MAX_FAILURE_POLICY_RULES = 128;
-/** There are five reasons. */
+/** There are only five reasons. */
 export const MAX_JOB_FAILURE_REASONS = 32;
 /** Names are labels of 63 characters; longer ones still get the message that says so. */
 export const MAX_NAME_LENGTH = 253;
@@ -72,8 +72,8 @@ const SIZES = [
 ] as const;
 
 /**
- * The size of a new JobSet. One with a status that is not the default is not new: a server without ratcheting evaluates
- * this at every write, and JobSets from before there was a bound must get their status.
+ * The size of a new JobSet: its status is absent or the default. A server without ratcheting checks
+ * this at every write, and JobSets from before the bound must still get their status.
  */
 const NEW_SIZE_RULES: readonly ValidationRule[] = SIZES.map(({ number, max, message }) => ({
   rule: `(has(self.status) && (has(self.status.restarts) || has(self.status.conditions))) || !has(self.spec) || ${sum('self.spec', number)} <= ${max}.0`,
@@ -148,7 +148,7 @@ export const REPLICATED_JOB_RULES: readonly ValidationRule[] = [
 const IS_IN_PLACE =
   "has(self.failurePolicy) && has(self.failurePolicy.restartStrategy) && self.failurePolicy.restartStrategy == 'InPlaceRestart'";
 
-/** What each Job of a group that restarts in place must be; unset members get the right value. */
+/** A rule about each Job of a group that restarts in place; unset members get the right value. */
 function inPlace(isRight: string, why: string): ValidationRule {
   return {
     rule: `!(${IS_IN_PLACE}) || !has(self.replicatedJobs) || self.replicatedJobs.all(job, ${isRight})`,
@@ -162,7 +162,7 @@ const COORDINATING = 'job.name == self.coordinator.replicatedJob';
 const JOB_INDEX = '(has(self.coordinator.jobIndex) ? self.coordinator.jobIndex : 0)';
 const POD_INDEX = '(has(self.coordinator.podIndex) ? self.coordinator.podIndex : 0)';
 
-/** What the coordinator's ReplicatedJob must be; its existence is a rule of its own. */
+/** A rule about the coordinator's ReplicatedJob; its existence is a rule of its own. */
 function coordinator(isRight: string, message: Omit<ValidationRule, 'rule'>): ValidationRule {
   return {
     rule: `!${HAS_COORDINATOR} || !has(self.replicatedJobs) || self.replicatedJobs.all(job, !(${COORDINATING}) || (${isRight}))`,
@@ -178,8 +178,8 @@ const RESTARTS_ONE_JOB =
 const TARGET_COUNT =
   'self.failurePolicy.rules.map(each, has(each.targetReplicatedJobs) ? size(each.targetReplicatedJobs) : 0).sum()';
 /**
- * Each target is looked for among all ReplicatedJobs, and one rule may cost a million steps. The
- * names in larger policies are for the webhook to check.
+ * A rule looks for each target among all ReplicatedJobs, and may cost a million steps. The webhook
+ * checks the names in larger policies.
  */
 const MAX_CHECKED_TARGETS = 512;
 

@@ -37,7 +37,7 @@ const JOB_TEMPLATE = object(
   { required: ['spec'], description: 'The Job that is created once for each replica.' },
 );
 
-/** A name, which rules compare. */
+/** A name that rules compare. */
 function name(description?: string): JsonSchema {
   return limited({ maxLength: rules.MAX_NAME_LENGTH }, string(description));
 }

@@ -1,11 +1,11 @@
 /**
- * What the definition of JobSet says of templates of Jobs and claims: types, required fields and
- * bounds, and fixed values only where Lockstep itself acts on them. All other values are for the API
- * server that gets the Job to judge. It may be newer than the tables from which our schemas come.
+ * Templates of Jobs and claims in the definition of JobSet: types, required fields and bounds, and
+ * fixed values only where Lockstep itself acts on them. The API server that gets the Job judges all
+ * other values. It may be newer than the tables from which our schemas come.
  */
 import type { JsonSchema } from '@lockstep/kube/schema/json-schema.ts';
 
-/** By the title of their object. Upstream's definition has fixed values for none. */
+/** Fields with fixed values, by the title of their object. Upstream's definition fixes none. */
 const ACTED_ON: Readonly<Record<string, readonly string[]>> = {
   'io.k8s.api.batch.v1.JobSpec': ['completionMode'],
   'io.k8s.api.core.v1.PodSpec': ['restartPolicy'],

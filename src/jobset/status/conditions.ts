@@ -43,7 +43,7 @@ export type ConditionType =
   | 'HubUnreachable'
   | 'PortConflict';
 
-/** Conditions that repeat for tools what the others tell people. */
+/** Conditions for tools, which repeat the others. */
 export const FOR_TOOLS: readonly string[] = ['Ready', 'Stalled'] satisfies readonly ConditionType[];
 
 export interface ConditionChange {
@@ -59,20 +59,20 @@ export interface ConditionChange {
   readonly isToldWhenFalse?: true;
 }
 
-/** Turns a condition off that is on. */
+/** Turns off a condition that is True. */
 export function cleared(type: ConditionType, reason: string, message: string): ConditionChange {
   return { type, status: 'False', reason, message, event: 'Normal', onlyIfTrue: true };
 }
 
 /**
- * Messages quote what users wrote, which may be of any length. A status with a message of more than 32 KiB is
- * refused as a whole; a person reads less.
+ * Messages quote texts of users, which may have any length. The API server refuses a status with a
+ * message of more than 32 KiB; a person reads less.
  */
 export const MAX_MESSAGE_BYTES = 8192;
 
 /**
  * The list with the change applied, or the same list if it says so already. This is how two changes
- * of one condition are merged, too: the later meets what the earlier has left. A condition that is
+ * of one condition are merged, too: the later change gets the earlier one's list. A condition that is
  * not there is usually only added when it becomes True; `lastTransitionTime` moves only when the
  * status does. The startup policy has two conditions: when one becomes True, the other turns False
  * in its place and keeps everything else that it said.
@@ -124,7 +124,7 @@ export function isTrue(
   return conditions?.some((each) => each.type === type && each.status === 'True') ?? false;
 }
 
-/** Completed and Failed are final: nothing changes a JobSet's outcome any more. */
+/** Whether the JobSet is over. Completed and Failed are final. */
 export function isFinished(conditions: readonly Condition[] | undefined): boolean {
   return isTrue(conditions, 'Completed') || isTrue(conditions, 'Failed');
 }

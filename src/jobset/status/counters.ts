@@ -2,9 +2,9 @@ import type { ReplicatedJobStatus } from '../jobset-status.ts';
 
 /**
  * When counters of Jobs are worth a write of their own. Queues decide by `active` and `suspended`
- * whether anything runs at all, so those are written as soon as they leave or reach 0. Every status is
- * sent to every agent, and thousands of Jobs may start, or a group restart, within a second or two,
- * so all else waits for a calm moment, or for a few seconds.
+ * whether anything runs at all, so a change of these from or to 0 is written at once. Other changes
+ * wait for a calm moment, or for a few seconds: every agent gets every status, and thousands of Jobs
+ * may start, or a group restart, within a second or two.
  */
 const COUNTERS_CALM_MS = 500;
 /** Longer than a restart in place usually takes, so that it costs no write of counters. */
@@ -13,15 +13,15 @@ export const COUNTERS_LATEST_MS = 5000;
 /** Counters that differ from the stored ones and are not written yet. */
 export interface CountersPutOff {
   readonly counted: readonly ReplicatedJobStatus[];
-  /** Since when they differ from those that are stored. */
+  /** Since when the counters differ from the stored ones. */
   readonly sinceMs: number;
-  /** Since when they are what they are. */
+  /** Since when the counters have not changed. */
   readonly calmSinceMs: number;
 }
 
 export type CountersWrite =
   | { readonly kind: 'Same' }
-  /** Not even a group restart may leave them as they are. */
+  /** The counters are written even with a group restart. */
   | { readonly kind: 'Urgent' }
   | { readonly kind: 'Due' }
   | { readonly kind: 'Wait'; readonly putOff: CountersPutOff; readonly waitMs: number };

@@ -1,10 +1,10 @@
 import type { JobSetStatus, ReplicatedJobStatus } from '../jobset-status.ts';
 
 /**
- * The two dialects in which a JobSet's status tells agents what to do. Upstream counts attempts
- * from 0: an attempt is an epoch - 1. An agent of upstream announces `current` + 1, or 0 if there
- * is none. So `current` has to follow the end of an epoch as well as its release, or no agent would
- * announce the next one (`docs/design/upstream.md`).
+ * The two dialects of a JobSet's status, ours and upstream's. Upstream counts attempts from 0: an
+ * attempt is an epoch - 1. An agent of upstream announces `current` + 1, or 0 without `current`. So
+ * `current` has to change at the end of an epoch and at its release, or no agent would announce the
+ * next one (`docs/design/upstream.md`).
  */
 export type UpstreamAttempts = Pick<
   JobSetStatus,
@@ -48,14 +48,14 @@ export function releasedEpoch(status: JobSetStatus | undefined, replicatedJob: s
   return own?.syncedEpoch ?? (speaksOurs(status) ? 0 : epochsOf(status).synced);
 }
 
-/** A status as we read it where the stored definition keeps attempts, and none of our fields. */
+/** A status as we read it if the stored definition keeps attempts, but none of our fields. */
 export function fromAttempts(status: JobSetStatus): JobSetStatus {
   const ours = epochsFromAttempts(status, status.replicatedJobsStatus ?? []);
   return ours === undefined ? status : { ...status, ...ours };
 }
 
 /**
- * The fields of ours for a status that has only upstream's attempts; undefined: it has ours, or none.
+ * Our fields for a status that has only upstream's attempts; undefined if it has ours, or neither.
  * Every epoch that is over was one restart. Restarts that recreated Jobs are counted already; the
  * others were in place, and count towards the budget, as attempts do not say which were charged.
  */
@@ -75,7 +75,7 @@ export function epochsFromAttempts(
   };
 }
 
-/** A status for agents of both dialects; one without epochs stays as it is. */
+/** A status for agents of both dialects; a status without epochs stays as it is. */
 export function inBothDialects(status: JobSetStatus): JobSetStatus {
   return speaksOurs(status) ? { ...status, ...upstreamAttempts(status) } : status;
 }

@@ -6,7 +6,7 @@
 import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
 import type { JobSetStatus, ReplicatedJobStatus } from '../jobset-status.ts';
 
-/** What upstream's types have of a status, and so keep. */
+/** The fields of a status that upstream's types have, and so keep. */
 const UPSTREAMS: ReadonlySet<string> = new Set<keyof JobSetStatus>([
   'conditions',
   'terminalState',
@@ -27,7 +27,7 @@ const UPSTREAMS_OF_JOBS: ReadonlySet<string> = new Set<keyof ReplicatedJobStatus
   'jobRestartsCountTowardsMax',
 ]);
 
-/** How often the status of one JobSet is put back at once, and each hour. */
+/** How often one JobSet's status may be put back at once, and then in each hour. */
 export const STATUS_RESTORES_PER_HOUR = 4;
 
 export interface Restored {
@@ -37,10 +37,10 @@ export interface Restored {
 }
 
 /**
- * The status with what was lost, or undefined if it was not written by such a client. The evidence:
- * each of our fields is gone, and what those types have says that nothing else has happened. The
- * Jobs are the same ones, no Jobs were recreated, and no attempt has begun. `known` is the status
- * that this operator saw last; `lacks` are fields that the stored definition drops anyway.
+ * The status with the lost fields, or undefined if another kind of client wrote it. The evidence:
+ * each of our fields is gone, and upstream's fields show no other change. The Jobs are the same ones,
+ * no Jobs were recreated, and no attempt has begun. `known` is the status that this operator saw
+ * last; `lacks` are fields that the stored definition drops anyway.
  */
 export function restoredStatus(
   known: JobSetStatus | undefined,
@@ -84,7 +84,7 @@ function isAtSamePoint(known: JobSetStatus, now: JobSetStatus): boolean {
   );
 }
 
-/** Types of before 0.11 have no attempts. */
+/** Types from before 0.11 have no attempts. */
 function isAbsentOrSame(now: number | undefined, known: number | undefined): boolean {
   return now === undefined || now === known;
 }

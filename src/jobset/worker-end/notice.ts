@@ -1,7 +1,7 @@
 /**
- * The value of the Pod annotation `lockstep/notice`: what an agent reports about the end of its
- * worker before the Pod's status shows it. A sidecar that is told to stop knows only its epoch and
- * writes it as a plain number. A supervisor has seen its worker end and writes JSON
+ * The value of the Pod annotation `lockstep/notice`: an agent's report about the end of its worker,
+ * before the Pod's status shows it. A sidecar that is told to stop knows only its epoch and writes it
+ * as a plain number. A supervisor has seen its worker end and writes JSON
  * (`docs/design/member-hazards.md#a-stop-looks-like-a-failure`).
  */
 import { defined } from '@lockstep/kube/json/defined.ts';

@@ -12,7 +12,7 @@ export function reportedEnd(
   return end !== undefined && isEpoch(epoch) ? { epoch, end } : undefined;
 }
 
-/** Undefined unless it has exactly one of `exitCode` and `signal`. */
+/** Undefined unless the object has exactly one of `exitCode` and `signal`. */
 export function parseEnd({
   exitCode,
   signal,

@@ -1,6 +1,6 @@
 /**
- * What an agent reports of the end of its worker, so that the operator can tell who failed first
- * from those who only followed.
+ * An agent's report about the end of its worker. From all reports, the operator finds the worker that
+ * failed first.
  */
 import { defined } from '@lockstep/kube/json/defined.ts';
 import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
@@ -36,7 +36,7 @@ export interface WorkerEvidence {
    * (stopped since its last step), `D` (waits for a disk, in two looks 5 s apart).
    */
   readonly states?: string;
-  /** Milliseconds from the first sight of what was stopped last to the end. */
+  /** Milliseconds to the end from the first sight of the process that was stopped last. */
   readonly stoppedMs?: number;
   /** CPU time of its processes in the last 5 s, in milliseconds. */
   readonly cpuMs?: number;
@@ -46,7 +46,7 @@ export interface WorkerEvidence {
   readonly launcher?: true;
   /** The line that a preflight printed last, or why else it did not pass; 1 to 200 bytes in JSON. */
   readonly unfit?: string;
-  /** Where it was when it hung, as a command of the user printed it; 1 to 128 bytes in JSON. */
+  /** The place of the program when it hung, as a user's command printed it; 1 to 128 bytes in JSON. */
   readonly where?: string;
   /**
    * Milliseconds from the first traceback that it printed to its end. It made no step after that,
@@ -55,7 +55,7 @@ export interface WorkerEvidence {
   readonly failedMs?: number;
   /** Milliseconds from its last words to its end, where these are from its standard error. */
   readonly saidMs?: number;
-  /** What it said last. */
+  /** The last words of the worker. */
   readonly lastWords?: string;
 }
 
@@ -69,7 +69,7 @@ export interface EndedWorker {
   readonly atMs: number;
 }
 
-/** The end by a clock that is ahead by `byMs`. */
+/** The same end by a clock that is ahead by `byMs`. */
 export function shifted(ended: EndedWorker, byMs: number): EndedWorker {
   return { evidence: ended.evidence, atMs: ended.atMs + byMs };
 }
@@ -200,7 +200,7 @@ export function beginning(text: string, limit: number): string {
   return kept;
 }
 
-/** What `text` takes as a string in JSON, without its quotes. */
+/** The bytes of `text` as a string in JSON, without quotes. */
 export function encodedBytes(text: string): number {
   return new TextEncoder().encode(JSON.stringify(text)).byteLength - 2;
 }
