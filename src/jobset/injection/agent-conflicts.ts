@@ -1,6 +1,6 @@
 /**
- * What in a Pod template conflicts with an injected agent. Names, paths and the port that the agent
- * needs are errors; behaviour that may surprise its owner is a warning.
+ * Conflicts of a Pod template with an injected agent. Names, paths and the port that the agent needs
+ * are errors; behaviour that may surprise the template's owner is a warning.
  */
 import type { Container, PodTemplateSpec } from '@lockstep/kube/objects/pod.ts';
 import type { FieldError } from '@lockstep/kube/status.ts';
@@ -123,7 +123,7 @@ function annotationErrors({ metadata }: PodTemplateSpec, path: string): readonly
   });
 }
 
-/** For a template without its own agent, with what they must be instead. */
+/** Annotations without effect in a template without its own agent, with what to use instead. */
 const MEANINGLESS_ANNOTATIONS: readonly (readonly [string, string])[] = [
   [AGENT_CONTAINER, 'must be the name of a container or init container of this template'],
   [LOST_NODE_DEADLINE, 'must be an annotation of the JobSet, from which the agent learns of it'],

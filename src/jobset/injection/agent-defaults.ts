@@ -9,7 +9,7 @@ import { AGENT_INJECTION, RESTART_MODE } from '../names.ts';
 import { injectAgent } from './agent-injection.ts';
 import { templateAgent } from './template-agent.ts';
 
-/** They apply to JobSets that restart in place and do not decide themselves. */
+/** The defaults apply to JobSets that restart in place and do not choose themselves. */
 export interface AgentDefaults {
   readonly mode: RestartMode | 'Auto';
   readonly injection: 'Enabled' | 'Disabled';
@@ -17,7 +17,7 @@ export interface AgentDefaults {
 
 const BUILT_IN: AgentDefaults = { mode: 'Auto', injection: 'Enabled' };
 
-/** What decides besides the JobSet. */
+/** Facts beside the JobSet that decide about its mode. */
 export interface ModeFacts {
   readonly defaults?: AgentDefaults | undefined;
   /** Why nodes cannot restart all containers of a Pod, as sidecars need it; absent: they can. */
@@ -26,11 +26,10 @@ export interface ModeFacts {
 }
 
 /**
- * The JobSet with annotations for what it leaves to the administrator's defaults. Admission stores
- * them, and a JobSet that was stored without them is read as if it had them. `Auto` becomes the
- * mode recorded in the status or, before any operator has acted on it, the one that suits its
- * templates. A JobSet that has run without a record is from before there was a choice, with
- * sidecars.
+ * The JobSet with the administrator's defaults as annotations, where it has none. Admission stores
+ * them, and a JobSet that was stored without them is read as if it had them. `Auto` becomes the mode
+ * in the status or, before any operator has acted on the JobSet, the mode that suits its templates.
+ * A JobSet that has run without a recorded mode is older than the choice, and has sidecars.
  */
 export function withAgentDefaults<T extends JobSet>(jobSet: T, facts: ModeFacts = {}): T {
   const { spec, status, metadata } = jobSet;

@@ -32,7 +32,7 @@ export interface AgentFiles {
   readonly delivery?: AgentDelivery;
 }
 
-/** What a Pod gets so that the agent can be started in its worker's container. */
+/** Additions to a Pod so that the agent can start in its worker's container. */
 export interface Delivery {
   /** Starts the agent there. */
   readonly command: readonly string[];
@@ -70,7 +70,7 @@ export function deliverAgent(files: AgentFiles, worker: Container): Delivery {
   }
 }
 
-/** With what a delivery adds besides containers. */
+/** The spec with the additions of a delivery outside the worker's container. */
 export function withDelivery(spec: PodSpec, { initContainers, volumes }: Delivery): PodSpec {
   return {
     ...spec,
@@ -82,8 +82,8 @@ export function withDelivery(spec: PodSpec, { initContainers, volumes }: Deliver
 }
 
 /**
- * The worker's own resources, which cost nothing before it runs. So the Pod keeps its quality of
- * service, and fits a quota that requires limits of every container.
+ * The init container's resources: the worker's own, which cost nothing before the worker runs. So
+ * the Pod keeps its quality of service, and fits a quota that requires limits of every container.
  */
 function installResources({ resources }: Container): Pick<Container, 'resources'> {
   const shares = (['limits', 'requests'] as const).flatMap((name) => {

@@ -22,7 +22,7 @@ import {
   REPLICATED_JOB_NAME,
 } from '../names.ts';
 
-/** What the agent reads, most of it from the downward API. */
+/** The variables of the agent, most of them from the downward API. */
 export function agentEnvironment(
   exitCode: number,
   lostNodeDeadline: string | undefined,

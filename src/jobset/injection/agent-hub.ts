@@ -1,8 +1,8 @@
 /**
- * How the agents of a JobSet reach the operator, and what an agent gets to reach the hub: its
- * address, its authorities, and a token that identifies the Pod. Only the hub accepts the token, so
- * the agent needs no rights, and the Pod keeps its account, whatever that may do. The authorities
- * come twice: as of the Job's creation, and in a file that follows their changes.
+ * How the agents of a JobSet reach the operator. For the hub, an agent gets its address, its
+ * authorities, and a token that identifies the Pod. Only the hub accepts the token, so the agent
+ * needs no rights, and the Pod keeps its account. The authorities come twice: as of the Job's
+ * creation, and in a file that follows their changes.
  */
 import { invalidValue } from '@lockstep/kube/field-error.ts';
 import type { StringMap } from '@lockstep/kube/meta.ts';
@@ -21,8 +21,8 @@ import {
 } from '../names.ts';
 
 /**
- * `Hub` needs no rights. `API` is the API server, with the rights of the Pod's own account, and
- * `Auto` is the hub, and the API server while the hub is unreachable.
+ * `Hub` needs no rights. `API` is the API server, with the rights of the Pod's own account. `Auto`
+ * is the hub, or the API server while the hub is unreachable.
  */
 export const AGENT_CHANNELS = ['Hub', 'Auto', 'API'] as const;
 export type AgentChannel = (typeof AGENT_CHANNELS)[number];
@@ -31,9 +31,9 @@ export type AgentChannel = (typeof AGENT_CHANNELS)[number];
 export interface ServedHub {
   /** `https://HOST:PORT` */
   readonly url: string;
-  /** PEM, all possible authorities of the hub's certificate. */
+  /** All possible authorities of the hub's certificate, as PEM. */
   readonly authorities: string;
-  /** For JobSets that do not choose one. */
+  /** The channel of JobSets that do not choose one. */
   readonly channel: AgentChannel;
 }
 
@@ -52,7 +52,7 @@ export function hubAccess(
   return channel === 'API' ? undefined : { ...hub, channel };
 }
 
-/** A JobSet cannot have a hub that nobody serves. */
+/** Errors for a JobSet that asks for a hub although the operator serves none. */
 export function hubErrors(
   annotations: StringMap | undefined,
   isHubServed: boolean,

@@ -1,6 +1,6 @@
 /**
- * Gives a Pod template what in-place restart needs: the agent, its marker volume and the workers'
- * restart rules. As a sidecar, the agent is the last init container, and its startup probe is the
+ * Adds the agent, its marker volume and the workers' restart rules to a Pod template, for in-place
+ * restart. As a sidecar, the agent is the last init container, and its startup probe is the
  * barrier. As a supervisor it is the entry point of the worker container and starts the worker
  * itself. A template with its own agent is left as it is.
  */
@@ -94,8 +94,8 @@ export function injectAgent(template: PodTemplateSpec, options: AgentOptions): A
 }
 
 /**
- * Records the deadline on the Pod, where the operator reads what its agent knows, and limits its
- * tolerations so that Kubernetes deletes it.
+ * Records the deadline on the Pod, for the operator, and limits the Pod's tolerations so that
+ * Kubernetes deletes it.
  */
 function withDeadline(
   { template, warnings, errors }: AgentInjection,
@@ -170,9 +170,9 @@ function injectSidecar(template: PodTemplateSpec, options: AgentOptions): AgentI
 }
 
 /**
- * The first container is supervised, because it is the default container elsewhere in Kubernetes.
- * The agent gets its rules and judges the worker by them. They also stay on the container, where
- * they judge the agent's exit.
+ * Supervises the first container, because it is the default container elsewhere in Kubernetes. The
+ * agent gets the container's restart rules and judges the worker by them. The rules also stay on the
+ * container, where they judge the agent's exit.
  */
 function injectSupervisor(template: PodTemplateSpec, options: AgentOptions): AgentInjection {
   const { spec } = template;
@@ -198,7 +198,7 @@ function injectSupervisor(template: PodTemplateSpec, options: AgentOptions): Age
     ...settingsEnvironment(options.annotations, worker),
     ...(rules.length === 0 ? [] : [{ name: ENV_RESTART_RULES, value: JSON.stringify(rules) }]),
   ];
-  // An agent in the worker's image may be too old to give them back.
+  // An agent in the worker's image may be too old to give the variables back.
   const isBrought = (options.delivery ?? 'WorkerImage') !== 'WorkerImage';
   const { args = [], ...rest } = isBrought ? keptFromAgent(worker) : worker;
   const hasToken = needsToken(template, options) && !mountsCredentials(worker);
@@ -293,8 +293,8 @@ function agentVolumes(
 }
 
 /**
- * A Pod that mounts no token for its workers still does not; an agent that may use the API server
- * gets its own.
+ * A Pod that mounts no token for its workers still mounts none for them. An agent that may use the
+ * API server gets a token of its own.
  */
 function needsToken({ spec }: PodTemplateSpec, { hub }: AgentOptions): boolean {
   return spec.automountServiceAccountToken === false && hub?.channel !== 'Hub';
@@ -313,8 +313,8 @@ function prefix({ path }: AgentOptions): string {
 }
 
 /**
- * The container without rules that nodes cannot follow: the agent judges its worker by the rules as
- * they were written, and what stays on the container only covers the end of the agent itself.
+ * The container without rules that nodes cannot follow. The agent still judges its worker by all
+ * rules; those on the container only cover the end of the agent itself.
  */
 function withoutRestartAll({ restartPolicyRules = [], ...rest }: Container): Container {
   return {

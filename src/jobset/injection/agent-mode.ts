@@ -1,6 +1,5 @@
 /**
- * What a JobSet's annotations say about its agents. The mode, and whether its templates get an
- * agent at all.
+ * Reads the annotations about a JobSet's agents: the mode, and whether its templates get an agent.
  */
 import { required, unknownValueErrors } from '@lockstep/kube/field-error.ts';
 import { defined } from '@lockstep/kube/json/defined.ts';
@@ -37,9 +36,9 @@ export interface AgentProgram extends ShareOptions {
   readonly command?: string;
   /** How supervisors get into their workers' containers, by default `WorkerImage`. */
   readonly delivery?: AgentDelivery;
-  /** Whether nodes know `Terminate` themselves, as those of the embedded cluster do. */
+  /** Whether nodes know `Terminate` themselves. Nodes of the embedded cluster do. */
   readonly nativeRestartRules?: boolean;
-  /** The operator's; absent: agents use the API server alone. */
+  /** The operator's hub; absent: agents use the API server alone. */
   readonly hub?: ServedHub;
   /**
    * Whether accounts that templates name get the rights of agents that may use the API server.
@@ -75,7 +74,7 @@ export function restartRuleErrors(
   );
 }
 
-/** The result of the injection into one template, for its errors and warnings. */
+/** Injects into one template, for the errors and warnings of the result. */
 export function tryInjection(
   template: PodTemplateSpec,
   path: string,

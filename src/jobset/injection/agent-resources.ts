@@ -1,7 +1,7 @@
 /**
- * The resources of a sidecar agent. It states an amount of each resource that its worker states. So
- * the Pod keeps its quality of service, and fits a quota that requires resources of every
- * container. An administrator may set other amounts for all agents.
+ * The resources of a sidecar agent: an amount of each resource that its worker states. So the Pod
+ * keeps its quality of service, and fits a quota that requires resources of every container. An
+ * administrator may set other amounts for all agents.
  *
  * The agent's share is taken from its worker, because queues count a Pod by its template, and a
  * node that just fits the template has no room for more. If the worker cannot spare it, the share
@@ -47,7 +47,7 @@ export function shareResources(worker: Container, options: ShareOptions): AgentS
   return { agent, worker: { ...worker, resources: without(worker, taken) }, onTop };
 }
 
-/** Whether an agent beside the container would state a share of something that it states. */
+/** Whether an agent beside the container would share any of its resources. */
 export function isShared({ resources = {} }: Container): boolean {
   return AMOUNTS.some((list) => Object.keys(resources[list] ?? {}).some((name) => name in LIMITS));
 }
@@ -64,9 +64,9 @@ export function shareWarnings(share: AgentShare | undefined): readonly string[] 
   ];
 }
 
-/** For an agent that waits or watches. */
+/** Enough for an agent that waits or watches. */
 const REQUESTS: StringMap = { cpu: '20m', memory: '64Mi', 'ephemeral-storage': '10Mi' };
-/** For one that starts, or reads a JobSet of thousands of Jobs: its end restarts the group. */
+/** For an agent that starts, or reads a JobSet of thousands of Jobs. Its end restarts the group. */
 const LIMITS: StringMap = { cpu: '200m', memory: '256Mi', 'ephemeral-storage': '100Mi' };
 
 const AMOUNTS = ['requests', 'limits'] as const;
@@ -147,7 +147,7 @@ function reasonAgainst(
   return undefined;
 }
 
-/** A static CPU manager gives such a container CPUs of its own. */
+/** Whether a static CPU manager gives the container CPUs of its own. */
 function hasExclusiveCpus({ resources }: Container): boolean {
   const { limits = {}, requests = {} } = resources ?? {};
   const isGuaranteed = ['cpu', 'memory'].every((name) =>

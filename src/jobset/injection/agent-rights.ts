@@ -1,10 +1,9 @@
 /**
- * What an agent that uses the API server requests there: it follows its JobSet and annotates its
- * Pod. It does so with the rights of the Pod's own account. Whoever owns that account gives it the
- * rights, or lets the operator do so: a Role, bound to each account that a template names. The
- * account `default` gets none, because all Pods of a namespace share it. Names of Pods are not
- * known beforehand, so the Role lets agents patch any Pod of the namespace; the admission policy
- * for agents restricts each to its own.
+ * The rights of an agent that uses the API server: it follows its JobSet and annotates its Pod, as
+ * the Pod's own account. The owner of the account gives it the rights, or lets the operator do so:
+ * a Role, bound to each account that a template names. The account `default` gets none, because all
+ * Pods of a namespace share it. Names of Pods are not known beforehand, so the Role lets agents
+ * patch any Pod of the namespace; the admission policy for agents restricts each to its own.
  */
 import type { ObjectMeta, StringMap } from '@lockstep/kube/meta.ts';
 import type { PodTemplateSpec } from '@lockstep/kube/objects/pod.ts';

@@ -1,9 +1,9 @@
 import type { Container, SecurityContext } from '@lockstep/kube/objects/pod.ts';
 
 /**
- * The security context of a container that we add beside a worker. A namespace of level
- * `restricted` refuses nothing in it, as far as the worker fits one. It has the worker's user, so
- * that it may read and write what they share.
+ * The security context of a container that we add beside a worker. If the worker fits a namespace of
+ * level `restricted`, so does this container. It has the worker's user, so that it may read and
+ * write the files that they share.
  */
 export function agentSecurity({ securityContext }: Container): SecurityContext {
   const inherited = INHERITED.flatMap((name) => {

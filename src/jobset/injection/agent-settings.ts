@@ -1,6 +1,6 @@
 /**
- * What annotations of a JobSet tell the agents in its Pods when a Job is made. Only what is asked
- * for is added, so that other templates stay as they are.
+ * Turns annotations of a JobSet into settings of its agents when a Job is made. Without an annotation
+ * a template stays as it is.
  */
 import { parseDuration } from '@lockstep/kube/duration.ts';
 import { invalidValue, unknownValueErrors } from '@lockstep/kube/field-error.ts';
@@ -32,7 +32,7 @@ const MAX_COMMAND_BYTES = 4096;
 const MAX_STOP_GRACE_SECONDS = 600;
 const LAST_WORDS_VALUES = ['All', 'Files', OFF] as const;
 const STANDBY_VALUES = [OFF, 'Warm'] as const;
-/** Kubernetes' default; agents know it. */
+/** Kubernetes' default, which agents know. */
 const DEFAULT_TERMINATION_MESSAGE_PATH = '/dev/termination-log';
 
 /** A sidecar neither stops its worker, nor sees what it prints, nor runs in its container. */

@@ -1,7 +1,6 @@
 /**
- * The files that an agent runs from in any image: a tree of the agent's image with Node, its
- * libraries and their loader. It needs nothing of the image into which it is put, not even a C
- * library.
+ * The files with which an agent runs in any image: a tree of the agent's image with Node, its
+ * libraries and their loader. It needs nothing of the other image, not even a C library.
  */
 
 /** Paths in the root of the agent's image, and wherever the tree is put. */

@@ -20,7 +20,7 @@ import { parseStopGraceSeconds } from './agent-settings.ts';
  * seconds, and a node may take 4 s to end all containers of a Pod.
  */
 export const LOST_NODE_MARGIN_MS = 20_000;
-/** A shorter one, after the grace period, leaves an agent time to ask only once or twice. */
+/** With a shorter deadline, after the grace period, an agent could ask only once or twice. */
 export const MIN_LOST_NODE_DEADLINE_MS = 60_000;
 /** For longer waits a person can decide. */
 export const MAX_LOST_NODE_DEADLINE_MS = 86_400_000;
@@ -38,17 +38,17 @@ export function parseLostNodeDeadline(text: string): number | undefined {
 }
 
 /**
- * How long a worker may run after the last proof that its Pod is alive; it is told to stop
- * `stopGraceMs` before it has to be gone.
+ * How long a worker may run after the last proof that its Pod is alive. The agent tells it to stop
+ * `stopGraceMs` before the worker has to be gone.
  */
 export function leaseMs(deadlineMs: number, stopGraceMs: number): number {
   return deadlineMs - LOST_NODE_MARGIN_MS - stopGraceMs;
 }
 
 /**
- * A lease is not renewed while a worker takes its time to end, and agents ask four times in each
- * lease: twice the grace period is time enough. The time that a supervisor gives its worker to stop
- * must leave it a lease, too.
+ * The least deadline for a Pod. No agent renews its lease while its worker ends, and agents ask four
+ * times in each lease, so twice the grace period is enough. It must also leave a lease beside the
+ * time that a supervisor gives its worker to stop.
  */
 export function lostNodeDeadlineErrors(
   { replicatedJobs }: Pick<DefaultedSpec, 'replicatedJobs'>,

@@ -1,8 +1,8 @@
 /**
- * Pods whose JobSet has a deadline for lost nodes must not tolerate an unreachable node for ever:
- * they would never be deleted, and only a deletion ends the proofs on which their workers run.
- * Kubernetes itself deletes them when the deadline has passed since the node was found unreachable.
- * From the deletion on, the deadline counts as for every other Pod
+ * Limits how long Pods tolerate an unreachable node, if their JobSet has a deadline for lost nodes.
+ * Otherwise they would never be deleted, and only a deletion ends the proofs that keep their workers
+ * running. Kubernetes itself deletes them when the deadline has passed since the node became
+ * unreachable. After that, the deadline counts as for every other Pod
  * (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`).
  */
 import { type Taint, UNREACHABLE_TAINT } from '@lockstep/kube/objects/node.ts';
@@ -12,7 +12,8 @@ import { LOST_NODE_DEADLINE } from '../names.ts';
 import { parseLostNodeDeadline } from './lost-node-deadline.ts';
 
 /**
- * `deadline` as in the annotation. A template that sets a time, or leaves it to Kubernetes, stays.
+ * `deadline` as in the annotation. A template that sets a time, or leaves it to Kubernetes, stays as
+ * it is.
  */
 export function withLostNodeToleration(
   template: PodTemplateSpec,
@@ -23,11 +24,11 @@ export function withLostNodeToleration(
   if (tolerationSeconds === undefined) return template;
   const fits = { key: UNREACHABLE_TAINT, operator: 'Exists', effect: 'NoExecute' } as const;
   const added: Toleration = { ...fits, tolerationSeconds };
-  // In front, because the first one that fits counts.
+  // In front, because the first toleration that fits counts.
   return { ...template, spec: { ...spec, tolerations: [added, ...(spec.tolerations ?? [])] } };
 }
 
-/** The warning for its owner; undefined: it stays as it is. */
+/** The warning for the owner of a changed template; undefined: it stays as it is. */
 export function lostNodeTolerationWarning(
   template: PodTemplateSpec,
   deadline: string,
@@ -40,7 +41,7 @@ export function lostNodeTolerationWarning(
   );
 }
 
-/** How long Pods may tolerate it; undefined: as the template says. */
+/** How long Pods may tolerate an unreachable node; undefined: as the template says. */
 function limitSeconds({ spec }: PodTemplateSpec, deadline: string): number | undefined {
   const ms = parseLostNodeDeadline(deadline);
   const own = spec.tolerations?.find((toleration) => tolerates(toleration, UNREACHABLE));

@@ -8,7 +8,7 @@ import { asked } from '../annotations/table.ts';
 import { MAX_AVOIDED_NODES } from '../jobset-status.ts';
 import { PREFLIGHT, REPLACE_AFTER } from '../names.ts';
 
-/** Whether members of that JobSet may be replaced, so that its Pods have to be asked about. */
+/** Whether members of the JobSet may be replaced, so API servers have to ask about its Pods. */
 export function mayAvoidNodes(annotations: StringMap | undefined): boolean {
   return [REPLACE_AFTER, PREFLIGHT].some((key) => asked(annotations, key) !== undefined);
 }
@@ -21,12 +21,12 @@ export function avoidsNodes(labels: StringMap | undefined): boolean {
   return labels?.[REPLACE_AFTER] === AVOIDS_NODES[REPLACE_AFTER];
 }
 
-/** More than any other preference may weigh. */
+/** The greatest weight of a preference. */
 const WEIGHT = 100;
 
 /**
- * The Pod, which prefers every other node to these, or the Pod as it is if it says so already. It
- * is only a preference: a group that finds no other node had better run on a doubtful one.
+ * The Pod with a preference for every other node than `nodes`; unchanged if it has that already. It
+ * is only a preference: a group without another node had better run on a doubtful one.
  */
 export function avoiding(pod: Pod, nodes: readonly string[]): Pod {
   if (nodes.length === 0) return pod;

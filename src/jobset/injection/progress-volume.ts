@@ -1,7 +1,6 @@
 /**
- * Where the workers of a Pod with a sidecar report their progress: in a volume that they share with
- * the agent. It has no size limit, because the kubelet evicts a Pod whose volume exceeds one; the
- * agent truncates a file that grows too long.
+ * The volume in which workers report their progress to a sidecar. It has no size limit, because the
+ * kubelet evicts a Pod whose volume exceeds one; the agent truncates a file that grows too long.
  */
 import { invalidValue } from '@lockstep/kube/field-error.ts';
 import type { Container, Volume, VolumeMount } from '@lockstep/kube/objects/pod.ts';

@@ -43,7 +43,7 @@ export function speaksUpstreamsDialect({ env = [] }: Container): boolean {
   return !env.some(({ name }) => ONLY_CANONICAL_ENV.some((ours) => ours === name));
 }
 
-/** What is wrong with the agent of a template, in words for its owner; undefined: nothing. */
+/** A warning for the owner if the agent of a template is wrong; undefined: it is right. */
 export function templateAgentWarning(
   template: PodTemplateSpec,
   agent: Container,

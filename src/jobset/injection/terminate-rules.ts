@@ -48,7 +48,7 @@ export function withoutTerminate(template: PodTemplateSpec): PodTemplateSpec {
   };
 }
 
-/** Uses of `Terminate` that cannot be expressed without it. `path` is that of the template. */
+/** Uses of `Terminate` that cannot be expressed otherwise. `path` is the template's path. */
 export function terminateErrors(template: PodTemplateSpec, path: string): readonly FieldError[] {
   const { containers, initContainers = [] } = template.spec;
   const agent = templateAgent(template);

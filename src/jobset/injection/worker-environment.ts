@@ -1,8 +1,8 @@
 /**
- * Variables that a supervising agent would obey itself: those of Node and of the dynamic loader, by
- * which a worker loads libraries of its own image, or trusts other authorities. If we add the
- * agent, it gets a template's variables under other names, without effect, and gives them to its
- * worker under their own. Variables of an image, or of `envFrom`, cannot be seen here.
+ * Variables that a supervising agent would obey itself: variables of Node and of the dynamic loader,
+ * by which a worker loads libraries of its own image, or trusts other authorities. An agent that we
+ * add gets a template's variables under other names, without effect, and gives them to its worker
+ * under the original names. The operator cannot see variables of an image, or of `envFrom`.
  */
 import type { StringMap } from '@lockstep/kube/meta.ts';
 import type { Container } from '@lockstep/kube/objects/pod.ts';
@@ -21,7 +21,7 @@ const OBEYED: ReadonlySet<string> = new Set([
   'GLIBC_TUNABLES',
 ]);
 
-/** The container with these variables renamed. */
+/** The container with the variables renamed. */
 export function keptFromAgent(container: Container): Container {
   const { env = [], command, args } = container;
   if (!env.some(({ name }) => OBEYED.has(name))) return container;
