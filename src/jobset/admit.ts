@@ -1,7 +1,7 @@
 /**
- * Checks a new JobSet as a server with our definition and webhooks would: defaults, schema, rules,
- * all at once. A real server checks in turns, and stops at the first that refuses. Here all
- * problems are reported together, as far as the shape of the object allows.
+ * Checks a new JobSet as a server with our definition and webhooks would: defaults, schema, rules. A
+ * real server stops at the first check that refuses. This one reports all problems together, as far
+ * as the shape of the object allows.
  */
 
 import { resourceSchema } from '@lockstep/kube/pod-schema/resource-schema.ts';
@@ -22,9 +22,9 @@ import { validateJobSetCreate } from './validation/validation.ts';
 /** `jobSet` has its defaults; check the errors before you use it. */
 export interface AdmittedJobSet {
   readonly jobSet: JobSet;
-  /** What any server finds by the definition. */
+  /** Errors that any server finds by the definition. */
   readonly schemaErrors: readonly FieldError[];
-  /** What only our webhooks find. */
+  /** Errors that only our webhooks find. */
   readonly ruleErrors: readonly FieldError[];
 }
 

@@ -94,8 +94,8 @@ export function defaultJobSet(jobSet: JobSet, gates: FeatureGates): JobSet {
 }
 
 /**
- * A change as it is stored. A client that applies its manifest again sends its whole list of rules
- * without the names that creation filled in, but that list may not change.
+ * A changed JobSet as it is stored. A client that applies its manifest again sends its list of rules
+ * without the names that creation filled in. The names are put back, because the list is immutable.
  */
 export function defaultUpdatedJobSet(jobSet: JobSet): JobSet {
   const given: unknown = jobSet.spec ?? {};

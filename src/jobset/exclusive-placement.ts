@@ -14,7 +14,7 @@ import * as names from './names.ts';
  * Exclusive means among Pods of one priority.
  */
 export type PlacementRole =
-  /** Not a Pod of a JobSet, without a topology, or of the node-selector strategy: left alone. */
+  /** A Pod of no JobSet, without a topology, or of the node-selector strategy: nothing to do. */
   | { readonly kind: 'Free' }
   | { readonly kind: 'Leader'; readonly topologyKey: string }
   | { readonly kind: 'Follower'; readonly topologyKey: string };
@@ -179,12 +179,12 @@ export type Repair =
   | { readonly kind: 'None' }
   /** Nothing can be decided yet: try again. */
   | { readonly kind: 'Undecided'; readonly why: string }
-  /** A follower is out of place: all followers go, the leader never. */
+  /** A follower is out of place: all followers are deleted, but never the leader. */
   | { readonly kind: 'Delete'; readonly topology: string; readonly followers: readonly Pod[] };
 
 /**
- * `pods` are those with the leader's job key, in its namespace; `node` is the leader's node,
- * undefined if it is gone. Nothing is deleted while the leader's topology is unknown.
+ * `pods` have the leader's job key, and are in its namespace; `node` is the leader's node, undefined
+ * if it is gone. Nothing is deleted while the leader's topology is unknown.
  */
 export function planRepair(
   leader: Pod,

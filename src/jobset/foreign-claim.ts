@@ -13,9 +13,9 @@ export interface KnownOwners {
 }
 
 /**
- * Describes a false owner reference; undefined if there is none, or it may be true. An unknown
- * owner is not a false claim: it is gone, and the garbage collector has not come by yet. The text
- * does not reveal where the real owner is.
+ * Describes a false owner reference; undefined if there is none, or it may be true. A reference to an
+ * unknown owner is not false: the owner is gone, and the garbage collector has not seen that yet.
+ * The text does not reveal where the real owner is.
  */
 export function foreignClaim(object: KubeObject, known: KnownOwners): string | undefined {
   const { namespace = '', ownerReferences = [], labels } = object.metadata;

@@ -29,8 +29,8 @@ export function headlessService(
 }
 
 /**
- * Why an existing Service of that name does not lead to the JobSet's Pods; undefined if it does. It
- * is never changed, because its owner may need it as it is.
+ * Why an existing Service of that name does not lead to the JobSet's Pods; undefined if it does. The
+ * operator never changes it, because its owner may need it as it is.
  */
 export function serviceProblem(service: Service, wanted: Service): string | undefined {
   const { name } = service.metadata;

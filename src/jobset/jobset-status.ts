@@ -26,19 +26,19 @@ export interface JobSetStatus {
   readonly releasedGeneration?: number;
   readonly inPlaceRestarts?: number;
   readonly inPlaceRestartsCountTowardsMax?: number;
-  /** `deprecatedEpoch` and `syncedEpoch` in upstream's words; see `epoch/dialect.ts`. */
+  /** `deprecatedEpoch` and `syncedEpoch` in upstream's words; see `status/epochs.ts`. */
   readonly previousInPlaceRestartAttempt?: number;
   readonly currentInPlaceRestartAttempt?: number;
   /** How often the JobSet was run: absent before the first run, 0 in it (KEP-1282). */
   readonly executionAttempts?: number;
   /**
-   * Annotations that it obeys, as they were when it began: those that set fields of the spec, where
-   * no webhook wrote them, and defaults of its Namespace. Absent: there are none.
+   * Annotations that the JobSet obeys, as they were when it began: annotations for fields of the spec
+   * that no webhook wrote, and defaults of its Namespace. Absent: there are none.
    */
   readonly recordedAnnotations?: StringMap;
   /** The mode of new Jobs; it stays if the annotation `lockstep/restart-mode` leaves it open. */
   readonly restartMode?: RestartMode;
-  /** Since when it has been active without a break; absent while suspended (KEP-1186). */
+  /** Since when the JobSet has been active without a break; absent while suspended (KEP-1186). */
   readonly startTime?: string;
   /** The last restarts of the group, newest first, at most `RESTART_HISTORY_LIMIT`. */
   readonly restartHistory?: readonly RestartRecord[];
@@ -65,13 +65,13 @@ export interface AvoidedNode {
   readonly worker: string;
 }
 
-/** What members had reported when epochs ended for a failure. */
+/** The progress that members had reported when epochs ended for a failure. */
 export interface EndedProgress {
   /** The highest checkpoint; absent: none was ever reported. */
   readonly checkpoint?: number;
   /** The highest step; absent: none was ever reported. */
   readonly step?: number;
-  /** Charged ends in a row without a higher checkpoint, or where there is none, step. */
+  /** Charged ends in a row without a higher checkpoint, or without a higher step if none is saved. */
   readonly restartsWithoutProgress: number;
 }
 
@@ -106,7 +106,7 @@ export interface Goodput {
   /** The end of an epoch, up to `time`, until all its members have reported; absent after that. */
   readonly pendingMs?: number;
   readonly held?: HeldWork;
-  /** Since the end of the newest record whose course is known, up to `time`; absent: nothing is known. */
+  /** The time since the newest record that has a course, up to `time`; absent: no record has one. */
   readonly course?: Course;
 }
 
@@ -134,8 +134,8 @@ export interface ReplicatedJobStatus {
   /** S(r): the newest epoch in which this ReplicatedJob was released. */
   readonly syncedEpoch?: number;
   /**
-   * By job index: how many Pods of the Job had failed when the current epoch began. More than a few
-   * after that, before its release, end it. Absent: none had
+   * By job index: how many Pods of the Job had failed when the current epoch began. If more than a few
+   * fail after that, before the release, the epoch ends. Absent: none had failed
    * (`docs/design/member-hazards.md#containers-crash-before-the-barrier`).
    */
   readonly failedPods?: readonly number[];
@@ -162,13 +162,13 @@ export interface RestartRecord {
   /** Only in the newest record. */
   readonly lastWords?: LastWords;
   readonly phases?: RestartPhases;
-  /** What became of the time from the end of the epoch before to its own end; absent: it is not known. */
+  /** What became of the time from the last epoch's end to this one's; absent: it is not known. */
   readonly course?: Course;
 }
 
 export const MAX_SUSPECTS = 4;
 
-/** A member that may have failed first, by what all of them reported of their ends. */
+/** A member that may have failed first, from the reports of all members about their ends. */
 export interface Suspect {
   /** The rank in words: `worker 5 of workers (workers-0, index 5)`. */
   readonly worker: string;
@@ -183,11 +183,11 @@ export interface Suspect {
   readonly confidence: 'Certain' | 'Likely';
 }
 
-/** What a suspect said last, or else the witness: its message, or the end of its standard error. */
+/** The last words of a suspect, or else of the witness: a message, or the end of standard error. */
 export interface LastWords {
   readonly pod: string;
   readonly text: string;
-  /** How long before the end it said that. */
+  /** How long before the end it wrote them. */
   readonly beforeEndMs?: number;
 }
 
@@ -231,8 +231,7 @@ export interface RestartPhases {
   /** From that write to the last announcement of the new epoch. */
   readonly announceMs?: number;
   /**
-   * How much of `releaseMs` the group was held back for, because it crashed in a loop; absent: not
-   * at all.
+   * The part of `releaseMs` for which a crash loop held the group back; absent: none.
    */
   readonly backoffMs?: number;
   /** From the last announcement to the status write that released the new epoch. */
@@ -240,7 +239,7 @@ export interface RestartPhases {
 }
 
 export interface Course {
-  /** Where it begins: milliseconds since the creation of the JobSet, as they are accounted for. */
+  /** The beginning: milliseconds since the creation of the JobSet, as they are accounted for. */
   readonly fromMs: number;
   /** At most `MAX_COURSE_PARTS`: the older ones are dropped, and it begins later. */
   readonly parts: readonly CoursePart[];
@@ -251,9 +250,9 @@ export interface CoursePart {
   readonly ms: number;
 }
 
-/** Work of an epoch before, of which nothing tells yet whether a checkpoint holds it. */
+/** Work of an earlier epoch. It is not known yet whether a checkpoint holds it. */
 export interface HeldWork {
-  /** Where it begins, as in `Course`. A course has a gap there, which comes after one of its parts. */
+  /** The beginning, as in `Course`. A course has a gap there, after one of its parts. */
   readonly fromMs: number;
   readonly ms: number;
 }

@@ -7,8 +7,7 @@ import type { JobSetStatus } from './jobset-status.ts';
 import { JOBSET_API_VERSION } from './names.ts';
 
 /**
- * `jobset.x-k8s.io/v1alpha2 JobSet`. `schema/crd.ts` holds its schema; a test keeps the two in
- * step.
+ * `jobset.x-k8s.io/v1alpha2 JobSet`. `schema/crd.ts` holds its schema; a test compares both.
  */
 export interface JobSet extends KubeObject {
   readonly spec: JobSetSpec;

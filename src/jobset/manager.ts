@@ -1,17 +1,17 @@
 /**
- * Which JobSets are Lockstep's, by `spec.managedBy`. The field is immutable, so a JobSet never
- * changes hands (`docs/migrating-from-upstream.md`).
+ * Which JobSets Lockstep acts on, by `spec.managedBy`. The field is immutable, so the controller of a
+ * JobSet never changes (`docs/migrating-from-upstream.md`).
  */
 import { MANAGED_BY_JOBSET, MANAGED_BY_LOCKSTEP } from './names.ts';
 
 export interface ManagedScope {
-  /** Only JobSets that name Lockstep: another controller acts on those that name nobody. */
+  /** Only JobSets that name Lockstep: another controller acts on JobSets without the field. */
   readonly onlyManaged?: boolean | undefined;
 }
 
 /**
- * Lockstep acts on JobSets that name it. Where it is the only controller of JobSets, it also acts
- * on those that name nobody, or the controller of kubernetes-sigs/jobset, whose place it takes.
+ * Lockstep acts on JobSets that name it. As the only controller of JobSets, it also acts on JobSets
+ * that name no controller, or the controller of kubernetes-sigs/jobset, which it replaces.
  */
 export function isManagedByUs(
   spec: { readonly managedBy?: string | undefined } | undefined,

@@ -60,9 +60,8 @@ export type Membership =
   /** The owner is known: Pod, Job and JobSet are one chain within one namespace. */
   | { readonly kind: 'Member'; readonly job: Stored<Job>; readonly jobSet: Owner }
   /**
-   * The owner is unknown: the Job is gone or has not arrived here yet, and labels say what the Pod
-   * was made for. It may still be running something, so it may delay a release; it has no other
-   * effect.
+   * The owner is unknown: the Job is gone or has not arrived here yet, but labels name the Pod's
+   * JobSet. The Pod may be running, so it may delay a release; it has no other effect.
    */
   | { readonly kind: 'Claimant'; readonly jobSet: Owner }
   | { readonly kind: 'Stranger'; readonly problem: string };

@@ -36,7 +36,7 @@ export const PRIORITY = 'jobset.sigs.k8s.io/priority';
 
 /** Value of `spec.managedBy` that means the controller of kubernetes-sigs/jobset, or its successor. */
 export const MANAGED_BY_JOBSET = 'jobset.sigs.k8s.io/jobset-controller';
-/** Value of `spec.managedBy` that means Lockstep, also where that controller runs too. */
+/** Value of `spec.managedBy` that means Lockstep, even beside that controller. */
 export const MANAGED_BY_LOCKSTEP = 'lockstep/jobset-controller';
 
 /** Pod annotation: the epoch that the Pod's agent announces, int32 as text. */
@@ -92,21 +92,21 @@ export const PREFLIGHT = 'lockstep/preflight';
 export const LAST_WORDS = 'lockstep/last-words';
 /** JobSet annotation, a duration: how long the Pods of a failed JobSet stay. */
 export const KEEP_FAILED = 'lockstep/keep-failed';
-/** JobSet annotation, a duration: from SIGTERM to SIGKILL for workers that others bring down. */
+/** JobSet annotation, a duration: from SIGTERM to SIGKILL for workers that an agent stops. */
 export const STOP_GRACE = 'lockstep/stop-grace';
 /**
  * JobSet annotation: `Off` (default), or such as `3/1h`, after which a failing member leaves its
  * node. The label of that name, value `true`, is on Pods that may have to keep away from nodes.
  */
 export const REPLACE_AFTER = 'lockstep/replace-after';
-/** JobSet annotation: after so many charged restarts without a newer checkpoint it fails. */
+/** JobSet annotation: it fails after this many charged restarts without a newer checkpoint. */
 export const MAX_RESTARTS_WITHOUT_PROGRESS = 'lockstep/max-restarts-without-progress';
 /** JobSet annotation: the epoch to end, if it is the current one and was released. */
 export const RESTART_EPOCH = 'lockstep/restart-epoch';
 /** JobSet annotation: entries of `status.avoidedNodes` to take away, each as `NODE@TIME`. */
 export const FORGET_NODES = 'lockstep/forget-nodes';
 /**
- * JobSet annotations for those who cannot write the fields: they set `restartStrategy` and
+ * JobSet annotations for users who cannot write the fields: they set `restartStrategy` and
  * `maxRestarts` of `spec.failurePolicy`.
  */
 export const RESTART_STRATEGY = 'lockstep/restart-strategy';
@@ -152,7 +152,7 @@ export const ENV_PREFLIGHT = 'LOCKSTEP_PREFLIGHT';
 export const ENV_LAST_WORDS = 'LOCKSTEP_LAST_WORDS';
 /** The container's `terminationMessagePath`, if it is not the default. */
 export const ENV_TERMINATION_MESSAGE_PATH = 'LOCKSTEP_TERMINATION_MESSAGE_PATH';
-/** The duration after which the operator may take a Pod that it cannot reach for dead. */
+/** The duration after which a Pod that the operator cannot reach may count as dead. */
 export const ENV_LOST_NODE_DEADLINE = 'LOCKSTEP_LOST_NODE_DEADLINE';
 /** Directory that stands for `/` if a node has no mount namespaces (the embedded cluster). */
 export const ENV_ROOT = 'LOCKSTEP_ROOT';
@@ -257,7 +257,7 @@ export const HUB_AUTHORITIES_KEY = 'ca.crt';
 export const HUB_PATH = '/hub';
 /** The path under which a member's token reads all members, see `MemberReport`. */
 export const HUB_MEMBERS_PATH = '/hub/members';
-/** The path under which it reads all groups of its namespace, see `GroupReport`. */
+/** The path under which a member's token reads all groups of its namespace, see `GroupReport`. */
 export const HUB_GROUPS_PATH = '/hub/groups';
 export const HUB_PROTOCOL = 'lockstep-hub/1';
 /**

@@ -1,7 +1,7 @@
 /**
- * Decides everything about a JobSet from one snapshot. It runs in one fixed order, and again after
- * every change, so each plan may do the first thing that is due and leave the rest to the next. The
- * result can be carried out any number of times.
+ * Decides everything about a JobSet from one snapshot, in one fixed order. It runs again after every
+ * change, so each plan may do the first thing that is due and leave the rest to the next. The result
+ * can be carried out any number of times.
  */
 
 import { withDefaults } from './defaults.ts';
@@ -96,12 +96,12 @@ const STEPS: readonly Step<Facts>[] = [
   completeOrFail,
   restartInPlace,
   forgetNodes,
-  // What is there and should not be.
+  // Objects that exist and should not.
   lookBeforeRecreating,
   dealWithLostPods,
   tidyUp,
   recreateHalfDone,
-  // What should be there. Jobs come after all that their Pods need.
+  // Objects that should exist. Jobs come after everything that their Pods need.
   beginResume,
   createService,
   createClaims,
@@ -126,7 +126,7 @@ function completeOrFail(facts: Facts): readonly Decision[] {
   return inOrder(steps, facts);
 }
 
-/** What depends on the status as it will be written, and goes with that write. */
+/** Steps that complete the status just before its write. */
 const CLOSING_STEPS: readonly ((facts: Facts, next: Next) => Decision)[] = [
   endWithFailure,
   observeGeneration,
@@ -137,7 +137,7 @@ const CLOSING_STEPS: readonly ((facts: Facts, next: Next) => Decision)[] = [
   awaitDeadline,
   reviewNamedPods,
   reportReadiness,
-  // After all others: it goes only with a write that they cause.
+  // The last: it only adds to a write that the others cause.
   accountTime,
 ];
 

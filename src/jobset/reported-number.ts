@@ -1,4 +1,4 @@
-/** Numbers as agents tell them, who may tell anything. */
+/** Checks numbers in reports of agents, which may hold any value. */
 
 /** 0 to 2^53 - 1. */
 export function isStep(value: unknown): value is number {

@@ -10,7 +10,7 @@ export interface SizeLimits {
   readonly maxPods: number;
 }
 
-/** `Warn` is for clusters that get JobSets from clusters of other versions. */
+/** `Warn` suits clusters that get JobSets from clusters of other versions. */
 export const UNKNOWN_ANNOTATIONS = ['Refuse', 'Warn'] as const;
 export type UnknownAnnotations = (typeof UNKNOWN_ANNOTATIONS)[number];
 

@@ -7,8 +7,8 @@ import { sharedClaimName } from './derived-names.ts';
 import { JOBSET_NAME } from './names.ts';
 
 /**
- * They are made before the Jobs, never changed, and never deleted by the operator: with the policy
- * `Delete` the JobSet owns them and the garbage collector removes them, with `Retain` they stay.
+ * The operator makes the claims before the Jobs, and never changes or deletes them. With the policy
+ * `Delete` the JobSet owns them and the garbage collector removes them; with `Retain` they stay.
  */
 export function volumeClaims(
   jobSet: { readonly name: string; readonly namespace: string },

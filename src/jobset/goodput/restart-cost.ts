@@ -106,7 +106,7 @@ function sumsIn({ parts }: Course): PartSums {
   return sums;
 }
 
-/** Nobody knows whether work that is only `Running` was lost. */
+/** Work that is only `Running` may be lost or saved: that is unknown. */
 function lossesIn({ Lost, Hung = 0, Running }: PartSums): Pick<RestartCost, 'lostMs' | 'hungMs'> {
   return { ...defined({ lostMs: Lost ?? (Running === undefined ? 0 : undefined) }), hungMs: Hung };
 }

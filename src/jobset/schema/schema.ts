@@ -275,7 +275,7 @@ export const JOBSET_SCHEMA: JsonSchema = customResourceSchema(
         kind: string('JobSet'),
         metadata: { type: 'object', properties: { name: name() } },
         spec: described('What to run.', ruled(rules.SPEC_RULES, SPEC)),
-        // Tools take a JobSet without a status for one that has reached what it wants.
+        // Tools think that a JobSet without a status has reached its goal.
         status: defaulted(
           { observedGeneration: -1 },
           described('What the controller has seen and decided.', STATUS),

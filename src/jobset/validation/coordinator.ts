@@ -47,9 +47,9 @@ export function coordinatorErrors(
 }
 
 /**
- * A case that the definition leaves open: a template without completions. The webhook requires
- * them. For a JobSet that was stored without them, the API server gives a Job with neither
- * completions nor parallelism one completion, and accepts no Indexed Job with parallelism alone.
+ * Problems of a template without completions, which the definition allows and the webhook refuses. If
+ * a JobSet is stored so, the API server gives a Job with neither completions nor parallelism one
+ * completion, and refuses an Indexed Job with parallelism alone.
  */
 export function storedCoordinatorErrors(spec: DefaultedSpec): FieldError[] {
   const { coordinator, replicatedJobs } = spec;
@@ -59,7 +59,7 @@ export function storedCoordinatorErrors(spec: DefaultedSpec): FieldError[] {
   return coordinatorErrors(spec, ({ parallelism }) => (parallelism === undefined ? 1 : undefined));
 }
 
-/** Its address becomes a label of all Jobs and Pods; checked whether or not the Pod will exist. */
+/** The coordinator's address becomes a label of all Jobs and Pods, even if its Pod never exists. */
 export function coordinatorLabelErrors(jobSet: string, spec: DefaultedSpec): FieldError[] {
   const { coordinator } = spec;
   if (coordinator === undefined) return [];

@@ -23,8 +23,8 @@ export function firstDependencyErrors(
 }
 
 /**
- * A ReplicatedJob depends only on earlier ones, so there can be no cycle. Upstream lets one depend
- * on itself, which never starts; here that is refused in the same words.
+ * A ReplicatedJob depends only on earlier ones, so there can be no cycle. Upstream accepts one that
+ * depends on itself and never starts; we refuse it in upstream's words.
  */
 export function dependencyErrors(
   { name, dependsOn = [] }: DefaultedReplicatedJob,

@@ -1,6 +1,6 @@
 /**
- * Scaling of a live JobSet (KEP-463): the number of Pods of Indexed Jobs, as in upstream, and the
- * number of Jobs of any ReplicatedJob, which is ours.
+ * Scaling of a live JobSet (KEP-463): the number of Pods of Indexed Jobs, as in upstream, and, only
+ * in Lockstep, the number of Jobs of any ReplicatedJob.
  */
 import { forbiddenField, invalidValue } from '@lockstep/kube/field-error.ts';
 import type { FieldError } from '@lockstep/kube/status.ts';

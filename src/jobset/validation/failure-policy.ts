@@ -1,6 +1,6 @@
 /**
- * Validates names, targets, reasons and patterns of failure-policy rules. Upstream finds out at run
- * time that a pattern is invalid, and then never matches it; here it is refused.
+ * Validates names, targets, reasons and patterns of failure-policy rules. Upstream accepts an invalid
+ * pattern, which then never matches; we refuse it.
  */
 import { forbiddenField, invalidValue } from '@lockstep/kube/field-error.ts';
 import { patternWeight } from '@lockstep/kube/pattern-weight.ts';

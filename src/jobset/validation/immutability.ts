@@ -1,5 +1,5 @@
 /**
- * Which parts of ReplicatedJobs may change when: the mutable ones are left out of both sides, and
+ * Which parts of ReplicatedJobs may change when. It leaves the mutable parts out of both sides, and
  * the rest must be equal. It compares the meaning of fields, not their form: clients in Go add
  * empty members and leave out empty lists.
  */
@@ -13,9 +13,9 @@ import type { FieldError } from '@lockstep/kube/status.ts';
 import type { DefaultedReplicatedJob } from '../defaults.ts';
 
 export interface Mutability {
-  /** The JobSet is suspended, was, or both: what its queue decides about Pods may change. */
+  /** The JobSet is or was suspended: the fields that queues set in Pods may change. */
   readonly isSuspended: boolean;
-  /** Then resources of containers may change too (KEP-1150). */
+  /** While suspended, resources of containers may change too (KEP-1150). */
   readonly hasMutableResources: boolean;
   /** Numbers of Jobs, and of Pods of Indexed Jobs, may change. */
   readonly isElastic: boolean;
@@ -80,7 +80,7 @@ function sameContainer(container: Container): object {
   return container;
 }
 
-/** Claims of resources stay: a queue only decides amounts. */
+/** A queue may change amounts, but no claims of resources. */
 function withoutAmounts(container: Container): object {
   const { limits: _limits, requests: _requests, ...resources } = container.resources ?? {};
   return { ...container, resources };

@@ -44,7 +44,7 @@ export function inPlaceRestartErrors(
   return errors;
 }
 
-/** It counts by its presence, so a value that reads like a no would do the opposite. */
+/** The annotation counts by its presence, so a value like `false` would do the opposite. */
 export function bypassErrors(annotations: StringMap | undefined): readonly FieldError[] {
   const value = annotations?.[DISABLE_IN_PLACE_RESTART];
   if (value === undefined || !/^(?:false|no|off|0)$/i.test(value)) return [];

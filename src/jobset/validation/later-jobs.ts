@@ -1,4 +1,4 @@
-/** Tells who changes an annotation of a running JobSet that its Jobs do not hear of it. */
+/** Warns a user who changes an annotation that the Jobs of a running JobSet do not follow. */
 import type { StringMap } from '@lockstep/kube/meta.ts';
 import { isOff, OFF, OWN_ANNOTATIONS, type OwnAnnotation } from '../annotations/table.ts';
 import { mayAvoidNodes } from '../injection/node-avoidance.ts';
@@ -12,7 +12,7 @@ export function laterJobsWarnings(old: JobSet, jobSet: JobSet): readonly string[
   const isInPlace = spec?.failurePolicy?.restartStrategy === 'InPlaceRestart';
   if (!isInPlace || status.restarts === undefined || isFinished(status.conditions)) return [];
   const [before, after] = [old.metadata.annotations, jobSet.metadata.annotations];
-  // Its numbers may change at any time, but only Pods with a label may leave their nodes.
+  // The numbers may change at any time, but only Pods with a label may leave their nodes.
   const isFirstToReplace = !mayAvoidNodes(before) && mayAvoidNodes(after);
   return OWN_ANNOTATIONS.flatMap((of) => {
     const { key } = of;
@@ -25,7 +25,7 @@ export function laterJobsWarnings(old: JobSet, jobSet: JobSet): readonly string[
   });
 }
 
-/** Absent and off are the same, unless what the key is about is on without it. */
+/** Absent and off are the same, unless the feature is on without its key. */
 function said(annotations: StringMap | undefined, of: OwnAnnotation): string | undefined {
   const value = annotations?.[of.key];
   if (!isOff(of.key, value)) return value;

@@ -1,7 +1,7 @@
 /**
  * Annotations of a Namespace are the defaults of the JobSets in it: weaker than a JobSet's own, and
- * stronger than the operator's settings. What the JobSet could not have itself is ignored, with a
- * warning: nobody who makes a JobSet can mend its Namespace.
+ * stronger than the operator's settings. A default that the JobSet itself could not have is ignored
+ * with a warning, because the author of a JobSet cannot mend its Namespace.
  */
 import { formatFieldError } from '@lockstep/kube/field-error.ts';
 import type { StringMap } from '@lockstep/kube/meta.ts';
@@ -40,7 +40,7 @@ export function withNamespaceDefaults<T extends JobSet>(
 ): WithNamespaceDefaults<T> {
   const problems: string[] = [];
   let completed = jobSet;
-  // Fields first: whether the others count depends on the strategy.
+  // Fields first: the other keys count only with a restart in place.
   for (const key of [...OF_FIELDS.keys(), ...[...KEYS].filter((one) => !OF_FIELDS.has(one))]) {
     const value = ofNamespace[key];
     if (value === undefined || jobSet.metadata.annotations?.[key] !== undefined) continue;
@@ -78,8 +78,8 @@ export function recordingOf(
 }
 
 /**
- * A field has no mark of who filled it in, so what the definition fills in counts as nobody's choice.
- * All other keys are about restarts in place.
+ * Whether a default counts. A field with the definition's default counts as not set, because nothing
+ * shows who filled it in. All other keys are about restarts in place.
  */
 function counts(jobSet: JobSet, key: string): boolean {
   const field = OF_FIELDS.get(key);

@@ -34,7 +34,7 @@ export function restartPolicyErrors(
   return [notSupported(field, restartPolicy, RESTART_POLICIES)];
 }
 
-/** What the API server's Job controller appends to the names of Pods: a dash and 5 characters. */
+/** The Job controller appends a dash and 5 characters to the names of Pods. */
 const POD_NAME_SUFFIX = '-abcde';
 
 /**

@@ -24,8 +24,8 @@ export function activeDeadlineErrors(
 }
 
 /**
- * A Job is placed after its leader, the Pod of index 0, so one whose Pods have no index would wait
- * for ever. The node-selector strategy has no leader.
+ * A Job is placed after its leader, the Pod of index 0. A Job whose Pods have no index would wait for
+ * ever. The node-selector strategy has no leader.
  */
 export function exclusivePlacementErrors(
   annotations: StringMap | undefined,
@@ -43,7 +43,7 @@ export function exclusivePlacementErrors(
 const MANAGED_BY = 'spec.managedBy';
 const MAX_MANAGED_BY_BYTES = 63;
 
-/** A path below a domain. The built-in controller's name is one. */
+/** The field is a path below a domain, like the name of upstream's controller. */
 export function managedByErrors({ managedBy }: Pick<DefaultedSpec, 'managedBy'>): FieldError[] {
   if (managedBy === undefined) return [];
   const errors = domainPrefixedPathErrors(managedBy, MANAGED_BY);
@@ -52,7 +52,7 @@ export function managedByErrors({ managedBy }: Pick<DefaultedSpec, 'managedBy'>)
     : errors;
 }
 
-/** The policy speaks of ReplicatedJobs that are there. */
+/** The policy must name ReplicatedJobs that exist. */
 export function successPolicyErrors(
   { successPolicy }: Pick<DefaultedSpec, 'successPolicy'>,
   names: ReadonlySet<string>,

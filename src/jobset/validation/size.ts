@@ -6,9 +6,8 @@ import { DEFINITION_LIMITS, type SizeLimits } from '../size-limits.ts';
 type Sized = Pick<DefaultedSpec, 'replicatedJobs'>;
 
 /**
- * Why the JobSet asks for too much. `before` is what it asked for until now: one that was stored
- * under other limits may stay as large as it is, or shrink, so that everything else of it can be
- * changed.
+ * Why the JobSet is too large. `before` is its size until now: a JobSet that was stored under other
+ * limits may keep its size, or shrink, so that its other fields can be changed.
  */
 export function sizeErrors(spec: Sized, limits: SizeLimits, before?: Sized): FieldError[] {
   const now = sizeOf(spec);
@@ -23,7 +22,7 @@ export function sizeErrors(spec: Sized, limits: SizeLimits, before?: Sized): Fie
   ];
 }
 
-/** Whether the definition would refuse it. */
+/** Whether the definition would refuse the size. */
 export function exceedsDefinition(spec: Sized): boolean {
   return sizeErrors(spec, DEFINITION_LIMITS).length > 0;
 }
@@ -36,8 +35,7 @@ interface Size {
 const NOTHING: Size = { jobs: 0, pods: 0 };
 
 /**
- * Ignores negative numbers, which no server accepts in a Job, so that they do not make up for
- * others.
+ * Ignores negative numbers, so that they do not hide others. No server accepts them in a Job.
  */
 function sizeOf({ replicatedJobs }: Sized): Size {
   let { jobs, pods } = NOTHING;

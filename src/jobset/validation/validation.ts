@@ -1,7 +1,7 @@
 /**
- * What a schema cannot say about a JobSet: the rules of the admission webhook on creation and on
- * update, in upstream's words and order, and what we refuse on top. All problems are returned, none
- * is repaired. `validation/` has one file for each part of the spec.
+ * The rules for a JobSet beyond its schema: the rules of the admission webhook on creation and on
+ * update, in upstream's words and order, and our own. It returns all problems and repairs none.
+ * `validation/` has one file for each part of the spec.
  */
 
 import { formatFieldError, invalidValue } from '@lockstep/kube/field-error.ts';
@@ -60,8 +60,8 @@ import { unknownValueWarnings } from './template-values.ts';
 import { type ExistingClaims, volumeClaimErrors } from './volume-claims.ts';
 
 /**
- * Problems of a JobSet that is to be created and fits its schema. `claims` are those in its
- * namespace with the name of one that it shares.
+ * Problems of a JobSet that is to be created and fits its schema. `claims` are existing claims in its
+ * namespace under the names of its shared claims.
  */
 export function validateJobSetCreate(
   jobSet: JobSet,
@@ -103,7 +103,7 @@ function errorsOfAnySize(
   ];
 }
 
-/** Wrong values of annotations that ask for something. */
+/** Wrong values of a JobSet's annotations. */
 export function annotationValueErrors(
   jobSet: JobSet,
   spec: Pick<DefaultedSpec, 'replicatedJobs'>,
@@ -119,8 +119,8 @@ export function annotationValueErrors(
 
 /**
  * Problems of a change, if both versions fit the schema. The definition's own rules protect the
- * policies and the network. Besides forbidden changes, a change is refused if it adds a problem: an
- * old mistake does not keep the rest from being changed.
+ * policies and the network. A change is refused if it is forbidden or adds a problem: with an old
+ * mistake, the rest of a JobSet may still change.
  */
 export function validateJobSetUpdate(
   old: JobSet,

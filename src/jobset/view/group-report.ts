@@ -1,6 +1,6 @@
 /**
- * What the hub tells of each group of a namespace at once, for lists: enough for the words of its
- * state, without a page of members for each.
+ * The hub's report about all groups of a namespace, for lists: enough for the words of their states,
+ * without a page of members for each.
  */
 import { isJsonObject, type JsonObject } from '@lockstep/kube/json/json-value.ts';
 import type { JobSet } from '../jobset.ts';
@@ -13,15 +13,15 @@ import type { Silence } from './silence.ts';
 export interface HeardGroup {
   /** UID of the JobSet. */
   readonly jobSet: string;
-  /** The current epoch, of which the rest tells. */
+  /** The current epoch, to which the rest belongs. */
   readonly epoch: number;
   /** Members that have announced it. */
   readonly announced: number;
-  /** Absent: there is none to tell of. */
+  /** Absent: the group is not silent. */
   readonly silence?: Silence | undefined;
 }
 
-/** As the hub sends it. Clocks differ, so it says for how long a group is silent. */
+/** The report as the hub sends it. Clocks differ, so it says for how long a group is silent. */
 export interface GroupReport extends Omit<HeardGroup, 'silence'> {
   readonly silence?: Omit<Silence, 'sinceMs'> & { readonly forMs: number };
 }
@@ -32,7 +32,7 @@ export function groupReport({ silence, ...group }: HeardGroup, nowMs: number): G
   return { ...group, silence: { ...rest, forMs: Math.max(0, nowMs - sinceMs) } };
 }
 
-/** What was heard of the JobSet; nothing if that is of another epoch. */
+/** The report about the JobSet; empty if it belongs to another epoch. */
 export function seenOf(
   { status = {} }: JobSet,
   heard: HeardGroup | undefined,
@@ -44,7 +44,7 @@ export function seenOf(
 
 /**
  * Reads reports that arrive at `nowMs`. Undefined for an invalid text: a Pod answers for its agent,
- * and may answer anything.
+ * and may send anything.
  */
 export function parseGroupReports(text: string, nowMs: number): readonly HeardGroup[] | undefined {
   let list: unknown;
@@ -72,7 +72,7 @@ function parsedReport(report: JsonObject, nowMs: number): HeardGroup | undefined
     epoch,
     announced,
     silence: {
-      // Lists are sent again when it changes, so it does not change with each answer.
+      // Rounded, because each change of the time sends the list again.
       sinceMs: Math.round((nowMs - forMs) / 1000) * 1000,
       isLong,
       ...(limitMs === undefined ? {} : { limitMs }),

@@ -6,8 +6,8 @@ import { restartsInPlace } from '../policies/restart-strategy.ts';
 import { epochsOf } from '../status/epochs.ts';
 
 /**
- * `Released` and `AtBarrier` are of groups that restart in place: the current epoch runs, or its
- * members still gather. `Running` is of all others.
+ * Groups that restart in place are `Released` while the current epoch runs, and `AtBarrier` while its
+ * members gather. All other JobSets are `Running`.
  */
 export const JOBSET_STATES = [
   'Completed',
@@ -29,7 +29,7 @@ export function jobSetState(jobSet: JobSet): JobSetState {
   return synced > deprecated ? 'Released' : 'AtBarrier';
 }
 
-/** Whether it restarts in place. The epochs of one that does no longer stand still. */
+/** Whether the JobSet restarts in place. If it no longer does, its epochs stand still. */
 export function hasEpochs(jobSet: JobSet): boolean {
   const { metadata, spec } = asRecorded(jobSet);
   return restartsInPlace(withDefaults(spec), metadata.annotations);

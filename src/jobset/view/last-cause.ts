@@ -1,4 +1,4 @@
-/** Why the worker of a member ended last. It never contradicts what a record says of the group. */
+/** Why the worker of a member ended last. It never contradicts the records of the group. */
 import { defined } from '@lockstep/kube/json/defined.ts';
 import { hangInWords } from '../culprits/end-in-words.ts';
 import type { MemberReport } from '../hub/member-report.ts';
@@ -8,13 +8,13 @@ import type { Exit } from '../worker-end/worker-end.ts';
 
 /** At most one of `hung`, `exitCode` and `signal`; none if unknown. */
 export interface LastCause {
-  /** In which the worker ran. */
+  /** The epoch in which the worker ran. */
   readonly epoch: number;
-  /** In words: it made no progress, and was killed for that. */
+  /** How the worker hung, in words. Its agent killed it for that. */
   readonly hung?: string;
   readonly exitCode?: number;
   readonly signal?: string;
-  /** It is a suspect of that epoch: what it did, in words. */
+  /** Why the worker is a suspect of that epoch, in words. */
   readonly why?: string;
   /** How sure it is that this suspect failed first. */
   readonly confidence?: 'Certain' | 'Likely';
@@ -43,7 +43,7 @@ export function lastCauseOf(
   return { ...last, why, confidence };
 }
 
-/** `epoch 5: was killed by SIGKILL`. It may hold texts of workers: anything at all. */
+/** `epoch 5: was killed by SIGKILL`. It may hold any text of a worker. */
 export function lastCauseInWords(cause: LastCause): string {
   const sure = cause.confidence === 'Likely' ? 'likely first, ' : '';
   return `epoch ${cause.epoch}: ${sure}${howInWords(cause)}`;
@@ -58,8 +58,8 @@ function howInWords({ isFollower, why, hung, signal, exitCode }: LastCause): str
 }
 
 /**
- * Among causes of one epoch the first wins: an agent knows better than a witness. That it hung says
- * more than the signal that ended it.
+ * Among causes of one epoch the first wins: an agent knows better than a witness. A hang says more
+ * than the signal that ended it.
  */
 function newest(causes: readonly (LastCause | undefined)[]): LastCause | null {
   let last: LastCause | null = null;
@@ -85,7 +85,7 @@ function noticed(notice: Notice | undefined): LastCause | undefined {
   );
 }
 
-/** Sidecars do not see how a worker ends, but the witness of a restart may say it. */
+/** Sidecars do not see how a worker ends, but the witness of a restart may show it. */
 function witnessed({ epoch, witness }: RestartRecord, pod: string): LastCause | undefined {
   if (witness?.pod !== pod) return undefined;
   const { exitCode, signal, message } = witness;

@@ -2,7 +2,7 @@
 import type { JobSetState } from './jobset-state.ts';
 import type { JobSetView, MemberView } from './status-view.ts';
 
-/** In words for a table with little room. The worst first, as far as a member can be two of them. */
+/** In words for a table with little room. If a member can have two states, the worse comes first. */
 export const MEMBER_STATES = {
   Failed: 'Failed',
   NodeLost: 'Node lost',
@@ -41,7 +41,7 @@ export function memberState(member: MemberView, group: RunState): MemberState {
   return member.progress?.isStraggler === true ? 'Straggler' : 'Running';
 }
 
-/** The state for a table: with what holds it up, as `Pending (ErrImagePull)`. */
+/** The state for a table, with the reason of a wait: `Pending (ErrImagePull)`. */
 export function memberStateInWords(member: MemberView, group: RunState): string {
   const { phase, heldBy } = member;
   const state = memberState(member, group);

@@ -20,7 +20,7 @@ export interface OverviewRow {
   readonly name: string;
   readonly uid: string;
   readonly state: JobSetState;
-  /** What it does in words for people, with more that is known. */
+  /** Its state in words, with details. */
   readonly shown: ShownState;
   /**
    * The running epoch, as `kubectl get` shows it: the previous one until the current one is
@@ -33,7 +33,7 @@ export interface OverviewRow {
   readonly budget: RestartBudget;
   /** Restarts of the group, in place and of all Jobs. */
   readonly restarts: number;
-  /** The share of its time under way that was saved, 0 to 1; null: unknown. See `GoodputShare`. */
+  /** The saved share of its time under way, 0 to 1; null: unknown. See `GoodputShare`. */
   readonly goodput: number | null;
   /** Why it is unknown; null: it is known. */
   readonly goodputUnknown: string | null;
@@ -48,7 +48,7 @@ export interface OverviewRow {
 
 export interface OverviewFailure {
   readonly timeMs: number;
-  /** May hold texts of users and workers: anything at all. */
+  /** May hold any text of users and workers. */
   readonly text: string;
 }
 
@@ -58,7 +58,7 @@ export interface PodCounts {
   readonly succeeded: number;
 }
 
-/** `pods`: null if Jobs may not be read; `heard`: what the hub tells of it now, if it was asked. */
+/** `pods`: null if Jobs may not be read; `heard`: the hub's report of now, if it was asked. */
 export function overviewRow(
   jobSet: Stored<JobSet>,
   pods: PodCounts | null,
@@ -131,7 +131,7 @@ function lastFailure(
 ): OverviewFailure | null {
   const record = history.find(isFailure);
   const recorded = record && { timeMs: Date.parse(record.time), text: failureInWords(record) };
-  // While Jobs are recreated, and after the end, a condition may know of a failure without record.
+  // While Jobs are recreated, and after the end, only a condition may name the failure.
   const type = (['Failed', 'RestartingJobSet'] as const).find((each) => isTrue(conditions, each));
   const condition = conditions.find((each) => each.type === type);
   if (condition === undefined) return recorded ?? null;
@@ -141,7 +141,7 @@ function lastFailure(
   return { ...recorded, text: `${recorded.text}; ${withoutFailure(told.text, record)}` };
 }
 
-/** What a condition says of the end, without the failure that the record tells beside it. */
+/** A condition's words about the end, without the failure that the record beside it has. */
 export function withoutFailure(message: string, record: ReportedRestart | undefined): string {
   return record === undefined
     ? message

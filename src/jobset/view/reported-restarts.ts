@@ -8,9 +8,9 @@ import { RESTART_EPOCH } from '../names.ts';
 /** A record of the status as users see it; `cause` is also `Requested`. */
 export type ReportedRestart = Omit<RestartRecord, 'cause'> & {
   readonly cause: string;
-  /** Who failed first is not judged yet: members tell how they ended when they have stopped. */
+  /** The suspects are not known yet: members report their ends when they have stopped. */
   readonly isOpen?: true;
-  /** Why it names nobody, if that has a reason of its own. */
+  /** Why the record has no suspect, if there is a known reason. */
   readonly whyUnknown?: string;
 };
 

@@ -1,16 +1,16 @@
-/** What a JobSet may spend on failures, as users see it. */
+/** The budget of restarts, as users see it. */
 import type { JobSet } from '../jobset.ts';
 import { asRecorded } from '../overrides/recorded-annotations.ts';
 import { extraRestarts } from '../policies/ladder-settings.ts';
 import { allowedRestarts, countedRestarts } from '../policies/restart-budget.ts';
 
-/** What a JobSet may spend on failures, and what it has spent. */
+/** The restarts that a JobSet may use for failures, and has used. */
 export interface RestartBudget {
-  /** All that count towards `maxRestarts`. */
+  /** All restarts that count towards `maxRestarts`. */
   readonly countedRestarts: number;
-  /** With `extraRestarts`. */
+  /** Includes `extraRestarts`. */
   readonly maxRestarts: number;
-  /** What an annotation adds. */
+  /** The restarts that an annotation adds. */
   readonly extraRestarts: number;
   /** Restarts in a row that led to no higher checkpoint; 0 if their number is not limited. */
   readonly restartsWithoutProgress: number;

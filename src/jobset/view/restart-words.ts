@@ -20,7 +20,7 @@ export function causeInWords({
   return (CAUSES as Readonly<Record<string, string>>)[cause] ?? cause;
 }
 
-/** Whether it used up a restart, and why not. `isFinal`: the JobSet failed with it. */
+/** Whether an end used up a restart, and why not. `isFinal`: the JobSet failed with it. */
 export function countedInWords(
   record: Pick<ReportedRestart, 'cause' | 'counted'>,
   isFinal: boolean,
@@ -33,7 +33,7 @@ export function countedInWords(
 /** Conditions have whole seconds. */
 const ONE_WRITE_MS = 1000;
 
-/** Whether the JobSet failed with it, at `failedMs`: the write that ends a JobSet records its failure. */
+/** Whether the JobSet failed with this record: one write at `failedMs` has both. */
 export function isFinalFailure(
   { time, counted }: Pick<ReportedRestart, 'time' | 'counted'>,
   failedMs: number,

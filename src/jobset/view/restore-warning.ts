@@ -1,17 +1,16 @@
-/** Whether a group that runs again has lost more than its restart: what it had saved, too. */
+/** Warns if a group that runs again has not loaded its newest checkpoint. */
 import type { JobSet } from '../jobset.ts';
 import type { GroupProgress } from '../progress/group-progress.ts';
 import { jobSetState } from './jobset-state.ts';
 
-/** A program may name a checkpoint by the step before or after those that it reports. */
+/** A program may name a checkpoint by a step before or after the step that it reports. */
 const STEPS_OF_CHANCE = 2;
-/** Clocks of the operator and of the reader may differ by that much. */
+/** Clocks of the operator and of the reader may differ by this much. */
 const CLOCK_NOISE_MS = 2000;
 
 /**
- * The workers of the running epoch make steps, and are still below a checkpoint that an epoch before
- * it has reported. The text has nothing that changes with each step. Undefined: there is nothing to
- * warn of, or it is not known.
+ * Warns if the workers of the running epoch make steps below a checkpoint that an earlier epoch has
+ * reported. The text does not change with each step. Undefined: nothing is wrong, or it is not known.
  */
 export function restoreWarning(
   jobSet: JobSet,
@@ -24,12 +23,12 @@ export function restoreWarning(
   if (saved === undefined || highestStep === undefined || firstStepMs === undefined)
     return undefined;
   if (jobSetState(jobSet) !== 'Released') return undefined;
-  // Agents tell of the worker before until the next one reports.
+  // Agents report the last worker until the next one reports.
   const releasedForMs = nowMs - Date.parse(syncedTime ?? '');
   if (!(firstStepMs <= releasedForMs + CLOCK_NOISE_MS)) return undefined;
-  // It may have written its first line before it had loaded anything.
+  // A worker may have written its first line before it loaded a checkpoint.
   if (stepsPerSecond === 0 || highestStep >= saved - STEPS_OF_CHANCE) return undefined;
-  // Its workers have loaded this one, or saved it themselves: their steps are counted again.
+  // The workers have loaded this checkpoint, or saved it themselves: they count steps again.
   if (checkpoint !== undefined && checkpoint >= saved) return undefined;
   // Steps that never reach the number of a checkpoint count something else.
   const isOther = (step = 0, number = 0): boolean => number > step + STEPS_OF_CHANCE;

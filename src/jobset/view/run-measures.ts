@@ -1,4 +1,4 @@
-/** A JobSet as numbers, for metrics: what its status, its members and their agents say now. */
+/** A JobSet as numbers, for metrics: from its status, its members and the reports of agents. */
 import { defined } from '@lockstep/kube/json/defined.ts';
 import { groupSize } from '../epoch/group-state.ts';
 import type { GoodputClass } from '../goodput/classes.ts';
@@ -14,18 +14,18 @@ import { restartBudget } from './restart-budget.ts';
 export interface RunMeasures {
   readonly state: JobSetState;
   readonly createdMs: number;
-  /** Absent while it is not over. What follows is absent when it is. */
+  /** Absent until the JobSet is over. The other members are absent then. */
   readonly finishedMs?: number;
   readonly open?: OpenRun;
 }
 
-/** What is measured of a JobSet that is not over. */
+/** The measures of a JobSet that is not over. */
 export interface OpenRun {
   /** How many Pods it runs at a time. */
   readonly members: number;
   readonly budget: number;
   readonly budgetUsed: number;
-  /** Only where an annotation limits them. */
+  /** Only if an annotation limits them. */
   readonly withoutProgress?: { readonly count: number; readonly limit: number };
   readonly group?: GroupRun;
   /** Milliseconds by class, without classes that have no time. */
@@ -34,24 +34,24 @@ export interface OpenRun {
   readonly goodputShare?: number;
 }
 
-/** What is measured of a group that restarts in place. */
+/** The measures of a group that restarts in place. */
 interface GroupRun {
   readonly epoch: number;
   /** Pods that have announced this epoch. */
   readonly announced: number;
-  /** Since when members wait to be released; absent: none does. */
+  /** Since when members wait for their release; absent: none waits. */
   readonly barrierSinceMs?: number;
   /** When a worker last reported, or was released; absent: its workers do not report. */
   readonly progressMs?: number;
-  /** The highest that a member reports. */
+  /** The highest step of any member. */
   readonly step?: number;
   readonly checkpoint?: number;
 }
 
-/** What the operator knows beside the JobSet. */
+/** The operator's knowledge beside the JobSet. */
 export interface RunSurroundings {
   readonly nowMs: number;
-  /** How many Pods have announced that epoch. */
+  /** How many Pods have announced an epoch. */
   readonly announced: (epoch: number) => number;
   /** When the newest living Job of that ReplicatedJob was made; undefined: it has none. */
   readonly newestJobMs: (replicatedJob: string) => number | undefined;
@@ -112,8 +112,8 @@ function groupRun(jobSet: JobSet, state: JobSetState, around: RunSurroundings): 
 }
 
 /**
- * A group waits from the end of its last epoch, or from a resume. When a part of it is released, a
- * ReplicatedJob that has no Jobs yet waits for the other by intention, and not at the barrier.
+ * A group waits from the end of its last epoch, or from a resume. If a part of it is released, a
+ * ReplicatedJob without Jobs waits for that part, as its order says, and not at the barrier.
  */
 function barrierSince(
   { metadata, spec, status }: JobSet,

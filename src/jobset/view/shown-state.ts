@@ -1,6 +1,6 @@
 /**
- * What a JobSet does, in the words of a person on call: `Starting 2 of 4`, `Backing off 23s`. Lists,
- * `status` and the page say it with these words, and in this order.
+ * The state of a JobSet for a person on call: `Starting 2 of 4`, `Backing off 23s`. Lists, `status`
+ * and the page use these words and this order.
  */
 import { humanDuration } from '@lockstep/kube/duration.ts';
 import type { Condition } from '@lockstep/kube/meta.ts';
@@ -13,7 +13,7 @@ import { epochsOf } from '../status/epochs.ts';
 import { jobSetState } from './jobset-state.ts';
 import type { Silence } from './silence.ts';
 
-/** In the order in which they ask for attention: what can still be saved comes first. */
+/** The most urgent first: a JobSet that can still be saved comes before one that has failed. */
 export const STATE_KINDS = [
   'Hung',
   'Stuck',
@@ -29,17 +29,17 @@ export type StateKind = (typeof STATE_KINDS)[number];
 
 export interface ShownState {
   readonly kind: StateKind;
-  /** All but what passes with time: `Starting 2 of 4`, `Backing off`. */
+  /** The words without times that change: `Starting 2 of 4`, `Backing off`. */
   readonly text: string;
   /** When the back-off ends, in Unix milliseconds. */
   readonly untilMs?: number;
-  /** How long its workers are silent, if that is worth a look. */
+  /** How long its workers have been silent, if that is unusual. */
   readonly silence?: Silence;
-  /** The reason in a sentence. It may hold texts of users: anything at all. */
+  /** The reason in a sentence. It may hold any text of a user. */
   readonly why?: string;
 }
 
-/** What is known beside the JobSet. */
+/** Facts beside the JobSet. */
 export interface Seen {
   /** Members whose Pods are ready, or have succeeded; null: Jobs may not be read. */
   readonly started?: number | null;
@@ -47,7 +47,7 @@ export interface Seen {
   readonly announced?: number;
   /** Why the first member that waits does not start; absent: none waits, or it is not known. */
   readonly held?: { readonly reason: string; readonly why: string };
-  /** How long its workers are silent; absent: not for long, or nobody was asked. */
+  /** How long its workers have been silent; absent: not for long, or not known. */
   readonly silence?: Silence | undefined;
 }
 
@@ -83,8 +83,8 @@ export function shownState(jobSet: JobSet, seen: Seen, nowMs: number): ShownStat
 }
 
 /**
- * With the countdown of a back-off, or with the silence: `Hung? silent 7s of 10s`. If it is brief, it
- * leaves out since when there was no step.
+ * The words with the countdown of a back-off, or with the silence: `Hung? silent 7s of 10s`. The
+ * brief form leaves out since when there was no step.
  */
 export function stateWords(shown: ShownState, nowMs: number, isBrief = false): string {
   const { text, untilMs, silence } = shown;
@@ -113,7 +113,7 @@ export function compareUrgency(a: ShownState, b: ShownState): number {
 
 const RUNNING: ShownState = { kind: 'Running', text: 'Running' };
 
-/** Until somebody acts, nothing goes on. The first that is True counts; without words, by its reason. */
+/** Conditions that last until somebody acts. The first True one counts; its words, or its reason. */
 const STUCK: readonly (readonly [ConditionType, string | undefined])[] = [
   ['Rejected', 'Rejected'],
   ['NameConflict', 'Name conflict'],
@@ -130,7 +130,7 @@ function stuckBy(conditions: readonly Condition[]): ShownState | undefined {
   return undefined;
 }
 
-/** Operators write a status at once. */
+/** Without a status for this long, no operator has seen the JobSet: they write one at once. */
 const UNSEEN_MS = 15_000;
 
 function unseen({ metadata, spec, status }: JobSet, nowMs: number): ShownState | undefined {

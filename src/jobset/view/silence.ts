@@ -1,4 +1,4 @@
-/** How long the workers of a running group have been silent, where that is more than usual. */
+/** How long the workers of a running group have been silent, if that is more than usual. */
 import type { MemberReport } from '../hub/member-report.ts';
 import type { JobSet } from '../jobset.ts';
 import { asRecorded } from '../overrides/recorded-annotations.ts';
@@ -17,18 +17,18 @@ export interface Silence {
   readonly isLong: boolean;
 }
 
-/** Agents tell of steps that often, so a shorter silence may be one of the agent. */
+/** Agents report steps at this interval, so a shorter silence may be the agent's. */
 const REPORT_NOISE_MS = 5000;
-/** Clocks of the operator and of the reader may differ by that much. */
+/** Clocks of the operator and of the reader may differ by this much. */
 const CLOCK_NOISE_MS = 2000;
-/** A worker may be that much slower than usual before its silence is reported. */
+/** A worker may be silent for this many usual steps before its silence is reported. */
 const USUAL_STEPS = 2;
 /** Before its first step a worker loads and compiles for a while. */
 const FIRST_STEP_MS = 60_000;
 /** Without a time-out, only a silence of this length is a sign of anything. */
 const LONG_MS = 10 * 60_000;
 
-/** Counts members whose agents the hub hears: it does not know what others would say. */
+/** Counts only members whose agents are connected: the hub has no reports of others. */
 export function silenceHeard(
   jobSet: JobSet,
   reports: readonly MemberReport[] = [],
@@ -39,7 +39,7 @@ export function silenceHeard(
   return heard.length === 0 ? undefined : silenceOf(jobSet, steps, nowMs);
 }
 
-/** `members` are those that report. Undefined too if no epoch is released. */
+/** `members` all report progress. Undefined, too, if no epoch is released. */
 export function silenceOf(
   jobSet: JobSet,
   members: readonly MemberSteps[],
@@ -78,7 +78,7 @@ function silence(sinceMs: number, forMs: number, limitMs: number | undefined): S
   return limitMs === undefined ? rounded : { ...rounded, limitMs };
 }
 
-/** Whether a worker is silent for longer than reports are old and its steps usually take. */
+/** Whether a worker is silent for longer than the age of reports and its usual step explain. */
 export function isSilent({
   silentMs,
   stepsPerSecond = 0,
@@ -89,13 +89,13 @@ export function isSilent({
 
 /**
  * Steps by which the last worker is behind the first, beyond what the age of their reports
- * explains. 0 too while the rate is not known, which would say how much that is.
+ * explains. Also 0 while the rate is not known.
  */
 export function stepLag({ lowestStep, highestStep, stepsPerSecond }: GroupProgress): number {
   if (lowestStep === undefined || highestStep === undefined || stepsPerSecond === undefined) {
     return 0;
   }
   const lag = highestStep - lowestStep;
-  // Who has just reported a step may have it ahead of all others.
+  // A worker that has just reported may be a step ahead of all others.
   return lag > (stepsPerSecond * REPORT_NOISE_MS) / 1000 + 1 ? lag : 0;
 }

@@ -1,4 +1,4 @@
-/** What a user has asked for with a JobSet: in words, and as it stands. */
+/** The spec of a JobSet for people: in words, and as YAML. */
 
 import type { Stored } from '@lockstep/kube/meta.ts';
 import { stringify } from 'yaml';
@@ -24,7 +24,7 @@ export interface SpecView {
 
 export interface TimeoutView {
   readonly annotation: string;
-  /** As it was written, null: it is not set. */
+  /** The value as it was written; null: it is not set. */
   readonly value: string | null;
   /** One sentence. */
   readonly meaning: string;
@@ -42,7 +42,7 @@ const TIMEOUTS: readonly (readonly [annotation: string, meaning: string])[] = [
   ],
 ];
 
-/** It may hold texts of users: anything at all. */
+/** The result may hold any text of a user. */
 export function specView(jobSet: Stored<JobSet>): SpecView {
   const { metadata, spec, status = {} } = asRecorded(jobSet);
   const asked: Asked = { metadata, status, spec: withDefaults(spec) };

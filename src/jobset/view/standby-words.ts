@@ -5,7 +5,7 @@ import { hasNoStandbys, WHY_NO_STANDBYS } from '../progress/standby.ts';
 
 type Told = Pick<Progress, 'standby' | 'standbyDeaths'>;
 
-/** Undefined: there is none, or it prepares itself. */
+/** Undefined: there is no standby, or it is not ready yet. */
 export function standbyInWords(told: Told): string | undefined {
   if (hasNoStandbys(told)) return `none any more: ${WHY_NO_STANDBYS[told.standby]}`;
   const ready = told.standby === 'Ready' ? 'ready' : undefined;
@@ -14,8 +14,8 @@ export function standbyInWords(told: Told): string | undefined {
 }
 
 /**
- * `died 4 times since the release, last: exited with code 1`. Undefined: none did, or there are none
- * any more, and the reason for that is reported instead.
+ * `died 4 times since the release, last: exited with code 1`. Undefined: none died, or the Pod gets
+ * no standbys any more, and the reason for that is reported instead.
  */
 export function standbyDeathsInWords(told: Told): string | undefined {
   const { standbyDeaths: deaths } = told;

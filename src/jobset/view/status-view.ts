@@ -1,4 +1,4 @@
-/** The data of `lockstep status JOBSET`: a JobSet and its members at one moment. */
+/** The data of `lockstep status JOBSET`: a JobSet and its members at one time. */
 
 import { defined } from '@lockstep/kube/json/defined.ts';
 import type { Condition, Stored } from '@lockstep/kube/meta.ts';
@@ -61,7 +61,7 @@ export interface JobSetView extends RestartBudget {
   readonly namespace: string;
   readonly name: string;
   readonly state: JobSetState;
-  /** What it does in words for people, with more that is known. */
+  /** Its state in words, with details. */
   readonly shown: ShownState;
   /**
    * The current epoch, for which members gather; null for a JobSet that does not restart in place.
@@ -86,7 +86,7 @@ export interface JobSetView extends RestartBudget {
   readonly backoffEndMs: number | null;
   /** The JobSet has failed, and its Pods stay without workers until then, in Unix milliseconds. */
   readonly keptUntilMs?: number;
-  /** For failures: what a user or a change of the size ended is not one of them. */
+  /** Restarts for failures, without those for a user's request or a change of the size. */
   readonly inPlaceRestarts: number;
   readonly restarts: number;
   /** Null if no member reports any. */
@@ -99,7 +99,7 @@ export interface JobSetView extends RestartBudget {
   readonly lastFailure: OverviewFailure | null;
   /** What became of its time; null: the operator does not account for it. */
   readonly goodput: GoodputAt | null;
-  /** Why its restart may not have loaded what was saved; null: nothing says so. */
+  /** Why its workers may not have loaded the newest checkpoint; null: nothing says so. */
   readonly restoreWarning: string | null;
   /** The newest first. */
   readonly avoidedNodes: readonly AvoidedNode[];
@@ -187,14 +187,14 @@ export function statusView(
   return { jobSet: { ...view, shown, progress: steps.length === 0 ? null : progress }, members };
 }
 
-/** The first that does not start. A member of an old run may be held for good reasons. */
+/** The first member that does not start. A member of an old run may be held for good reasons. */
 function heldMember(members: readonly MemberView[]): Pick<Seen, 'held'> {
   const held = members.find(({ heldBy, phase }) => heldBy !== null && phase !== 'Failed');
   if (held === undefined || held.heldBy === null) return {};
   return { held: { reason: held.heldBy, why: `Pod ${held.pod} does not start: ${held.heldBy}` } };
 }
 
-/** Undefined as well if no agent was told to stop its worker. */
+/** Undefined, too, if no agent was told to stop its worker. */
 function keptUntil(jobSet: Stored<JobSet>): number | undefined {
   const { deprecated, synced } = epochsOf(jobSet.status ?? {});
   const haveStopped = jobSetState(jobSet) === 'Failed' && hasEpochs(jobSet) && synced <= deprecated;
@@ -209,7 +209,7 @@ function hasStarted({ status }: Pod): boolean {
   return status?.phase === 'Succeeded' || isTrue(status?.conditions, 'Ready');
 }
 
-/** Who waits at the barrier makes no steps, and is no straggler for that. */
+/** A member at the barrier makes no steps, and is no straggler for that. */
 function progressView(
   of: MemberSteps | undefined,
   group: GroupProgress,
@@ -272,8 +272,8 @@ const UNTELLING: readonly string[] = [
 ];
 
 /**
- * The condition of a restart repeats the history, except if the group waits although all have
- * announced: then it says for what.
+ * Leaves out the condition of a restart, which repeats the history. It stays if the group waits
+ * although all members have announced: it says for what they wait.
  */
 function telling(
   conditions: readonly Condition[],

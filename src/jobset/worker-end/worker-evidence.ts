@@ -69,7 +69,7 @@ export interface EndedWorker {
   readonly atMs: number;
 }
 
-/** The same end by a clock that is ahead by `byMs`. */
+/** The end by a clock that is ahead by `byMs`. */
 export function shifted(ended: EndedWorker, byMs: number): EndedWorker {
   return { evidence: ended.evidence, atMs: ended.atMs + byMs };
 }

@@ -13,7 +13,7 @@ import { maxRestartsWithoutProgress, replaceAfter } from '../../policies/ladder-
 import { progressTimeouts } from '../../progress/progress-timeouts.ts';
 import { type Asked, counted, durationWords, isInPlace, modeOf, type Words } from './asked.ts';
 
-/** Also what is so because an annotation is absent, where that surprises. */
+/** Includes words about an absent annotation, if its effect surprises. */
 export function annotationWords(asked: Asked): Words {
   const { annotations = {} } = asked.metadata;
   return [
@@ -33,7 +33,7 @@ export function annotationWords(asked: Asked): Words {
   ];
 }
 
-/** What an annotation has no effect without. */
+/** The mode without which an annotation has no effect. */
 type Need = 'InPlace' | 'Supervisor' | 'Nothing';
 
 interface AnnotationWords {

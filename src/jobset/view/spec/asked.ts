@@ -1,4 +1,4 @@
-/** What a JobSet asks for, and how its words are put together. */
+/** The input of the words about a JobSet, and parts of sentences. */
 
 import { listed } from '@lockstep/kube/listed.ts';
 import type { Stored } from '@lockstep/kube/meta.ts';

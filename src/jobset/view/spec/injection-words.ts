@@ -1,4 +1,4 @@
-/** What the operator adds to the Pods of a JobSet, in words. */
+/** The operator's additions to the Pods of a JobSet, in words. */
 
 import { listed } from '@lockstep/kube/listed.ts';
 import type { Container, PodTemplateSpec } from '@lockstep/kube/objects/pod.ts';
@@ -16,7 +16,7 @@ import {
 } from '../../names.ts';
 import { type Asked, isInPlace, modeOf, type Words } from './asked.ts';
 
-/** What depends on the operator's own configuration is named as unknown. */
+/** Says where the operator's own configuration decides, which is not known here. */
 export function injectionWords(asked: Asked): Words {
   const { metadata, spec } = asked;
   const all = 'Jobs and Pods get labels that name their JobSet, replicated Job and index.';
@@ -76,7 +76,7 @@ function deadlineWords({
     : [`${name}: its template says ${LOST_NODE_DEADLINE}: ${deadline}.`];
 }
 
-/** Injects, and says what has come. The image is not shown, so any will do. */
+/** Injects an agent and names the additions. It does not show the image, so any will do. */
 function addedWords(
   { name, template: { spec } }: DefaultedReplicatedJob,
   mode: RestartMode,
@@ -107,7 +107,7 @@ function agentWords({ spec }: PodTemplateSpec, mode: RestartMode): string {
     : `the agent becomes the entry point of container ${spec.containers[0]?.name}, and runs its command`;
 }
 
-/** For containers that were there before. */
+/** Words about containers that the template had before. */
 function containerWords(before: PodTemplateSpec, after: PodTemplateSpec): Words {
   return before.spec.containers.flatMap((was, index) => {
     const is = after.spec.containers[index];

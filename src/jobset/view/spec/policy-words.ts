@@ -13,7 +13,7 @@ export function policyWords(asked: Asked): Words {
   return Object.values(FIELDS).flatMap((wordsOf) => wordsOf(asked));
 }
 
-/** Each field has its words: the type sees to that. They are shown in this order. */
+/** The type ensures that each field has words. They are shown in this order. */
 const FIELDS: Readonly<Record<keyof JobSetSpec, (asked: Asked) => Words>> = {
   suspend: ({ spec }) =>
     spec.suspend ? ['Is suspended: it has no Pods until it is resumed.'] : [],
@@ -35,7 +35,7 @@ const FIELDS: Readonly<Record<keyof JobSetSpec, (asked: Asked) => Words>> = {
   managedBy,
 };
 
-/** From here on `maxRestarts` limits nothing. */
+/** A `maxRestarts` from this number on counts as no limit. */
 const NO_LIMIT = 1_000_000_000;
 
 function strategyWords({ spec: { failurePolicy }, metadata }: Asked): Words {
