@@ -27,7 +27,7 @@ export interface Body {
    * descendants are gone, however they ended.
    */
   lift(epoch: number, ended: (exit: WorkerExit, restartsGroup: boolean) => void): void;
-  /** What the worker reports. The body begins it at each lift, and then looks several times a second. */
+  /** The worker's reports. The body begins it at each lift, and then looks several times a second. */
   readonly progress: ProgressWatch;
   /**
    * Ends the worker; `ended` tells when. It looks into a worker that was silent for long, and kills
@@ -45,13 +45,13 @@ export interface Body {
    */
   readonly preflight?: (ended: (unfit: string | undefined) => void) => void;
   /**
-   * Ends a look into a hung worker, which is killed, or a preflight, which says nothing then: at
-   * once, because the agent cannot wait.
+   * Ends a look into a hung worker, or a preflight, at once, because the agent cannot wait. The worker
+   * is killed, and the preflight has no result.
    */
   hurry(): void;
   /**
-   * Takes what the worker wrote last, which the agent tells before it leaves. Never rejects, and
-   * never blocks. Absent: the body takes it when the worker ends.
+   * Takes the last reports of the worker, which the agent passes on before it leaves. Never rejects,
+   * and never blocks. Absent: the body takes them when the worker ends.
    */
   readLast?(): Promise<void>;
   /**
@@ -79,7 +79,7 @@ export interface AgentOptions {
 export interface Agent {
   /** The agent is told to end by a signal. */
   stop(signal: string): void;
-  /** Resolves when the agent has to leave its container; rejects when it cannot go on. */
+  /** Resolves when the agent has to leave its container; rejects when it cannot continue. */
   readonly left: Promise<LeaveReason>;
 }
 
@@ -89,7 +89,7 @@ const NO_CONTACT = 'any answer from the hub or the API server';
 
 /** As often as the body looks at the worker's reports. */
 const LOOK_INTERVAL_MS = 250;
-/** How many questions have to be without an answer before the log has that. */
+/** The log reports that the server is silent after this many questions without an answer. */
 const ASKS_TOLD = 5;
 
 export function startAgent(options: AgentOptions): Agent {
@@ -235,7 +235,7 @@ class RunningAgent {
     if (progressTimeout === 'Auto' && this.#hangs.isNews) this.#keepLearnt();
   }
 
-  /** A sidecar writes no other marker while its worker runs, and the next one is a new process. */
+  /** A sidecar writes no other marker while its worker runs, and its successor is a new process. */
   #keepLearnt(): void {
     this.#write(this.#state.marker).catch((error: unknown) => {
       this.#options.logger.info('the marker could not be written', { err: String(error) });
@@ -305,7 +305,7 @@ class RunningAgent {
     }
   }
 
-  /** Peers that fail for want of this member may be heard of before its Pod is seen to succeed. */
+  /** Peers that miss this member may fail before the operator sees its Pod succeed. */
   #tellSuccess(reason: LeaveReason): void {
     const ended = reason.type === 'WorkerExit' ? reason.exit.ended : undefined;
     if (ended === undefined || !isSuccess(ended.evidence)) return;
@@ -336,7 +336,7 @@ class RunningAgent {
   }
 }
 
-/** What the agent before this one left its container for. */
+/** The reason why the last agent left its container. */
 function endOf(hung: HungWorker | undefined, clock: Clock): Barrier['ended'] {
   if (hung === undefined) return undefined;
   const { epoch, endedMs, ...silence } = hung;

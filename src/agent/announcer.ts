@@ -56,7 +56,7 @@ type Old =
 const BACKOFF = { baseMs: 50, maxMs: 30_000, jitterFactor: 1 } as const;
 const FORBIDDEN = 403;
 const NOT_FOUND = 404;
-/** An agent that is told to stop delays the end of its Pod, so it must be quick. */
+/** Short, because an agent that is told to stop delays the end of its Pod. */
 const NOTICE_TIMEOUT_MS = 300;
 /** Short enough, because the agent asks again soon. */
 const LOOK_TIMEOUT_MS = 15_000;
@@ -77,7 +77,7 @@ export class Announcer {
   readonly #options: AnnouncerOptions;
   readonly #backoff: Backoff;
   #wanted: Announcement | undefined;
-  /** What was sent last for it, perhaps in vain. */
+  /** The annotations that were sent last, perhaps in vain. */
   #sent: StringMap | undefined;
   #isWorking = false;
   #isLooking = false;
@@ -94,7 +94,7 @@ export class Announcer {
       announced > 0 ? { name: 'Value', text: epochText(dialect, announced) } : { name: 'New' };
   }
 
-  /** Makes announcements one after the other, and skips those that were superseded meanwhile. */
+  /** Makes announcements one after the other, and skips superseded ones. */
   announce(announcement: Announcement): void {
     this.#wanted = announcement;
     this.#sent = undefined;
@@ -181,7 +181,7 @@ export class Announcer {
   }
 
   /**
-   * True when the announcement is confirmed. Otherwise it has already waited before the next try.
+   * True when the announcement is confirmed. Otherwise it has waited, so the caller may try again.
    */
   async #attempt(announcement: Announcement): Promise<boolean> {
     const { clock, dialect, signal } = this.#options;
@@ -242,7 +242,7 @@ export class Announcer {
   #isEnding(pod: Stored<Pod>): boolean {
     if (pod.metadata.deletionTimestamp !== undefined) return true;
     if (jobOf(pod) !== undefined) return false;
-    // Its Job was deleted without it, and another Pod takes its place in the group.
+    // The Job was deleted without this Pod, and another Pod takes its place in the group.
     this.#options.logger.warn(
       'the Pod no longer belongs to a Job: its worker does not start again',
     );
@@ -256,7 +256,7 @@ export class Announcer {
 
   /**
    * Interprets a failed patch. Servers answer a failed test with 422, and may answer 409 for a
-   * conflict of their own: then the value is not what we thought. Other refusals changed nothing.
+   * conflict of their own: then the value differs from our guess. Other refusals changed nothing.
    * After any other error the patch may or may not have been applied.
    */
   async #afterFailure(error: unknown): Promise<void> {
@@ -270,8 +270,8 @@ export class Announcer {
     }
     const isConflict = code === 422 || code === 409;
     if (isConflict || code === undefined || code >= 500) this.#old = { name: 'Unknown' };
-    // The first conflict is normal for a marker that knows too little. More have another cause,
-    // such as an admission policy, which answers 422 as well.
+    // The first conflict is normal if the marker is incomplete. More have another cause, such as an
+    // admission policy, which answers 422 as well.
     if (isConflict && ++this.#conflicts === 1) return;
     logger.warn('the epoch could not be announced yet', { err: String(error) });
     await sleep(clock, this.#backoff.next(), signal);

@@ -1,6 +1,6 @@
 /**
- * The channel over the API server: announcements are an annotation of the agent's Pod, and what the
- * controller answers is the status of the JobSet.
+ * The channel over the API server: announcements are an annotation of the agent's Pod, and the
+ * controller's answer is the status of the JobSet.
  */
 
 import type { Stored } from '@lockstep/kube/meta.ts';
@@ -38,7 +38,7 @@ export interface ApiChannelOptions {
  */
 const SPREAD_FREE_GROUP_SIZE = 200;
 /**
- * Half of what one Pod patch costs a server of two cores, so the spread is no slower than the work.
+ * Half the cost of one Pod patch on a server of two cores, so the spread adds no delay.
  */
 const SPREAD_PER_MEMBER_MS = 2;
 
@@ -49,8 +49,7 @@ export function createApiChannel(options: ApiChannelOptions): Channel {
   let known: GroupSnapshot | undefined;
 
   const spreadMs = (epoch: number): number => {
-    // An announcement beyond the current epoch reports a failure, and only one agent makes it, so
-    // it need not wait.
+    // Only one agent announces more than the current epoch: it reports a failure. It need not wait.
     if (known === undefined || epoch > known.deprecated + 1) return 0;
     return (
       random.next() * SPREAD_PER_MEMBER_MS * Math.max(0, known.members - SPREAD_FREE_GROUP_SIZE)
@@ -109,7 +108,7 @@ export function createApiChannel(options: ApiChannelOptions): Channel {
 
 type Identity = Pick<ApiChannelOptions, 'jobSetUid' | 'replicatedJobName'>;
 
-/** Which JobSet to follow. If the template did not tell its agent, the Pod's labels do. */
+/** Which JobSet to follow. If the template does not say, the Pod's labels do. */
 async function identify(
   { jobSetUid, replicatedJobName }: ApiChannelOptions,
   announcer: Announcer,

@@ -11,7 +11,7 @@ export interface Barrier {
   readonly mode: 'Sidecar' | 'Supervisor';
   /** Supervisor: after a worker that failed, a command checks the machine. */
   readonly hasPreflight?: boolean;
-  /** Undefined if the template did not tell its own agent: then the first snapshot decides. */
+  /** Undefined if a template with its own agent does not say: then the first snapshot decides. */
   readonly jobSetUid: string | undefined;
   /** The marker as it is on disk, or will be after the write under way. */
   readonly marker: Marker;
@@ -20,7 +20,7 @@ export interface Barrier {
   /** The Pod is being deleted, so the barrier does not lift any more. */
   readonly isPodEnding: boolean;
   /**
-   * The Pod has been unconfirmed for long enough that the operator may take it for dead
+   * The Pod has been unconfirmed for so long that the operator may count it as dead
    * (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`).
    */
   readonly isCutOff: boolean;
@@ -30,10 +30,11 @@ export interface Barrier {
 }
 
 export type BarrierStage =
-  /** There is no consistent snapshot yet, or the agent only waits to be told to end. */
+  /** There is no consistent snapshot yet, or the agent only waits for its end. */
   | { readonly name: 'Unsynced' }
   /**
-   * Supervisor only: the worker was stopped because the Pod was not confirmed; waits for an answer.
+   * Supervisor only: the worker was stopped because the Pod was not confirmed. The agent waits for a
+   * confirmation.
    */
   | { readonly name: 'CutOff' }
   /** `marker.announced` is being written. */
@@ -95,7 +96,7 @@ export type Effect =
   | { readonly type: 'killHung' }
   /** Supervisor: nothing runs, so check the machine. Answered by `preflightEnded`. */
   | { readonly type: 'preflight' }
-  /** Supervisor: end the preflight at once. It says nothing then. */
+  /** Supervisor: end the preflight at once, without a result. */
   | { readonly type: 'cutPreflight' }
   /** Hint that this Pod's worker is being stopped by someone else. */
   | { readonly type: 'giveNotice'; readonly epoch: number }
@@ -104,7 +105,7 @@ export type Effect =
 export type LeaveReason =
   /** The epoch is over: the Pod has to restart in place. */
   | { readonly type: 'EpochOver' }
-  /** The worker must not run on. The Pod restarts in place, and runs again when it is confirmed. */
+  /** The worker has to stop. The Pod restarts in place, and runs again when it is confirmed. */
   | { readonly type: 'CutOff' }
   /** Sidecar: the worker made no progress. The Pod restarts in place. */
   | { readonly type: 'Hung' }

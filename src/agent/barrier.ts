@@ -5,8 +5,8 @@
  * a time.
  *
  * Invariants: no announcement before its marker; no worker before `started` is written; a new epoch
- * is announced only when the worker of the old one, and its preflight, have ended; after `Left`
- * nothing happens any more.
+ * is announced only when the worker of the old one, and its preflight, have ended; nothing happens
+ * after `Left`.
  */
 
 import { mayBeNewer } from '@lockstep/kube/resource-version.ts';
@@ -83,7 +83,7 @@ function isNews(state: Barrier, snapshot: GroupSnapshot): boolean {
   );
 }
 
-/** Decides what follows, now that something new is known or done. */
+/** Decides the next stage after news, or after an effect is done. */
 function onKnowledge(state: Barrier): Step {
   const { stage, known } = state;
   if (known === undefined) return stay(state);
@@ -111,7 +111,7 @@ function onKnowledge(state: Barrier): Step {
   }
 }
 
-/** Whether a worker that makes no progress may be ended for that now. */
+/** Whether the agent may now end a worker that makes no progress. */
 export function mayHang({ stage, known, isPodEnding }: Barrier): boolean {
   const isRunning = stage.name === 'Running' && stage.isHung !== true;
   return isRunning && !isPodEnding && known?.isBypassed === false;
@@ -154,7 +154,7 @@ function approach(state: Barrier, known: GroupSnapshot, cause?: Announcement['ca
 }
 
 /**
- * Counts the starts of agents in an epoch: one that repeats its predecessor's announcement adds
+ * Counts the starts of agents in an epoch. An agent that repeats its predecessor's announcement adds
  * one.
  */
 function startsAt({ stage, marker }: Barrier, epoch: number): number {
@@ -188,7 +188,7 @@ function onMarkerWritten(state: Barrier): Step {
   }
   if (stage.name === 'Running') return onHungMarked(state, stage, known);
   if (stage.name !== 'Starting') return stay(state);
-  // Nothing runs yet. What was learnt during the write still counts.
+  // Nothing runs yet. News that came during the write still counts.
   if (!known.isBypassed && known.deprecated >= stage.epoch) return approach(state, known);
   if (state.isPodEnding) return stay(state);
   const { epoch, isAnnounced } = stage;
@@ -245,7 +245,7 @@ function onHungMarked(
 ): Step {
   if (isHung !== true) return stay(state);
   if (!isBypassed && !state.isPodEnding) return leave(state, { type: 'Hung' });
-  // It may not end as hung any more, so a later end must not look like that.
+  // The worker is not ended as hung any more, so a later end must not look like that.
   const { hung: _, ...marker } = state.marker;
   return { state: { ...state, marker, stage }, effects: [{ type: 'writeMarker', marker }] };
 }
@@ -320,7 +320,7 @@ function onWorkerEnded(state: Barrier, exit: WorkerExit, restartsGroup: boolean)
   }
 }
 
-/** The agent cannot wait for it, or its result would move no member. */
+/** The agent cannot wait for the preflight, or its result would move no member. */
 function cutPreflight(state: Barrier): Step {
   return { state, effects: state.stage.name === 'Checking' ? [{ type: 'cutPreflight' }] : [] };
 }

@@ -1,7 +1,7 @@
 /**
  * The port between an agent and the coordinator of its group, which is the hub or the API server
- * (`docs/design/protocol.md`). JobSet status is the source of what comes in, either way. Nothing in
- * the barrier may know which channel it has.
+ * (`docs/design/protocol.md`). Both pass on the JobSet's status. The barrier must not know which
+ * channel it has.
  */
 
 import type { GroupState } from '../jobset/epoch/group-state.ts';
@@ -9,7 +9,7 @@ import type { Announcement } from '../jobset/hub/message.ts';
 import type { Progress } from '../jobset/progress/progress.ts';
 import type { EndedWorker } from '../jobset/worker-end/worker-evidence.ts';
 
-/** What an agent needs to know of its JobSet, from one version of it. */
+/** The state of its JobSet that an agent needs, from one version. */
 export interface GroupSnapshot extends GroupState {
   /**
    * The read was consistent and began after all earlier snapshots, so this one is newer than they
@@ -20,7 +20,7 @@ export interface GroupSnapshot extends GroupState {
   readonly members: number;
 }
 
-/** What the channel tells the agent. Calls come one at a time and in order. */
+/** The channel's calls to the agent. They come one at a time and in order. */
 export interface ChannelListener {
   /** Snapshots start with one that is no older than the call of `open`. */
   snapshot(snapshot: GroupSnapshot): void;
@@ -35,7 +35,7 @@ export interface ChannelListener {
   podLives(askedMs: number): void;
   /** The coordinator answered a `ping` that was sent at `askedMs` (monotonic). */
   answered(askedMs: number): void;
-  /** What the worker has reported, for messages that are sent anyway. */
+  /** The worker's progress, for messages that are sent anyway. */
   progress(): Progress | undefined;
 }
 
@@ -50,7 +50,7 @@ export interface Channel {
    */
   giveNotice(epoch: number): Promise<void>;
   /**
-   * Tells that the worker of `epoch` exited with 0, so that its time is known, and does not wait for
+   * Reports that the worker of `epoch` exited with 0, so that the time is known. It does not wait for
    * an answer. Only over the hub: the API server would need a request of its own for each member.
    */
   tellSuccess(epoch: number, ended: EndedWorker): void;

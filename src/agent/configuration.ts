@@ -259,7 +259,7 @@ function installation(args: readonly string[]): ConfigurationResult {
 
 function leaseOf(read: EnvironmentReader, stopGraceMs: number): number | undefined {
   const text = read.optional(ENV_LOST_NODE_DEADLINE);
-  // A template with an agent of its own may give it what the annotation beside it says.
+  // A template with an agent of its own may give it the value of the annotation.
   if (text === undefined || text === OFF) return undefined;
   const deadlineMs = parseLostNodeDeadline(text);
   const lease = leaseMs(deadlineMs ?? 0, stopGraceMs);

@@ -1,9 +1,8 @@
 /**
  * Combines two channels: the hub, and the API server while the hub cannot be reached. Each begins
- * with a consistent read, and the one that takes over repeats the last announcement. An overlap
- * does no harm: the controller takes the newest epoch from either, and the barrier ignores lower
- * epochs. An agent that has just started has no worker to lose, so it asks the API server much
- * sooner.
+ * with a consistent read, and a channel that takes over repeats the last announcement. An overlap
+ * does no harm: the controller uses the newest epoch of both, and the barrier ignores lower epochs.
+ * An agent that has just started has no worker to lose, so it asks the API server much sooner.
  */
 
 import type { Clock, Timer } from '@lockstep/kube/runtime/ports/clock.ts';
@@ -27,11 +26,12 @@ export interface FallbackChannelOptions {
 export const FALLBACK_AFTER_MS = 10_000;
 /** Spreads the members of a group, so that they do not all turn to the API server at once. */
 const FALLBACK_JITTER = 0.5;
-/** Counts from the moment at which a stream is doubted, which differs for each member. */
+/** Counts from the first doubt about a stream, whose time differs for each member. */
 const FALLBACK_AFTER_DOUBT_MS = 500;
 const FALLBACK_AFTER_DOUBT_JITTER = 1;
 /**
- * Counts from the first failed try at the start: a hub that only changes hands may be back by then.
+ * Counts from the first failed try at the start. After a mere change of the leader, the hub may be
+ * back by then.
  */
 export const START_AFTER_FAILURE_MS = 1000;
 const START_AFTER_FAILURE_JITTER = 1;

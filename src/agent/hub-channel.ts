@@ -30,8 +30,8 @@ export interface HubChannelOptions {
 }
 
 /**
- * Limits the time from the first packet to the upgraded connection. A hub that thousands of agents
- * reach at once gets through only if they wait: those that give up early start over.
+ * Limits the time from the first packet to the upgraded connection. If thousands of agents connect
+ * at once, they have to wait for the hub: an agent that gives up early starts over.
  */
 const CONNECT_TIMEOUT_MS = 60_000;
 /**

@@ -1,4 +1,4 @@
-/** How the environment tells an agent to reach the hub. */
+/** Reads from the environment how an agent reaches the hub. */
 import { ENV_AGENT_CHANNEL, ENV_HUB_CA, ENV_HUB_URL } from '../jobset/names.ts';
 import type { EnvironmentReader } from './environment.ts';
 

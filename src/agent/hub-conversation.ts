@@ -1,6 +1,6 @@
 /**
- * One stream between an agent and the hub, from the hello to the end: what is sent, what an answer
- * means, and when silence counts as loss.
+ * One stream between an agent and the hub, from the hello to the end: its messages, the meaning of
+ * an answer, and when silence counts as loss.
  */
 
 import { LineSplitter } from '@lockstep/kube/runtime/client/watch-stream.ts';
@@ -22,9 +22,9 @@ import { type FailedTry, failedTry } from './reach/unreached.ts';
 export type HubContact =
   /** A hello has been answered. */
   | 'Answered'
-  /** An answered stream has been silent for long enough that it may be dead. */
+  /** An answered stream has been silent for so long that it may be dead. */
   | 'Silent'
-  /** A doubted stream has brought something again. */
+  /** A message came over a doubted stream. */
   | 'Heard'
   /** An answered stream has ended. */
   | 'Lost'
@@ -37,13 +37,13 @@ const HELLO_TIMEOUT_MS = 30_000;
 const HEARTBEAT_MS = 4000;
 const HEARTBEAT_JITTER = 0.25;
 /**
- * The hub answers each ping, so after this time an answer is late by a whole heartbeat. A hub that
- * thousands of agents reach at once may be that late, so the stream stays open.
+ * The hub answers each ping, so after this time an answer is late by a whole heartbeat. If thousands
+ * of agents connect at once, the hub may be that late, so the stream stays open.
  */
 const DOUBT_AFTER_MS = 9000;
 /** After this much silence the hub, or the network to it, is gone. */
 const SILENCE_TIMEOUT_MS = 20_000;
-/** Per stream. */
+/** The most open questions of one stream. */
 const MAX_OPEN_QUESTIONS = 8;
 
 type Ping = Extract<AgentMessage, { readonly type: 'ping' }>;
@@ -71,7 +71,7 @@ export interface ConversationOptions {
   readonly jobSetUid: string | undefined;
 }
 
-/** What is said over one stream. */
+/** The messages of one stream. */
 export class Conversation {
   readonly ended: Promise<StreamResult>;
   readonly #options: ConversationOptions;
@@ -154,8 +154,8 @@ export class Conversation {
   }
 
   /**
-   * The agent has nothing more to say than what its worker wrote last: it may have saved its work
-   * when it was told to end. Messages under way are still sent.
+   * Sends the worker's last progress, because it may have saved its work when it was told to end.
+   * Messages under way are still sent.
    */
   end(): void {
     if (this.#isAnswered && this.#events.progress() !== undefined) this.#sayPing({});

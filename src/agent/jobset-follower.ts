@@ -1,9 +1,9 @@
 /**
  * Follows one JobSet over the API, in a closed set of phases. `Streaming` asks for the initial
  * state and all changes in one watch; `Listing` is the fallback for servers that cannot; `Resuming`
- * continues from a version. It starts over only when that version is too old, or lies in a history
- * that the API lost when it was restored. It retries for ever: an unreachable API stops no worker,
- * so it must not stop the agent.
+ * continues from a version. It starts over only if that version is too old, or if a restore of the API
+ * has lost it. It retries for ever: an unreachable API stops no worker, so it must not stop the
+ * agent.
  */
 
 import type { Stored } from '@lockstep/kube/meta.ts';
@@ -36,7 +36,7 @@ type Phase =
 
 /** The server ends a watch after this time, plus jitter, so that they do not all end together. */
 const WATCH_TIMEOUT_SECONDS = 290;
-/** How much longer the client waits before it ends a watch that the server has forgotten. */
+/** The client waits this much longer before it ends a watch that the server has not ended. */
 const WATCH_OVERTIME_MS = 15_000;
 /** Servers that stream initial states end them at once. Others ignore the option, and never do. */
 const INITIAL_EVENTS_TIMEOUT_MS = 10_000;
@@ -77,7 +77,7 @@ class NoStreamingError extends Error {
   override readonly name = 'NoStreamingError';
 }
 
-/** The server shows something older than what was seen: it was restored from a copy. */
+/** The server shows an older state than before: it was restored from a copy. */
 class OtherHistoryError extends Error {
   override readonly name = 'OtherHistoryError';
 }

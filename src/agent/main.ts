@@ -107,11 +107,11 @@ interface Log {
   readonly logger: Logger;
   /** Our standard error, if a supervised worker shares it. */
   readonly errors: OutputSink | undefined;
-  /** Resolves once all has gone out, or a reader is too slow. */
+  /** Resolves once all lines have gone out, or a reader is too slow. */
   flushed(): Promise<void>;
 }
 
-/** More is dropped while nobody reads the log. */
+/** Further lines are dropped while nobody reads the log. */
 const MAX_LOG_BYTES = 1024 * 1024;
 const FLUSH_LIMIT_MS = 1000;
 
@@ -187,7 +187,7 @@ async function channelOf(
     return apiChannel(configuration, connection, marker.announced, logger);
   }
   const { jobSetUid, root } = configuration;
-  // Who looks for a cause needs the address in each line about the hub.
+  // A person who looks for a cause needs the address in each line about the hub.
   const runtime = { clock: nodeClock, random: systemRandom, logger: logger.with({ hub: hub.url }) };
   const { connector, readPage } = createHubClient({
     ...runtime,
@@ -204,7 +204,7 @@ async function channelOf(
   return createFallbackChannel({
     ...runtime,
     hub: (contact) => createHubChannel({ ...runtime, connector, jobSetUid, contact }),
-    // The Pod's annotations are not known; the first patch finds them out.
+    // The Pod's annotations are not known; the first patch shows them.
     api: () => apiChannel(configuration, connection, 0, logger),
   });
 }
@@ -273,9 +273,9 @@ function markersOf(configuration: Configuration, logger: Logger): MarkerStore {
 }
 
 /**
- * Chooses where TLS sessions live. A sidecar is a new process after each restart, so it needs a
- * file. A supervisor outlives its workers, which could read a file: it keeps its sessions in
- * memory.
+ * Chooses where TLS sessions are kept. A sidecar is a new process after each restart, so it needs a
+ * file. A supervisor runs longer than its workers, which could read a file, so it keeps its sessions
+ * in memory.
  */
 function sessionsOf(
   { markerDirectory, root, worker }: Configuration,

@@ -1,7 +1,7 @@
 /**
- * What an agent must not forget when its container restarts: the epoch that it announced last, and
- * the epoch in which its worker started last. It lives in an emptyDir, so it goes with the Pod. It
- * is written before the act that it records, so it may claim too much but never too little.
+ * The memory of an agent through restarts of its container: the epoch that it announced last, and
+ * the epoch in which its worker started last. It is in an emptyDir, so it is deleted with the Pod.
+ * The agent writes it before the act that it records, so it may claim too much but never too little.
  */
 
 import { defined } from '@lockstep/kube/json/defined.ts';
@@ -17,17 +17,17 @@ export interface Marker {
    */
   readonly starts: number;
   /**
-   * The worker of this Pod that an agent left its container for, because it made no progress. It
-   * goes with the next announcement, and says nothing of any other epoch.
+   * The worker of this Pod that made no progress, so that the agent left its container. The next
+   * announcement carries it. It does not matter for any other epoch.
    */
   readonly hung?: HungWorker;
-  /** What agents of this Pod know of their workers' steps. */
+  /** The knowledge of this Pod's agents about their workers' steps. */
   readonly learnt?: Learnt;
 }
 
 export interface HungWorker {
   readonly epoch: number;
-  /** Since its last report, or since its start if it never reported. */
+  /** The time since its last report, or since its start if it never reported. */
   readonly silentMs: number;
   readonly step?: number;
   /** The longest silence between two of its steps. */
@@ -36,11 +36,11 @@ export interface HungWorker {
   readonly endedMs: number;
 }
 
-/** What the time-out `Auto` is derived from. */
+/** The input of the time-out `Auto`. */
 export interface Learnt {
   /** Pods of the group: another size takes another time for a step. */
   readonly members: number;
-  /** How many steps were seen, as far as that matters. */
+  /** How many steps were seen, counted only as far as it matters. */
   readonly steps: number;
   /** The longest silence between two steps. */
   readonly longestMs?: number;
@@ -55,9 +55,9 @@ export const NO_MARKER: Marker = { announced: 0, started: 0, starts: 0 };
 
 /** Where the marker is kept. */
 export interface MarkerStore {
-  /** Undefined when there is none, or none that can be read as one. */
+  /** Undefined without a marker, or with one that cannot be parsed. */
   read(): Promise<Marker | undefined>;
-  /** Durable when it resolves; rejects when it could not be made so. */
+  /** The marker is durable when this resolves; rejects if that failed. */
   write(marker: Marker): Promise<void>;
 }
 
@@ -66,8 +66,8 @@ export function formatMarker(marker: Marker): string {
 }
 
 /**
- * Undefined for anything that `formatMarker` did not write, such as a torn file. What is not about
- * epochs is left out if it is malformed.
+ * Undefined for any text that `formatMarker` did not write, such as a torn file. Malformed members
+ * that are not about epochs are left out.
  */
 export function parseMarker(text: string): Marker | undefined {
   let parsed: unknown;

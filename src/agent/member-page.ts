@@ -1,8 +1,8 @@
 /**
- * Serves the members of the group, and the groups of its namespace, as the hub knows them, on loopback
- * of the agent's Pod. A user who may forward a port of the Pod can read them, so `lockstep status`
- * needs no route to the hub.
- * The path names the JobSet by UID, because on a host network the port may belong to another Pod.
+ * Serves the hub's reports about the group's members, and about the groups of its namespace, on
+ * loopback of the agent's Pod. A user who may forward a port of the Pod can read them, so
+ * `lockstep status` needs no route to the hub. The path names the JobSet by UID, because on a host
+ * network the port may belong to another Pod.
  */
 
 import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';

@@ -1,7 +1,7 @@
 /**
- * What an agent writes on its Pod, in the dialect that it speaks
- * (`docs/design/upstream.md#translation`). In upstream's it is one annotation and nothing else: the
- * admission policy that upstream gives its users refuses every other change of a Pod by its agent.
+ * The annotations that an agent writes on its Pod, in its dialect
+ * (`docs/design/upstream.md#translation`). In upstream's dialect there is only one: the admission
+ * policy that upstream gives its users refuses every other change of a Pod by its agent.
  */
 
 import { defined } from '@lockstep/kube/json/defined.ts';
@@ -11,7 +11,7 @@ import { AGENT_STARTS, EPOCH, IN_PLACE_RESTART_ATTEMPT, NOTICE } from '../jobset
 import { formatNotice } from '../jobset/worker-end/notice.ts';
 import { shifted } from '../jobset/worker-end/worker-evidence.ts';
 
-/** `Canonical` speaks of epochs, `Upstream` of attempts. */
+/** `Canonical` counts epochs, `Upstream` attempts. */
 export type Dialect = 'Canonical' | 'Upstream';
 
 /** The annotation that carries the announced epoch. */

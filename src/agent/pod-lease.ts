@@ -1,8 +1,8 @@
 /**
- * How long a worker may run without confirmation that its Pod still exists. An operator that cannot
- * reach a node takes its Pods for dead after a deadline, and by then none of them may run. A lease
- * counts from when the question was sent, because the answer was true at some later time. It checks
- * the wall clock too, because a suspended machine stops its monotonic one.
+ * How long a worker may run without confirmation that its Pod still exists. After a deadline, an
+ * operator that cannot reach a node counts its Pods as dead, and by then none of them may run. A
+ * lease counts from the time of the question, because the answer was true at some later time. It
+ * checks the wall clock too, because a suspended machine stops its monotonic clock.
  */
 import type { Clock, Timer } from '@lockstep/kube/runtime/ports/clock.ts';
 import { jitter, type Random } from '@lockstep/kube/runtime/ports/random.ts';
@@ -20,11 +20,11 @@ export interface PodLeaseOptions {
 }
 
 /**
- * A hub that thousands of agents reach at once needs this long to accept and answer the last one.
+ * If thousands of agents connect at once, the hub needs this long to accept and answer the last one.
  */
 export const UNCONFIRMED_AFTER_MS = 90_000;
 
-/** How late a lapse may be noticed. The margin of the deadline includes it. */
+/** A lapse is noticed at most this late. The margin of the deadline includes it. */
 const CHECK_INTERVAL_MS = 2000;
 /** How often to ask while no answer comes. */
 const RETRY_INTERVAL_MS = 5000;

@@ -1,10 +1,10 @@
 /**
- * What `lockstep-agent --probe` finds out from inside a Pod: one line of JSON. A reader must not
- * trust it, because any program can print such a line.
+ * The report of `lockstep-agent --probe` from inside a Pod: one line of JSON. A reader must not trust
+ * it, because any program can print such a line.
  */
 import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
 
-/** One server: it answered, or why it did not. */
+/** The result for one server: it answered, or why it did not. */
 export type Reached =
   | {
       readonly status: number;

@@ -1,9 +1,8 @@
 /**
  * The agent as a sidecar. Its startup probe is the barrier, because a kubelet starts the regular
  * containers only after the probe has succeeded. The server listens from the start, so an unusable
- * address shows at once. Before the lift it holds each answer back for most of the probe's
- * time-out. A probe under way then succeeds as soon as the barrier lifts, which saves the second
- * between two probes.
+ * address shows at once. Before the lift it delays each answer for most of the probe's time-out. So a
+ * probe under way succeeds as soon as the barrier lifts, which saves the second between two probes.
  */
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
@@ -30,7 +29,7 @@ export interface SidecarProgress {
   readonly logger: Logger;
 }
 
-/** `path` is the one that the startup probe requests. */
+/** `path` is the path of the startup probe. */
 export function createSidecar(clock: Clock, path: string, reports?: SidecarProgress): Sidecar {
   let epoch: number | undefined;
   const progress = new ProgressWatch();

@@ -1,4 +1,4 @@
-/** How a supervised worker ended, and what that means by the rules of its container. */
+/** How a supervised worker ended, and what the rules of its container say about that. */
 
 import type { ContainerRestartRule } from '@lockstep/kube/objects/pod.ts';
 import { matchingAction, restartsPod } from '@lockstep/kube/objects/restart-rule.ts';
@@ -11,7 +11,7 @@ export interface WorkerExit {
   readonly end: Exit;
   /** As `exitCodeOf` counts. */
   readonly exitCode: number;
-  /** What the supervisor knows of this end. */
+  /** The supervisor's knowledge of this end. */
   readonly ended?: EndedWorker;
   /** It made no progress and lived until the supervisor killed it for that. */
   readonly isHung?: true;

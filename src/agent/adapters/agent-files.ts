@@ -3,15 +3,14 @@ import { cp, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AGENT_LOADER, AGENT_TREE } from '../../jobset/injection/agent-tree.ts';
 
-/** This is not the image of an agent, or the directory cannot take one. */
+/** This image is not an agent's, or the directory cannot take the agent. */
 export class InstallError extends Error {
   override readonly name = 'InstallError';
 }
 
 /**
  * Copies the directory that holds `script`, the agent's file, to `directory`. The copy appears all
- * at once. It replaces an older one, left from before a restart, because that may be of another
- * version.
+ * at once. It replaces a copy from before a restart, which may have another version.
  */
 export async function installAgent(script: string, directory: string): Promise<void> {
   const root = dirname(dirname(script));

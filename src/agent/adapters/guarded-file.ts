@@ -1,18 +1,18 @@
 /**
- * Opens files that workers write. What is in their place may be anything: a FIFO, a link to a
- * secret, a directory. Only a regular file is read, and no kind makes an open wait.
+ * Opens files that workers write. A worker may put anything at such a path: a FIFO, a link to a
+ * secret, a directory. Only a regular file is read, and no kind of file makes an open wait.
  */
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open } from 'node:fs/promises';
 
 const { O_RDONLY, O_WRONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
-/** It is there, but it cannot be read. */
+/** The file exists, but it cannot be read. */
 export class UnreadableFileError extends Error {
   override readonly name = 'UnreadableFileError';
 }
 
-/** Changes whenever the file does; undefined while there is none, or nothing that can be read. */
+/** Changes whenever the file does; undefined while there is no file that can be read. */
 export async function fileState(path: string): Promise<string | undefined> {
   try {
     return stateText(await lstat(path, { bigint: true }));
@@ -45,7 +45,7 @@ export async function readEnd(path: string, maxBytes: number): Promise<ReadEnd |
   }
 }
 
-/** Empties a regular file, and returns its state then. */
+/** Empties a regular file, and returns its new state. */
 export async function emptyFile(path: string): Promise<string | undefined> {
   const file = await opened(path, O_WRONLY);
   if (file === undefined) return undefined;

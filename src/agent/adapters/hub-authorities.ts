@@ -1,7 +1,7 @@
 /**
- * The certificate authorities by which an agent trusts its hub: those in its Job's template, and
- * those in a file mounted from a ConfigMap, which follows the hub as its authorities change. The
- * template's authorities always stay trusted, so a bad file cannot cut the agent off.
+ * The certificate authorities by which an agent trusts its hub: authorities from its Job's template,
+ * and from a mounted ConfigMap, which follows the hub as they change. The template's authorities
+ * always stay trusted, so a bad file cannot cut the agent off.
  */
 import { X509Certificate } from 'node:crypto';
 import { open } from 'node:fs/promises';
@@ -40,7 +40,7 @@ async function readAuthorities(path: string): Promise<Found> {
   try {
     text = await readStart(path, MAX_FILE_BYTES + 1);
   } catch (error) {
-    // The operator has not written the file yet, or is of a version that writes none.
+    // The operator has not written the file yet, or its version writes none.
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
       return { authorities: [] };
     }

@@ -6,9 +6,9 @@ import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 
 export interface OutputSink {
-  /** False: no more should come before `drained`. */
+  /** False: the caller should wait for `drained`. */
   write(bytes: Uint8Array | string): boolean;
-  /** Calls once what was written has gone out. */
+  /** Calls once the written bytes have gone out. */
   drained(then: () => void): void;
   /** Bytes that wait for the reader. */
   readonly waiting: number;

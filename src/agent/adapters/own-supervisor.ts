@@ -70,7 +70,7 @@ export function createOwnSupervisor(options: OwnSupervisorOptions): Supervisor {
   });
 }
 
-/** Neither `SHELL` nor bash is there to run `WORKER_COMMAND`. */
+/** There is neither `SHELL` nor bash to run `WORKER_COMMAND`. */
 export class NoShellError extends Error {
   override readonly name = 'NoShellError';
 }

@@ -1,4 +1,4 @@
-/** Looks from inside a Pod whether the hub and the API server can be reached, for a report. */
+/** Reports from inside a Pod whether the hub and the API server can be reached. */
 
 import { createHttpTransport } from '@lockstep/kube/runtime/adapters/http-transport.ts';
 import { inClusterAccess } from '@lockstep/kube/runtime/adapters/in-cluster.ts';
@@ -12,7 +12,7 @@ import type { ProbeReport, Reached } from '../probe-report.ts';
 import { failedTry } from '../reach/unreached.ts';
 
 const LIMIT_MS = 10_000;
-/** Sooner, because it knows whether the name service or the server is silent. */
+/** Shorter than a request's limit: its error says whether the name service or the server is silent. */
 const CONNECT_LIMIT_MS = 5_000;
 
 /** Shows no token: an answer that refuses is an answer. */

@@ -84,7 +84,7 @@ export function threadIds(pid: number, proc = '/proc'): readonly number[] | unde
 
 class Walk {
   isAlive = false;
-  /** There was more to look at. */
+  /** The walk ended at a limit. */
   isCut = false;
   readonly #proc: string;
   #reads = 0;
@@ -209,7 +209,7 @@ class Walk {
   }
 }
 
-/** Undefined for what is gone, or not for us to see. */
+/** Undefined for a file that is gone, or that we may not read. */
 function textOf(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8').replace(/\n$/, '');

@@ -1,7 +1,6 @@
 /**
- * The priority of a worker's processes. Any process may lower its own and that of others of its
- * user. To raise it again takes the capability `SYS_NICE` or a resource limit, which most containers
- * lack.
+ * The priority of a worker's processes. A process may lower the priority of any process of its user.
+ * To raise it again takes the capability `SYS_NICE` or a resource limit, which most containers lack.
  */
 import { readFileSync } from 'node:fs';
 import { constants, getPriority, setPriority } from 'node:os';
@@ -15,7 +14,7 @@ const ALL_USERS = /^\s*0\s+0\s+4294967295\s*$/;
 /** The limit on `nice` counts from 1 for nice 19 to 40 for nice -20. */
 const LIMIT_OF_NICE_0 = 20;
 
-/** `proc`: what the kernel says of this process. */
+/** `proc`: the kernel's files about this process. */
 export function createProcessPriorities(proc = '/proc/self'): Priorities {
   const own = getPriority();
   let mayRestore = mayRaise(own, proc);
@@ -27,7 +26,7 @@ export function createProcessPriorities(proc = '/proc/self'): Priorities {
     // Linux has a priority for each thread.
     restore(pid) {
       const isRestored = threadIds(pid)?.every((thread) => hasSet(thread, own)) === true;
-      // The next one keeps its priority, and can be promoted.
+      // After a failure, the next standby keeps its priority, and can be promoted.
       mayRestore &&= isRestored;
       return isRestored;
     },

@@ -1,6 +1,6 @@
 /**
- * Reads a worker's progress file. The worker appends to it or replaces it, as it likes, so any
- * change of the file makes its newest complete line a new report.
+ * Reads a worker's progress file. The worker may append to it or replace it, so after any change of
+ * the file its newest complete line is a new report.
  */
 import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import type { LineListener, ProgressFile } from '../progress/progress-files.ts';
@@ -84,7 +84,7 @@ export function openProgressFile(options: ProgressFileOptions): ProgressFile {
   };
 }
 
-/** `rest` is what comes after the last line feed. */
+/** `rest` is the text after the last line feed. */
 function newestLine({ size, end }: ReadEnd): { readonly line?: string; readonly rest: string } {
   const last = end.lastIndexOf(LINE_FEED);
   const rest = textOf(end.subarray(last + 1));

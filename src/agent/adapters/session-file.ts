@@ -1,7 +1,7 @@
 /**
  * Keeps the TLS session of the last hub connection in a file, because the agent is a new process
- * after each restart. The file lies beside the marker, where only the agent can read it. Nothing
- * depends on it: a session that is lost, torn or of another hub counts as none.
+ * after each restart. The file lies beside the marker, where only the agent can read it. The agent
+ * does not need it: a session that is lost, torn or of another hub counts as none.
  */
 import { createHash } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';

@@ -8,7 +8,7 @@ import { MEMBER_PAGE_PORT } from '../../jobset/names.ts';
 /** How many readers may be connected at a time. */
 const MAX_MEMBER_PAGE_CONNECTIONS = 8;
 
-/** Listens on loopback only. Nothing depends on the page, so if the port is taken there is none. */
+/** Listens on loopback only. If the port is taken, there is no page, and the agent works without. */
 export async function showMembers(
   handler: HttpHandler,
   podIP: string | undefined,

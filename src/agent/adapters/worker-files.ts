@@ -16,15 +16,15 @@ const STANDBY_NOTE = 'standby';
 const ANYBODY = 0o777;
 const READABLE = 0o644;
 
-/** So many directories of ended workers may wait for a calm moment. */
+/** How many directories of ended workers may wait for a calm moment. */
 const MAX_OLD_DIRECTORIES = 4;
 
-/** Below `directory`, which is the agent's own; undefined: below the one for temporary files. */
+/** Files are below `directory`, the agent's own; undefined: below the temporary directory. */
 export function createWorkerFiles(directory: string | undefined, logger: Logger): WorkerFiles {
   const old: string[] = [];
   const hadStandby = leftBehind(directory).then((paths) => {
     const noted = paths.filter(isOfStandby);
-    // A note stays: each agent of the Pod has to know.
+    // A note stays, because each agent of the Pod has to read it.
     old.push(...paths.filter((path) => !noted.includes(path)));
     return noted.length > 0;
   });
@@ -74,8 +74,7 @@ export function createWorkerFiles(directory: string | undefined, logger: Logger)
 }
 
 /**
- * The worker may write into the directory, so what lies there may be a link of its own: a file that
- * is new is never one.
+ * Makes a new file, because the worker may write into the directory and put a link in its place.
  */
 async function appear(path: string, text: string): Promise<void> {
   const written = `${path}.next`;
@@ -89,19 +88,19 @@ async function appear(path: string, text: string): Promise<void> {
   await rename(written, path);
 }
 
-/** Directories of an agent that was here before. */
+/** Directories of an earlier agent. */
 async function leftBehind(directory: string | undefined): Promise<readonly string[]> {
   if (directory === undefined) return [];
   const names = await readdir(directory).catch(() => []);
   return names.filter((name) => name.startsWith(PREFIX)).map((name) => join(directory, name));
 }
 
-/** It began no epoch. */
+/** Whether a standby left the directory before it began an epoch. */
 function isOfStandby(path: string): boolean {
   return existsSync(join(path, STANDBY_NOTE)) && !existsSync(join(path, 'start'));
 }
 
-/** What cannot be removed stays until the volume goes. */
+/** Directories that cannot be removed stay until the volume goes. */
 async function removeAll(paths: readonly string[]): Promise<void> {
   for (const path of paths) await rm(path, { recursive: true, force: true }).catch(() => undefined);
 }

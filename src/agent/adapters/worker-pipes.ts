@@ -59,7 +59,7 @@ export function createWorkerPipes(options: WorkerPipesOptions): WorkerOutput {
   };
 }
 
-/** Empty if they cannot be made, which is logged. */
+/** Empty if the pipes cannot be made, which is logged. */
 async function openPipes(options: WorkerPipesOptions): Promise<readonly Pipe[]> {
   const streams: readonly OutputStream[] = ['stdout', 'stderr'];
   const pipes = streams.flatMap((stream) => {
@@ -151,7 +151,7 @@ class Pipe {
     }
   }
 
-  /** A reader that is behind holds the worker back, as if it wrote there itself. */
+  /** A slow reader holds the worker back, as if the worker wrote there itself. */
   #passOn(more: Buffer = Buffer.alloc(0)): void {
     const bytes = Buffer.concat([this.#begun, more]);
     this.#begun = Buffer.alloc(0);

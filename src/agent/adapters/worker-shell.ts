@@ -16,7 +16,7 @@ function isExecutable(file: string): boolean {
     accessSync(file, constants.X_OK);
     return statSync(file).isFile();
   } catch {
-    // It is missing or not executable for us: the search goes on.
+    // The program is missing, or we may not execute it: try the next directory.
     return false;
   }
 }

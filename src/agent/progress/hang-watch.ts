@@ -1,7 +1,7 @@
 /**
- * When a worker counts as hung. It is timed only after its first report, or by the time-out for
- * that. Past the time-out, the hub or the API server has to answer before anything is ended,
- * because a network that is down stops the whole group without any fault of a worker
+ * When a worker counts as hung. Its time-out counts from its first report; the report itself has a
+ * time-out of its own. After it, the hub or the API server has to answer before the worker is ended,
+ * because a broken network stops the whole group without any fault of a worker
  * (`docs/design/member-hazards.md#a-worker-hangs-while-nothing-answers`). Holds no timer and no
  * clock.
  */
@@ -12,8 +12,8 @@ import type { Learnt } from '../marker.ts';
 import type { ProgressWatch } from './progress-watch.ts';
 
 /**
- * How long to wait for an answer before asking again. Each wait is twice as long as the last: over
- * the API, an ask is a request, and all members of a large group may ask at once.
+ * The first wait for an answer before asking again. Each wait is twice as long as the last: over the
+ * API, an ask is a request, and all members of a large group may ask at once.
  */
 export const ASK_INTERVAL_MS = 1000;
 const MAX_ASK_INTERVAL_MS = 8000;
@@ -23,7 +23,7 @@ const MINUTE_MS = 60_000;
 const AUTO_FACTOR = 5;
 const MIN_AUTO_MS = 5 * MINUTE_MS;
 const MAX_AUTO_MS = 60 * MINUTE_MS;
-/** `Auto` is no time-out before so many steps. */
+/** `Auto` is no time-out before this many steps. */
 const MIN_STEPS = 10;
 /** A worker that hangs again without a step between may only be slow there. */
 const PATIENCE_FACTOR = 4;
@@ -33,7 +33,7 @@ export type HangFinding = 'Ask' | 'Hung';
 
 export class HangWatch {
   readonly #progress: ProgressWatch;
-  /** From workers before this one. */
+  /** Learnt from earlier workers. */
   #before: Learnt;
   /** `Auto` as it was when the marker was written last. */
   #keptMs: number;
@@ -50,8 +50,8 @@ export class HangWatch {
   }
 
   /**
-   * Another worker is about to start, in a group of this many Pods. What was learnt in a group of
-   * another size does not count.
+   * Another worker is about to start, in a group of this many Pods. It forgets knowledge from a group
+   * of another size.
    */
   begin(members: number): void {
     this.#clear();
@@ -76,7 +76,7 @@ export class HangWatch {
     return 'Ask';
   }
 
-  /** The hub or the API server answered what was asked at `askedMs`, monotonic. */
+  /** The hub or the API server answered a question from `askedMs`, monotonic. */
   answered(askedMs: number): void {
     if (this.#dueSinceMs !== undefined && askedMs >= this.#dueSinceMs) this.#isAnswered = true;
   }

@@ -1,4 +1,4 @@
-/** Looks four times a second, while a worker runs, for what it reports. */
+/** Looks for reports of a worker four times a second while it runs. */
 import type { Clock, Timer } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import type { LineListener, ProgressFile } from './progress-files.ts';
@@ -14,7 +14,7 @@ export interface ProgressFeedOptions {
   readonly heard?: LineListener | undefined;
 }
 
-/** What one worker reports, from its start to its end. */
+/** The reports of one worker, from its start to its end. */
 export class ProgressFeed {
   readonly #options: ProgressFeedOptions;
   readonly #sources: ProgressFile[] = [];
@@ -33,7 +33,7 @@ export class ProgressFeed {
     this.#sources.push(source);
   }
 
-  /** Takes what was written last. A file that cannot be read now keeps it waiting. */
+  /** Takes the last reports. It waits while a file cannot be read. */
   async end(): Promise<void> {
     this.#timer?.cancel();
     await this.#reading;
@@ -43,7 +43,7 @@ export class ProgressFeed {
     }
   }
 
-  /** Takes nothing more: a read that is late must not count for the next worker. */
+  /** Takes no more reports: a late read must not count for the next worker. */
   close(): void {
     this.#timer?.cancel();
     this.#isClosed = true;
@@ -56,7 +56,7 @@ export class ProgressFeed {
     });
   }
 
-  /** A read that takes longer than a look is waited for, while time goes on. */
+  /** If a read takes longer than a look, the silence still grows. */
   #look(): Promise<void> {
     const { watch, clock } = this.#options;
     watch.look(clock.monotonic());
@@ -73,7 +73,7 @@ export class ProgressFeed {
       if (line === undefined) continue;
       if (this.#options.watch.took(line)) this.#options.heard?.(line);
       else if (this.#refused++ === 0) {
-        // What it holds may be a secret, or terminal escapes.
+        // The line is not logged: it may hold a secret, or terminal escapes.
         this.#options.logger.warn('a line of progress is malformed', { length: line.length });
       }
     }

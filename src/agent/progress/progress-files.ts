@@ -8,10 +8,10 @@ export interface WorkerFiles {
    */
   open(heard?: LineListener): Promise<FilesOfStart | undefined>;
   /**
-   * Whether an agent that was here before was killed while a standby waited. Never rejects.
+   * Whether an earlier agent was killed while a standby waited. Never rejects.
    */
   readonly hadStandby: Promise<boolean>;
-  /** Removes what ended workers left, and makes ready for the next start. There is time for it. */
+  /** Removes files of ended workers, and prepares the next start, while there is time. */
   tidy(): void;
 }
 
@@ -34,9 +34,8 @@ export interface FilesOfStart {
 
 export interface ProgressFile {
   /**
-   * The newest complete line if anything was written since the last call; undefined otherwise, and
-   * while there is no file. What is wrong with the file is logged once. Never rejects, never
-   * blocks.
+   * The newest complete line if the file changed since the last call; undefined otherwise, and while
+   * there is no file. A problem with the file is logged once. Never rejects, never blocks.
    */
   read(): Promise<string | undefined>;
 }

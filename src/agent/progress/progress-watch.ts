@@ -1,7 +1,7 @@
 /**
- * What a worker has reported since it started, and for how long it has been silent. Time is counted
- * by looks, several a second: a pause of the machine, or of the container, counts as one of them,
- * so it never looks like a hang. Holds no timer and no clock.
+ * The reports of a worker since it started, and its silence. Time is counted by looks, several a
+ * second: a pause of the machine, or of the container, counts as one look, so it never looks like a
+ * hang. Holds no timer and no clock.
  */
 
 import { defined } from '@lockstep/kube/json/defined.ts';
@@ -18,22 +18,22 @@ import {
 export const MAX_LOOK_MS = 1000;
 
 export class ProgressWatch {
-  /** What the agent tells of the standby beside the worker. */
+  /** The agent's report about the standby beside the worker. */
   standby: StandbyState | undefined;
   standbyDeaths: StandbyDeaths | undefined;
   #lastLookMs: number | undefined;
   #newest: ProgressLine | undefined;
   #silentMs = 0;
-  /** Since the last line with a new step. */
+  /** The time since the last line with a new step. */
   #stepMs = 0;
   #longestMs: number | undefined;
   #steps = 0;
-  /** When it first reported a step, its newest one, and its newest checkpoint. */
+  /** When it first reported any step, its newest step, and its newest checkpoint. */
   #steppedMs: number | undefined;
   #newestStepMs: number | undefined;
   #savedMs: number | undefined;
 
-  /** A worker starts, at a monotonic time. What an earlier one reported is forgotten. */
+  /** A worker starts, at a monotonic time. The reports of an earlier worker are forgotten. */
   begin(nowMs: number): void {
     this.#lastLookMs = nowMs;
     this.#newest = undefined;
@@ -78,7 +78,7 @@ export class ProgressWatch {
     return { ...told, silentMs: this.#silentMs };
   }
 
-  /** For the hub, with ages at a monotonic time. They go on when the worker has ended. */
+  /** For the hub, with ages at a monotonic time. They grow even after the worker has ended. */
   toldAt(nowMs: number): Progress | undefined {
     const { progress } = this;
     if (progress === undefined) return undefined;
@@ -86,12 +86,12 @@ export class ProgressWatch {
     return { ...progress, ...defined({ firstStepMs, checkpointMs: age(this.#savedMs, nowMs) }) };
   }
 
-  /** Since the last line, or the start of the worker before the first one. */
+  /** The time since the last line, or since the start of the worker if there is none. */
   get silentMs(): number {
     return this.#silentMs;
   }
 
-  /** What the newest line allows; absent: as long as usual. */
+  /** The silence that the newest line allows; absent: as long as usual. */
   get allowedSilence(): ProgressLine['silence'] {
     return this.#newest?.silence;
   }

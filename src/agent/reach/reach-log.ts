@@ -1,11 +1,11 @@
-/** Tells in the agent's log that the hub cannot be reached, and why: once, not at each try. */
+/** Logs that the agent cannot reach the hub, and why: once, not at each try. */
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import { type FailedTry, unreached } from './unreached.ts';
 
 /** A sight that comes and goes, as of replicas that take turns, is logged no more often than this. */
 const REPEAT_MS = 60_000;
-/** An error can hold what a stranger has answered. */
+/** An error can hold a stranger's answer. */
 const MAX_TEXT = 500;
 
 export class ReachLog {

@@ -1,6 +1,6 @@
 /**
- * What it means that a Pod does not reach the hub, in plain words: what it saw, and what to look
- * at. Node's codes say it all, but few people know them.
+ * Says in plain words why a Pod does not reach the hub, and where to look. Few people know the
+ * meaning of Node's codes.
  */
 
 import { DeadlineError } from '@lockstep/kube/runtime/deadline.ts';
@@ -10,7 +10,7 @@ import { HUB_AUTHORITIES_NAME } from '../../jobset/names.ts';
 /** One try that failed. */
 export interface FailedTry {
   readonly message: string;
-  /** The system's code, such as `ECONNREFUSED`, or that of TLS. */
+  /** The code of the system, such as `ECONNREFUSED`, or of TLS. */
   readonly code?: string;
   /** HTTP: the hub answered, and refused. */
   readonly status?: number;
@@ -102,7 +102,7 @@ export type Sight =
   | keyof typeof KNOWN
   /** It answered, and refused. */
   | 'Answered'
-  /** Its own text is all that is known. */
+  /** Nothing is known but its text. */
   | 'Other';
 
 const BY_CODE: ReadonlyMap<string, Unreached> = new Map(
@@ -131,7 +131,7 @@ export function unreached({ message, code, status }: FailedTry): Unreached {
   return known ?? { sight: 'Other', saw: message === '' ? (code ?? 'an unknown error') : message };
 }
 
-/** What an error says of a try. */
+/** The failed try that an error describes. */
 export function failedTry(error: unknown): FailedTry {
   if (!(error instanceof Error)) return { message: String(error) };
   const { message } = error;

@@ -1,4 +1,4 @@
-/** Puts together what a supervisor knows of the end of its worker. */
+/** Combines a supervisor's knowledge of the end of its worker. */
 
 import { defined } from '@lockstep/kube/json/defined.ts';
 import type { ProcessExit } from '@lockstep/kube/runtime/ports/process-runner.ts';
@@ -11,25 +11,25 @@ export interface WorkerEnding {
   /** How we ended the worker; undefined: it ended by itself. */
   readonly told: 'Stopped' | 'Killed' | 'Hung' | undefined;
   readonly hadOom: boolean;
-  /** As it was at the end. */
+  /** The watch at the end of the worker. */
   readonly watch: ProgressWatch;
   readonly seen: SeenProcesses;
-  /** What a look into it found out. */
+  /** The place that a look into the worker found. */
   readonly where: string | undefined;
-  /** How long before the end it failed, as `failedMsOf` tells. */
+  /** How long before its end it failed, from `failedMsOf`. */
   readonly failedMs: number | undefined;
   readonly lastWords: string | undefined;
-  /** How long before the end that was. */
+  /** How long before the end it wrote its last words. */
   readonly saidMs: number | undefined;
 }
 
-/** A step counts from the look that found it, which may come this much later. */
+/** A step counts from the look that found it, which may be this late. */
 const STEP_LAG_MS = 1000;
 
 /**
- * How long before its end a worker failed, by its first traceback. A worker that stepped on after
- * one logs exceptions that it survives, so that none of its tracebacks tells anything. Nor does one
- * that came when the worker was told to stop, or one before the first step.
+ * How long before its end a worker failed, by its first traceback. If the worker made a step after
+ * it, it survives exceptions, so its tracebacks prove nothing. A traceback after an order to stop, or
+ * before the first step, proves nothing either.
  */
 export function failedMsOf(
   tracebackMs: number | undefined,
@@ -63,7 +63,7 @@ export function evidenceOf(ending: WorkerEnding): WorkerEvidence {
       longestMs: whole(longestMs),
       step: progress?.step,
       inPhase: isInPhase(watch) || undefined,
-      // What was seen while it ran says nothing of how it was when it ended by itself.
+      // Looks while it ran do not show its state when it ended by itself.
       ...seen,
       ...(told === undefined ? { states: undefined, stoppedMs: undefined } : { where }),
       failedMs: whole(failedMs),

@@ -1,6 +1,6 @@
 /**
- * Looks into a worker that hangs, for people: its threads go into the log, and so does what a
- * command of the user prints. It is bounded in time and size, and can be cut short.
+ * Looks into a worker that hangs, for people: it logs the worker's threads, and the output of a
+ * user's command. It is bounded in time and size, and can be cut short.
  */
 
 import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';

@@ -1,9 +1,9 @@
-/** What a worker said last, for people who look for the reason of its end. */
+/** The last words of a worker, for people who look for the reason of its end. */
 
 import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
 import { lastLines, MAX_LAST_WORDS_BYTES } from '../../jobset/worker-end/worker-evidence.ts';
 
-/** Texts from the best to the least; undefined if all are empty. */
+/** `texts` are in order, the best first; undefined if all are empty. */
 export function lastWords(texts: readonly (string | undefined)[]): string | undefined {
   for (const text of texts) {
     const words = text?.replaceAll('\0', '').trim() ?? '';
@@ -32,10 +32,10 @@ export function torchErrorText(json: string): string | undefined {
   return texts.find((text) => typeof text === 'string' && text.trim() !== '') as string | undefined;
 }
 
-/** Enough for the last words, whatever alphabet they are in. */
+/** Enough for the last words in any alphabet. */
 const KEPT_BYTES = 4096;
 
-/** How Python says that nobody caught an exception. Loggers say it of those that were caught too. */
+/** Python prints this for an uncaught exception. Loggers print it for caught ones, too. */
 const TRACEBACK = 'Traceback (most recent call last)';
 
 /** The last bytes of a stream. Times are of the monotonic clock. */
@@ -47,7 +47,7 @@ export class StreamTail {
   /** The end of the last chunk, in which a traceback may have begun. */
   #begun = '';
 
-  /** When it said something last. */
+  /** The time of its last output. */
   get lastMs(): number | undefined {
     return this.#lastMs;
   }

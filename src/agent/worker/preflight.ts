@@ -1,6 +1,6 @@
 /**
- * Checks the machine after a worker that failed, by a command of the user. What it finds may move
- * the member to another node, so a command that cannot run at all finds nothing.
+ * Checks the machine after a worker that failed, with a command of the user. Its result may move the
+ * member to another node, so a command that cannot run at all counts as passed.
  */
 
 import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
@@ -28,7 +28,7 @@ export interface PreflightOptions extends ShellOptions {
 
 /**
  * Runs a line of shell. Resolves with why it did not pass, once its processes are gone, soon after
- * `signal` aborts. Never rejects. It has no epoch, because nothing of it is the work of one.
+ * `signal` aborts. Never rejects. It has no epoch, because it is not a worker's process.
  */
 export async function runPreflight(
   line: string,

@@ -1,12 +1,12 @@
 /**
- * Finds the step in what a worker prints: the digits directly behind the first occurrence of a
- * prefix in a line. A carriage return ends a line too, as progress bars use it.
+ * Finds the step in the output of a worker: the digits directly behind the first occurrence of a
+ * prefix in a line. A carriage return ends a line, too: progress bars use it.
  */
 import type { ProgressFile } from '../progress/progress-files.ts';
 
 /** How much of a line is searched, in bytes. */
 const MAX_LINE_BYTES = 4096;
-/** More digits than any step has: such a line is malformed. */
+/** More digits than any step has: a line with them is malformed. */
 const MAX_DIGITS = 20;
 
 export class PrintedSteps implements ProgressFile {

@@ -1,12 +1,12 @@
 /** The port through which a supervisor looks at the processes of its worker. */
 
-/** The processes below one, at one moment. */
+/** A process and all below it, at one time. */
 export interface TreeLook {
   /** Monotonic, in milliseconds. */
   readonly atMs: number;
-  /** The first process runs: it neither is gone nor has it ended. */
+  /** The first process runs: it has not ended. */
   readonly isAlive: boolean;
-  /** By process, which is a number and the time of its start; those above come first. */
+  /** By process, named by number and time of its start; parents come first. */
   readonly processes: ReadonlyMap<string, ProcessLook>;
 }
 
@@ -28,7 +28,7 @@ export interface ThreadLook {
   readonly name: string;
   /** A letter. */
   readonly state: string;
-  /** The kernel function in which it waits; `0`: none, or not for us to see. */
+  /** The kernel function in which it waits; `0`: none, or we may not see it. */
   readonly waitsIn: string;
 }
 

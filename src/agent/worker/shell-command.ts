@@ -18,7 +18,7 @@ export interface ShellOptions {
 }
 
 export interface ShellCommand extends Pick<ProcessCommand, 'env' | 'cwd'> {
-  /** What follows `sh -c`. */
+  /** The arguments after `sh -c`. */
   readonly script: readonly [string, ...string[]];
   readonly limitMs: number;
 }
@@ -26,9 +26,9 @@ export interface ShellCommand extends Pick<ProcessCommand, 'env' | 'cwd'> {
 export interface ShellEnd {
   /** Undefined: it was killed, because its time was over or `signal` aborted. */
   readonly exit: ProcessExit | undefined;
-  /** It printed more than is passed on. */
+  /** The output was longer than the limit. */
   readonly isCut: boolean;
-  /** The end of what it printed. */
+  /** The end of the output. */
   readonly tail: string;
 }
 
@@ -98,7 +98,7 @@ class BoundedLines {
     for (const line of lines) this.#say(line);
   }
 
-  /** What comes later is dropped. */
+  /** Drops later output. */
   end(): void {
     if (this.#begun !== '') this.#say(this.#begun);
     this.#begun = '';

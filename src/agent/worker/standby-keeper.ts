@@ -22,9 +22,9 @@ import type { ProcessLooks } from './process-looks.ts';
 import { afterStandby, NO_STANDBY_YET, type StandbyEnd, type StandbyPlan } from './standby-plan.ts';
 import { WorkerProcess, type WorkerProcessOptions } from './worker-process.ts';
 
-/** Where a standby may run at a lower priority than its worker. */
+/** Lets a standby run at a lower priority than its worker. */
 export interface Priorities {
-  /** False if it is left as it is, because it could not be restored. */
+  /** False if the priority stays as it is, because it could not be restored. */
   lower(pid: number): boolean;
   /**
    * Gives all threads of the process and of those below it the agent's own priority. False if that
@@ -51,9 +51,9 @@ interface Standby {
   readonly process: WorkerProcess;
   readonly feed: ProgressFeed;
   readonly startedMs: number;
-  /** How often memory had run out before. */
+  /** How often memory had run out before its start. */
   readonly oomKills: number | undefined;
-  /** Monotonic; undefined: it prepares itself. */
+  /** Monotonic; undefined: it is not ready yet. */
   readyMs: number | undefined;
   hasLowPriority: boolean;
   /** Why it was killed. */
@@ -98,7 +98,7 @@ export class StandbyKeeper {
     this.#consider();
   }
 
-  /** The worker ends: one that lives goes on, but none starts. */
+  /** The worker ends: a living standby stays, but none starts. */
   pause(): void {
     this.#beside = undefined;
     this.#startTimer?.cancel();
@@ -206,7 +206,7 @@ export class StandbyKeeper {
     if (await standby.promoted) return;
     await process.end(feed.end());
     feed.close();
-    // What it left in the files that it shares with its worker are not the worker's last words.
+    // Messages of the standby in shared files are not the worker's last words.
     await this.#beside?.noteMessages();
     const isExit = exit?.exitCode === 0;
     const byItself = this.#hasOom(standby) ? 'OutOfMemory' : isExit ? 'Exited' : 'Died';
@@ -230,7 +230,7 @@ export class StandbyKeeper {
     }
   }
 
-  /** Looks now and then whether memory ran out, and whether it takes too long to be ready. */
+  /** Looks now and then whether memory ran out, and whether the standby takes too long. */
   #watch(standby: Standby): void {
     const { clock, logger } = this.#options;
     this.#watchTimer = clock.setTimer(LOOK_MS, () => {
@@ -261,7 +261,7 @@ export class StandbyKeeper {
     this.#deaths = { count: (this.#deaths?.count ?? 0) + 1, ...defined({ last }) };
   }
 
-  /** There is none any more beside the worker. */
+  /** The standby beside the worker has ended, or become the worker. */
   #ended({ startedMs }: Standby, end: StandbyEnd): void {
     const nowMs = this.#options.clock.monotonic();
     this.#watchTimer?.cancel();
@@ -284,7 +284,7 @@ export class StandbyKeeper {
     const { readyMs, end } = this.#current ?? {};
     const isReady = readyMs !== undefined && end === undefined;
     const isSteady = isReady && this.#options.clock.monotonic() - readyMs >= STEADY_MS;
-    // The refusal says why there is none: that others died before is no news beside it.
+    // The refusal says why there is no standby: earlier deaths do not matter beside it.
     const deaths = refusal !== undefined || isSteady ? undefined : this.#deaths;
     this.#show(refusal ?? (isReady ? 'Ready' : undefined), deaths);
   }

@@ -1,7 +1,7 @@
-/** When a Pod gets its next standby, by how those before it ended. */
+/** When a Pod gets its next standby, from the ends of earlier ones. */
 import type { StandbyRefusal } from '../../jobset/progress/standby.ts';
 
-/** `Dropped`: it was killed through no fault of its own. */
+/** `Dropped`: it was killed for another reason than a fault of its own. */
 export type StandbyEnd = StandbyRefusal | 'Died' | 'Dropped' | 'Promoted';
 
 export interface StandbyPlan {

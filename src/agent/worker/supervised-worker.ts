@@ -53,7 +53,7 @@ export class SupervisedWorker {
   #hasWaited = false;
   #hasStepped = false;
   #told: WorkerEnding['told'];
-  /** When we began to end it. */
+  /** When the supervisor began to end it. */
   #toldMs = Number.POSITIVE_INFINITY;
   #where: string | undefined;
 
@@ -92,7 +92,7 @@ export class SupervisedWorker {
     this.#killTimer ??= clock.setTimer(stopGraceMs, () => this.#kill('Killed'));
   }
 
-  /** Looks into the worker, and kills it. `how` is what its evidence will say. */
+  /** Looks into the worker, and kills it. `how` is for its evidence. */
   killSilent(how: 'Killed' | 'Hung'): void {
     if (this.#isLooking) return;
     this.#isLooking = true;
@@ -197,7 +197,7 @@ export class SupervisedWorker {
     }
   }
 
-  /** Only its file tells in which order it waited and stepped. */
+  /** Only the order of lines in its file shows whether it waited before it stepped. */
   #readInFile(line: string): void {
     this.#hears(line);
     const report = parseProgressLine(line);
@@ -216,7 +216,7 @@ export class SupervisedWorker {
   ): WorkerExit {
     const told = this.#told;
     const { lastMs: saidAtMs, tracebackMs } = this.#process.errors;
-    // A message is a file, and nobody saw when it was written.
+    // A message is a file, and its time is not known.
     const isMessage = lastWords(texts.slice(0, -1)) !== undefined;
     const evidence = evidenceOf({
       exit,

@@ -6,16 +6,16 @@ import type { WorkerEvidence } from '../../jobset/worker-end/worker-evidence.ts'
 import type { ProcessLooks, TreeLook } from './process-looks.ts';
 
 const LOOK_MS = 2500;
-/** What is compared lies about so far apart. */
+/** The time between two looks that are compared. */
 const SPAN_MS = 5000;
-/** How many looks are kept: one from each end of the span, and those between. */
+/** How many looks are kept: one at each end of the span, and the looks between. */
 const KEPT_LOOKS = 4;
 /** A first process that uses less of the CPU time than this only waits for the others. */
 const LAUNCHER_SHARE = 0.1;
 /** The longest time between a step and the report of it. */
 const STEP_DELAY_MS = 1000;
 
-/** What looks tell of the processes of a worker that has ended. */
+/** The result of looks at the processes of a worker that has ended. */
 export type SeenProcesses = Pick<
   WorkerEvidence,
   'states' | 'stoppedMs' | 'cpuMs' | 'runnableMs' | 'launcher'
@@ -25,7 +25,7 @@ export type SeenProcesses = Pick<
 interface Stop {
   /** When it was first seen so; monotonic. */
   readonly sinceMs: number;
-  /** It was seen before, and not stopped. */
+  /** An earlier look saw it, not stopped. */
   readonly hadRun: boolean;
 }
 
@@ -75,8 +75,8 @@ export class TreeWatch {
   }
 
   /**
-   * What is seen from now on does not count: the worker is being ended, or a debugger holds its
-   * processes, which look stopped then.
+   * Ignores later looks: the worker is being ended, or a debugger holds its processes, which look
+   * stopped then.
    */
   freeze(): void {
     this.#isFrozen = true;
@@ -84,7 +84,7 @@ export class TreeWatch {
   }
 
   /**
-   * What the newest look shows, and the one about 5 s before it, of a worker that ended at `endMs`
+   * The result of the newest look, and of the look about 5 s before it. The worker ended at `endMs`
    * and made its newest step at `stepMs`, both monotonic.
    */
   seenAt(endMs: number, stepMs?: number): SeenProcesses {
@@ -111,9 +111,8 @@ export class TreeWatch {
   }
 
   /**
-   * Whether a process is stopped that the worker may need. It does not need one that was stopped
-   * when it made a step, or from the first sight on if it has made none; but it is its own first
-   * process.
+   * Whether the worker may need a stopped process. After a step, it needs one that was stopped since
+   * then. Without a step, it needs its first process, and one that an earlier look saw run.
    */
   #saysSomething(id: string, stepMs: number | undefined): boolean {
     const stop = this.#stops.get(id);
@@ -150,7 +149,7 @@ export class TreeWatch {
   }
 }
 
-/** For 5 s, by what was used between two looks. A process that is new counts with all its time. */
+/** CPU time in 5 s, from the use between two looks. A new process counts with all its time. */
 function cpuMsBetween(
   before: TreeLook,
   newest: TreeLook,
@@ -162,13 +161,13 @@ function cpuMsBetween(
   return { first: used[0] ?? 0, all: used.reduce((sum, ms) => sum + ms, 0) };
 }
 
-/** For 5 s, by the thread that ran or waited for a CPU for longest; undefined: not known. */
+/** The longest time in 5 s that a thread ran or waited for a CPU; undefined: not known. */
 function runnableMsBetween(before: TreeLook, newest: TreeLook): number | undefined {
   const passedMs = newest.atMs - before.atMs;
   const all = [...newest.processes].flatMap(([id, { runnableMs }]) =>
     [...runnableMs].flatMap(([thread, ms]) => {
       const beforeMs = before.processes.get(id)?.runnableMs.get(thread);
-      // It is older than that look, which did not measure it: a look is bounded.
+      // The thread is older than the first look, which was bounded and did not measure it.
       if (beforeMs === undefined && ms > passedMs) return [];
       return [ms - (beforeMs ?? 0)];
     }),

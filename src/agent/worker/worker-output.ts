@@ -1,9 +1,9 @@
-/** The port through which a supervisor hears what its worker prints, while it passes it on. */
+/** The port through which a supervisor reads its worker's output and passes it on. */
 
 export type OutputStream = 'stdout' | 'stderr';
 
 export interface WorkerOutput {
-  /** For one start of a worker. `take` gets what it prints, in the order in which it arrives. */
+  /** Begins for one start of a worker. `take` gets its output in the order of arrival. */
   begin(take: (stream: OutputStream, chunk: Uint8Array) => void): Promise<RelayedOutput>;
 }
 
@@ -12,6 +12,6 @@ export interface RelayedOutput {
   readonly streams: { readonly [S in OutputStream]?: number };
   /** The worker has its descriptors, or could not be started. */
   handedOver(): void;
-  /** Takes and passes on what the worker has written so far. Others may still hold its streams. */
+  /** Takes and passes on the output so far. Other processes may still hold the streams. */
   end(): void;
 }

@@ -65,7 +65,7 @@ interface Message {
   before: string | undefined;
 }
 
-/** What a process gets before it exists. */
+/** The files and streams of a process, made before it exists. */
 interface Equipment {
   readonly env: StringMap;
   readonly reports: readonly ProgressFile[];
@@ -93,12 +93,12 @@ export class WorkerProcess {
     return this.#equipment?.env ?? {};
   }
 
-  /** Where it reports its progress. */
+  /** The files in which it reports its progress. */
   get reports(): readonly ProgressFile[] {
     return this.#equipment?.reports ?? [];
   }
 
-  /** When it wrote to standard error. */
+  /** The times of its output on standard error. */
   get errors(): Pick<StreamTail, 'lastMs' | 'tracebackMs'> {
     return this.#errors;
   }
@@ -113,7 +113,7 @@ export class WorkerProcess {
     const { env, relayed, files } = await this.#equip(epoch);
     try {
       if (epoch === 'Standby') {
-        // Without a start file it would not wait.
+        // Without a start file, the standby would not wait.
         if (files === undefined) throw new Error('there is no place for its files');
         this.#isStandby = true;
         await files.noteStandby(true);
@@ -133,7 +133,7 @@ export class WorkerProcess {
     return this.#hasBegun(epoch);
   }
 
-  /** What is in its message files now is not its own. */
+  /** Notes that the present messages in its files are not its own. */
   async noteMessages(): Promise<void> {
     const { messages, clock } = this.#options;
     const states = (this.#equipment?.messages ?? []).map(async (message) => {
@@ -143,8 +143,8 @@ export class WorkerProcess {
   }
 
   /**
-   * The process has ended: ends all that it started. Returns what it said last, from the best to
-   * the least, once `last`, the last look at its reports, is done.
+   * The process has ended: ends all processes that it started. Returns its last words, the best first,
+   * once `last`, the last look at its reports, is done.
    */
   async end(last?: Promise<unknown>): Promise<readonly (string | undefined)[]> {
     const { processes, clock } = this.#options;
@@ -215,7 +215,7 @@ export class WorkerProcess {
     return false;
   }
 
-  /** Reads the messages, in the order of their worth. */
+  /** Reads the messages, the best first. */
   async #read(texts: (string | undefined)[]): Promise<void> {
     const all = this.#equipment?.messages ?? [];
     await Promise.all(
