@@ -61,7 +61,7 @@ import { startWebhooks, type Webhooks, type WebhooksOptions } from './webhooks/w
 
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
-/** A clean end takes less, and Kubernetes sends SIGKILL after two seconds. */
+/** A clean end is faster, and Kubernetes sends SIGKILL after two seconds. */
 const STOP_TIMEOUT_MS = 1_900;
 const STANDARD_ERROR = 2;
 /** One signal ends all requests of a reconcile, and each listens to it while it lasts. */
@@ -90,7 +90,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** `text` is that of the Configuration file, if there is one. */
+/** `text` is the text of the Configuration file, if there is one. */
 async function run(given: OperatorFlags, text: string | undefined): Promise<number> {
   const flags = flagsOnNode(given, process.env);
   const logger = createPinoLogger({ destination: STANDARD_ERROR, level: flags.logLevel });

@@ -56,13 +56,13 @@ export interface OperatorOptions {
   readonly config: OperatorConfig;
   /** If present, agents may use this process instead of the API server. */
   readonly hub?: HubSettings | undefined;
-  /** If absent, nodes are taken to have every feature. */
+  /** If absent, nodes count as having every feature. */
   readonly nodeFeatures?: NodeFeatures | undefined;
   /** By default it reads them itself, and says itself if it may not. */
   readonly namespaceAnnotations?: NamespaceAnnotations | undefined;
   /**
-   * When it aborts nothing is written any more, not even by requests under way; `stop` ends the
-   * rest. It also ends a start.
+   * When it aborts, the operator writes nothing more: requests under way end, too. `stop` ends the
+   * rest. The signal also ends a start.
    */
   readonly signal?: AbortSignal | undefined;
 }
@@ -92,7 +92,7 @@ export interface OperatorConfig extends ManagedScope {
 export interface Operator {
   /** The handlers behind the hub's port, if there is one. */
   readonly hub: Pick<HubConnection, 'accept' | 'listMembers' | 'listGroups'> | undefined;
-  /** Ends running reconciles and all streams. Another operator finishes what is half done. */
+  /** Ends running reconciles and all streams. Another operator finishes their work. */
   stop(): Promise<void>;
 }
 
@@ -117,8 +117,8 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
 }
 
 /**
- * Acts on caches that have synced, until it is stopped. It begins without any memory of an earlier
- * operator except those caches.
+ * Acts on caches that have synced, until it is stopped. The caches are its only memory of an earlier
+ * operator.
  */
 export function actOn(caches: OperatorCaches, options: OperatorOptions): Operator {
   const stopped = new AbortController();
@@ -160,7 +160,7 @@ export function actOn(caches: OperatorCaches, options: OperatorOptions): Operato
   caches.definition.subscribe(() => {
     for (const jobSet of informers.jobSets.store.values()) controller.enqueue(keyOf(jobSet));
   }, stopped.signal);
-  // The other controller repairs the placement of all Pods, whosever JobSet they belong to.
+  // The other controller repairs the placement of all Pods, also of Lockstep's JobSets.
   const placement =
     config.onlyManaged === true
       ? undefined

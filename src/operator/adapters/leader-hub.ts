@@ -31,7 +31,7 @@ export interface LeaderHub {
 }
 
 export interface OpenHub {
-  /** From now on this answers agents. */
+  /** Answers agents with `door` from now on. */
   serve(door: HubDoor): void;
   /** Resolves when all streams have ended and the port is free. */
   close(): Promise<void>;
@@ -50,7 +50,7 @@ type Runtime = Omit<OperatorOptions, 'config' | 'hub'> & {
   readonly signal: AbortSignal;
 };
 
-/** If agents are to use the hub alone, an operator without its certificates must not go on. */
+/** Rejects without certificates if agents use only the hub: the operator must not continue then. */
 export async function leaderHubIfPossible(
   flags: OperatorFlags,
   own: OwnPod,
@@ -65,7 +65,7 @@ export async function leaderHubIfPossible(
   }
 }
 
-/** Where there is a hub, it serves JobSets that choose it, whatever the others use. */
+/** The default channel. A hub also serves JobSets that choose it, whatever the default is. */
 function channelOf({ agentChannel = 'Hub' }: OperatorFlags): AgentChannel {
   return agentChannel;
 }

@@ -1,6 +1,6 @@
 /**
- * The operator's arguments together with the file that they name, read again while it runs, and the
- * settings with which it starts if that file is wrong.
+ * The operator's arguments together with the file that they name. The operator reads the file again
+ * while it runs. If the file is wrong at the start, it uses the last settings that were right.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ const MAX_FILE_BYTES = 1024 * 1024;
 /** The kubelet starts the process again if this is too short. */
 const RECORD_TIMEOUT_MS = 10_000;
 
-/** What the arguments say together with the text that the file has now. */
+/** The settings from the arguments and from the present text of the file. */
 export function readArguments({
   values,
   version,

@@ -14,14 +14,14 @@ export type PageReply = { readonly id: number } & (
 );
 
 /**
- * Does nothing in a process that was started without such a channel. `onParentEnd` is called when
- * the parent ends: its cluster is gone, and nobody else may know of this process.
+ * Does nothing in a process that was started without a channel. `onParentEnd` is called when the
+ * parent ends: its cluster is gone, and no other process may know of this one.
  */
 export function showMetricsToParent(metrics: Metrics, onParentEnd: () => void): void {
   if (process.send === undefined) return;
   process.once('disconnect', onParentEnd);
   process.on('message', ({ id }: PageQuestion) => {
-    // If the parent is gone, so is its question.
+    // If the parent is gone, nobody waits for the answer.
     const reply = (message: PageReply): void =>
       void process.send?.(message, undefined, undefined, () => undefined);
     pageOf(metrics).then(

@@ -76,7 +76,7 @@ export class ReviewThread {
       const id = ++this.#lastId;
       this.#judging.set(id, resolve);
       this.#post({ kind: 'Review', id, review: posted(request) });
-      // Other reviews under way are already watched; what we send is no sign of the thread's life.
+      // Other reviews under way are watched already; our message is no sign that the thread lives.
       if (this.#judging.size === 1) this.#watch();
     });
 

@@ -33,7 +33,7 @@ export interface CertificateKeeperOptions {
   readonly secretName: string;
   /** DNS names and addresses that clients use. */
   readonly hosts: readonly string[];
-  /** Whether this authority is in everything that is published. */
+  /** Whether every published bundle has this authority. */
   readonly isPublished: (authority: string) => boolean;
   /** Called with the first certificates, and with each change. */
   readonly onChange: (certificates: WebhookCertificates) => void;
@@ -86,7 +86,7 @@ export class CertificateKeeper {
     await Promise.all([this.#controller.stop(), this.#informer.stop()]);
   }
 
-  /** Reads the Secret itself: the watch only says when. */
+  /** Reads the Secret itself: the watch only says that it changed. */
   async #reconcile(signal: AbortSignal): Promise<ReconcileResult> {
     const { clock, hosts, logger } = this.#options;
     const secret = await this.#read(signal);

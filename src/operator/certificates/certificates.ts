@@ -3,9 +3,9 @@
  * all replicas agree: the trusted authorities, newest first, the key of the newest, and the serving
  * certificate. The published `caBundle` always has all authorities.
  *
- * A new authority is first only trusted. It signs when API servers have had the time to learn of
- * it, and its predecessor stays trusted until it expires. So at each moment there is a certificate
- * that all API servers accept, even if a replica or an API server is late.
+ * API servers first only trust a new authority. It signs when all of them have had time to see it,
+ * and its predecessor stays trusted until it expires. So at each moment there is a certificate that
+ * all API servers accept, even if a replica or an API server is late.
  */
 import {
   certificateFacts,
@@ -62,7 +62,7 @@ export function planCertificates(
       : freshAuthority(isLive(newest, needs) ? [newest, ...trusted] : trusted, needs);
   const problem = servingProblem(held, needs);
   if (problem !== undefined) {
-    // Replicas with other names add theirs, so that they do not undo each other's changes.
+    // Replicas with other names add their names, so that they do not undo each other's changes.
     const hosts = [...new Set([...needs.hosts, ...hostsOf(held.serving)])];
     return { kind: 'Replace', certificates: withServing(signing, hosts, needs), why: problem };
   }

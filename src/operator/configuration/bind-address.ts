@@ -35,7 +35,7 @@ interface Addresses {
   readonly healthProbeBindAddress: BindAddress | 'off';
 }
 
-/** The settings with all addresses as `addressOnNode` gives them. */
+/** The settings with `addressOnNode` applied to all addresses. */
 export function flagsOnNode<Flags extends Addresses>(flags: Flags, env: Environment): Flags {
   return {
     ...flags,

@@ -1,4 +1,4 @@
-/** The text of a Configuration file that says no more than it is given. */
+/** Writes the text of a Configuration file with the given settings only. */
 import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
 import { CONFIGURATION_HEAD } from './configuration-schema.ts';
 import { ALL_SETTINGS, type GivenSettings } from './setting-values.ts';

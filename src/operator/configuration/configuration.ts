@@ -31,7 +31,7 @@ export function parseConfiguration(
   return 'problems' in read ? read : { settings: operatorSettings(read.given) };
 }
 
-/** What a file says, without defaults. */
+/** The settings in a file, without defaults. */
 export function readConfiguration(text: string): { readonly given: GivenSettings } | Problems {
   const document = parseDocument(text, { logLevel: 'error' });
   if (document.errors.length > 0) {
@@ -77,12 +77,12 @@ function contentErrors(given: GivenSettings): readonly FieldError[] {
   return [...errors, ...errorsTogether(given, errors)];
 }
 
-/** Where the operator makes no certificates, nothing else of that section counts. */
+/** If the operator makes no certificates, the rest of that section has no effect. */
 function isUnused(path: string, { makesCertificates = true }: GivenSettings): boolean {
   return path.startsWith('internalCertManagement.') && !makesCertificates;
 }
 
-/** Values that are each right and cannot be right together. */
+/** Errors of values that exclude each other. */
 function errorsTogether(
   given: GivenSettings,
   before: readonly FieldError[],

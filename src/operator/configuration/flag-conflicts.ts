@@ -1,8 +1,8 @@
-/** Flags that are each right and cannot be right together. */
+/** Errors of flags that exclude each other. */
 import { ANY_ADDRESS } from './bind-address.ts';
 import type { OperatorFlags } from './operator-flags.ts';
 
-/** What is wrong with the webhook flags together. */
+/** The conflict between flags of the webhooks, if there is one. */
 export function webhookConflict(flags: OperatorFlags): string | undefined {
   const { webhookBindAddress, webhookService, webhookUrl: url, installWebhooks } = flags;
   if (installWebhooks && flags.webhookCertDir !== undefined) {
@@ -27,7 +27,7 @@ export function webhookConflict(flags: OperatorFlags): string | undefined {
     : undefined;
 }
 
-/** What is wrong with the hub's flags together. */
+/** The conflict between flags of the hub, if there is one. */
 export function hubConflict(flags: OperatorFlags): string | undefined {
   const { hubBindAddress, hubService, hubUrl, agentChannel } = flags;
   if (hubService !== undefined && hubUrl !== undefined) {

@@ -1,5 +1,5 @@
 /**
- * Parses values of the operator's flags: each reader returns the value, or says what was expected.
+ * Parses values of the operator's flags. Each reader returns the value, or what was expected.
  */
 
 import { dns1123LabelErrors } from '@lockstep/kube/name-rules.ts';
@@ -39,13 +39,13 @@ function readFlag(type: SettingType, text: string, before: unknown): unknown {
   return type.read(raw);
 }
 
-/** A text stands for what is read of it, and so does none for a map that changes nothing. */
+/** The default as the help shows it, for a text and for a map. */
 function shown(initial: unknown): string | undefined {
   if (typeof initial === 'string') return initial;
   return typeof initial === 'object' ? 'all of them' : undefined;
 }
 
-/** Refuses an empty text, which an unset variable of a script would leave. */
+/** Refuses an empty text, which comes from an unset variable of a script. */
 export function nonEmpty(text: string): string {
   if (text === '') throw new InvalidArgumentError('expected a text that is not empty.');
   return text;

@@ -13,7 +13,7 @@ export const WEBHOOK_SECRET_NAME = 'lockstep-webhook-server-cert';
 /** Upstream's lease, so that the two controllers never act at the same time in one namespace. */
 export const LEADER_ELECTION_ID = '6d4f6a47.jobset.x-k8s.io';
 
-/** The lease of an operator that runs beside upstream's controller, which must not share its own. */
+/** The lease of an operator beside upstream's controller: both must act at the same time. */
 export const ONLY_MANAGED_LEASE = 'lockstep-only-managed';
 
 /** The Secret with the certificates of the hub. */
@@ -49,7 +49,7 @@ export const HUB_AUTHORITIES_SELECTOR = formatLabelSelector(
 );
 
 /**
- * For Node. V8 lets the space for young objects grow to 32 MiB, most of which the operator leaves
- * unused. With a group of a thousand agents this saves 20 MiB, and costs no CPU.
+ * Options of Node. By default V8 lets the space for young objects grow to 32 MiB, which the operator
+ * hardly uses. With a group of a thousand agents this saves 20 MiB, and costs no CPU.
  */
 export const OPERATOR_NODE_OPTIONS = '--max-semi-space-size=4';

@@ -1,11 +1,11 @@
-/** What the command line and the Configuration file say together. */
+/** The settings from the command line and the Configuration file together. */
 import type { BindAddress } from './bind-address.ts';
 import type { ConfigurationSettings } from './setting-values.ts';
 import type { SETTINGS } from './settings.ts';
 
 type Settings = typeof SETTINGS;
 
-/** Settings that hold without a file too: they have a flag, and a default. */
+/** Settings with a flag and a default, which need no file. */
 type Flagged = {
   [K in keyof Settings & keyof ConfigurationSettings]: Settings[K] extends {
     readonly flag: string;

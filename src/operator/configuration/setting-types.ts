@@ -1,6 +1,5 @@
 /**
- * Types of settings: what a value looks like in the Configuration file and as a flag, and what it
- * becomes in the program.
+ * Types of settings: the form of a value in the Configuration file, as a flag, and in the program.
  */
 
 import { parseDuration } from '@lockstep/kube/duration.ts';
@@ -28,24 +27,24 @@ import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../../jobset/feature-g
 import { ANY_ADDRESS, type BindAddress, parseBindAddress } from './bind-address.ts';
 import { CIPHER_SUITE_NAMES } from './tls-settings.ts';
 
-/** `Raw`: as a file says it. */
+/** `Raw` is the value in a file. */
 export interface SettingType<Raw = unknown, Value = unknown> {
-  /** What a file may say. */
+  /** The values that a file may have. */
   readonly schema: JsonSchema;
   /** In words: `expected ...`. */
   readonly expected: string;
   /** Stands for the value in the help of a flag; absent: the flag has no value. */
   readonly placeholder?: string;
-  /** How a flag says a value, for its help. */
+  /** The syntax of a flag's value, for its help. */
   readonly syntax?: string;
   /** All values, where they are few. */
   readonly choices?: readonly string[];
-  /** What else is wrong with a value that the schema accepts. */
+  /** Errors of a value that the schema accepts. */
   errors(raw: Raw, path: string): readonly FieldError[];
   /** Whether the value counts as absent, as zero values do in Go. */
   isAbsent(raw: Raw): boolean;
   read(raw: Raw): Value;
-  /** The value of a flag. `before`: its default, or what the same flag said before. */
+  /** The value of a flag. `before`: its default, or the value of an earlier flag of this name. */
   fromText(text: string, before?: Value): Raw | Problem;
 }
 
@@ -54,9 +53,9 @@ export interface Setting {
   /** The keys on the way to the value in the file. */
   readonly path: string;
   readonly type: SettingType;
-  /** As a file says it. Absent: there is none. */
+  /** The default, as in a file. Absent: there is none. */
   readonly default?: unknown;
-  /** The default in words, where a value does not say it. */
+  /** The default in words, if it is no single value. */
   readonly defaultInWords?: string;
   /** What the setting does, or what its value is. */
   readonly help: string;
@@ -66,9 +65,9 @@ export interface Setting {
   readonly own?: boolean;
   /** The flag of `lockstep-operator`. */
   readonly flag?: string;
-  /** What holds where neither a file nor a flag says it; absent: the default. */
+  /** The value without a file and a flag; absent: the default. */
   readonly withoutFile?: unknown;
-  /** The help of the flag that says no. */
+  /** The help of the flag that negates it. */
   readonly negated?: string;
   /** Whether `lockstep install` has the flag too. */
   readonly install?: boolean;
@@ -76,7 +75,7 @@ export interface Setting {
   readonly helm?: string;
 }
 
-/** Says what is wrong with the text of a flag. */
+/** The problem of a flag's text. */
 export class Problem {
   readonly text: string;
 
@@ -85,7 +84,7 @@ export class Problem {
   }
 }
 
-/** The flag has no value: its name says which is meant. */
+/** A flag without a value: its name says `true` or `false`. */
 export function yesOrNo(): SettingType<boolean, boolean> {
   return plain(boolean(), 'true or false', {});
 }
@@ -93,7 +92,7 @@ export function yesOrNo(): SettingType<boolean, boolean> {
 /** The largest number in a file. */
 const MAX_INT32 = 2_147_483_647;
 
-/** A file may say any integer; a flag takes none below 1. */
+/** A file may have any integer; a flag takes none below 1. */
 export function wholeNumber(most: number = MAX_INT32): SettingType<number, number> {
   const bounds = most === MAX_INT32 ? {} : { minimum: 1, maximum: most };
   const expected = `a whole number from 1 to ${most}`;
@@ -302,7 +301,7 @@ export function quantities(): SettingType<StringMap, StringMap> {
   });
 }
 
-/** A type whose values the program uses as the file says them. */
+/** A type whose values are the same in the file and in the program. */
 function plain<T>(
   schema: JsonSchema,
   expected: string,
@@ -314,7 +313,7 @@ function plain<T>(
     errors: () => [],
     isAbsent: () => false,
     read: (value) => value,
-    // For choices, which the reader of flags compares, and for what no flag says.
+    // For choices, which the reader of flags compares, and for settings without a flag.
     fromText: (value) => value as T,
     ...more,
   };

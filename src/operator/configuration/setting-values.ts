@@ -1,4 +1,4 @@
-/** What the settings of a file become in the program. */
+/** Turns the settings of a file into values of the program. */
 
 import { defined } from '@lockstep/kube/json/defined.ts';
 import type { LeaseTimes } from '@lockstep/kube/runtime/controller/leader-election.ts';
@@ -17,7 +17,7 @@ type WithDefault = {
   [K in SettingName]: Settings[K] extends { readonly default: unknown } ? K : never;
 }[SettingName];
 
-/** What a file says, by name of the setting. */
+/** The settings in a file, by name. */
 export type GivenSettings = { readonly [K in SettingName]?: RawOf<K> };
 
 /** All settings, given or not. */
@@ -25,7 +25,7 @@ type SettingValues = { readonly [K in WithDefault]: ValueOf<K> } & {
   readonly [K in Exclude<SettingName, WithDefault>]?: ValueOf<K>;
 };
 
-/** The table, for those who treat all settings alike. */
+/** The table for code that treats all settings alike. */
 export const ALL_SETTINGS = Object.entries(SETTINGS) as readonly (readonly [
   SettingName,
   Setting,
@@ -37,11 +37,11 @@ export function settingValues(given: GivenSettings): SettingValues {
     const raw = given[name] ?? setting.default;
     return [name, raw === undefined ? undefined : setting.type.read(raw)] as const;
   });
-  // The types of the table say what each of them reads.
+  // The types of the table give the type of each value.
   return defined(Object.fromEntries(values)) as SettingValues;
 }
 
-/** Settings that are one in the program. */
+/** Settings that the program combines. */
 interface Together {
   readonly webhookBindAddress: BindAddress;
   /** The directory of the webhooks' certificate; absent: the operator makes its own. */

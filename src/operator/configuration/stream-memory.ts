@@ -1,6 +1,6 @@
 /**
  * How many agents a hub serves, and how much memory an operator needs for them. Measured with
- * 19,000 agents (docs/reference/performance.md): 996 MiB at most, of which 70 are Node and the
+ * 19,000 agents (docs/reference/performance.md): at most 996 MiB, 70 MiB of them for Node and the
  * program.
  */
 
@@ -19,7 +19,7 @@ export const REVIEW_HEAP_MIB = 128;
 const KIB_PER_MIB = 1024;
 /** Limits are rounded up to multiples of this. */
 export const STEP_MIB = 256;
-/** Without any stream. */
+/** The memory without any stream. */
 export const FIXED_MIB: number = PROGRAM_MIB + BODIES_MIB + 2 * REVIEW_HEAP_MIB;
 
 /** MiB: the most that a hub with this many streams needs, under any other load. */

@@ -51,7 +51,7 @@ export function tlsSettings(minVersion: TlsVersion, suites: readonly string[]): 
   return { minVersion: version, ciphers: [...TLS13_SUITES, ...named].join(':') };
 }
 
-/** All that a file may name. */
+/** All suites that a file may name. */
 export const CIPHER_SUITE_NAMES: readonly string[] = [
   ...Object.keys(CIPHER_SUITES),
   ...TLS13_SUITES,

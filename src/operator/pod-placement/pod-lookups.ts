@@ -1,6 +1,6 @@
 /**
- * Answers what the Pod webhooks ask about leaders and nodes, mostly from a watch of the leaders and
- * from the caches of the operator.
+ * Answers questions of the Pod webhooks about leaders and nodes, mostly from a watch of the leaders
+ * and from the caches of the operator.
  */
 
 import type { PartialObjectMetadata, Stored } from '@lockstep/kube/meta.ts';
@@ -49,9 +49,9 @@ export interface PodLookupsOptions {
 }
 
 /**
- * Answers from a watch of the leaders' metadata, one Pod of each Job. A leader's node, which
- * metadata lacks, is read once. Before a Pod is refused, anything that the watch does not show
- * (yet) is read from the API. Equal questions at one time share a request.
+ * Answers from a watch of the leaders' metadata, one Pod of each Job. It reads a leader's node, which
+ * metadata lacks, once. Before a webhook refuses a Pod, it reads from the API what the watch does not
+ * show yet. Equal questions at one time share a request.
  */
 export function startPodLookups(
   options: PodLookupsOptions,
@@ -122,11 +122,11 @@ class WatchedLookups implements PodLookups {
   }
 
   /**
-   * Any user may put any label and owner on a Pod, so a Pod learns of the nodes only if its Job, in
-   * its own namespace, belongs to the JobSet. The leader writes the status before it deletes the
-   * Pod that is to leave its node, and a Pod takes longer to end and to be recreated than a watch
-   * to bring that write. A replica whose watch has just died may miss it: then the new Pod may
-   * return to the node, as it may where no other node has room.
+   * Any user may put any label and owner on a Pod. So a Pod gets the nodes only if its Job, in its own
+   * namespace, belongs to the JobSet. The leader writes the status before it deletes the Pod that has
+   * to leave its node, and a watch brings that write before the Pod has ended and is recreated. A
+   * replica whose watch has just died may miss it. Then the new Pod may return to the node, as it may
+   * if no other node has room.
    */
   async avoidedNodes(pod: PartialObjectMetadata, namespace: string): Promise<readonly string[]> {
     const informers = this.#options.caches?.()?.informers;

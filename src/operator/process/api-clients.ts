@@ -1,6 +1,6 @@
 /**
- * The operator's clients, one for each purpose. Each has its own connections and rate, so that
- * requests caused by agents, users and webhooks can delay neither the lease nor a restart.
+ * The operator's clients, one for each purpose. Each has its own connections and rate, so requests
+ * for agents, users and webhooks can delay neither the lease nor a restart.
  */
 import {
   type ClientConnection,
@@ -26,14 +26,14 @@ export interface ApiClients {
 
 export interface ApiConnections {
   readonly clients: ApiClients;
-  /** To the same server, without limits. */
+  /** A transport to the same server, without limits. */
   readonly transport: Transport;
   /** Ends all connections. Requests under way fail. */
   close(): void;
 }
 
 export interface ApiClientsOptions extends Omit<ConnectionOptions, 'maxConnections' | 'through'> {
-  /** For all except the lease together; a negative `perSecond`: no limit. */
+  /** The rate of all clients together, except the lease; a negative `perSecond`: no limit. */
   readonly rate: Rate;
   /** Wraps the transport, for example in counters. */
   readonly through: (transport: Transport) => Transport;
@@ -41,7 +41,7 @@ export interface ApiClientsOptions extends Omit<ConnectionOptions, 'maxConnectio
 
 /** On top of the rate of all others, because one delayed renewal can lose the lease. */
 const LEASE_RATE: Rate = { perSecond: 5, burst: 10 };
-/** The largest share for agents' look-ups; reconciling has what they and others leave. */
+/** The largest share for agents' look-ups; reconciling gets the rest. */
 export const HUB_SHARE = 0.4;
 export const OTHER_SHARE = 0.1;
 
@@ -78,8 +78,8 @@ export function connectApiClients(
 }
 
 /**
- * Reconciling waits for the bucket that all pay into. The others pay there too, but each waits only
- * for a small bucket of its own. Together they never exceed the rate, and none holds up another.
+ * Reconciling waits for the bucket that all clients use. The other clients use it too, but each waits
+ * only for a small bucket of its own. Together they never exceed the rate, and none delays another.
  */
 export function requestLimits(
   rate: Rate,

@@ -29,7 +29,7 @@ export async function installCrd(options: {
   const name = JOBSET_CRD.metadata.name ?? '';
   const store = (signal: AbortSignal): Promise<unknown> => stored(client, name, signal);
   await throughPassingFailures('store the definition of JobSets', store, options);
-  // This reads on through failures by itself. An API server that is well needs a second or two.
+  // `waitFor` continues after failures. A healthy API server needs a second or two.
   await waitFor(client, of, { name }, isEstablished, { ...options, timeoutMs: API_PATIENCE_MS });
 }
 

@@ -4,7 +4,7 @@
  * because each change of the leader interrupts streams of agents.
  */
 
-/** What the replicas tell each other. */
+/** The record that all replicas share. */
 export interface RestartRecord {
   /** The replica that restarts; it keeps the turn until it is ready again. */
   readonly turn?: string | undefined;
@@ -38,7 +38,7 @@ export function whyNotToRestart(situation: {
 }): string | undefined {
   const { self, isLeader, wanted, waitedMs, others, record } = situation;
   const { turn, runs } = record;
-  // It serves nothing, and two such replicas would wait for each other.
+  // A replica that is not ready serves nothing, and two of them would wait for each other.
   if (!situation.isReady) return undefined;
   // The turn of a Pod that is gone is over.
   if (turn !== self && others.some(({ name }) => name === turn)) return `${turn} restarts`;

@@ -1,6 +1,6 @@
 /**
- * What the replicas of the operator keep about its settings, in a ConfigMap of its namespace: the
- * last file that was right, and whose turn it is to restart.
+ * The record of the operator's replicas about its settings, in a ConfigMap of its namespace: the last
+ * file that was right, and whose turn it is to restart.
  */
 import { isJsonObject, ownMember } from '@lockstep/kube/json/json-value.ts';
 import type { Stored } from '@lockstep/kube/meta.ts';
@@ -30,8 +30,8 @@ export async function readSettingsRecord(
 }
 
 /**
- * Writes what `change` makes of the newest record, unless that is the same. `change` may be asked
- * again; with undefined it gives up. Returns whether the record is as it wanted.
+ * Writes the result of `change` for the newest record, unless it is the same. `change` may be called
+ * again; it gives up by returning undefined. Returns whether the record has the change.
  */
 export async function changeSettingsRecord(
   client: Client,
@@ -73,7 +73,7 @@ async function stored(
   }
 }
 
-/** What cannot be read counts as absent: anyone may have edited it. */
+/** A part that cannot be read counts as absent: anyone may have edited it. */
 function recordIn(found: ConfigMap | undefined): SettingsRecord {
   const data = found?.data ?? {};
   const lastGood = ownMember(data, LAST_GOOD);

@@ -37,7 +37,7 @@ export interface SettingsWatchOptions {
   readonly metrics?: Metrics | undefined;
   /** The namespace and name of the operator's own Pod. */
   readonly pod: { readonly namespace: string; readonly name: string };
-  /** With which this process runs. */
+  /** The settings with which this process runs. */
   readonly running: RightSettings;
   /** Reads the file. */
   readonly look: () => FileSettings;
@@ -52,12 +52,12 @@ export interface SettingsWatchOptions {
 
 /** Kubelets bring a changed ConfigMap within a minute or two, so that this adds little. */
 const LOOK_INTERVAL_MS = 5_000;
-/** After a failure, for example without the rights of this version. */
+/** The wait after a failure, for example without the rights of this version. */
 const RETRY_INTERVAL_MS = 60_000;
 const REQUESTS_TIMEOUT_MS = 20_000;
 /** A wrong file is reported again, because Events are kept for an hour. */
 const REMINDER_MS = 30 * 60_000;
-/** Probes find out within ten seconds that a replica leaves. */
+/** Probes see within ten seconds that a replica leaves. */
 export const LEAVE_MS = 15_000;
 const MAX_REPLICAS = 100;
 
@@ -134,7 +134,7 @@ class SettingsWatch {
     if (isLeader()) await this.#tell(problem);
   }
 
-  /** Tells users, on the ConfigMap that they have edited. */
+  /** Reports to users, with an Event of the ConfigMap that they have edited. */
   async #tell(problem: string): Promise<void> {
     const { client, events, pod } = this.#options;
     const at = { namespace: pod.namespace, name: CONFIGURATION_NAME };
@@ -161,7 +161,7 @@ class SettingsWatch {
     this.#problem = undefined;
   }
 
-  /** Gives the turn back, and keeps a file that was good enough to become ready with. */
+  /** Gives the turn back, and keeps the file with which this replica became ready. */
   async #announce(isLeader: boolean): Promise<void> {
     const { running, pod } = this.#options;
     const others = await this.#others();

@@ -11,10 +11,10 @@ import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
 /** A period in which this operator is the only one that acts. */
 export interface Term {
   /**
-   * Aborts when the lease is lost: nothing may be written any more, not even by requests under way.
+   * Aborts when the lease is lost: no request may write any more, not even one under way.
    */
   readonly lost: AbortSignal;
-  /** Aborts then, and when the process is to end. */
+  /** Aborts when the lease is lost, and when the process is to end. */
   readonly over: AbortSignal;
 }
 
@@ -39,8 +39,8 @@ export interface Lease {
 }
 
 /**
- * Acts whenever the lease is ours, until the process is to end. `act` resolves when its term is
- * over and all of it has stopped. If it fails otherwise, this rejects with the reason.
+ * Acts whenever this process holds the lease, until the process is to end. `act` resolves when its
+ * term is over and all its work has stopped. If it fails before, this rejects with the reason.
  */
 export async function actInTerms(
   { lease, signal, ...runtime }: TermOptions,

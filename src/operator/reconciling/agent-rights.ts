@@ -24,12 +24,12 @@ export async function grantAgentRights(
   );
   const earlier = agentRightsName(context.jobSet.metadata.name);
   await ensure(context, ROLE_BINDINGS, binding, (found: RoleBinding) => {
-    // It cannot be changed, and another Role's rights are not ours to give.
+    // The field is immutable, and we must not give the rights of another Role.
     if (!deepEqual(found.roleRef, binding.roleRef)) {
       const why = `its roleRef is ${found.roleRef.kind} ${found.roleRef.name}, expected ${binding.roleRef.kind} ${binding.roleRef.name}: delete it`;
       throw conflict(ROLE_BINDINGS, binding.metadata.name ?? '', why);
     }
-    // Pods that an earlier version made still run as the account that it made for them.
+    // Pods of an earlier version still run as the account that it made for them.
     const kept = (found.subjects ?? []).filter(({ name }) => name === earlier);
     const subjects = [...kept, ...(binding.subjects ?? [])];
     return deepEqual(found.subjects, subjects) ? undefined : { ...found, subjects };

@@ -37,11 +37,11 @@ export interface CarryOut {
   readonly signal: AbortSignal;
 }
 
-/** What an action has brought about, for those who remember it or tell of it. */
+/** The result of an action, for the controller's memory and its reports. */
 export type ActionOutcome =
   /** A Job as the API server returned it. */
   | { readonly kind: 'JobWritten'; readonly job: Stored<Job> }
-  /** It is being deleted, or gone. */
+  /** The Job is being deleted, or gone. */
   | { readonly kind: 'JobDeleted'; readonly job: Stored<Job> }
   | { readonly kind: 'JobSetDeleted' }
   /** The claim of that name exists now, made by us or not. */
@@ -69,9 +69,8 @@ export interface FailedAction {
 export const MAX_PARALLEL_REQUESTS = 50;
 
 /**
- * Resolves with failures to tell of; rejects if anything else failed, when all was tried. `learn`
- * gets each outcome as soon as it is known: the cache may show what follows from it while other
- * requests last.
+ * Tries all actions. Then it resolves with failures for the user, or rejects if another one failed.
+ * `learn` gets each outcome at once: the cache may show its consequences while other requests last.
  */
 export async function carryOut(
   context: CarryOut,
@@ -101,7 +100,7 @@ function isStart({ kind }: Action): boolean {
   return kind === 'CreateJob' || kind === 'ResumeJob';
 }
 
-/** The outcomes of one action, of which some may come before it fails. */
+/** The outcomes of one action. Some may come before it fails. */
 type Outcomes = AsyncGenerator<ActionOutcome, void, undefined>;
 
 function perform(context: CarryOut, action: Action): Outcomes {
@@ -197,17 +196,17 @@ async function* deleteJob({ client, signal }: CarryOut, job: Stored<Job>): Outco
       signal,
     });
   } catch (error) {
-    // It is gone, or a successor has the name: both are fine.
+    // The Job is gone, or a successor has the name: both are fine.
     if (!isReason(error, 'NotFound', 'Conflict')) throw error;
   }
   yield { kind: 'JobDeleted', job };
 }
 
 /**
- * Writes first that the Pod failed through no fault of its own, as Kubernetes does for Pods of
- * deleted nodes. Then the Job counts it, and a Pod failure policy can ignore it. The Job's
- * finalizer keeps the Pod until then; a failed Pod is not looked at again, so the order matters. A
- * node that comes back finds the Pod gone, and ends what is left of it.
+ * Deletes the Pod, and then writes that it failed because of a disruption, as Kubernetes does for Pods
+ * of deleted nodes. So the Job counts it, and a Pod failure policy can ignore it. The Job's finalizer
+ * keeps the Pod until then. The deletion comes first, because the operator does not look at a failed
+ * Pod again. If the node comes back, it finds no Pod and ends the containers.
  */
 async function* deleteLostPod(
   { client, clock, signal }: CarryOut,
@@ -223,12 +222,12 @@ async function* deleteLostPod(
     yield { kind: 'PodForced', reason: LOST_NODE_DEADLINE_REASON };
     await client.patch(PODS, at, { type: 'strategic', patch }, { subresource: 'status', signal });
   } catch (error) {
-    // It is gone, or its replacement has the name: both are fine.
+    // The Pod is gone, or its replacement has the name: both are fine.
     if (!isReason(error, 'NotFound', 'Conflict')) throw error;
   }
 }
 
-/** Says first why it goes, so that a Pod failure policy can ignore it. The Job makes another. */
+/** Writes the reason first, so that a Pod failure policy can ignore it. The Job makes another. */
 async function* replaceMember(
   { client, clock, signal }: CarryOut,
   { pod: { namespace, name, uid }, message }: Extract<Action, { kind: 'ReplaceMember' }>,
@@ -244,7 +243,7 @@ async function* replaceMember(
       signal,
     });
   } catch (error) {
-    // It is gone, or another Pod has the name: both are fine.
+    // The Pod is gone, or another Pod has the name: both are fine.
     if (isReason(error, 'NotFound', 'Conflict')) return;
     if (!isReason(error, 'Forbidden', 'Invalid')) throw error;
     yield { kind: 'Failed', reason: 'MemberReplacementFailed', error };
@@ -274,7 +273,7 @@ async function* resumeJob(
   try {
     yield* patchJob(context, job, resume.patch);
   } catch (error) {
-    // The Job stays suspended: it must not run with other resources than were asked for.
+    // The Job stays suspended: it must not run with other resources than the spec asks for.
     if (!resume.changesResources || !isReason(error, 'Invalid')) throw error;
     yield { kind: 'Failed', reason: 'FailedResourcePropagation', error };
   }

@@ -80,7 +80,7 @@ async function readVersions(
   signal: AbortSignal,
 ): Promise<readonly Stored<Pod>[]> {
   const before = versions.filter((version) => version !== metadata.resourceVersion);
-  // With more versions it is not a restart, and the first end would not be among the last ones.
+  // A restart has fewer versions, and the first end would not be among the last ones.
   if (before.length > MAX_VERSIONS_READ) return [];
   const read = await Promise.all(
     before.map((resourceVersion) => readVersion(metadata, resourceVersion, client, signal)),
@@ -166,7 +166,7 @@ export async function failedStarts(
   return { jobUid, inEpoch: pods.length, witness };
 }
 
-/** We deleted it ourselves, while it waited at the barrier. */
+/** Whether the operator deleted the Pod while it waited at the barrier. */
 function wasReplaced({ status }: Pod): boolean {
   const { conditions = [] } = status ?? {};
   return conditions.some(

@@ -19,7 +19,7 @@ export interface RecordingSources {
   readonly hub?: unknown;
 }
 
-/** Undefined: it has a status, or nothing is made for it any more. */
+/** Undefined: the JobSet has a status, or the operator makes nothing for it any more. */
 export async function findRecording(
   jobSet: Stored<JobSet>,
   { definition, namespaceAnnotations, hub }: RecordingSources,
@@ -33,7 +33,7 @@ export async function findRecording(
   return recordingOf(jobSet, ofNamespace, { servesHub: hub !== undefined, lacks });
 }
 
-/** The JobSet as it is acted on, by its record, or by what is going to be recorded. */
+/** The JobSet as it is acted on, by its record or the record that is to be written. */
 export function readWith(jobSet: Stored<JobSet>, recording: Recording | undefined): Stored<JobSet> {
   return isUnrecorded(jobSet) ? asRecorded(jobSet, recordedAnnotations(recording)) : jobSet;
 }

@@ -5,8 +5,8 @@ import { ApiStatusError, isNamespaceGoing } from '@lockstep/kube/status.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 
 /**
- * What was deleted while the controller worked on a JobSet. No retry helps, and the rest goes with
- * it. The watch reports the end of the JobSet itself.
+ * The object that was deleted while the controller worked on a JobSet, which goes with it. No retry
+ * helps. The watch reports the end of the JobSet itself.
  */
 export function whatGoesAway(
   error: unknown,

@@ -6,7 +6,7 @@ import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { JobSetSpec } from '../../jobset/jobset.ts';
 import { NodeAnswers, nodeSelectors } from '../tracking/node-answers.ts';
 
-/** True if all nodes that a JobSet may use support that. */
+/** Whether all nodes that a JobSet may use support them. */
 export interface ImageVolumes {
   /** False if unknown. Rejects while the API server does not answer. */
   suit(spec: JobSetSpec | undefined, signal: AbortSignal): Promise<boolean>;
@@ -20,7 +20,7 @@ const LEAST_CONTAINERD = [2, 1] as const;
 const NODES_PER_PAGE = 500;
 /** In a larger cluster the nodes are not read: the agent is copied there. */
 const MAX_PAGES = 20;
-/** Nodes are selected by the Pods' `nodeSelector`; other rules would only leave fewer of them. */
+/** Selects nodes by the Pods' `nodeSelector`; other rules would only leave fewer of them. */
 export function createImageVolumes(client: Client, clock: Clock): ImageVolumes {
   const nodes = new NodeAnswers<boolean>(client, clock, {
     nodesPerPage: NODES_PER_PAGE,

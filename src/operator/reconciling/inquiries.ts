@@ -1,4 +1,4 @@
-/** Answers the questions of a plan by requests to the API server. */
+/** Answers the questions of a plan with requests to the API server. */
 
 import { defined } from '@lockstep/kube/json/defined.ts';
 import { memoryWeight } from '@lockstep/kube/json/memory-weight.ts';
@@ -137,8 +137,8 @@ export interface Inquiry {
 /** Pods that are read at a time. */
 const MAX_PARALLEL_READS = 10;
 /**
- * About what the Jobs take that are read whole for one pass. Thousands of usual Jobs take less, and an
- * operator works on a few JobSets at a time.
+ * The most memory, roughly, for Jobs that are read whole in one pass. Thousands of usual Jobs need
+ * less, and an operator works on a few JobSets at a time.
  */
 const MAX_WHOLE_JOBS_BYTES = 32 * 1024 * 1024;
 
@@ -159,7 +159,7 @@ async function* labelledJobs(
   }
 }
 
-/** One list for all, and a read for each whose labels somebody changed. */
+/** Lists all Jobs at once, and reads each Job whose labels somebody changed. */
 async function wholeJobs(
   jobs: readonly Stored<Job>[],
   jobSet: Stored<JobSet>,
@@ -308,6 +308,6 @@ async function readSuspects(
   } catch (error) {
     if (signal.aborted) throw error;
   }
-  // What was read in time.
+  // The Pods that were read in time.
   return new Map(found);
 }

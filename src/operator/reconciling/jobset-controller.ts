@@ -1,6 +1,6 @@
 /**
- * Which change of a JobSet, or of what belongs to one, makes the JobSet controller look at it, and
- * when. What it then does is in `jobset-reconciler.ts`.
+ * Which change of a JobSet or of its objects makes the JobSet controller look at it, and when.
+ * `jobset-reconciler.ts` says what it then does.
  */
 
 import type { KubeObject, Stored } from '@lockstep/kube/meta.ts';

@@ -1,4 +1,4 @@
-/** What the controller remembers of one JobSet between two plans. */
+/** The controller's memory of one JobSet between two plans. */
 
 import type { Stored } from '@lockstep/kube/meta.ts';
 import type { Job } from '@lockstep/kube/objects/job.ts';
@@ -16,7 +16,7 @@ import type { ActionOutcome } from './carry-out.ts';
 import { KeptStatus } from './kept-status.ts';
 import { StartMemory } from './start-memory.ts';
 
-/** No correct decision depends on it: it saves requests, repeated Events, and what others drop. */
+/** Decisions are right without it. It saves requests, repeated Events, and dropped status fields. */
 export class JobSetMemory {
   /** Pods whose notice of `#noticedEpoch` was looked into, by UID. */
   readonly #notices = new Map<string, { looks: number; againMs: number }>();
@@ -61,7 +61,7 @@ export class JobSetMemory {
     };
   }
 
-  /** A pass was carried out. Returns in how many, without a break, a Job could not be made. */
+  /** A pass was carried out. Returns how many passes in a row could not make a Job. */
   triedToCreate(hasFailed: boolean): number {
     this.#creationFailures = hasFailed ? (this.#creationFailures ?? 0) + 1 : 0;
     // The next failure may have another reason.
@@ -69,7 +69,7 @@ export class JobSetMemory {
     return this.#creationFailures;
   }
 
-  /** What an action has brought about: the caches show it later, or never. */
+  /** Learns the result of an action, which the caches show later, or never. */
   learn(outcome: ActionOutcome): void {
     switch (outcome.kind) {
       case 'JobWritten':
@@ -107,7 +107,7 @@ export class JobSetMemory {
       const isKnown = this.#hubLook.silent.has(pod.uid);
       if (isKnown || found.size < MAX_SILENT) found.set(pod.uid, pod);
     }
-    // Pods that were read last come last.
+    // Pods that were read most recently come last.
     for (const [uid, { sinceMs }] of this.#hubLook.silent) {
       const pod = found.get(uid);
       if (pod !== undefined) silent.set(uid, { pod, sinceMs });
@@ -129,7 +129,7 @@ export class JobSetMemory {
     };
   }
 
-  /** Other Pods are read before these are again. */
+  /** The Pods were read: others have their turn before these. */
   readSilent(pods: readonly PodFacts[], nowMs: number): void {
     const silent = new Map(this.#hubLook.silent);
     for (const { uid } of pods) {
@@ -169,8 +169,8 @@ export class JobSetMemory {
 
 /**
  * A kubelet reports the end of a container within a second or two, usually much sooner, and hides
- * its exit code again when all containers restart. So the first looks are close together; all take
- * 1.6 s.
+ * its exit code again when all containers restart. So the first looks are close together, and the
+ * last one comes after 1.6 s.
  */
 const FIRST_NOTICE_RECHECK_MS = 25;
 const MAX_NOTICE_LOOKS = 7;

@@ -1,8 +1,8 @@
 /**
- * Brings one JobSet a step further. Takes a snapshot, lets `plan` decide, answers its questions,
- * and writes the status under the resourceVersion on which the decision is based. Only then it
- * reports, counts and acts. It may be killed between any two requests; the next process continues
- * from what is written.
+ * Makes one pass over a JobSet. It takes a snapshot, lets `plan` decide, answers its questions, and
+ * writes the status under the resourceVersion on which the decision is based. Only then it reports,
+ * counts and acts. It may be killed between any two requests; the next process continues from the
+ * stored state.
  */
 
 import type { Stored } from '@lockstep/kube/meta.ts';
@@ -133,7 +133,7 @@ export class JobSetReconciler {
     memory.starts.missing(made.missing, this.#options.clock.now());
     this.#reports.plan(snapshot.jobSet, memory, made);
     await this.#act(snapshot.jobSet, memory, made, signal);
-    // No watch reports that nodes have learned it.
+    // No watch reports that nodes have the feature now.
     const askAgainMs = restartAllProblem === undefined ? undefined : NODE_ANSWER_LIFETIME_MS;
     const delays = [made.requeueAfterMs, decided.lookAgainMs, askAgainMs].filter(
       (ms) => ms !== undefined,
@@ -200,7 +200,7 @@ export class JobSetReconciler {
     let answers: Answers = {};
     let lookAgainMs: number | undefined;
     let strays: readonly PodFacts[] = [];
-    // All answers are of one moment: nothing is looked into twice in a pass.
+    // All answers belong to one moment: the controller reads each object at most once in a pass.
     const knowledge = memory.knowledge(this.#options.clock.now());
     for (let asked = 0; asked <= MAX_QUESTIONS; asked++) {
       const found = { answers, knowledge, ...before };
@@ -327,7 +327,7 @@ export class JobSetReconciler {
   }
 }
 
-/** What was found out before the plan. */
+/** The answers from before the plan. */
 interface FoundBefore extends Pick<Snapshot, 'recording'> {
   /** Why nodes cannot restart all containers of a Pod in place; undefined: they can. */
   readonly restartAllProblem: string | undefined;

@@ -1,7 +1,7 @@
 /**
- * The status of a JobSet as this operator saw it last, to put back what a client with upstream's types
- * drops (`jobset/status/stripped-status.ts`). A new leader remembers none: then what was dropped is
- * gone.
+ * The status of a JobSet as this operator saw it last, to put back fields that a client with upstream's
+ * types drops (`jobset/status/stripped-status.ts`). A new leader remembers none: then dropped fields
+ * are lost.
  */
 
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
@@ -14,7 +14,7 @@ import {
 } from '../../jobset/status/stripped-status.ts';
 
 const HOUR_SECONDS = 3600;
-/** Beside a controller that drops it again and again, both come to rest. */
+/** Limits the writes if another controller drops the fields again and again. */
 const RESTORES: Rate = {
   perSecond: STATUS_RESTORES_PER_HOUR / HOUR_SECONDS,
   burst: STATUS_RESTORES_PER_HOUR,
@@ -22,16 +22,16 @@ const RESTORES: Rate = {
 
 export class KeptStatus {
   readonly #clock: Clock;
-  /** It shares its memory with the cache, unless the cached one has lost something. */
+  /** The cached object itself, unless that has lost fields. */
   #known: JobSetStatus | undefined;
-  /** Most JobSets never need one. */
+  /** Undefined until the first restore, which most JobSets never need. */
   #budget: TokenBucket | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** What to write before anything is decided on `now`; undefined: nothing, and `now` is known. */
+  /** The status to write before any decision about `now`; undefined: `now` is whole, and kept. */
   restored(
     now: JobSetStatus | undefined,
     lacks: ReadonlySet<string> | undefined,

@@ -62,7 +62,7 @@ export class Reports {
     this.#standbys = new KeyedBudget(STANDBY_REPORTS, options.clock);
   }
 
-  /** What a plan reports besides the status. */
+  /** Reports the Events and outcomes of a plan. */
   plan(jobSet: Stored<JobSet>, memory: JobSetMemory, { events, outcomes }: Plan): void {
     const { name, namespace = '' } = jobSet.metadata;
     for (const { type, reason, note, isOnce } of events) {
@@ -84,7 +84,7 @@ export class Reports {
   }
 
   /**
-   * A Pod gets no warm standbys any more. Its agent repeats that, so another leader tells it again.
+   * A Pod gets no warm standbys any more. Its agent repeats that, so a new leader reports it again.
    */
   standbyOff(jobSet: Stored<JobSet>, memory: JobSetMemory, pod: StandbyPod, why: string): void {
     const { podUid, podName } = pod;
@@ -100,7 +100,7 @@ export class Reports {
     else budget.giveBack();
   }
 
-  /** What failed in one pass. */
+  /** Reports the failed actions of one pass. */
   failures(jobSet: Stored<JobSet>, memory: JobSetMemory, failed: readonly FailedAction[]): void {
     const reasons = new Set(failed.map(({ reason }) => reason));
     const creationFailures = memory.triedToCreate(reasons.has('JobCreationFailed'));
@@ -112,7 +112,7 @@ export class Reports {
         .filter((each) => each.reason === reason)
         .map(({ error }) => (error instanceof Error ? error.message : String(error)));
       this.#record(jobSet, 'Warning', reason, [...new Set(texts)].join('\n'));
-      // Each pass tells the first one of the alphabet, so that the condition stays as it is.
+      // Each pass reports the alphabetically first text, so that the condition stays as it is.
       if (reason === 'JobCreationFailed') [memory.jobsRefused] = texts.toSorted();
     }
   }

@@ -1,6 +1,6 @@
 /**
- * How often Pods are read to say why members do not start. Thousands of JobSets may wait for nodes, and
- * restarts need the API server, and those who reconcile, more.
+ * How often Pods are read to say why members do not start. Thousands of JobSets may wait for nodes,
+ * but restarts need the API server and the reconciling workers more.
  */
 import { KeyedBudget } from '@lockstep/kube/runtime/keyed-budget.ts';
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
@@ -19,7 +19,7 @@ export class StartLooks {
     this.#ofAll = new TokenBucket(ALL_LOOKS, clock);
   }
 
-  /** Undefined: not now. One looks at a time, so that a slow API server holds up no others. */
+  /** Undefined: not now. Only one look runs at a time, so that a slow API server delays no others. */
   look<T>(namespace: string, read: () => Promise<T>): Promise<T> | undefined {
     if (this.#isLooking || !this.#ofNamespaces.of(namespace).tryTake()) return undefined;
     if (!this.#ofAll.tryTake()) return undefined;

@@ -1,4 +1,4 @@
-/** What the controller remembers of members of one JobSet that do not start. */
+/** The controller's memory of members of one JobSet that do not start. */
 import type { MissingState, StartLook } from '../../jobset/plan/snapshot.ts';
 
 interface Waiting {
@@ -29,7 +29,7 @@ export class StartMemory {
     };
   }
 
-  /** What a plan has found missing; undefined: nothing is. */
+  /** Takes the missing members from a plan; undefined: no member is missing. */
   missing(state: MissingState | undefined, nowMs: number): void {
     if (state === undefined) {
       this.#waiting = undefined;

@@ -1,6 +1,6 @@
 /**
- * Writes the status of JobSets, under the version on which a decision is based, and puts back what
- * other clients drop from it.
+ * Writes the status of JobSets under the version on which a decision is based, and puts back fields
+ * that other clients drop.
  */
 
 import type { Stored } from '@lockstep/kube/meta.ts';
@@ -77,7 +77,7 @@ export class StatusWriter {
     }
   }
 
-  /** After a conflict the retry should not have to wait for the cache. */
+  /** Reads the JobSet after a conflict, so that the retry need not wait for the cache. */
   async #readAgain({ metadata }: Stored<JobSet>, signal: AbortSignal): Promise<void> {
     const { name, namespace = '', uid } = metadata;
     try {

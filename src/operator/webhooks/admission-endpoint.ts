@@ -1,7 +1,7 @@
 /**
  * The HTTP side of admission. There is one path per webhook. It takes a POST with an
- * AdmissionReview and answers 200 with the decision. Other codes mean that there was no valid
- * question: 400 for a malformed review, 404, 405 and 415 for anything else.
+ * AdmissionReview and answers 200 with the decision. An invalid request gets another code: 400 for a
+ * malformed review, else 404, 405 or 415.
  */
 import { parseDuration } from '@lockstep/kube/duration.ts';
 import { refusalResponse } from '@lockstep/kube/runtime/client/refusal-response.ts';

@@ -140,7 +140,7 @@ export class ConfigurationPublisher {
     return Math.max(0, writtenMs + REPAIR_INTERVAL_MS - this.#options.clock.monotonic());
   }
 
-  /** Reads the configuration itself: the watch only says when. */
+  /** Reads the configuration itself: the watch only says that it changed. */
   async #reconcile(name: string, signal: AbortSignal): Promise<void> {
     const publication = PUBLICATIONS.find((one) => one.name === name);
     if (publication === undefined) return;

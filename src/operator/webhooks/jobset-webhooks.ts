@@ -1,4 +1,4 @@
-/** What the webhooks of JobSets decide: defaults, and what is refused in a new or a changed one. */
+/** The decisions of the webhooks of JobSets: defaults, and errors of a new or changed JobSet. */
 
 import { forbiddenField, formatFieldError, invalid } from '@lockstep/kube/field-error.ts';
 import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
@@ -57,9 +57,9 @@ import { jobSetShapeErrors } from './review-shape.ts';
 
 /**
  * Fills in defaults of a new JobSet, and fields of a changed one that must not be lost. It already
- * refuses what the validator would refuse: the server checks the definition's rules in between, and
- * the first broken rule would hide all other problems. Problems that the schema finds are left to
- * the server.
+ * refuses everything that the validator would refuse: the server checks the definition's rules in
+ * between, and the first broken rule would hide all other problems. It leaves problems that the
+ * schema finds to the server.
  */
 export function jobSetMutator(
   cluster: MutatorQuestions,
@@ -75,7 +75,7 @@ export function jobSetMutator(
       const given = asTextQuantities(jobSetIn(object));
       if (request.oldObject === undefined) return ALLOWED;
       const before = jobSetIn(request.oldObject);
-      // Before the definition refuses the field that a changed annotation stands for.
+      // Otherwise the definition would refuse the field of a changed annotation.
       refuseIfAny(given, fieldChangeErrors(before, given));
       return { kind: 'Allowed', object: defaultUpdatedJobSet(withKeptFields(before, given)) };
     }
@@ -164,7 +164,7 @@ export interface MutatorQuestions extends NodeQuestion {
   readonly namespaceAnnotations?: NamespaceAnnotations;
 }
 
-/** What webhooks of JobSets need to know of the cluster. Rejects if the API server refuses. */
+/** The questions of webhooks of JobSets about the cluster. Rejects if the API server refuses. */
 export interface JobSetQuestions extends MutatorQuestions {
   claim(
     at: { readonly namespace: string; readonly name: string },
@@ -249,7 +249,7 @@ function hasSpec(object: KubeObject): object is JobSet {
   return !('spec' in object) || isJsonObject(object.spec);
 }
 
-/** With the defaults of its Namespace. A JobSet of another shape is left to the schema. */
+/** The JobSet with the defaults of its Namespace. The schema refuses a JobSet of another shape. */
 async function inNamespace(
   given: JobSet,
   request: AdmissionRequest,

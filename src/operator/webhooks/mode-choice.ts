@@ -7,13 +7,13 @@ import { nodeSelectors } from '../tracking/node-answers.ts';
 
 export interface NodeQuestion {
   /**
-   * Why nodes with these labels, each a selector, leave no choice of a restart mode; undefined:
-   * they do. Rejects while the API server does not answer.
+   * Why nodes of these label selectors allow only one restart mode; undefined: they allow both.
+   * Rejects while the API server does not answer.
    */
   restartAllProblem(selectors: readonly string[], signal: AbortSignal): Promise<string | undefined>;
 }
 
-/** Each may cost a list of nodes. For a JobSet with more kinds of nodes, the controller decides. */
+/** Each selector may cost a list of nodes. With more selectors, the controller decides. */
 const MAX_SELECTORS = 20;
 
 /**

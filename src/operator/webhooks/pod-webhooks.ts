@@ -1,8 +1,8 @@
 /**
- * The two webhooks of Pods, for exclusive placement. The mutating one places what it can and lets
- * the rest pass; the validating one refuses a follower that could not be placed. The Job controller
- * tries a refused Pod again, so followers come once their leader has a node. A third one keeps Pods
- * away from nodes, and has a path of its own, because not all of these Pods are exclusive.
+ * The webhooks of Pods. Two are for exclusive placement: the mutating one places the Pods that it can
+ * and lets others pass; the validating one refuses a follower that could not be placed. The Job
+ * controller tries a refused Pod again, so followers come once their leader has a node. A third one
+ * keeps Pods away from nodes. It has a path of its own, because not all of its Pods are exclusive.
  */
 
 import { invalid } from '@lockstep/kube/field-error.ts';

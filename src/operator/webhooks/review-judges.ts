@@ -5,9 +5,9 @@ import { queuedReviews, type ReviewQueueLimits } from './review-queue.ts';
 import { WEBHOOK_PATHS } from './webhook-configurations.ts';
 
 /**
- * A small review of a Pod takes no time and is judged at once. All others can be made to take long,
- * so they go to threads: the hub in this process answers thousands meanwhile. Reviews of Pods never
- * wait behind those of JobSets.
+ * A small review of a Pod takes no time and is judged at once. A hostile client can make any other
+ * review long, so these go to threads: the hub in this process answers thousands meanwhile. Reviews
+ * of Pods never wait behind reviews of JobSets.
  */
 export interface ReviewThreads {
   readonly jobSets: HttpHandler;

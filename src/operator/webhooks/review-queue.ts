@@ -9,8 +9,8 @@ import type {
 import { failure } from '@lockstep/kube/status.ts';
 
 /**
- * The judge takes few reviews at a time. Addresses take turns, so that one that sends many waits
- * for itself. When too many wait, the newest of the address with the most is refused.
+ * The judge takes few reviews at a time. Addresses take turns, so an address that sends many delays
+ * only its own. When too many wait, the newest review of the address with the most is refused.
  */
 export interface ReviewQueueLimits {
   readonly atATime: number;

@@ -16,8 +16,8 @@ export function jobSetShapeErrors(jobSet: unknown): readonly FieldError[] {
 }
 
 /**
- * The fields that the webhooks of Pods read: an API server may know fields and forms of others that
- * we do not.
+ * Errors of the fields that the webhooks of Pods read. An API server may know other fields, and forms
+ * of them, that we do not know.
  */
 export function podShapeErrors(pod: unknown): readonly FieldError[] {
   return validate(PLACED_POD, pod).filter(isAboutShape);

@@ -58,7 +58,7 @@ export function mutatingConfiguration(settings: WebhookSettings): MutatingWebhoo
     reinvocationPolicy: 'Never',
   });
   const { onlyManaged = false } = settings;
-  // Beside upstream's controller its own webhooks place Pods, whosever JobSet they belong to.
+  // The webhooks of upstream's controller place all Pods, also of Lockstep's JobSets.
   const placement = [
     webhook(WEBHOOK_PATHS.mutatePod, { name: 'mpod.kb.io', ...EXCLUSIVE_PODS }),
     webhook(WEBHOOK_PATHS.mutatePod, { name: 'mpodpriority.kb.io', ...PODS_WITH_PRIORITY }),
@@ -105,9 +105,9 @@ export function validatingConfiguration(settings: WebhookSettings): ValidatingWe
 }
 
 /**
- * The repaired webhooks of a live configuration, or undefined if they may stay. Only how the
- * operator is reached is repaired, and missing webhooks: a person may have changed the rest on
- * purpose, such as `failurePolicy` during an outage.
+ * The repaired webhooks of a live configuration, or undefined if they may stay. It repairs only the
+ * operator's address and missing webhooks: a person may have changed other fields on purpose, such as
+ * `failurePolicy` during an outage.
  */
 export function repairedWebhooks<W extends Webhook>(
   current: readonly W[],
@@ -124,8 +124,7 @@ export function repairedWebhooks<W extends Webhook>(
 }
 
 /**
- * The repaired webhooks of a configuration that others install: only the authorities are ours to
- * set.
+ * The repaired webhooks of a configuration that others install: it sets only the authorities.
  */
 export function trustingWebhooks<W extends Webhook>(
   current: readonly W[],

@@ -1,4 +1,4 @@
-/** Which decision stands behind the path of each webhook. */
+/** Maps the path of each webhook to its decision. */
 
 import { defined } from '@lockstep/kube/json/defined.ts';
 import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
@@ -27,7 +27,7 @@ export interface WebhookRules extends ManagedScope {
   readonly agentDefaults?: AgentDefaults | undefined;
 }
 
-/** What webhooks need to know of the cluster. */
+/** The questions of webhooks about the cluster. */
 export interface WebhookQuestions {
   readonly jobSets: JobSetQuestions;
   readonly pods: PodLookups;
@@ -56,8 +56,8 @@ export function webhookHandlers(
 }
 
 /**
- * Beside another controller its JobSets pass, whatever the rules of the configurations let through.
- * A JobSet that was ours is judged too, as it must not change hands.
+ * Lets JobSets of another controller pass. It judges a JobSet that was ours, too, because a JobSet's
+ * controller must not change.
  */
 function ofOurs(judge: AdmissionHandler, { onlyManaged = false }: ManagedScope): AdmissionHandler {
   if (!onlyManaged) return judge;

@@ -58,7 +58,7 @@ export interface WebhooksOptions extends WebhookRules {
    * Calls back with the current pair and with each change.
    */
   readonly certificateFiles?: ((onChange: (pair: KeyPair) => void) => { stop(): void }) | undefined;
-  /** Judges reviews that may take long in other threads; absent: all are judged here. */
+  /** Judges reviews that may take long in other threads; absent: this thread judges all. */
   readonly judgeApart?: (
     questions: WebhookQuestions,
   ) => ReviewThreads & { stop(): Promise<unknown> };
@@ -93,7 +93,7 @@ class RunningWebhooks implements Webhooks {
   readonly #source: { stop(): Promise<void> | void };
   #listening: Promise<void> | undefined;
   #serving: KeyPair | undefined;
-  /** The authorities to publish; undefined if that is not ours to do. */
+  /** The authorities to publish; undefined if another program publishes them. */
   #bundle: string | undefined;
   #listener: WebhookListener | undefined;
   #publisher: ConfigurationPublisher | undefined;
@@ -156,7 +156,7 @@ class RunningWebhooks implements Webhooks {
     if (this.#isStopped) return listener.close();
     this.#listener = listener;
     logger.info('serving', { what: 'webhooks', url: listener.url });
-    // They may have changed while the server came up.
+    // The certificates may have changed while the server started.
     listener.useCertificate(this.#serving ?? first);
     if (this.#bundle === undefined) return;
     this.#publisher = new ConfigurationPublisher({
