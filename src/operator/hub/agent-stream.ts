@@ -50,7 +50,7 @@ const HELLO_TIMEOUT_MS = 15_000;
 
 const PONG = Buffer.from(encodeHubMessage({ type: 'pong' }));
 
-/** It holds as little memory as possible, because there are thousands. */
+/** Uses as little memory as possible, because there are thousands of streams. */
 export class AgentStream implements StreamListener {
   readonly member: HubMember;
   /** Whether the hello has been answered, so that changes of the state are sent. */
@@ -80,8 +80,8 @@ export class AgentStream implements StreamListener {
   }
 
   /**
-   * `bytes` may be shared by many streams. An agent that does not read is dropped, never waited
-   * for.
+   * `bytes` may be shared by many streams. The hub never waits for an agent that does not read: it
+   * drops the stream.
    */
   send(type: string, bytes: Uint8Array): void {
     if (this.#isOver) return;
@@ -90,7 +90,7 @@ export class AgentStream implements StreamListener {
     if (this.#stream.unreadBytes > MAX_UNREAD_BYTES) this.#close('TooSlow');
   }
 
-  /** Tells the agent the reason, and closes. */
+  /** Sends the reason to the agent, and closes. */
   bye(reason: ByeReason): void {
     if (this.#isOver) return;
     this.#stream.write(Buffer.from(encodeHubMessage({ type: 'bye', reason })));

@@ -1,6 +1,6 @@
 /**
- * A page for authorized clients. They show a token, and the API server says whose it is and whether
- * that user may read the page, as components of Kubernetes guard their metrics.
+ * A page for authorized clients, guarded as components of Kubernetes guard their metrics. A client
+ * sends a token. The API server names its user, and says whether that user may read the page.
  */
 
 import { defined } from '@lockstep/kube/json/defined.ts';
@@ -20,9 +20,9 @@ export interface PageReaders {
   readonly logger: Logger;
 }
 
-/** How long an answer is used: clients come every few seconds. A revoked right lasts as long. */
+/** How long an answer, and so a revoked right, is used: clients come every few seconds. */
 const VERDICT_LIFETIME_MS = 60_000;
-/** For readers, and separately for others. */
+/** The most remembered readers, and separately the most others. */
 const MAX_VERDICTS = 256;
 /** Limits how many unknown tokens are passed on to the API server at a time. */
 const MAX_UNDER_WAY = 8;
@@ -30,7 +30,7 @@ const REVIEW_TIMEOUT_MS = 5_000;
 
 /** 401 for a token that the cluster does not know, 403 for a user who may not `get` the path. */
 export function authorizedPage(page: HttpHandler, readers: PageReaders): HttpHandler {
-  // Kept apart, so that strangers, however many, do not displace readers.
+  // Kept apart, so that many strangers do not displace readers.
   const allowed = new ExpiringMap<Access>(readers.clock, MAX_VERDICTS);
   const refused = new ExpiringMap<Access>(readers.clock, MAX_VERDICTS);
   let underWay = 0;

@@ -33,7 +33,7 @@ export class DroppedConnections {
     this.#timer?.cancel();
   }
 
-  /** `address` is that of one of them. */
+  /** `address` is the address of one of them. */
   #say(address: string): void {
     const counts = Object.fromEntries(this.#unsaid);
     this.#logger.warn('connections ended before they asked for a stream', { ...counts, address });

@@ -1,7 +1,7 @@
 /**
  * Leads the hub's Service, which has no selector, to the leader. Writes one EndpointSlice with the
- * leader's address. It stays when the leader ends, because the next one overwrites it and a deposed
- * one writes no more.
+ * leader's address. The slice stays when the leader ends, because the next leader overwrites it and
+ * an earlier one writes no more.
  */
 import {
   ENDPOINT_SLICES,

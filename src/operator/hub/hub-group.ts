@@ -10,9 +10,9 @@ import { isSameTimeouts } from '../../jobset/progress/progress-timeouts.ts';
 import type { AgentStream } from './agent-stream.ts';
 
 /**
- * The streams of one ReplicatedJob, which all get the same state. A state is encoded once and sent
- * in slices, so that thousands of writes do not hold up what arrives. A stream with several states
- * due gets only the newest.
+ * The streams of one ReplicatedJob, which all get the same state. A state is encoded once and sent in
+ * slices, so that thousands of writes do not delay incoming messages. A stream with several states due
+ * gets only the newest.
  */
 class StageStreams {
   readonly streams = new Set<AgentStream>();
@@ -98,7 +98,7 @@ class StageStreams {
 /** A write to a TLS socket takes about 20 us: this is a few milliseconds. */
 const SLICE = 200;
 
-/** The streams of one JobSet's agents, and its newest stored state that is known. */
+/** The streams of one JobSet's agents, and its newest known stored state. */
 export class HubGroup {
   readonly key: string;
   readonly uid: string;
@@ -147,7 +147,7 @@ export class HubGroup {
   }
 
   /**
-   * A state that was read from storage, and what was known when the read began. The latter is
+   * A state that was read from storage, and the known state when the read began. The known state is
    * older, whatever its version, but states that arrived meanwhile may be newer.
    */
   seeFresh(jobSet: Stored<JobSet>, knownBefore: Stored<JobSet> | undefined): void {
@@ -169,7 +169,7 @@ export class HubGroup {
     for (const [name, stage] of this.#stages) stage.update(groupState(jobSet, name), members);
   }
 
-  /** Answers hellos from the newest state that was read, or written, after they had arrived. */
+  /** Answers hellos from the newest state that was read or written after their arrival. */
   greet(streams: Iterable<AgentStream>): void {
     for (const stream of streams) this.#stages.get(stream.member.stage)?.greet(stream);
   }

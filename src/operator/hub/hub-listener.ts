@@ -1,5 +1,5 @@
 /**
- * The hub's certificates and its port. Every replica keeps the certificates, as it keeps those of
+ * The hub's certificates and its port. Every replica keeps the certificates, like the certificates of
  * the webhooks. The port is open while this replica leads.
  */
 
@@ -32,7 +32,7 @@ export interface HubListenerOptions {
   /** The namespace of the Secret with the certificates. */
   readonly operatorNamespace: string;
   readonly secretName: string;
-  /** `https://HOST:PORT` at which agents reach it; absent: where it listens. */
+  /** `https://HOST:PORT` at which agents reach it; absent: the address on which it listens. */
   readonly url?: string | undefined;
   /** The host on which it listens. */
   readonly host: string;
@@ -57,15 +57,15 @@ export interface StreamPort {
 
 export interface HubListener {
   /**
-   * What agents are configured with. Without a `url` of its own, there is none until it was open
+   * The settings for agents. Without a configured `url`, there is no address until the port was open
    * once.
    */
   access(): ServedHub;
   /**
-   * Resolves when it listens; until `serve`, agents are told to come again. Rejects if it cannot.
+   * Resolves when it listens; until `serve`, it asks agents to come again. Rejects if it cannot listen.
    */
   open(): Promise<void>;
-  /** From now on this answers. */
+  /** Answers with `door` from now on. */
   serve(door: HubDoor): void;
   /** Resolves when all streams have ended and the port is free. It may be opened again. */
   close(): Promise<void>;
@@ -77,8 +77,8 @@ const CERTIFICATES_TIMEOUT_MS = 15_000;
 
 /**
  * Resolves when it has certificates. Rejects with `DeadlineError` if it gets none, and when the
- * signal aborts. Where agents depend on the hub, it waits longer for an API server that does not
- * answer or answers with failures that pass.
+ * signal aborts. If agents depend on the hub, it waits longer for an API server that does not answer
+ * or answers with temporary failures.
  */
 export async function startHubListener(options: HubListenerOptions): Promise<HubListener> {
   const { clock, logger, metrics } = options;
@@ -102,7 +102,7 @@ export async function startHubListener(options: HubListenerOptions): Promise<Hub
     name: 'hub-certificates',
     namespace: options.operatorNamespace,
     hosts: [hostOf(options)],
-    // Agents get the authorities with their Pods, so the one in use is published from now on.
+    // Agents get the authorities with their Pods, so the one in use counts as published.
     isPublished: (authority) => certificates?.authorities.includes(authority) ?? false,
     onChange: (next) => {
       certificates = next;

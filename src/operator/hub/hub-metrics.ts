@@ -5,7 +5,7 @@ import type { ProgressMeasures } from './progress-measures.ts';
 export interface HubMetrics {
   streams(count: number): void;
   message(direction: Direction, type: string, bytes: number): void;
-  /** Publishes the sums of `message`, for which a restart of thousands has no time. */
+  /** Publishes the sums of `message`; a restart of thousands has no time to publish each. */
   flush(): void;
   closed(reason: string): void;
   refused(reason: string): void;

@@ -4,7 +4,7 @@ import { type Clock, sleep } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { MemberReport } from '../../jobset/hub/member-report.ts';
 import type { GroupReport } from '../../jobset/view/group-report.ts';
 
-/** A page is JSON, written once for all that ask within a short time. */
+/** A page is JSON, written once for all requests within a short time. */
 export interface MemberPagesOptions {
   readonly clock: Clock;
   /** By `ownerKey` of the JobSet, or by namespace. */
@@ -14,10 +14,10 @@ export interface MemberPagesOptions {
 const LIFETIME_MS = 1000;
 /** Writing takes no more than a twentieth of the process's time. */
 const LIFETIME_PER_WRITING_TIME = 20;
-/** Members between which the event loop goes on: some milliseconds. */
+/** After this many members, some milliseconds, the event loop gets its turn. */
 const SLICE = 500;
 const MAX_PAGES = 256;
-/** For all pages except the newest; 30,000 members that report progress take 6 MB. */
+/** The limit for all pages except the newest; 30,000 members that report progress take 6 MB. */
 const MAX_KEPT_BYTES = 16 * 1024 * 1024;
 
 interface Page {

@@ -1,6 +1,6 @@
 /**
- * How many pages of members may be asked for, and be on their way. Each JobSet and each namespace
- * has a share, so that a tenant who asks without end, or reads slowly, takes none from others.
+ * How many pages of members may be requested and be under way. Each JobSet and each namespace has a
+ * share, so that a tenant who asks without end, or reads slowly, takes none from others.
  */
 import { KeyedBudget } from '@lockstep/kube/runtime/keyed-budget.ts';
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
@@ -15,7 +15,7 @@ const NAMESPACE_PAGES: Rate = { perSecond: 25, burst: 50 };
 const ALL_PAGES: Rate = { perSecond: 100, burst: 200 };
 /** Pages of one namespace that are being written, or that their readers have not taken yet. */
 const MAX_UNDER_WAY_OF_NAMESPACE = 16;
-/** Their bytes; one page alone may have more. 30,000 members take 6 MB. */
+/** Bytes of these pages; one page alone may have more. 30,000 members take 6 MB. */
 const MAX_BYTES_UNDER_WAY_OF_NAMESPACE = 32 * 1024 * 1024;
 const RETRY_AFTER_SECONDS = 1;
 
@@ -23,7 +23,7 @@ export class PageBudget {
   readonly #ofJobSets: KeyedBudget;
   readonly #ofNamespaces: KeyedBudget;
   readonly #ofAll: TokenBucket;
-  /** By namespace, those with any. */
+  /** By namespace, without namespaces that have no page under way. */
   readonly #underWay = new Map<string, { pages: number; bytes: number }>();
 
   constructor(clock: Clock) {
@@ -32,7 +32,7 @@ export class PageBudget {
     this.#ofAll = new TokenBucket(ALL_PAGES, clock);
   }
 
-  /** What a member gets that asks for its page. */
+  /** The answer to a member's request for its page. */
   async answer(
     { namespace, jobSetUid }: Pick<HubMember, 'namespace' | 'jobSetUid'>,
     write: () => Promise<Uint8Array>,

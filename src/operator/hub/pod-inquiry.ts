@@ -5,10 +5,10 @@ import { encodeHubMessage } from '../../jobset/hub/message.ts';
 import type { AgentStream } from './agent-stream.ts';
 
 /**
- * Answers agents that have to know whether their Pods are still there
- * (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`). A cache may be old, so
- * Pods are read from storage after the question has come; one list answers all members of a JobSet
- * that wait for it. Who gets no answer asks again.
+ * Answers agents that have to know whether their Pods still exist
+ * (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`). A cache may be old, so Pods
+ * are read from storage after the question has come. One list answers all members of a JobSet that
+ * wait for it. An agent without an answer asks again.
  */
 export interface PodInquiryOptions {
   readonly clock: Clock;

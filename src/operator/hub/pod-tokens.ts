@@ -1,7 +1,7 @@
 /**
- * Verifies agents' tokens, and finds the Pods to which they are bound. Signatures are checked here,
- * with the keys that the cluster publishes, so thousands of agents cost it no request. If the
- * cluster does not publish keys to us, each token is checked now and then by a TokenReview.
+ * Verifies agents' tokens, and finds the Pods to which they are bound. It checks signatures itself,
+ * with the keys that the cluster publishes, so thousands of agents cost no request. If the cluster
+ * publishes no keys to us, a TokenReview checks each token now and then.
  */
 
 import { isJsonObject, type JsonObject } from '@lockstep/kube/json/json-value.ts';
@@ -34,9 +34,9 @@ const FAILURE_PAUSE_MS = 500;
 const REQUEST_TIMEOUT_MS = 5000;
 /** A Pod's end is noticed by its watch, so a review may be this old. */
 const REVIEW_LIFETIME_MS = 60_000;
-/** For valid tokens, and separately for others, so that the latter do not displace the former. */
+/** The most valid tokens, and separately the most others, so that these do not displace them. */
 const MAX_REVIEWS = 4096;
-/** A flood of invalid tokens leaves room for other requests. */
+/** Leaves room for other requests in a flood of invalid tokens. */
 const REVIEWS: Rate = { perSecond: 150, burst: 1000 };
 /** Bounds unreviewed tokens in memory, each of 1.5 KiB. */
 const MAX_REVIEWS_UNDER_WAY = 64;
@@ -127,7 +127,7 @@ export class PodTokens {
       this.#published = { issuer, keys: keysOf(set, importKey) };
       this.#isUnpublished = false;
     } catch (error) {
-      // Our keys stay valid for some time: a server that is down withdraws none.
+      // Our keys stay valid for some time: a server that is down withdraws no keys.
       const isRefused = error instanceof ApiStatusError && error.code < 500 && error.code !== 429;
       if (isRefused && !this.#isUnpublished) {
         logger.info('the keys of the cluster are not readable: asks it about each token');

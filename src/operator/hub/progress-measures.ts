@@ -1,4 +1,4 @@
-/** How all groups together make progress, for the metrics. */
+/** The progress of all groups together, for the metrics. */
 import {
   groupProgress,
   isStraggler,
@@ -12,7 +12,7 @@ export interface ProgressMeasures {
   /** Members with a stream whose workers have reported anything. */
   readonly reporting: number;
   readonly stragglers: number;
-  /** Since the last report of a worker; 0 if none has reported. */
+  /** The longest time since the last report of a worker; 0 if none has reported. */
   readonly longestSilenceMs: number;
   /** Warm standbys that wait for the next epoch. */
   readonly standbysReady: number;
@@ -28,7 +28,7 @@ export const NO_PROGRESS: ProgressMeasures = {
   standbysOff: 0,
 };
 
-/** What the members with a stream have reported. */
+/** The reports of the members with a stream. */
 export function membersOf(
   group: HubGroup,
   reports: ProgressReports,

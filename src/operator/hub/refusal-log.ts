@@ -3,8 +3,8 @@ import type { Clock, Timer } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { LogFields, Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 
 /**
- * Thousands may come in a second with one problem, so the first of a kind is logged at once and the
- * others as sums; metrics count each.
+ * Thousands of requests may fail in a second with one problem. The log has the first of a kind at
+ * once, and the others as sums; metrics count each.
  */
 export interface Refusal {
   readonly reason: string;

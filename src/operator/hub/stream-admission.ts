@@ -1,7 +1,7 @@
 /**
- * Decides which agents may have a stream. An agent needs a valid token that is bound to a living
- * Pod which is, by its owner chain, a member of a JobSet. All others are refused with a reason: in
- * the answer, in the metrics and, summed up, in the log.
+ * Decides which agents may have a stream. An agent needs a valid token of a living Pod that is, by
+ * its owner chain, a member of a JobSet. All others are refused with a reason: in the answer, in the
+ * metrics and, summed up, in the log.
  */
 import { KeyedBudget } from '@lockstep/kube/runtime/keyed-budget.ts';
 import { type Clock, sleep } from '@lockstep/kube/runtime/ports/clock.ts';

@@ -11,7 +11,7 @@ export type PodLookup = 'Gone' | 'Lives' | 'Unrelated';
 /** Reads a Pod from storage. */
 export type ReadPod = (claim: PodClaim, signal: AbortSignal) => Promise<PodLookup>;
 
-/** A UID never comes back, a label may, and caches show what lives within seconds. */
+/** A UID never comes back, a label may, and caches show living Pods within seconds. */
 const LIFETIME_MS: Readonly<Record<PodLookup, number>> = {
   Gone: 60_000,
   Unrelated: 10_000,

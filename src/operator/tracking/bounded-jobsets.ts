@@ -1,7 +1,7 @@
 /**
- * Stands between the API server and the cache of JobSets, and lets through what the budget of each
- * namespace allows. For the rest of the operator a JobSet that is left out does not exist. When
- * there is room, the collection is listed again.
+ * Passes JobSets from the API server to their cache, as far as the budget of each namespace allows.
+ * For the rest of the operator a JobSet that is left out does not exist. When there is room, the
+ * collection is listed again.
  */
 
 import type { Stored } from '@lockstep/kube/meta.ts';
@@ -25,9 +25,9 @@ export interface BoundedJobSetsOptions extends ManagedScope {
   readonly metrics?: Metrics | undefined;
 }
 
-/** All JobSets are listed no more often to take in those that were left out. */
+/** The least time between two lists that take in JobSets that were left out. */
 const LIST_AGAIN_MS = 60_000;
-/** Enough to see the problem. */
+/** Enough Events to see the problem. */
 const TOLD_OF_NAMESPACE: Rate = { perSecond: 0.2, burst: 20 };
 const LEFT_OUT = 'LeftOut';
 
@@ -59,7 +59,7 @@ export class BoundedJobSets {
     });
   }
 
-  /** Tells of those that are left out now, too. */
+  /** Calls the handler for JobSets that are left out already, too. */
   subscribe(handler: LeftOutHandler, until?: AbortSignal): void {
     if (until?.aborted) return;
     this.#handlers.add(handler);
@@ -111,7 +111,7 @@ export class BoundedJobSets {
     };
   }
 
-  /** False only for what the end of a list has left out after all. */
+  /** False only for a JobSet that the end of a list has left out. */
   keeps({ metadata }: Stored<JobSet>): boolean {
     return this.#budgets.every(({ leftOut }) => !leftOut.has(metadata.uid));
   }
@@ -143,7 +143,7 @@ async function* bounded(
   }
 }
 
-/** Events about those that are left out, so that their owners know. */
+/** Records Events about JobSets that are left out, for their owners. */
 export function reportLeftOut(
   bounded: BoundedJobSets,
   { events, clock }: { readonly events: EventRecorder; readonly clock: Clock },

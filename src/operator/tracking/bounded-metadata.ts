@@ -1,7 +1,7 @@
 /**
  * The kept part of the metadata of a Pod, a volume claim or a Job: only names and values that the
- * operator reads. Any user may create such objects, with annotations, finalizers and owners of
- * a megabyte, and as many as the quota of a namespace allows. Members of a group share equal parts.
+ * operator reads. Any user may create as many of these objects as the quota of a namespace allows,
+ * with annotations, finalizers and owners of a megabyte. Members of a group share equal parts.
  */
 
 import type { PartialObjectMetadata, Stored, StringMap } from '@lockstep/kube/meta.ts';
@@ -36,23 +36,23 @@ const MAX_VALUE_CHARACTERS = 1_024;
 /** The limit for names and UIDs, which the API server made. */
 const MAX_NAME_CHARACTERS = 253;
 /**
- * Values of one cache that its objects share; beyond it all are forgotten, which costs memory
- * alone.
+ * Values of one cache that its objects share. Beyond this number all are forgotten, which costs only
+ * memory.
  */
 const MAX_SHARED = 4_096;
-/** Their length as JSON has a limit, too. */
+/** The limit for the length of shared values as JSON. */
 const MAX_SHARED_CHARACTERS = 4 * 1024 * 1024;
 
-/** Returns an equal value that it was given before, or this one. */
+/** Returns an equal earlier value, or this one. */
 export type Share = <T>(value: T) => T;
 
-/** For one cache. */
+/** The shared values of one cache. */
 export function sharedValues(): Share {
   const known = new Map<string, unknown>();
   let characters = 0;
   return <T>(value: T): T => {
     const text = JSON.stringify(value);
-    // The text says all that the value is.
+    // Equal texts mean equal values.
     const same = known.get(text) as T | undefined;
     if (same !== undefined) return same;
     characters += text.length;
@@ -119,7 +119,7 @@ export function valuesOf(names: readonly string[], map: StringMap): StringMap {
   return values;
 }
 
-/** A copy: a slice would keep all of the text that it is of. */
+/** Copies the beginning: a slice would keep the whole text in memory. */
 export function beginningOf(text: string, maxCharacters = MAX_VALUE_CHARACTERS): string {
   if (text.length <= maxCharacters) return text;
   return Buffer.from(text.slice(0, maxCharacters)).toString();

@@ -100,7 +100,7 @@ export function startCaches(options: CacheOptions): OperatorCaches {
 /** Index of the Jobs: by `ownerKey` of the JobSet that controls them. */
 export const JOBS_BY_OWNER = 'jobset';
 
-/** In any namespace: only `membershipOf` decides what that proves. */
+/** Finds objects in any namespace; `membershipOf` decides whether they belong together. */
 const BY_UID = 'uid';
 
 /** The object with that UID, in any namespace. */
@@ -176,7 +176,7 @@ export function informersUntil(informers: Informers, until: AbortSignal): Inform
   };
 }
 
-/** All Services of a cluster are watched for their names; little of each is needed. */
+/** The cache holds all Services of a cluster, for their names, so it keeps little of each. */
 function withSelectorOnly({ spec, ...service }: Stored<Service>): Stored<Service> {
   const { selector, clusterIP } = spec ?? {};
   const { annotations: _, ...metadata } = withoutManagedFields(service).metadata;

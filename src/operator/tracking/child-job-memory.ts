@@ -1,4 +1,4 @@
-/** What the controller knows of one JobSet's Jobs beyond its cache. */
+/** The controller's knowledge of one JobSet's Jobs beyond its cache. */
 
 import type { Stored } from '@lockstep/kube/meta.ts';
 import type { Job } from '@lockstep/kube/objects/job.ts';
@@ -9,8 +9,8 @@ import { isTrue } from '../../jobset/status/conditions.ts';
 import { keptJobs } from './kept-job.ts';
 
 /**
- * It remembers own writes, accepted deletions, and finished Jobs that were deleted since the last
- * plan. It goes with the JobSet, so no record outlives its use.
+ * Remembers own writes, accepted deletions, and finished Jobs that were deleted since the last plan.
+ * It is dropped with the JobSet.
  */
 export class ChildJobMemory {
   readonly #own: OwnWrites<Job>;
@@ -66,16 +66,16 @@ export class ChildJobMemory {
     return [...this.#vanished.values()];
   }
 
-  /** The status includes them now. */
+  /** The status includes the Jobs now. */
   recorded(jobs: readonly Stored<Job>[]): void {
     for (const { metadata } of jobs) this.#vanished.delete(metadata.uid);
   }
 }
 
-/** They are forgotten soon, so they share nothing. */
+/** Vanished Jobs are forgotten soon, so they share no values. */
 const kept = keptJobs((value) => value);
 
-/** Beyond it, Jobs that succeeded and were deleted within one pass are run again. */
+/** Beyond this number, Jobs that succeeded and were deleted within one pass run again. */
 const MAX_VANISHED = 10_000;
 
 function asDeleted(job: Stored<Job>): Stored<Job> {

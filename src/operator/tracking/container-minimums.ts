@@ -11,9 +11,9 @@ import type { ContainerMinimums } from '../../jobset/injection/agent-resources.t
 const MAX_LIMIT_RANGES = 100;
 
 /**
- * The minimums for each container. They are read when Jobs are made, because their templates never
- * change afterwards. Without the right to read them the answer is `Unknown`; rejects while the API
- * server does not answer.
+ * The minimums for each container. The operator reads them when it makes Jobs, because their
+ * templates never change afterwards. Without the right to read them the answer is `Unknown`; rejects
+ * while the API server does not answer.
  */
 export async function containerMinimums(
   client: Client,

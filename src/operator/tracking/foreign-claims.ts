@@ -13,8 +13,8 @@ import { type Rate, TokenBucket } from '@lockstep/kube/runtime/token-bucket.ts';
 import { foreignClaim, type KnownOwners } from '../../jobset/foreign-claim.ts';
 
 /**
- * Events explain why. There may be thousands of such objects, so each namespace has a budget, all
- * together have one, and nothing is reported twice.
+ * Reports with Events. There may be thousands of these objects, so each namespace has a budget, all
+ * together have one, and no object is reported twice.
  */
 export interface ForeignClaimsOptions {
   readonly events: EventRecorder;

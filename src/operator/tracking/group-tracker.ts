@@ -1,7 +1,7 @@
 /**
- * Counts the Pods of every JobSet, and decides when a JobSet is worth another look. It does not
- * report every announcement of a group that gathers at its barrier, but failures, the last arrival,
- * and changes of what was in the way. One Pod event costs O(1).
+ * Counts the Pods of every JobSet, and decides when a JobSet is worth another look: after a failure,
+ * the last arrival at a barrier, or a change of a Pod that delays a release. It does not report the
+ * other announcements. One Pod event costs O(1).
  */
 
 import { cutToBytes } from '@lockstep/kube/cut-to-bytes.ts';
@@ -30,7 +30,7 @@ export interface GroupTrackerOptions {
   readonly nowMs: () => number;
 }
 
-/** Who hears what the Pods of JobSets do. */
+/** Receives changes of the Pods of JobSets. */
 export interface GroupHandler {
   /** `namespace/name` of a JobSet that may have something to decide. */
   interest(key: string): void;
@@ -38,7 +38,7 @@ export interface GroupHandler {
 }
 
 /**
- * A Pod that wears a JobSet's label, or announces an epoch, and may not
+ * A Pod that has a JobSet's label or announces an epoch, but is not a member
  * (`docs/design/end-hazards.md#an-object-claims-an-owner-it-does-not-have`).
  */
 export interface InvalidPod {
@@ -50,8 +50,8 @@ export interface InvalidPod {
 }
 
 /**
- * A Pod that lives. The informer's cache holds what it is and what its annotations say, its group
- * counts the newest that is known of it, and nothing of either is kept again here.
+ * A living Pod: the object of the informer's cache, and the words of its agent. The group counts the
+ * newest of both.
  */
 interface LivePod {
   /** As the cache holds it. */

@@ -4,8 +4,8 @@ import type { Members } from '../../jobset/roster/members.ts';
 import { MAX_AGENT_STARTS, type PodFacts } from '../../jobset/roster/pod-facts.ts';
 
 /**
- * A watchpoint, and how far its group is from it. It is set up from the counts of all Jobs, and
- * then updated with the changed counts of one Job at a time, so a Pod event costs O(1).
+ * A watchpoint, and how far its group is from it. It begins with the counts of all Jobs. After that it
+ * takes the changed counts of one Job at a time, so a Pod event costs O(1).
  */
 export class GroupWatch {
   readonly #watchpoint: Watchpoint;
@@ -35,7 +35,7 @@ export class GroupWatch {
     this.#behind += after.behind - before.behind;
   }
 
-  /** Whether all members have arrived that have to. */
+  /** Whether all required members have arrived. */
   isFull(): boolean {
     const { slots } = this.#watchpoint;
     return slots > 0 && this.#arrived >= slots;

@@ -1,13 +1,14 @@
 /**
- * Which JobSets the operator keeps, where those of one namespace would take too much of its memory.
- * Any user may create many, of a megabyte each. A JobSet that is kept stays, however many come later.
+ * Which JobSets the operator keeps, if the JobSets of one namespace would take too much of its
+ * memory. Any user may create many, of a megabyte each. A JobSet that is kept stays, however many
+ * come later.
  */
 
 import { memoryWeight } from '@lockstep/kube/json/memory-weight.ts';
 import { namespaceOf, type Stored } from '@lockstep/kube/meta.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 
-/** In the same estimate of bytes as the weight of a JobSet. */
+/** Limits in bytes, estimated like the weight of a JobSet. */
 export interface BudgetLimits {
   readonly taken: number;
   readonly grown: number;
@@ -15,8 +16,8 @@ export interface BudgetLimits {
 
 export const MEBIBYTE = 1024 * 1024;
 /**
- * For each namespace. While all fit into the first, none is left out. Beyond it no new one is taken
- * in, but those that have begun may grow up to the second, so that an annotation more puts none out.
+ * The limits of each namespace. Beyond the first, no new JobSet is taken in. JobSets that have begun
+ * may grow up to the second, so that one more annotation leaves none out.
  */
 export const JOBSET_LIMITS: BudgetLimits = { taken: 128 * MEBIBYTE, grown: 192 * MEBIBYTE };
 
@@ -38,9 +39,9 @@ interface Division {
 export class JobSetBudget {
   readonly #limits: BudgetLimits;
   #now = undivided();
-  /** What the list that is being read has shown; without one, the same as `#now`. */
+  /** The JobSets in the list that is being read; without a list, the same as `#now`. */
   #shown = this.#now;
-  /** Whether there may be more room since the last look at those that were left out. */
+  /** Whether there may be more room since the last look at JobSets that were left out. */
   #mayHaveRoom = false;
 
   constructor(limits = JOBSET_LIMITS) {
@@ -52,12 +53,12 @@ export class JobSetBudget {
     return this.#now.leftOut;
   }
 
-  /** A list begins; it may begin again before it has ended. What is gone takes no room in it. */
+  /** A list begins; it may begin again before it has ended. Deleted JobSets take no room in it. */
   beginList(): void {
     this.#shown = undivided();
   }
 
-  /** A list is in no order of age, so what is new has to make way only now. */
+  /** A list is not sorted by age, so new JobSets are left out only at its end. */
   endList(): void {
     for (const holding of this.#shown.taken.all()) {
       if (!this.#stays(holding)) this.#divide(holding, this.#shown);
@@ -75,15 +76,15 @@ export class JobSetBudget {
     return isKept;
   }
 
-  /** It is deleted, or no JobSet of ours any more. */
+  /** The JobSet is deleted, or not ours any more. */
   forget(uid: string): void {
     this.#now.leftOut.delete(uid);
     if (this.#now.taken.remove(uid)) this.#mayHaveRoom = true;
   }
 
   /**
-   * Takes in those that were left out and fit by now. If there are any, the next list has to bring
-   * them. Looks only after a change.
+   * Takes in JobSets that were left out and fit now, and returns whether there are any: the next list
+   * has to bring them. Looks only after a change.
    */
   takeMore(): boolean {
     if (!this.#mayHaveRoom) return false;
@@ -102,7 +103,7 @@ export class JobSetBudget {
     return isKept;
   }
 
-  /** Nothing that others do puts it out. */
+  /** Whether the JobSet stays, whatever the others do. */
   #stays({ uid, weight }: Holding): boolean {
     const old = this.#now.taken.get(uid);
     return old !== undefined && weight <= old.weight;

@@ -1,7 +1,8 @@
 /**
- * What the cache keeps of a Job: what plans read, each text of it within a bound. Any user may create
- * Jobs of a megabyte, under any JobSet of the namespace, and as many as its quota allows. Jobs of one
- * ReplicatedJob share most of it. Only a resume reads Jobs whole, from the API server.
+ * The part of a Job that the cache keeps: the fields that plans read, each text within a bound. Any
+ * user may create Jobs of a megabyte, under any JobSet of the namespace, and as many as its quota
+ * allows. Jobs of one ReplicatedJob share most of it. Only a resume reads whole Jobs, from the API
+ * server.
  */
 
 import { defined } from '@lockstep/kube/json/defined.ts';
@@ -82,8 +83,8 @@ export function keptJobs(shared = sharedValues()): (job: Stored<Job>) => Stored<
 }
 
 /**
- * What `toleratesReplacement` reads of it. An API server returns an empty list of rules as null, and
- * some versions one of conditions, so a Job of any tenant may have that.
+ * The part of a policy that `toleratesReplacement` reads. An API server returns an empty list of rules
+ * as null, and some versions an empty list of conditions, so a Job of any tenant may have that.
  */
 function keptPolicy(policy: PodFailurePolicy): PodFailurePolicy {
   const rules: readonly PodFailurePolicyRule[] | null = policy.rules;
@@ -103,7 +104,7 @@ function keptPolicy(policy: PodFailurePolicy): PodFailurePolicy {
   };
 }
 
-/** The agent, where it is, and whether its token's volume has the authorities of the hub. */
+/** The agent, its container, and whether its token's volume has the authorities of the hub. */
 function keptPodSpec(template: PodTemplateSpec): PodTemplateSpec['spec'] {
   const agent = templateAgent(template);
   const { initContainers, volumes } = template.spec;

@@ -1,7 +1,6 @@
 /**
- * Reads the annotations of a Namespace that are ours: the defaults of the JobSets in it. They count
- * once for each JobSet, when it is made or first acted on, so nothing is kept, and nothing is
- * followed.
+ * Reads our annotations of a Namespace: the defaults of the JobSets in it. They count once for each
+ * JobSet, when it is made or first acted on. So there is no cache and no watch.
  */
 
 import type { StringMap } from '@lockstep/kube/meta.ts';
@@ -37,7 +36,7 @@ export function namespaceAnnotations({
       );
       return ownOf(metadata.annotations);
     } catch (error) {
-      // Its JobSets go with it.
+      // The JobSets of a Namespace are deleted with it.
       if (isReason(error, 'NotFound')) return {};
       if (!isReason(error, 'Forbidden')) throw error;
       if (!isTold) {

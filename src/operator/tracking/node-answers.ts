@@ -17,15 +17,15 @@ export const NODE_ANSWER_LIFETIME_MS = 300_000;
 /** Sets of labels by which Pods choose their nodes; a cluster has few. */
 const MAX_ANSWERS = 1_000;
 
-/** A question about all nodes with some labels, and what its answer is. */
+/** A question about all nodes with some labels, and how it is answered. */
 export interface PagedQuestion<T> {
   readonly nodesPerPage: number;
   readonly maxPages: number;
-  /** The answer, if the nodes of one page tell it. */
+  /** The answer, if the nodes of one page are enough. */
   fromPage(nodes: readonly Node[]): T | undefined;
-  /** The answer if no page tells it. `isAll` is false where there are more pages than are read. */
+  /** The answer if no page was enough. `isAll` is false if there are more pages than are read. */
   otherwise(labels: string, count: number, isAll: boolean): T;
-  /** The answer where the API server refuses to tell. */
+  /** The answer if the API server refuses the question. */
   refused(error: ApiStatusError): T;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Whether the nodes for a JobSet can restart all containers of a Pod in place. The API server
- * answers by a dry run of a Job: if its feature gates forbid the action, it refuses it or drops the
- * rule. Nodes declare their features; those on which its Pods may run are read. Unknown features
+ * Whether the nodes for a JobSet can restart all containers of a Pod in place. A dry run of a Job asks
+ * the API server: if its feature gates forbid the action, it refuses the Job or drops the rule. Nodes
+ * declare their features; the operator reads the nodes on which the Pods may run. Unknown features
  * count as present.
  */
 
@@ -19,11 +19,11 @@ import { isRefusal, NODE_ANSWER_LIFETIME_MS, NodeAnswers, nodeSelectors } from '
 
 export interface NodeFeatures {
   /**
-   * Why those for a JobSet, or all nodes, cannot; undefined: they can. Rejects while the API server
-   * does not answer.
+   * Why the nodes for a JobSet, or all nodes, cannot; undefined: they can. Rejects while the API
+   * server does not answer.
    */
   restartAllProblem(spec: JobSetSpec | undefined, signal: AbortSignal): Promise<string | undefined>;
-  /** As `restartAllProblem`, for Pods that choose their nodes by these selectors. */
+  /** Like `restartAllProblem`, for Pods that choose their nodes by these selectors. */
   restartAllProblemOn(
     selectors: Iterable<string>,
     signal: AbortSignal,
@@ -161,7 +161,7 @@ function lacking(labels: string, count: number): string | undefined {
   return `no node${which} declares the feature ${RESTART_ALL_FEATURE}`;
 }
 
-/** The question to the API server; no set of labels is written so. */
+/** The key of the question to the API server; no set of labels has this text. */
 const SERVER = 'the API server';
 const PROBE_NAME = 'lockstep-restart-rules';
 const FIELD_MANAGER = 'lockstep-operator';

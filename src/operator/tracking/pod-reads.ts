@@ -1,4 +1,4 @@
-/** How the operator reads Pods: one by its UID, and those of a JobSet by phase, page by page. */
+/** Reads Pods: one by its UID, or the Pods of a JobSet by phase, page by page. */
 
 import type { PartialObjectMetadata, Stored } from '@lockstep/kube/meta.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
@@ -17,7 +17,7 @@ export const SUCCEEDED = 'status.phase=Succeeded';
 /** Pods of one request. */
 const PAGE_SIZE = 500;
 
-/** Reads from storage: without a version no cache answers. */
+/** Reads from storage: a request without a version gets no answer from a cache. */
 export async function podsOf(
   { namespace = '', uid }: Pick<Stored<JobSet>['metadata'], 'namespace' | 'uid'>,
   fieldSelector: string,
@@ -36,7 +36,7 @@ export async function podsOf(
   );
 }
 
-/** Some Pod that is not on a node yet, or of which a container has not started. */
+/** A Pod that is not on a node yet, or that has a container that has not started. */
 export async function firstPending(
   jobSet: Stored<JobSet>,
   client: Client,
@@ -53,7 +53,7 @@ export async function firstPending(
   return items.find((pod) => claims(pod, jobSet));
 }
 
-/** Undefined if it is gone, also if another one has its name. */
+/** Undefined if the Pod is gone, even if another one has its name. */
 export async function readPod(
   { namespace, name, uid }: Pick<PodFacts, 'namespace' | 'name' | 'uid'>,
   client: Client,

@@ -1,6 +1,6 @@
 /**
  * Metrics of single JobSets. They are measured for each page, from the caches, so an event of a Pod
- * costs nothing. Only an operator that acts has them: those of another replica would count twice.
+ * costs nothing. Only the operator that leads has them: otherwise each JobSet would count twice.
  */
 
 import { namespaceOf, type Stored } from '@lockstep/kube/meta.ts';

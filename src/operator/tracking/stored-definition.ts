@@ -1,6 +1,6 @@
 /**
- * Follows the definition of JobSets that the API server has, because one that is older than this
- * operator makes it drop new fields of the status without a word.
+ * Follows the definition of JobSets in the API server. If it is older than this operator, the server
+ * drops new fields of the status without an error.
  */
 
 import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
@@ -31,16 +31,16 @@ export interface StoredDefinitionOptions {
   readonly metrics?: Metrics | undefined;
 }
 
-/** What is known of it: members of a `Snapshot`. */
+/** The facts about the definition: members of a `Snapshot`. */
 export interface DefinitionFacts {
   readonly lacks: ReadonlySet<string>;
   readonly isDefinitionUnread: boolean;
 }
 
 /**
- * An operator that may not read the definition takes the fields of features for missing. Its rights
- * are then those of an earlier version, and so, most likely, is the definition. A feature that acts
- * on a field which is never kept would delete Pods without end, while one that is off harms nothing.
+ * For an operator that may not read the definition, the fields of features count as missing. It has
+ * the rights of an earlier version, so the definition, most likely, is of that version, too. A feature
+ * whose field is never kept would delete Pods without end; a feature that is off does no harm.
  */
 const UNREAD: DefinitionFacts = { lacks: FIELDS_OF_FEATURES, isDefinitionUnread: true };
 
@@ -73,7 +73,7 @@ export class StoredDefinition {
         const { apiVersion, kind } = definition;
         return { apiVersion, kind, metadata, spec: statusOnly(definition) };
       },
-      // It tries again for as long as it may not, and that is worth one line.
+      // It tries again as long as it may not read, which is worth one line.
       logger: SILENT,
       onFailure: (error) => {
         if (this.#facts === undefined && isReason(error, 'Forbidden')) this.#learn(UNREAD);
@@ -90,7 +90,7 @@ export class StoredDefinition {
     });
   }
 
-  /** Before anything is known: nothing. */
+  /** Undefined until anything is known. */
   get facts(): DefinitionFacts | undefined {
     return this.#facts;
   }
