@@ -23,7 +23,7 @@ export interface ChannelUnderTest {
   announced(): number;
   /** The cause that the controller knows for the end of the last epoch. */
   cause(): object | undefined;
-  /** What the controller knows of that end besides. */
+  /** The controller's evidence of that end. */
   ended(): EndedWorker | undefined;
   /** Connections break; new ones can be made at once. */
   breakConnections(): void;
@@ -36,7 +36,7 @@ export interface ChannelUnderTest {
   deletePod(): void;
 }
 
-/** What every channel does for its agent. */
+/** The behaviour of every channel. */
 export function channelConformance(make: () => ChannelUnderTest): void {
   const opened = async (): Promise<Scene> => {
     const scene = new Scene(make());

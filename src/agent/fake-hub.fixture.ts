@@ -55,7 +55,7 @@ export class FakeHub {
       });
   }
 
-  /** The leader changes: the new hub has no report of those to the first. */
+  /** The leader changes: the new hub has none of the reports to the first. */
   replace(): void {
     this.hub.close();
     this.announced = undefined;

@@ -115,7 +115,7 @@ interface Log {
 const MAX_LOG_BYTES = 1024 * 1024;
 const FLUSH_LIMIT_MS = 1000;
 
-/** A supervisor writes its lines in one place with those of its worker, and never waits. */
+/** A supervisor writes its lines to the same place as its worker, and never waits. */
 function openLog({ worker }: Configuration, fields: LogFields): Log {
   if (worker === undefined) {
     const logger = createJsonLinesLogger().with(fields);

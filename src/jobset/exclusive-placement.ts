@@ -47,7 +47,7 @@ function priorityLabel(priority: number): string {
   return priority < 0 ? `n${-priority}` : `${priority}`;
 }
 
-/** The leader with its two terms after those of its template. It has its priority label. */
+/** The leader with two terms after the terms of its template. It has its priority label. */
 export function placedLeader(pod: Pod, topologyKey: string): Pod {
   const { affinity } = pod.spec;
   const { labels } = pod.metadata;

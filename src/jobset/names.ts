@@ -24,7 +24,7 @@ export const COORDINATOR = 'jobset.sigs.k8s.io/coordinator';
 /** Annotation of Jobs and Pods: `status.executionAttempts` at their creation (KEP-1282). */
 export const EXECUTION_ATTEMPT = 'jobset.sigs.k8s.io/execution-attempt';
 
-/** Annotation of a JobSet or a Job template: the node label of which each Job gets one value. */
+/** Annotation of a JobSet or a Job template: the node label; each Job gets one of its values. */
 export const EXCLUSIVE_TOPOLOGY = 'alpha.jobset.sigs.k8s.io/exclusive-topology';
 /** Used with it: nodes were labelled by hand, so a node selector replaces affinity. */
 export const NODE_SELECTOR_STRATEGY = 'alpha.jobset.sigs.k8s.io/node-selector';

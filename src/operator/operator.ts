@@ -80,7 +80,7 @@ export interface OperatorConfig extends ManagedScope {
   readonly agentDefaults?: AgentDefaults;
   /** Whether accounts that templates name get the rights of agents; by default they do not. */
   readonly agentRights?: boolean;
-  /** Whether nodes know `Terminate`; by default they do not, like those of Kubernetes. */
+  /** Whether nodes know `Terminate`; by default they do not, like Kubernetes' own nodes. */
   readonly nativeRestartRules?: boolean;
   /** All namespaces when absent. */
   readonly namespaces?: readonly string[];

@@ -45,7 +45,7 @@ export function createProcLooks(options: ProcLooksOptions): ProcessLooks {
 
 /**
  * Where the kernel counts the memory of this container; undefined: not known. In a container of
- * cgroup v1, paths may be those of the machine, while the mount shows the container's own alone.
+ * cgroup v1, paths may be the machine's, while the mount shows only the container's own.
  */
 export function ownCgroup(proc = '/proc', mount = '/sys/fs/cgroup'): string | undefined {
   const own = textOf(`${proc}/self/cgroup`) ?? '';

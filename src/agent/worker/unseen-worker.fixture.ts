@@ -1,4 +1,4 @@
-/** A worker of which a supervisor sees nothing but its end: the least that its options need. */
+/** A worker of which a supervisor sees only its end: the smallest valid options. */
 import type { SupervisorOptions } from '../supervisor.ts';
 
 export const UNSEEN_WORKER = {

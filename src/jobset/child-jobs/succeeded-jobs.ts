@@ -57,7 +57,7 @@ export function recordedSuccesses(
   return recorded;
 }
 
-/** The statuses with all successes, except those of `startsOver`. */
+/** The statuses with all successes, except successes of ReplicatedJobs in `startsOver`. */
 export function withSucceededIndexes(
   statuses: readonly ReplicatedJobStatus[],
   children: Successes,

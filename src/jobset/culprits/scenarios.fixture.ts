@@ -1,4 +1,4 @@
-/** Failures of a group, what the operator hears of each, and whom it has to name. */
+/** Failures of a group, the reports about each, and the suspects that the operator has to name. */
 import type { GroupEvidence, MemberEnd, MemberEvidence } from '../roster/group-evidence.ts';
 import type { WorkerEvidence } from '../worker-end/worker-evidence.ts';
 
@@ -9,7 +9,7 @@ export interface Scenario {
   readonly name: string;
   /** Ranks with their confidence, the likeliest first, such as `2 Certain`; or `unknown`. */
   readonly expected: Expected;
-  /** What is known of each rank; undefined: nothing. */
+  /** The known end of each rank; undefined: nothing is known. */
   readonly end: (rank: number, size: number) => MemberEnd | undefined;
 }
 
@@ -44,10 +44,10 @@ const HANGING: Evidence = {
 };
 /** Since just after its last step. */
 const STOPPED = { states: 'T', stoppedMs: 60_500 } as const;
-/** All hang: each time-out comes a little later than that of the rank before it. */
+/** All hang: each rank's time-out comes a little later than the one of the rank before it. */
 const hung = (rank: number, evidence: Evidence = {}): MemberEnd =>
   ended(rank * 3, { ...HANGING, ...evidence });
-/** As it is of a worker that reports no progress. */
+/** The end for a worker that reports no progress. */
 function silently(end: MemberEnd): MemberEnd {
   if (end.kind !== 'Ended') return end;
   const { step: _, silentMs: _silent, longestMs: _longest, cpuMs: _cpu, ...rest } = end.evidence;
@@ -56,7 +56,7 @@ function silently(end: MemberEnd): MemberEnd {
 const overApi = (end: MemberEnd): MemberEnd =>
   end.kind === 'Ended' ? { ...end, isOverApi: true } : end;
 
-/** The culprit's end, and that of all others. */
+/** The culprit's end, and the end of all others. */
 const one =
   (
     culprit: MemberEnd | undefined,
@@ -504,7 +504,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ),
 ];
 
-/** What the operator knows in that scenario of a group of that size. */
+/** The operator's evidence in a scenario for a group of a size. */
 export function evidenceIn({ end }: Scenario, size: number): GroupEvidence {
   const members = Array.from({ length: size }, (_, rank): MemberEvidence | undefined => {
     const known = end(rank, size);

@@ -56,7 +56,7 @@ export class ControllerModel {
   #position: number;
   #jobSet: Stored<JobSet>;
   #jobs: readonly Stored<Job>[];
-  /** It has nothing to do with what it sees now. */
+  /** It has nothing to do in the state that it sees now. */
   #isIdle = false;
   readonly #streams = new Set<StreamModel>();
   /** What the watch shows of each Pod, by UID, and the newest epoch that its agent said here. */
@@ -64,7 +64,7 @@ export class ControllerModel {
   readonly #spoken = new Map<string, number>();
   /** Pods that ended with success, even if only because they were told to end. */
   readonly #succeeded: PodFacts[] = [];
-  /** It has heard nothing of the ends of workers in earlier epochs. */
+  /** It has no reports about the ends of workers in earlier epochs. */
   readonly #firstEpoch: number;
 
   constructor(world: ControllerWorld, isLeading: boolean) {
@@ -182,7 +182,7 @@ export class ControllerModel {
   #hasWork(): boolean {
     const [jobSet, jobs] = [this.#jobSet, this.#jobs];
     const { status, actions, hasAsked } = this.#decide();
-    // It only looked: what it learned on the way must not stay.
+    // It only looked: its new knowledge must not stay.
     this.#jobSet = jobSet;
     this.#jobs = jobs;
     const isIdle = status === undefined && actions.length === 0;

@@ -34,7 +34,7 @@ export interface Shape extends JobSetShape {
 const MAX_PODS = 3;
 /** How much likelier the death of the first slot's worker is, if members are replaced. */
 const DEATHS_OF_FIRST = 12;
-/** How much likelier a controller dies between a write and what follows than at another time. */
+/** How much likelier a controller dies just after a write than at another time. */
 const DEATHS_AFTER_WRITE = 4;
 
 export class GroupModel implements PodWorld, ControllerWorld {
@@ -80,7 +80,7 @@ export class GroupModel implements PodWorld, ControllerWorld {
     steps.push(...this.jobControl.steps());
     for (const [k, controller] of this.#controllers.entries()) {
       steps.push(...controller.steps());
-      // A deposed leader learns of it at some time.
+      // A deposed leader notices that at some time.
       if (this.#hasHub && controller.isLeading && this.#leader !== k) {
         steps.push(() => controller.stepDown());
       }
@@ -91,7 +91,7 @@ export class GroupModel implements PodWorld, ControllerWorld {
     return steps;
   }
 
-  /** What can go wrong, and what the user can do. */
+  /** The possible faults and acts of the user. */
   faults(): Step[] {
     const faults = this.#slots.flatMap((slot) => slot.faults());
     for (const [k, controller] of this.#controllers.entries()) {

@@ -1,6 +1,6 @@
 /**
  * The hub in the protocol's model: streams that break, or are open at one end only, and lose their
- * messages. What a controller hears is only in its memory, which a crash erases.
+ * messages. A controller keeps reports only in its memory, which a crash erases.
  */
 export class StreamModel {
   readonly podUid: string;
@@ -80,7 +80,7 @@ export class HubChannelModel {
     if (this.#stream !== undefined) this.#stream.isPinged = true;
   }
 
-  /** An answer to a question from before now counts for nothing. */
+  /** Answers to earlier questions do not count any more. */
   forgetPings(): void {
     if (this.#stream !== undefined)
       Object.assign(this.#stream, { isPinged: false, isPonged: false });

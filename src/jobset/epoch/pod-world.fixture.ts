@@ -1,4 +1,4 @@
-/** What is around one slot of the protocol's model, and how its Pod looks to the controller. */
+/** The surroundings of one slot of the protocol's model, and the controller's view of its Pod. */
 import type { PartialObjectMetadata } from '@lockstep/kube/meta.ts';
 import { JOB_TRACKING_FINALIZER } from '@lockstep/kube/objects/job.ts';
 import { EPOCH, IN_PLACE_RESTART_ATTEMPT } from '../names.ts';

@@ -11,7 +11,7 @@ export class ProtocolGhosts {
   readonly #mayEnd = new Set<number>();
   readonly #mustEnd = new Set<number>();
   #chargedEnds = 0;
-  /** Pods that a write has named as those that leave their nodes. */
+  /** Pods that a write has named because they leave their nodes. */
   readonly #left = new Set<string>();
 
   /**

@@ -18,7 +18,7 @@ import { MemberCounts } from '../roster/members.ts';
 
 export const CREATED_MS = Date.parse(CREATED);
 
-/** What is so from that second on. */
+/** A change from a second on. */
 export interface Change {
   readonly jobs?: readonly Stored<Job>[];
   readonly spec?: Partial<JobSetSpec>;
@@ -60,7 +60,7 @@ export function afterEach(
   });
 }
 
-/** After all status writes of that moment. */
+/** The JobSet after all status writes of a moment. */
 function atRest(before: Stored<JobSet>, seen: Partial<Snapshot>): Stored<JobSet> {
   let jobSet = before;
   let answers: Answers = { minimums: {} };

@@ -95,7 +95,7 @@ export const BYE_REASONS = [
   'Replaced',
   /** The hub does not lead any more, or it ends. */
   'NotLeading',
-  /** The agent claims another JobSet than that of its Pod. */
+  /** The agent claims another JobSet than its Pod's. */
   'OtherJobSet',
   'Malformed',
   'TooManyMessages',

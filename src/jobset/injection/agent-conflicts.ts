@@ -21,7 +21,7 @@ import {
 import { progressConflicts } from './progress-volume.ts';
 
 /**
- * Errors of either mode. `path` is that of the template, and ends with a dot unless it is empty.
+ * Errors of either mode. `path` is the template's path, and ends with a dot unless it is empty.
  */
 export function templateConflicts(template: PodTemplateSpec, path: string): readonly FieldError[] {
   return [

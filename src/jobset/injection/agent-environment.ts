@@ -61,7 +61,7 @@ export function mergeEnvironment(
   return [...own, ...ofAgent, { name: ENV_AGENT_VARIABLES, value }];
 }
 
-/** `path` is that of the worker's `env`. */
+/** `path` is the path of the worker's `env`. */
 export function environmentErrors(
   worker: Container,
   added: readonly EnvVar[],

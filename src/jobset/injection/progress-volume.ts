@@ -24,7 +24,7 @@ export function withProgressFile({ env = [], volumeMounts = [], ...rest }: Conta
   };
 }
 
-/** `path` is that of the template, and ends with a dot unless it is empty. */
+/** `path` is the template's path, and ends with a dot unless it is empty. */
 export function progressConflicts(
   containers: readonly Container[],
   path: string,

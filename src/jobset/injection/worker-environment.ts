@@ -39,7 +39,7 @@ export function keptFromAgent(container: Container): Container {
   };
 }
 
-/** The environment of a worker, from that of its agent. */
+/** The environment of a worker, from its agent's. */
 export function workerEnvironment(env: StringMap): StringMap {
   const ofAgent = new Set([ENV_AGENT_VARIABLES, ...(env[ENV_AGENT_VARIABLES] ?? '').split(',')]);
   const entries = Object.entries(env).filter(([name]) => !ofAgent.has(name));

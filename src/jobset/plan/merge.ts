@@ -19,7 +19,7 @@ export function unchanged(status: JobSetStatus): Next {
 }
 
 /**
- * Fields of a later decision replace those of an earlier one; `changeCondition` has the rule for
+ * Fields of a later decision replace fields of an earlier one; `changeCondition` has the rule for
  * conditions.
  */
 export function merge(next: Next, decision: Decision, nowMs: number): Next {

@@ -35,8 +35,8 @@ export interface GroupProgress {
    */
   readonly startMs?: number;
   /**
-   * The newest checkpoint that a member reported before the first step or with it: what the epoch
-   * goes on from. Null: none was; absent: not all members have been heard yet.
+   * The newest checkpoint that a member reported before the first step or with it: the epoch continues
+   * from it. Null: there is none; absent: not all members have reported yet.
    */
   readonly restored?: number | null;
   /** A member has reported something since the newest release. */

@@ -48,7 +48,7 @@ export interface SettingType<Raw = unknown, Value = unknown> {
   fromText(text: string, before?: Value): Raw | Problem;
 }
 
-/** One setting of the file. Names in the table are those of flags. */
+/** One setting of the file. Names in the table are names of flags. */
 export interface Setting {
   /** The keys on the way to the value in the file. */
   readonly path: string;

@@ -9,7 +9,7 @@ export interface PodClaim {
   readonly serviceAccount: string;
 }
 
-/** `problem` is for the sender of the token, and for the log; it shows nothing of the token. */
+/** `problem` is for the sender of the token, and for the log; it shows no part of the token. */
 export type TokenVerdict =
   | { readonly kind: 'Pod'; readonly claim: PodClaim }
   | { readonly kind: 'Invalid'; readonly problem: string };

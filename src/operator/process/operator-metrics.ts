@@ -15,7 +15,7 @@ export interface OperatorMetrics {
   /** A Warning was recorded about a JobSet. Reasons are of a fixed set. */
   warned(reason: string): void;
   /**
-   * A Pod was deleted without waiting for its node. Reasons are those of its `DisruptionTarget`.
+   * A Pod was deleted without waiting for its node. Its `DisruptionTarget` has the same reason.
    */
   forcedDeletion(reason: ForcedDeletionReason): void;
   /**

@@ -1,7 +1,7 @@
 /**
- * Applies the failure policy to a worker that failed while its group can restart in place. The
- * reasons and Events are those of failed Jobs. `RestartingJobSet` stays as it is, because no Jobs
- * are recreated, unless the rule asks for that of the worker's own Job.
+ * Applies the failure policy to a worker that failed while its group can restart in place. Failed
+ * Jobs have the same reasons and Events. `RestartingJobSet` stays as it is, because no Jobs are
+ * recreated, unless the rule asks to recreate the worker's own Job.
  */
 
 import { failureInWords } from '../../culprits/failure-words.ts';

@@ -51,7 +51,7 @@ export function stopWhatRuns(facts: Facts): readonly Decision[] {
   return [{ actions: deletions([...active, ...previous, ...surplus, ...unread]) }];
 }
 
-/** Jobs of which a part has succeeded cannot rejoin a group that starts over. */
+/** Partly succeeded Jobs cannot rejoin a group that starts over. */
 export function recreateHalfDone({ group }: Facts): readonly Decision[] {
   return [{ actions: deletions(group?.toRecreate ?? []) }];
 }
