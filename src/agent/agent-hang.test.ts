@@ -28,7 +28,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const NO_PROGRESS = 'the worker made no progress';
 
-/** One member, whose worker says what the test makes it say. */
+/** One member, whose worker reports as the test says. */
 class Scene {
   readonly clock = new VirtualClock();
   readonly hub = new FakeHub(this.clock);
@@ -40,7 +40,7 @@ class Scene {
   readonly stops: boolean[] = [];
   agent: Agent | undefined;
   left: string | undefined;
-  /** What the worker of the current epoch says, and when it began. */
+  /** The reports of the worker of the current epoch, and when it began. */
   worker: { readonly say: (line: string) => void } | undefined;
   readonly #mode: Body['mode'];
   readonly #channel: 'Hub' | 'API' | 'Auto';
@@ -313,7 +313,7 @@ describe('while nothing answers', () => {
           if (act === 'dark') darkSince ??= scene.clock.monotonic();
           const before = scene.kills.length;
           await scene.clock.advance(ms);
-          // What was on its way when the network failed may still count.
+          // Messages on their way when the network failed may still count.
           if (darkSince !== undefined) {
             for (const at of scene.kills.slice(before)) expect(at - darkSince).toBeLessThan(50);
           }

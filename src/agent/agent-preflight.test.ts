@@ -89,7 +89,7 @@ class Scene {
     return Math.max(this.hub.announced?.epoch ?? 0, Number(this.hub.api.annotations[EPOCH] ?? 0));
   }
 
-  /** The cause of the last announcement, and what it says of the end of the worker. */
+  /** The cause of the last announcement, and its evidence of the end of the worker. */
   get told(): { readonly cause: unknown; readonly ended: unknown } {
     if (this.#channel === 'Hub') {
       const { cause, ended } = this.hub.announced ?? {};

@@ -61,7 +61,7 @@ test('tells what the worker has reported with each message that it sends anyway'
     undefined,
     told,
     told,
-    // What its worker saved when it was told to end.
+    // The checkpoint that its worker saved when it was told to end.
     { step: 335, checkpoint: 335, silentMs: 10 },
   ]);
 });

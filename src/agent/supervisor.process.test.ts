@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
-/** Runs `script` as a worker and returns how to reach it and what became of it. */
+/** Runs `script` as a worker and returns how to reach it, and its end. */
 function run(
   script: string,
   stopGraceMs = 200,

@@ -18,7 +18,7 @@ function jobSpecOf(of: JobSetSpec): JobSpec | undefined {
   return withDefaults(of).replicatedJobs[0]?.template.spec;
 }
 
-/** What the mutating webhook stores. */
+/** The JobSet that the mutating webhook stores. */
 describe('a new JobSet', () => {
   const stored = (of: unknown, gates = DEFAULT_FEATURE_GATES): unknown =>
     defaultJobSet(storedJobSet(of as JobSetSpec), gates).spec;

@@ -21,7 +21,7 @@ import type { Answers, Snapshot } from './plan/snapshot.ts';
 import { plan } from './plan.ts';
 import { MemberCounts } from './roster/members.ts';
 
-/** Any snapshot, whether it can come about or not. */
+/** Any snapshot, possible or not. */
 const NAMES = ['a', 'b'] as const;
 const PODS = 2;
 const LONG_AGO_MS = NOW_MS - 600_000;

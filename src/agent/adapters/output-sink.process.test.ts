@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const SINK = fileURLToPath(new URL('./output-sink.ts', import.meta.url));
 
-/** A program that writes 1 MiB to its standard error, and says on its output how it goes on. */
+/** A program that writes 1 MiB to its standard error, and prints its progress. */
 const PROGRAM = `
   import { openSink } from ${JSON.stringify(SINK)};
   const sink = openSink(2);

@@ -10,7 +10,7 @@ afterEach(() => {
   for (const directory of directories.splice(0)) rmSync(directory, { recursive: true });
 });
 
-/** What the kernel says of a process with these capabilities, users and limit on `nice`. */
+/** The kernel's files about a process with these capabilities, users and limit on `nice`. */
 function procOf(capabilities: string, users: string, limit: string): string {
   const directory = mkdtempSync(join(tmpdir(), 'proc-'));
   directories.push(directory);

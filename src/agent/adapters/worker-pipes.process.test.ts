@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** What came out, and what the agent heard of it. */
+/** The output, and the part that the agent heard. */
 class Scene {
   readonly logger = new MemoryLogger();
   readonly out: Buffer[] = [];

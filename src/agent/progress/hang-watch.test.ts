@@ -8,7 +8,7 @@ const LOOK_MS = 250;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** A worker, what it says, and the watch over it. Time passes in looks. */
+/** A worker, its reports, and the watch over it. Time passes in looks. */
 class Scene {
   readonly progress = new ProgressWatch();
   readonly hangs: HangWatch;

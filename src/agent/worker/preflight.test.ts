@@ -16,7 +16,7 @@ class Scene {
   readonly lines: string[] = [];
   readonly abort = new AbortController();
   readonly processes: MemoryProcessRunner;
-  /** What it said, once it has ended. */
+  /** The result, once it has ended. */
   ended: { readonly unfit: string | undefined } | undefined;
 
   constructor(sh: FakeProgram | undefined) {

@@ -23,7 +23,7 @@ class MemoryFiles implements FilesOfStart {
   readonly torchError: string;
   readonly start: string;
   readonly lines: string[] = [];
-  /** What the start file holds. */
+  /** The text of the start file. */
   begun: string | undefined;
   #read = 0;
   readonly #heard: LineListener | undefined;
@@ -397,7 +397,7 @@ describe('a Pod gets no standby any more', () => {
     await none(scene, worker);
   });
 
-  /** The worker runs on, and is alone through a restart. */
+  /** The worker keeps running, and is alone through a restart. */
   async function none(scene: Scene, worker: FakeProcess): Promise<void> {
     expect(scene.ends).toEqual([]);
     expect(scene.processes.running).toEqual([worker]);

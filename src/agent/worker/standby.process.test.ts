@@ -8,7 +8,7 @@ import type { Supervisor } from '../supervisor.ts';
 import type { WorkerExit } from '../worker-exit.ts';
 import { realSupervisor } from './real-supervisor.fixture.ts';
 
-/** Usually it takes 3 ms; a machine that does much else needs more. */
+/** Usually it takes 3 ms; a busy machine needs more. */
 const PROMOTION_LIMIT_MS = 1000;
 const LIMIT = { timeout: 20_000 };
 
@@ -126,7 +126,7 @@ describe('a warm standby', () => {
       );
       scene.supervisor.stopWorker({ isSilent: false });
       const { ended: end } = await ended;
-      // What a standby printed before it was the worker is not among its last words.
+      // The output of a standby before it was the worker is not among its last words.
       const lastWords = `${before === cold ? 'prepares\n' : ''}boom ${before.pid}`;
       expect(end?.evidence).toMatchObject({ how: 'Stopped', exitCode: 3, lastWords });
       expect([before.pid, before.child].filter(isAlive)).toEqual([]);

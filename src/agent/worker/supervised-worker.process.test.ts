@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
-/** A real worker below a supervisor that has all it has in a Pod. */
+/** A real worker below a supervisor with everything that it has in a Pod. */
 class Scene {
   readonly logger = new MemoryLogger();
   readonly said: string[] = [];

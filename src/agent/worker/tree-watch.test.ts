@@ -52,7 +52,7 @@ describe('the processes of a worker', () => {
     await scene.clock.advance(2500);
     const sinceMs = scene.clock.monotonic();
     await scene.clock.advance(5000);
-    // It is heard of within a second.
+    // The supervisor notices it within a second.
     expect(scene.seen(sinceMs + 900)).toMatchObject({ states: 'T', stoppedMs: 5000 });
     const untouched = scene.seen(sinceMs + 1000);
     expect(untouched).toEqual({ cpuMs: 0 });

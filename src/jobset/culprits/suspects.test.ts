@@ -220,7 +220,7 @@ describe('an agent that lies', () => {
           const evidence = evidenceIn(row, size);
           const allowed = new Set([LIAR, ...certain(evidence), ...certain(evidence, HIDDEN)]);
           const named = certain(evidence, lie).filter((rank) => !allowed.has(rank));
-          // What was seen stopped is no lie.
+          // A process that a look saw stopped is no lie.
           const innocent = named.filter((rank) => {
             const end = evidence.members.find((each) => each.member.completionIndex === rank)?.end;
             return end?.kind !== 'Ended' || end.evidence.states === undefined;

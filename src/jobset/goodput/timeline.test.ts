@@ -1,4 +1,4 @@
-/** Where the seconds of JobSets went whose lives are known, plan by plan. */
+/** Where the seconds of JobSets with known lives went, plan by plan. */
 
 import { microTimeText } from '@lockstep/kube/time.ts';
 import fc from 'fast-check';

@@ -10,7 +10,7 @@ function member(of: Partial<MemberSteps>): MemberSteps {
   return { silentMs: 0, ...of };
 }
 
-/** A member that made so many steps in the last 100 s. */
+/** A member that made this many steps in the last 100 s. */
 function made(steps: number): MemberSteps {
   return member({ step: 1000, recent: { steps, ms: 100_000 } });
 }

@@ -1,4 +1,4 @@
-/** What is refused in a new JobSet, each with its exact path and text. */
+/** The errors of a new JobSet, each with its exact path and text. */
 
 import type { JobSpec } from '@lockstep/kube/objects/job.ts';
 import { describe, expect, test } from 'vitest';

@@ -101,7 +101,7 @@ const SUSPECT = {
   confidence: 'Certain',
 } as const;
 
-/** The next epoch was released, so who failed first is judged. */
+/** The next epoch was released, so the suspects are known. */
 const JUDGED = { announceMs: 5 };
 
 function record(atS: number, more: Partial<RestartRecord> = {}): RestartRecord {

@@ -28,7 +28,7 @@ const UNSEEN = storedJobSet({ replicatedJobs: [replicatedJob('w', 2, 2)] });
 const PLAIN = { ...UNSEEN, status: { restarts: 0 } };
 const GATHERING = { deprecatedEpoch: 3 };
 
-/** As many short epochs, the last of which ended that long ago. */
+/** This many short epochs. The last one ended `agoMs` ago. */
 function crashLoop(count: number, agoMs: number): JobSetStatus {
   const time = new Date(NOW_MS - agoMs).toISOString();
   const record: RestartRecord = { epoch: 3, time, cause: 'WorkerFailed', counted: true, ranMs: 9 };
@@ -101,7 +101,7 @@ describe('the state of a JobSet in words', () => {
     ['Hung? no step for 10m since the release', { [PROGRESS_TIMEOUT]: 'Auto' }, []],
     ['Hung? no step for 10m of 20m since the release', TEN, []],
     ['Running, no step for 10m of 30m since the release', { [FIRST_PROGRESS_TIMEOUT]: '30m' }, []],
-    // What they reported of the epoch before.
+    // Their reports about the last epoch.
     ['Hung? no step for 10m since the release', {}, [{ step: 9, silentMs: 610_000 }]],
   ])('"%s" with %j and %j', (words, annotations, steps) => {
     const released = group({ syncedTime: AGO_10M });

@@ -114,7 +114,7 @@ describe('the restarts', () => {
   });
 });
 
-/** A value of each annotation that says something else than its absence. */
+/** A value of each annotation with another meaning than its absence. */
 const SAMPLES: Readonly<Record<string, string>> = {
   [names.RESTART_STRATEGY]: 'BlockingRecreate',
   [names.MAX_RESTARTS]: '7',

@@ -40,7 +40,7 @@ const DEFAULTS: Fields = {
   agentRights: false,
 };
 
-/** Beside the default, in every place where a value may be left out. */
+/** Absent values, for every path whose value may be left out. */
 const ABSENT = [[undefined, {}] as const, [null, {}] as const];
 const EMPTY = ['', {}] as const;
 const text = (name: string, ...values: readonly string[]) => [
@@ -137,7 +137,7 @@ const KEYS: Readonly<Record<string, readonly (readonly [value: unknown, means: F
   'agent.rights': value('agentRights', true, false),
 };
 
-/** Only without certificates of its own does the operator look for those of others. */
+/** The operator reads certificates of others only if it makes none of its own. */
 const CERTIFICATES: readonly (readonly [file: Fields, means: Fields])[] = [
   [{}, {}],
   [{ 'internalCertManagement.enable': true, 'webhook.certDir': '/certs' }, {}],
@@ -152,7 +152,7 @@ const CERTIFICATES: readonly (readonly [file: Fields, means: Fields])[] = [
   ],
 ];
 
-/** Right in their shape, and wrong. Each is reported wherever it stands. */
+/** Wrong values of the right shape. Each is reported at every path. */
 const WRONG: Readonly<Record<string, readonly [value: unknown, problem: string]>> = {
   'webhook.host': ['a b', 'webhook.host: Invalid value: "a b": must be an address'],
   'leaderElection.leaseDuration': ['15', 'leaderElection.leaseDuration: Invalid value: "15": must'],

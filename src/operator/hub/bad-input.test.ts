@@ -1,6 +1,6 @@
 /**
- * What the hub does with hostile or faulty clients: each is refused with a reason, in the answer,
- * in the log and in the metrics, and a healthy member is not affected.
+ * The hub refuses hostile or faulty clients with a reason, in the answer, in the log and in the
+ * metrics, and a healthy member is not affected.
  */
 
 import {
@@ -198,7 +198,7 @@ afterEach(async () => {
   expect(healthy.text.slice(before)).toMatch(/^\{"type":"state",.*\}\n$/);
 });
 
-/** Lets time pass for the hub to notice, while the healthy member goes on. */
+/** Lets time pass for the hub to notice, while the healthy member continues. */
 async function pass(seconds: number): Promise<void> {
   for (let i = 0; i < seconds; i += 5) {
     healthy.say('{"type":"ping"}\n');

@@ -111,7 +111,7 @@ test('nothing is deleted while the topology of the leader is unknown', async () 
   await cluster.reached(cluster.client.delete(NODES, { name: 'n1' }));
   await cluster.clock.advance(10_000);
   expect((await names()).length).toBe(2);
-  // It is tried again until the node can be read.
+  // The operator tries again until it can read the node.
   await cluster.addNode('n1', {}, { [RACK]: 'r1' });
   await cluster.until(async () => (await names()).length === 1);
 });

@@ -27,7 +27,7 @@ class Scene {
     return new Scene(await TestServer.start());
   }
 
-  /** Resolves with how long it took in milliseconds. */
+  /** Resolves with the time that it took, in milliseconds. */
   async install(): Promise<number> {
     const { clock } = this.server;
     const beginMs = clock.monotonic();
@@ -47,7 +47,7 @@ class Scene {
     return clock.monotonic() - beginMs;
   }
 
-  /** What the log says of waits. */
+  /** The lines of the log about waits. */
   waits(): readonly string[] {
     return this.logger.records.map(({ message }) => message);
   }

@@ -56,7 +56,7 @@ async function page(): Promise<string> {
   return body instanceof Uint8Array ? Buffer.from(body).toString() : '';
 }
 
-/** What a reader of a watch with those events gets. */
+/** The events that a reader of a watch gets. */
 async function watch(...events: readonly Event[]): Promise<readonly string[]> {
   next = [...events];
   const seen: string[] = [];
@@ -127,7 +127,7 @@ it('tells of twenty of a namespace at once, and of each once', async () => {
   server = [LARGE, ...Array.from({ length: 100 }, (_, i) => jobSetOf(`small-${i}`, MEBIBYTE))];
   await list();
   expect(told).toHaveLength(20);
-  // Time enough to tell of twenty more.
+  // Enough time to report twenty more.
   await clock.advance(10 * A_MINUTE_MS);
   await list();
   await watch(...server.slice(1).map((object) => ({ type: 'MODIFIED', object }) as const));

@@ -58,7 +58,7 @@ class World {
   }
 }
 
-/** Created so many minutes after the start of the test. */
+/** Created this many minutes after the start of the test. */
 function jobSet(name: string, minutes = 0, status?: JobSetStatus, suspend = false): Stored<JobSet> {
   const creationTimestamp = new Date(START_MS + minutes * 60_000).toISOString();
   const stored = storedJobSet(

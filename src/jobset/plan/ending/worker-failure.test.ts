@@ -19,7 +19,7 @@ import type { JobSetStatus, ReplicatedJobStatus } from '../../jobset-status.ts';
 import { type Plan, plan } from '../../plan.ts';
 import type { Snapshot } from '../snapshot.ts';
 
-/** What failures in a group that restarts in place lead to, and cost. */
+/** The results and the costs of failures in a group that restarts in place. */
 const ZERO = { ready: 0, succeeded: 0, failed: 0, active: 0, suspended: 0 };
 const A = storedJob('train-a-0', 'a', { pods: 2 });
 const B = storedJob('train-b-0', 'b', { pods: 2 });

@@ -61,7 +61,7 @@ function endedAt(step: number): MemberEvidence {
 }
 
 describe('with a limit of 3 restarts without progress', () => {
-  /** What members have reported at each failure, and the count after it; null: it is final. */
+  /** The reports of members at each failure, and the count after it; null: it is final. */
   test.each<[string, readonly [GroupProgress, number | null][]]>([
     [
       'a fourth failure at the same checkpoint is final',

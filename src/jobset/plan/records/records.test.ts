@@ -13,10 +13,10 @@ import { type Plan, plan } from '../../plan.ts';
 import type { MemberEvidence } from '../../roster/group-evidence.ts';
 import type { Snapshot } from '../snapshot.ts';
 
-/** What stands in the status about those who failed first, and when. */
+/** The suspects in the status, and when a plan adds them. */
 const ZERO = { ready: 0, succeeded: 0, failed: 0, active: 0, suspended: 0 };
 const JOB = storedJob('train-workers-0', 'workers', { pods: 4 });
-/** The first Pod of which the operator heard: it only followed. */
+/** The first Pod that the operator saw fail: it only followed. */
 const WITNESS: Witness = {
   record: {
     pod: 'train-workers-0-0',

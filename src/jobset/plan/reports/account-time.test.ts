@@ -1,4 +1,4 @@
-/** What is accounted for in lives of JobSets. */
+/** The accounted time in lives of JobSets. */
 
 import type { Stored } from '@lockstep/kube/meta.ts';
 import type { Job, JobStatus } from '@lockstep/kube/objects/job.ts';

@@ -54,7 +54,7 @@ function atBarrier(...others: readonly PodFacts[]): MemberCounts {
   return counts;
 }
 
-/** Epoch 3 has ended; how its workers did. */
+/** Epoch 3 has ended, with these ends of its workers. */
 function endsOfMembers(
   ends: Readonly<Record<number, Partial<WorkerEvidence>>>,
   node: string | null = 'bad',
