@@ -66,15 +66,22 @@ interface Dependency {
   readonly dependsOn: readonly string[];
 }
 
+/**
+ * The packages of others, as keys of the lockfile. The packages of this repository are parts of ours:
+ * npm links them, and they lie outside of `node_modules`.
+ */
+export function foreignPackages({ packages }: Lockfile): readonly string[] {
+  return Object.entries(packages)
+    .filter(([path, { link }]) => link !== true && path.includes('node_modules/'))
+    .map(([path]) => path);
+}
+
 export function billOfMaterials(materials: Materials): BillOfMaterials {
   const { lockfile, bundled, nodeVersion, systemFiles } = materials;
   const { packages } = lockfile;
   const isShipped = (path: string): boolean =>
     packages[path]?.dev !== true || bundled.includes(path);
-  // The packages of this repository are parts of ours: npm links them, and they lie outside of `node_modules`.
-  const isOurs = (path: string): boolean =>
-    packages[path]?.link === true || !path.includes('node_modules/');
-  const paths = Object.keys(packages).filter((path) => !isOurs(path) && isShipped(path));
+  const paths = foreignPackages(lockfile).filter(isShipped);
   const root = packages[''] ?? {};
   const node: Component = {
     type: 'platform',

@@ -1,6 +1,10 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { baseUrlProblem, krewManifest } from './krew.ts';
+import { baseUrlProblem, krewManifest, pluginArchive } from './krew.ts';
 
 interface Manifest {
   readonly metadata: { readonly name: string };
@@ -16,6 +20,38 @@ interface Manifest {
     }[];
   };
 }
+
+it('the archive has what npm installs with the package, and no package of this repository', () => {
+  const root = mkdtempSync(join(tmpdir(), 'lockstep-krew-'));
+  try {
+    const write = (path: string): void => {
+      mkdirSync(dirname(join(root, path)), { recursive: true });
+      writeFileSync(join(root, path), '');
+    };
+    write('package/bin/kubectl-lockstep.js');
+    const packed = join(root, 'packed.tgz');
+    execFileSync('tar', ['-czf', packed, '-C', root, 'package']);
+    for (const path of ['node_modules/yaml', 'node_modules/vitest', 'packages/kube']) {
+      write(`${path}/index.js`);
+    }
+    mkdirSync(join(root, 'node_modules/@lockstep'));
+    symlinkSync('../../packages/kube', join(root, 'node_modules/@lockstep/kube'));
+    const packages = {
+      '': {},
+      'node_modules/@lockstep/kube': { link: true },
+      'node_modules/vitest': { dev: true },
+      'node_modules/yaml': {},
+      'packages/kube': {},
+    };
+    const lockfile = { name: 'lockstep', version: '1.2.3', packages };
+    const archive = join(root, 'plugin.tar.gz');
+    writeFileSync(archive, pluginArchive(packed, { root, lockfile, level: 1 }));
+    const listed = execFileSync('tar', ['-tzf', archive], { encoding: 'utf8' }).trim().split('\n');
+    expect(listed.sort()).toEqual(['bin/kubectl-lockstep.js', 'node_modules/yaml/index.js']);
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+});
 
 /** The rules are those of Krew's own validation of manifests. */
 it('the manifest is one that Krew accepts', () => {

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { stringify } from 'yaml';
 import { type TarEntry, tarOf } from '../image/tar.ts';
-import type { Lockfile } from './bill-of-materials.ts';
+import { foreignPackages, type Lockfile } from './bill-of-materials.ts';
 
 /** The program in the archive; Krew links to it as `kubectl-lockstep`. */
 export const PLUGIN_PROGRAM = 'bin/kubectl-lockstep.js';
@@ -19,7 +19,7 @@ const READABLE = 0o644;
 
 /**
  * The npm package and the packages that it depends on, as a `tar.gz`. Krew runs no installer, so
- * nothing may be missing. `packed` is the package's own archive, and `root` has `node_modules`.
+ * nothing may be missing. The bundles contain the packages of this repository. `packed` is the package's own archive, and `root` has `node_modules`.
  */
 export function pluginArchive(
   packed: string,
@@ -28,9 +28,9 @@ export function pluginArchive(
   const unpacked = mkdtempSync(join(tmpdir(), 'lockstep-plugin-'));
   try {
     execFileSync('tar', ['-xzf', packed, '--strip-components=1', '-C', unpacked]);
-    const packages = Object.entries(lockfile.packages)
-      .filter(([path, { dev }]) => path !== '' && dev !== true)
-      .flatMap(([path]) => filesBelow(root, path));
+    const packages = foreignPackages(lockfile)
+      .filter((path) => lockfile.packages[path]?.dev !== true)
+      .flatMap((path) => filesBelow(root, path));
     return gzipSync(tarOf([...filesBelow(unpacked, ''), ...packages]), { level });
   } finally {
     rmSync(unpacked, { recursive: true, force: true });
