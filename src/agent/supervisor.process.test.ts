@@ -5,15 +5,12 @@ import type { StringMap } from '@lockstep/kube/meta.ts';
 import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import { createNodeProcessRunner } from '@lockstep/kube/runtime/adapters/node-process-runner.ts';
 import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
-import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
 import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSupervisor, type Supervisor } from './supervisor.ts';
 import { UNSEEN_WORKER } from './worker/unseen-worker.fixture.ts';
 import type { WorkerExit } from './worker-exit.ts';
-
-const POLL_MS = 10;
-const LIMIT_MS = 20_000;
 
 let directory: string;
 beforeEach(async () => {
@@ -45,21 +42,11 @@ function run(
   return { supervisor, ended };
 }
 
-async function until<T>(read: () => Promise<T | undefined> | T | undefined): Promise<T> {
-  const deadline = nodeClock.monotonic() + LIMIT_MS;
-  while (nodeClock.monotonic() < deadline) {
-    const value = await read();
-    if (value !== undefined) return value;
-    await sleep(nodeClock, POLL_MS);
-  }
-  throw new Error('the condition did not come true in time');
-}
-
 /** The text of the file, once it ends in a line feed. */
 function fileText(name: string): Promise<string> {
-  return until(async () => {
-    const text = await readFile(join(directory, name), 'utf8').catch(() => '');
-    return text.endsWith('\n') ? text : undefined;
+  return until(`a whole line in the file ${name}`, async () => {
+    const text = await readFile(join(directory, name), 'utf8');
+    return text.endsWith('\n') && text;
   });
 }
 
@@ -109,7 +96,7 @@ describe('a supervised worker', () => {
       exit 9`);
     expect((await ended).exitCode).toBe(9);
     const pids = await Promise.all(['group', 'session'].map(fileText));
-    await until(() => (pids.some((pid) => isAlive(Number(pid))) ? undefined : true));
+    await until('all have ended', () => expect(pids.map(Number).filter(isAlive)).toEqual([]));
   });
 
   it('may clean up within the grace', async () => {

@@ -1,6 +1,7 @@
 /** The page of a group that trains, loses a worker, and is acted on. */
 
 import { isReason } from '@lockstep/kube/status.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WorkerGroup } from '../../src/bench/worker-group.ts';
@@ -131,7 +132,7 @@ describe('the run', () => {
     expect(page.url()).toMatch(/\?member=[a-z0-9-]+$/);
     await page.getByRole('button', { name: /^epoch 1 ended/ }).click();
     await page.getByRole('button', { name: 'Show less time' }).click();
-    await expect.poll(() => page.url()).toMatch(/&restart=1&last=\d+$/);
+    await until('the address', () => expect(page.url()).toMatch(/&restart=1&last=\d+$/));
     const { hash } = new URL(page.url());
 
     await page.goBack();

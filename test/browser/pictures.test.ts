@@ -3,11 +3,13 @@
  * hang. `LOCKSTEP_PICTURES=docs/images npm run test:browser -- pictures` replaces them; otherwise
  * they go with the test.
  */
+
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { COMPLETION_INDEX } from '@lockstep/kube/objects/job.ts';
 import { PODS } from '@lockstep/kube/objects/pod.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -74,7 +76,8 @@ async function stepped(page: Page, least: number): Promise<void> {
   const fact = page.locator('.fact', { has: page.getByText('Step', { exact: true }) });
   const step = async (): Promise<number> =>
     Number(((await fact.locator('b').textContent()) ?? '').replaceAll(',', ''));
-  await expect.poll(step, { timeout: TIMEOUT_MS / 3 }).toBeGreaterThanOrEqual(least);
+  const look = async (): Promise<void> => expect(await step()).toBeGreaterThanOrEqual(least);
+  await until(`step ${least}`, look, TIMEOUT_MS / 3);
 }
 
 async function take(name: string, hash: string, window: Window): Promise<void> {

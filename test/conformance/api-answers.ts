@@ -5,6 +5,7 @@
 
 import { isJsonObject, type JsonObject } from '@lockstep/kube/json/json-value.ts';
 import type { Transport } from '@lockstep/kube/runtime/ports/transport.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { parse } from 'yaml';
 import { DEFINITIONS, SCRIPT } from './script.ts';
 import { CUSTOM_GROUPS, type ScriptedRequest } from './scripted-request.ts';
@@ -72,7 +73,7 @@ export async function playScript(send: Send): Promise<readonly RecordedAnswer[]>
     if (definition !== undefined) {
       await send({ name: '', method: 'POST', path: DEFINITIONS, body: definition });
     }
-    if (served !== undefined) await until(send, served, 200);
+    if (served !== undefined) await untilStatus(send, served, 200);
     for (const request of requests) {
       const path = request.path
         .replace('{continue}', last.continue)
@@ -91,7 +92,7 @@ export async function playScript(send: Send): Promise<readonly RecordedAnswer[]>
  */
 export async function removeTraces(send: Send): Promise<void> {
   for (const path of TRACES) await send({ name: '', method: 'DELETE', path });
-  for (const path of TRACES) await until(send, path, 404, MAX_REMOVAL_POLLS);
+  for (const path of TRACES) await untilStatus(send, path, 404, REMOVAL_TIMEOUT_MS);
 }
 
 const TRACES = [
@@ -114,10 +115,8 @@ function placeAfter(last: ListPlace, text: string): ListPlace {
 }
 
 const REQUEST_TIMEOUT_MS = 10_000;
-const MAX_POLLS = 200;
 /** A namespace goes after its Pods and claims, which takes their controllers some seconds. */
-const MAX_REMOVAL_POLLS = 1200;
-const POLL_MS = 50;
+const REMOVAL_TIMEOUT_MS = 60_000;
 
 async function prepare(send: Send): Promise<void> {
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'conformance' } };
@@ -126,20 +125,19 @@ async function prepare(send: Send): Promise<void> {
   // Refused if a controller has already made it.
   const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } };
   await send({ name: '', method: 'POST', path: accounts, body: account });
-  await until(send, `${accounts}/default`, 200);
+  await untilStatus(send, `${accounts}/default`, 200);
 }
 
-async function until(
+/** Asks until the answer has that status. */
+async function untilStatus(
   send: Send,
   path: string,
   status: number,
-  maxPolls = MAX_POLLS,
+  timeoutMs = REQUEST_TIMEOUT_MS,
 ): Promise<void> {
-  for (let poll = 0; poll < maxPolls; poll++) {
-    if ((await send({ name: '', method: 'GET', path })).status === status) return;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
-  throw new Error(`${path} did not become ${status}`);
+  const look = async (): Promise<boolean> =>
+    (await send({ name: '', method: 'GET', path })).status === status;
+  await until(`${path} gives ${status}`, look, timeoutMs);
 }
 
 function recorded(request: ScriptedRequest, { status, headers, text }: Answer): RecordedAnswer {

@@ -11,6 +11,7 @@ import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
 import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
 import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { manifest } from '../../src/deploy/manifest.ts';
 import { defaultSettings } from '../../src/deploy/settings.ts';
@@ -127,7 +128,7 @@ test('a wrong file changes nothing, also for a replica that starts with it', asy
         reason === 'ConfigurationWrong' && note.includes('unknown key agent.mood'),
     );
   };
-  await expect.poll(isTold, { timeout: TIMING.timeoutMs, interval: 500 }).toBe(true);
+  await until('an Event says so', isTold, TIMING.timeoutMs);
   const [, other = ''] = NAMES;
   await client.delete(PODS, { namespace: NAMESPACE, name: other });
   await waitFor(

@@ -1,6 +1,8 @@
 /** The main job as a user runs it: its result, its output, and what it leaves behind. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DemoReport } from '../../src/cli/demo/report.ts';
 import { removeWorkloads } from '../fixtures/workloads.ts';
@@ -62,15 +64,11 @@ function processesOf(stateDirectory: string): readonly string[] {
 }
 
 async function expectNothingLeft(stateDirectory: string): Promise<void> {
-  const deadline = performance.now() + CLEAN_UP_LIMIT_MS;
-  while (performance.now() < deadline) {
-    if (processesOf(stateDirectory).length === 0 && !existsSync(stateDirectory)) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  expect({
-    processes: processesOf(stateDirectory),
-    directory: existsSync(stateDirectory),
-  }).toEqual({ processes: [], directory: false });
+  const look = (): void => {
+    expect(processesOf(stateDirectory)).toEqual([]);
+    expect(existsSync(stateDirectory)).toBe(false);
+  };
+  await until('nothing is left', look, CLEAN_UP_LIMIT_MS);
 }
 
 /** What is left in the cluster; an embedded one is gone with the command. */

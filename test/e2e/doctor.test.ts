@@ -1,8 +1,10 @@
 /** `lockstep doctor` as a user runs it: what it finds, and that it leaves nothing behind. */
+
 import { execFile, spawn } from 'node:child_process';
 import { promisify } from 'node:util';
 import { NODES } from '@lockstep/kube/objects/node.ts';
 import { PODS } from '@lockstep/kube/objects/pod.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WorkerGroup } from '../../src/bench/worker-group.ts';
 import type { Finding } from '../../src/cli/doctor/finding.ts';
@@ -80,7 +82,7 @@ describe('lockstep doctor', () => {
     try {
       const child = spawn(process.execPath, argv('--probe'), { stdio: 'ignore' });
       const ended = new Promise((resolve) => child.once('exit', resolve));
-      await expect.poll(probes, { timeout: 20_000 }).toHaveLength(1);
+      await until('a probe', async () => expect(await probes()).toHaveLength(1));
       child.kill('SIGINT');
       expect(await ended).toBe(130);
       expect(await probes()).toEqual([]);

@@ -48,7 +48,7 @@ async function create(name: string, edit = (text: string): string => text): Prom
   await cluster.client.create(JOBSETS, { ...jobSet, metadata });
 }
 
-function until(
+function jobSetThat(
   name: string,
   condition: (jobSet: Stored<JobSet> | undefined) => boolean,
 ): Promise<Stored<JobSet> | undefined> {
@@ -57,7 +57,7 @@ function until(
 }
 
 async function ended(name: string): Promise<JobSetStatus> {
-  const jobSet = await until(name, (each) => isFinished(each?.status?.conditions));
+  const jobSet = await jobSetThat(name, (each) => isFinished(each?.status?.conditions));
   return jobSet?.status ?? {};
 }
 
@@ -196,7 +196,7 @@ const RUNS: Readonly<Record<string, () => Promise<void>>> = {
   },
   ttl: async () => {
     await create('ttl');
-    await until('ttl', (jobSet) => jobSet === undefined);
+    await jobSetThat('ttl', (jobSet) => jobSet === undefined);
     expect(await jobsOf('ttl')).toEqual([]);
   },
   coordinator: async () => {
@@ -250,7 +250,7 @@ const RUNS: Readonly<Record<string, () => Promise<void>>> = {
   },
   suspend: async () => {
     await create('suspend');
-    await until('suspend', (jobSet) => isTrue(jobSet?.status?.conditions, 'Suspended'));
+    await jobSetThat('suspend', (jobSet) => isTrue(jobSet?.status?.conditions, 'Suspended'));
     expect(await podsOf('suspend')).toEqual([]);
     const at = { namespace: NAMESPACE, name: 'suspend' };
     const patch = { type: 'merge', patch: { spec: { suspend: false } } } as const;
@@ -259,7 +259,7 @@ const RUNS: Readonly<Record<string, () => Promise<void>>> = {
   },
   elastic: async () => {
     await create('elastic');
-    await until('elastic', (jobSet) => jobSet?.status?.replicatedJobsStatus?.[0]?.ready === 1);
+    await jobSetThat('elastic', (jobSet) => jobSet?.status?.replicatedJobsStatus?.[0]?.ready === 1);
     const at = { namespace: NAMESPACE, name: 'elastic' };
     const operations = [
       { op: 'replace', path: '/spec/replicatedJobs/0/replicas', value: 2 },

@@ -4,6 +4,7 @@ import { EVENTS } from '@lockstep/kube/objects/event.ts';
 import { JOB_NAME_LABEL } from '@lockstep/kube/objects/job.ts';
 import { NODES } from '@lockstep/kube/objects/node.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
 import { type ClusterUnderTest, startCluster } from './local-cluster.fixture.ts';
@@ -43,9 +44,9 @@ describe('exclusive placement', () => {
 
   it('gives each Job a rack, and lets the next JobSet wait for one', async () => {
     await createJobSet(cluster, 'first', JOBS);
-    await expect.poll(() => runningPods('first'), { timeout: LIMIT_MS }).toBe(JOBS * PODS_OF_JOB);
+    await untilRunning('first', JOBS * PODS_OF_JOB);
     await createJobSet(cluster, 'second', 2);
-    await expect.poll(() => runningPods('second'), { timeout: LIMIT_MS }).toBe(PODS_OF_JOB);
+    await untilRunning('second', PODS_OF_JOB);
     const racks = await racksByJob();
     expect([...racks.values()].map(({ size }) => size)).toEqual([1, 1, 1, 1]);
     expect(new Set([...racks.values()].flatMap((of) => [...of])).size).toBe(4);
@@ -56,10 +57,10 @@ describe('exclusive placement', () => {
           reason === 'FailedScheduling' && note?.includes("didn't match pod anti-affinity rules"),
       );
     };
-    await expect.poll(hasSaidWhy, { timeout: LIMIT_MS }).toBe(true);
+    await until('an Event says why', hasSaidWhy, LIMIT_MS);
 
     await cluster.client.delete(JOBSETS, { namespace: 'default', name: 'first' });
-    await expect.poll(() => runningPods('second'), { timeout: LIMIT_MS }).toBe(2 * PODS_OF_JOB);
+    await untilRunning('second', 2 * PODS_OF_JOB);
   });
 
   async function podsOf(jobSet: string): Promise<readonly Pod[]> {
@@ -68,9 +69,12 @@ describe('exclusive placement', () => {
     return items;
   }
 
-  async function runningPods(jobSet: string): Promise<number> {
-    const pods = await podsOf(jobSet);
-    return pods.filter(({ status }) => status?.phase === 'Running').length;
+  async function untilRunning(jobSet: string, count: number): Promise<void> {
+    const look = async (): Promise<void> => {
+      const phases = (await podsOf(jobSet)).map(({ status }) => status?.phase);
+      expect(phases.filter((phase) => phase === 'Running')).toHaveLength(count);
+    };
+    await until(`${count} Pods of ${jobSet} run`, look, LIMIT_MS);
   }
 
   /** The racks of Pods that have a node. */

@@ -2,12 +2,14 @@
  * Walks through README's first look as a newcomer does: runs the example, kills a worker, stops one, and
  * asks what happened. After each command it waits until there is to see what the page promises.
  */
+
 import { spawnSync } from 'node:child_process';
 import type { Stored } from '@lockstep/kube/meta.ts';
 import { PERSISTENT_VOLUME_CLAIMS } from '@lockstep/kube/objects/core.ts';
 import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { firstLook } from '../../src/cli/first-look.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
@@ -49,7 +51,7 @@ function shell(script: string): string {
   return stdout;
 }
 
-async function until(isSo: (jobSet: Stored<JobSet>) => boolean): Promise<Stored<JobSet>> {
+async function jobSetThat(isSo: (jobSet: Stored<JobSet>) => boolean): Promise<Stored<JobSet>> {
   const found = await waitFor(
     cluster.client,
     JOBSETS,
@@ -63,7 +65,7 @@ async function until(isSo: (jobSet: Stored<JobSet>) => boolean): Promise<Stored<
 
 /** The group runs, after so many restarts, and has saved something. */
 function runsAfter(restarts: number): Promise<Stored<JobSet>> {
-  return until((jobSet) => {
+  return jobSetThat((jobSet) => {
     const { epoch, restarts: counted } = overviewRow(jobSet, null, Date.now());
     return epoch === restarts + 1 && counted === restarts;
   });
@@ -76,8 +78,8 @@ async function stepOf(): Promise<number> {
 
 /** Waits until it has done so many steps. */
 async function trained(least: number): Promise<void> {
-  const options = { timeout: STEP_TIMEOUT_MS, interval: 500 };
-  await expect.poll(stepOf, options).toBeGreaterThanOrEqual(least);
+  const look = async (): Promise<void> => expect(await stepOf()).toBeGreaterThanOrEqual(least);
+  await until(`step ${least}`, look, STEP_TIMEOUT_MS);
 }
 
 describe.skipIf(!hasKubectl())("README's first look", () => {
@@ -108,13 +110,11 @@ describe.skipIf(!hasKubectl())("README's first look", () => {
     // It goes on from its checkpoint for minutes, and a later run does not find it.
     await trained(AFTER_CHECKPOINT);
     await cluster.client.delete(JOBSETS, { namespace: NAMESPACE, name: NAME });
-    await expect
-      .poll(
-        async () =>
-          (await cluster.client.list(PERSISTENT_VOLUME_CLAIMS, { namespace: NAMESPACE })).items,
-        { timeout: STEP_TIMEOUT_MS },
-      )
-      .toHaveLength(0);
+    const isGone = async (): Promise<void> => {
+      const claims = await cluster.client.list(PERSISTENT_VOLUME_CLAIMS, { namespace: NAMESPACE });
+      expect(claims.items).toEqual([]);
+    };
+    await until('the claim is gone', isGone, STEP_TIMEOUT_MS);
   });
 
   it('trains for minutes, whatever the machine', () => {

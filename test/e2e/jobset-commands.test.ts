@@ -1,8 +1,10 @@
 /** `lockstep logs`, `report`, `restart` and `nodes` as a user runs them, on a group that fails, in both modes. */
+
 import { execFile, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { COMPLETION_INDEX } from '@lockstep/kube/objects/job.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { GoodputAt } from '../../src/jobset/goodput/goodput-at.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
@@ -111,18 +113,14 @@ describe.each(RESTART_MODES)('a group in mode %s', (mode) => {
     const command = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     const ended = new Promise((resolve) => command.once('exit', resolve));
     let output = '';
-    const until = (isThere: () => boolean): Promise<void> =>
-      new Promise((resolve) => {
-        command.stdout.on('data', () => {
-          if (isThere()) resolve();
-        });
-      });
     command.stdout.on('data', (chunk: Buffer) => {
       output += chunk.toString();
     });
-    await until(() => linesOf(output, 1).includes('count 10'));
+    await until('ten lines', () => expect(linesOf(output, 1)).toContain('count 10'));
     writeFileSync(join(cluster.shared, `${name}.fail`), '');
-    await until(() => [0, 1, 2].every((rank) => linesOf(output, rank).filter(isLate).length === 2));
+    const lateLines = (): readonly number[] =>
+      [0, 1, 2].map((rank) => linesOf(output, rank).filter(isLate).length);
+    await until('all have run again', () => expect(lateLines()).toEqual([2, 2, 2]));
     command.kill('SIGINT');
     expect(await ended).toBe(0);
     for (let rank = 0; rank < SIZE; rank++) expect(runsOf(linesOf(output, rank))).toHaveLength(2);

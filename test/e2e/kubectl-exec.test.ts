@@ -2,9 +2,11 @@
  * What a stock kubectl streams: commands in a container, standard streams and ports. Skipped, with
  * the reason printed, if kubectl is not installed.
  */
+
 import { spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   hasKubectl,
@@ -123,7 +125,7 @@ describe.skipIf(!hasKubectl())('kubectl', () => {
       await outputUntil(child, 'up');
       expect(processesWith(`: ${mark}`)).not.toEqual([]);
       child.kill('SIGKILL');
-      await expect.poll(() => processesWith(`: ${mark}`), { timeout: 20_000 }).toEqual([]);
+      await until('it has ended', () => expect(processesWith(`: ${mark}`)).toEqual([]));
     },
   );
 
@@ -173,7 +175,7 @@ describe.skipIf(!hasKubectl())('kubectl', () => {
     const path = '{.status.ephemeralContainerStatuses[0].state.terminated.exitCode}';
     const ended = (): Promise<string> =>
       kubectlOutput(cluster.kubeconfig, 'get', 'pod', 'a', '-o', `jsonpath=${path}`);
-    await expect.poll(ended, { timeout: 10_000 }).toBe('3');
+    await until('its exit code is seen', async () => expect(await ended()).toBe('3'));
     expect(await kubectlOutput(cluster.kubeconfig, 'logs', 'a', '-c', 'look')).toBe('seen\n');
   });
 

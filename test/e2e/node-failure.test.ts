@@ -3,10 +3,12 @@
  * (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`). A node that loses power is
  * replaced once it is known to be off, and a node whose agent only hangs costs nothing.
  */
+
 import { execFile } from 'node:child_process';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { NODES } from '@lockstep/kube/objects/node.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { rankOf, WorkerGroup } from '../../src/bench/worker-group.ts';
 import { EXCEPTIONS } from '../kubernetes.ts';
@@ -59,7 +61,7 @@ describe.skipIf(EXCEPTIONS.nodesAreNotProcesses)('a group of which a node fails'
       const { status: of } = await cluster.client.get(NODES, { name: node });
       return of?.conditions?.find(({ type }) => type === 'Ready')?.status;
     };
-    await expect.poll(status, { timeout: LIMIT_MS }).toBe(ready);
+    await until(`${node} is ${ready}`, async () => expect(await status()).toBe(ready), LIMIT_MS);
   }
 
   async function setOutOfService(node: string, isOut: boolean): Promise<void> {

@@ -2,6 +2,7 @@
  * A real Kubernetes whose feature gates say that nodes do not restart all containers of a Pod. The
  * operator notices that, and makes Jobs that pass the validation of that API server.
  */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -19,6 +20,7 @@ import { loadKubeconfig } from '@lockstep/kube/runtime/adapters/kubeconfig-files
 import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
 import { buildControlPlane, KUBERNETES_VERSIONS } from '../../tools/control-plane/build.ts';
@@ -82,12 +84,11 @@ describe.skipIf(CONTROL_PLANE === undefined)('without the restart of all contain
     expect(worker?.restartPolicyRules).toEqual([
       { action: 'Restart', exitCodes: { operator: 'NotIn', values: [0] } },
     ]);
-    await expect
-      .poll(async () => {
-        const { items } = await connection.client.list(EVENTS, { namespace: 'default' });
-        return items.map(({ note }) => note);
-      })
-      .toContainEqual(expect.stringContaining(`agents supervise their workers: ${WHY}`));
+    await until('an Event', async () => {
+      const { items } = await connection.client.list(EVENTS, { namespace: 'default' });
+      const expected = expect.stringContaining(`agents supervise their workers: ${WHY}`);
+      expect(items.map(({ note }) => note)).toContainEqual(expected);
+    });
   });
 
   test('a worker without a command in its Pod cannot restart in place, and a condition says why', async () => {

@@ -6,6 +6,7 @@
  * the endpoints itself (`--enable-aggregator-routing`); for agents, the test is the cluster's name
  * service and network.
  */
+
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -35,8 +36,8 @@ import { createPinoLogger } from '@lockstep/kube/runtime/adapters/pino-logger.ts
 import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
-import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
 import { ApiStatusError } from '@lockstep/kube/status.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WorkerGroup } from '../../src/bench/worker-group.ts';
 import { type ControlPlane, joinRunning } from '../../src/cli/local-cluster/control-plane.ts';
@@ -62,7 +63,6 @@ import { ADDRESS, CONTROL_PLANE, EXCEPTIONS, KUBERNETES } from '../kubernetes.ts
 
 const RUNTIME = { clock: nodeClock, random: systemRandom } as const;
 const TIMING = { ...RUNTIME, timeoutMs: 60_000 };
-const POLL_MS = 100;
 const DIST = fileURLToPath(new URL('../../dist/', import.meta.url));
 const SETTINGS: InstallationSettings = defaultSettings('0.0.0');
 const ACCOUNT = { namespace: DEFAULT_NAMESPACE, name: OPERATOR_NAME };
@@ -223,11 +223,12 @@ describe.skipIf(missing.length > 0)(suite, () => {
     });
     watchdog.watch(child.pid ?? 0, once(child, 'exit'));
     const ready = `http://${address}:${ports.get(8081)}/readyz`;
-    await until('the operator is ready', async () => {
-      expect(child.exitCode, readFileSync(logPath, 'utf8')).toBeNull();
-      const response = await fetch(ready).catch(() => undefined);
-      return response?.ok === true && (await isLed());
-    });
+    const leads = async (): Promise<void> => {
+      const log = readFileSync(logPath, 'utf8');
+      expect(child.exitCode, log).toBeNull();
+      expect((await fetch(ready)).ok && (await isLed()), log).toBe(true);
+    };
+    await until('the operator is ready', leads, TIMING.timeoutMs);
     return child;
   }
 
@@ -260,16 +261,6 @@ describe.skipIf(missing.length > 0)(suite, () => {
     );
     const [endpoint] = slice?.endpoints ?? [];
     writeFileSync(hosts, `127.0.0.1 localhost\n${endpoint?.addresses[0]} ${HUB_HOST}\n`);
-  }
-
-  async function until(what: string, condition: () => Promise<boolean>): Promise<void> {
-    const deadlineMs = nodeClock.monotonic() + TIMING.timeoutMs;
-    while (!(await condition())) {
-      if (nodeClock.monotonic() > deadlineMs) {
-        throw new Error(`not in time: ${what}\n${readFileSync(logPath, 'utf8')}`);
-      }
-      await sleep(nodeClock, POLL_MS);
-    }
   }
 
   function jobSetWith(spec: Partial<NonNullable<JobSet['spec']>>): JobSet {
@@ -333,7 +324,9 @@ describe.skipIf(missing.length > 0)(suite, () => {
     const metadata = { name: 'reader-of-metrics' };
     await client.create(CLUSTER_ROLE_BINDINGS, { ...binding, metadata, roleRef, subjects });
     // The answer about the first token is cached for a while.
-    await expect.poll(async () => metrics(await tokenOf(client, reader))).toBe(200);
+    await until('the reader may read', async () =>
+      expect(await metrics(await tokenOf(client, reader))).toBe(200),
+    );
     await client.delete(CLUSTER_ROLE_BINDINGS, metadata);
   });
 

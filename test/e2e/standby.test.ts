@@ -2,6 +2,7 @@
  * Warm standbys of real processes through all that can happen to their group: a kill, a preemption,
  * the death of an agent, another size, a startup order, and the end.
  */
+
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,6 +10,7 @@ import { promisify } from 'node:util';
 import { MARKER_VARIABLE } from '@lockstep/embedded-kubernetes';
 import type { Stored } from '@lockstep/kube/meta.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { expect, it } from 'vitest';
 import type { Mark, WorkerGroup, WorkerGroupOptions } from '../../src/bench/worker-group.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
@@ -21,6 +23,8 @@ import { workerGroups } from './worker-groups.fixture.ts';
 
 const SIZE = 3;
 const RANKS = [0, 1, 2];
+/** How long an agent or a command may take to say something. */
+const LIMIT_MS = 60_000;
 
 const groups = workerGroups();
 
@@ -50,12 +54,12 @@ async function waiting(of: WorkerGroup, ranks = RANKS): Promise<readonly number[
     });
   await of.until('all standbys wait', () => standbys().length === ranks.length);
   for (const pod of of.livePods()) {
-    const said = async () => {
+    const says = async (): Promise<void> => {
       const log = await logOf(pod);
       const begins = log.lastIndexOf('"an epoch begins"');
-      return log.slice(begins).includes('a standby waits for the next epoch');
+      expect(log.slice(begins)).toContain('a standby waits for the next epoch');
     };
-    await expect.poll(said, { timeout: 60_000, interval: 200 }).toBe(true);
+    await until('the agent says that a standby waits', says, LIMIT_MS);
   }
   return standbys();
 }
@@ -256,8 +260,9 @@ it.skipIf(!hasKubectl() || KUBERNETES !== undefined)(
     await firstRuns(3);
     const second = of.livePods().find(({ metadata }) => metadata.name.includes('-second-'));
     if (second === undefined) throw new Error('the second stage has no Pod');
-    const isAtBarrier = async () => /"epoch":3,.*"announces an epoch"/.test(await logOf(second));
-    await expect.poll(isAtBarrier, { timeout: 60_000, interval: 200 }).toBe(true);
+    const isAtBarrier = async (): Promise<void> =>
+      expect(await logOf(second)).toMatch(/"epoch":3,.*"announces an epoch"/);
+    await until('it is at the barrier', isAtBarrier, LIMIT_MS);
     await waiting(of, [0]);
     expect(startsOf(1)).toHaveLength(1);
     expect(isAlive(both[1] ?? 0)).toBe(true);
@@ -310,11 +315,10 @@ it.skipIf(!hasKubectl() || KUBERNETES !== undefined)(
       const flags = ['--kubeconfig', groups.cluster.kubeconfig];
       return (await promisify(execFile)(process.execPath, [...argv, ...flags])).stdout;
     };
-    await expect
-      .poll(status, { timeout: 60_000, interval: 200 })
-      .toMatch(
-        /standbys that failed: worker 0 \(died \d+ times since the release, last: exited with code 7\)/,
-      );
+    const deaths =
+      /standbys that failed: worker 0 \(died \d+ times since the release, last: exited with code 7\)/;
+    const shows = async (): Promise<void> => expect(await status()).toMatch(deaths);
+    await until('the deaths are shown', shows, LIMIT_MS);
     const { members } = JSON.parse(await status('-o', 'json')) as StatusView;
     expect(members.map(({ progress }) => progress?.standbyDeaths?.last)).toEqual([{ exitCode: 7 }]);
 
@@ -322,9 +326,9 @@ it.skipIf(!hasKubectl() || KUBERNETES !== undefined)(
     of.kill(0);
     await of.running(2);
     await waiting(of, [0]);
-    await expect
-      .poll(status, { timeout: 60_000, interval: 200 })
-      .toContain('standbys: 1 of 1 ready');
+    const isReady = async (): Promise<void> =>
+      expect(await status()).toContain('standbys: 1 of 1 ready');
+    await until('the standby is ready', isReady, LIMIT_MS);
     expect(await status()).not.toContain('standbys that failed');
   },
 );

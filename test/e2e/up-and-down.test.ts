@@ -2,16 +2,16 @@
  * How `lockstep up` ends without a signal: by `lockstep down` on its state directory, or with the
  * shell of npx.
  */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { KUBERNETES } from '../kubernetes.ts';
 import { LOCKSTEP, outputUntil, WHERE } from './local-cluster.fixture.ts';
 
-const POLL_MS = 50;
-const DEBUGGER_STARTS_MS = 1000;
 /** Where Node listens for debuggers: 127.0.0.1:9229, as `/proc/net/tcp` writes it. */
 const DEBUGGER = '0100007F:240D';
 
@@ -85,13 +85,15 @@ it.runIf(KUBERNETES === undefined)(
       const operators = below(up).filter((pid) => commandOf(pid).includes('operator.js'));
       process.kill(up, 'SIGKILL');
       // The operator ends by itself when its parent does.
-      await until(() => operators.every((pid) => commandOf(pid) === ''));
+      await until('the operators have ended', () =>
+        expect(operators.map(commandOf)).toEqual(operators.map(() => '')),
+      );
       return operators.length;
     };
     const first = await starts();
     const [watchdog = 0] = watchdogs(first);
     process.kill(watchdog, 'SIGKILL');
-    await until(() => watchdogs(first).some((pid) => pid !== watchdog));
+    await until('another watchdog runs', () => watchdogs(first).some((pid) => pid !== watchdog));
     expect(await killAll(first)).toBe(1);
     const leave = (): ChildProcess => {
       const root = join(state, 'nodes', 'node-0', 'pods', 'uid', 'containers', 'c', 'root');
@@ -105,10 +107,10 @@ it.runIf(KUBERNETES === undefined)(
       code: 0,
       text: `${LEFT} in ${state}\n`,
     });
-    await until(() => left.signalCode === 'SIGKILL');
+    await until('what was left is killed', () => left.signalCode === 'SIGKILL');
     const second = leave();
     await starts();
-    await until(() => second.signalCode === 'SIGKILL');
+    await until('what was left is killed', () => second.signalCode === 'SIGKILL');
   },
 );
 
@@ -117,8 +119,16 @@ it('opens no debugger in any of its processes at SIGUSR1', async () => {
   await outputUntil(up, 'It runs.');
   const pids = below(up.pid ?? 0);
   expect(pids.length).toBeGreaterThan(2);
-  for (const pid of pids) process.kill(pid, 'SIGUSR1');
-  await new Promise((resolve) => setTimeout(resolve, DEBUGGER_STARTS_MS));
+  // A plain process, which does open one, at another port.
+  const plain = start(
+    process.execPath,
+    '--inspect-port=0',
+    '-e',
+    'console.log("runs"); setInterval(() => 0, 1000)',
+  );
+  await outputUntil(plain, 'runs');
+  for (const pid of [...pids, plain.pid ?? 0]) process.kill(pid, 'SIGUSR1');
+  await outputUntil(plain, 'Debugger listening');
   expect(pids.filter((pid) => listensForDebuggers(pid))).toEqual([]);
   expect((await runs('down', '--state-dir', state)).code).toBe(0);
 });
@@ -129,7 +139,7 @@ it('ends with the shell that ran npx', async () => {
   await outputUntil(shell, 'It runs.');
   shell.kill('SIGKILL');
   const lock = join(state, 'owner.pid');
-  while (existsSync(lock)) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  await until('the cluster has ended', () => !existsSync(lock));
   expect((await runs('down', '--state-dir', state)).code).toBe(1);
 });
 
@@ -140,10 +150,6 @@ function commandOf(pid: number): string {
   } catch {
     return '';
   }
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
 }
 
 /** A process and all below it. */

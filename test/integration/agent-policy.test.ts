@@ -18,7 +18,7 @@ import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
-import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   VALIDATING_ADMISSION_POLICIES,
@@ -37,7 +37,6 @@ const NAMESPACE = 'agent-policy';
 const AGENT = 'train-lockstep-agent';
 const OWN = 'own-account';
 const POLICY_TIMEOUT_MS = 60_000;
-const POLL_MS = 200;
 
 const EPOCH = 'jobset.sigs.k8s.io/epoch';
 const ATTEMPT = 'jobset.sigs.k8s.io/in-place-restart-attempt';
@@ -183,17 +182,9 @@ describe.skipIf(KUBERNETES === undefined)('agents on a real Kubernetes', () => {
 
   /** Waits until the API server, which learns of a policy by a watch, applies it. */
   async function policyInForce(): Promise<void> {
-    const deadlineMs = nodeClock.now() + POLICY_TIMEOUT_MS;
-    for (;;) {
-      try {
-        await agent.patch(PODS, at(pod), label(`${nodeClock.now()}`));
-      } catch (error) {
-        if (DENIED.test(String(error))) return;
-        throw error;
-      }
-      if (nodeClock.now() > deadlineMs) throw new Error('the policy is not in force');
-      await sleep(nodeClock, POLL_MS);
-    }
+    const isDenied = (): Promise<void> =>
+      expect(agent.patch(PODS, at(pod), label(`${nodeClock.now()}`))).rejects.toThrow(DENIED);
+    await until('the policy is in force', isDenied, POLICY_TIMEOUT_MS);
   }
 
   const at = ({ metadata: { name } }: Stored<Pod>) => ({ namespace: NAMESPACE, name });

@@ -2,6 +2,7 @@
  * The bundled agent as a process, over TLS against the API server under test: credentials, marker
  * file, barrier, worker, signals and exit codes. The test plays the controller and the kubelet.
  */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import http from 'node:http';
@@ -10,10 +11,9 @@ import { join } from 'node:path';
 import { JOBS } from '@lockstep/kube/objects/job.ts';
 import { PODS } from '@lockstep/kube/objects/pod.ts';
 import { freePort } from '@lockstep/kube/runtime/adapters/free-ports.ts';
-import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
-import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { build } from 'esbuild';
 import {
   afterAll,
@@ -37,7 +37,6 @@ import {
   tokenOf,
 } from './api-server.fixture.ts';
 
-const POLL_MS = 10;
 const LIMIT_MS = 60_000;
 const AT = { namespace: 'default', name: 'train' };
 /** A scheduler and a controller that do not exist, so that only the test handles the Pod. */
@@ -81,16 +80,6 @@ afterAll(async () => {
   await api.stop();
   await rm(folder, { recursive: true, force: true });
 });
-
-async function until<T>(read: () => Promise<T | undefined> | T | undefined): Promise<T> {
-  const deadline = nodeClock.monotonic() + LIMIT_MS;
-  while (nodeClock.monotonic() < deadline) {
-    const value = await read();
-    if (value !== undefined) return value;
-    await sleep(nodeClock, POLL_MS);
-  }
-  throw new Error(`the condition did not come true in time: ${read}`);
-}
 
 /** One JobSet and one Pod on the API server, and the file system of that Pod. */
 class Scene {
@@ -197,28 +186,32 @@ class Scene {
     await this.client.patch(JOBSETS, AT, patch, { subresource: 'status' });
   }
 
-  untilAttempted(attempt: string): Promise<true> {
-    return until(async () =>
-      (await this.annotation(IN_PLACE_RESTART_ATTEMPT)) === attempt ? true : undefined,
-    );
+  untilAttempted(attempt: string): Promise<void> {
+    return this.#untilAnnotated(IN_PLACE_RESTART_ATTEMPT, attempt);
   }
 
-  untilAnnounced(epoch: string): Promise<true> {
-    return until(async () => ((await this.annotation(EPOCH)) === epoch ? true : undefined));
+  untilAnnounced(epoch: string): Promise<void> {
+    return this.#untilAnnotated(EPOCH, epoch);
+  }
+
+  #untilAnnotated(key: string, value: string): Promise<void> {
+    const look = async (): Promise<void> => expect(await this.annotation(key)).toBe(value);
+    return until(`the annotation ${key}`, look, LIMIT_MS);
   }
 
   /** The text of a file of the worker, once it ends in a line feed. */
   file(name: string): Promise<string> {
-    return until(async () => {
-      const text = await readFile(join(this.root, name), 'utf8').catch(() => '');
-      return text.endsWith('\n') ? text : undefined;
-    });
+    const whole = async (): Promise<string | false> => {
+      const text = await readFile(join(this.root, name), 'utf8');
+      return text.endsWith('\n') && text;
+    };
+    return until(`a whole line in the file ${name}`, whole, LIMIT_MS);
   }
 
   async stop(): Promise<void> {
     // An agent that is killed leaves its worker behind.
     for (const agent of this.agents) agent.kill('SIGTERM');
-    await until(() => (this.agents.every(hasEnded) ? true : undefined));
+    await until('all agents have ended', () => this.agents.every(hasEnded), LIMIT_MS);
     await this.client.delete(PODS, AT, { gracePeriodSeconds: 0 });
     await this.client.delete(JOBS, JOB.metadata, { propagationPolicy: 'Background' });
     await this.client.delete(JOBSETS, AT, { propagationPolicy: 'Background' });
@@ -266,8 +259,9 @@ function probe(port: number, path = '/barrier-is-lifted'): Promise<number> {
   });
 }
 
-function untilProbed(port: number, status: number, path?: string): Promise<true> {
-  return until(async () => ((await probe(port, path)) === status ? true : undefined));
+function untilProbed(port: number, status: number, path?: string): Promise<void> {
+  const look = async (): Promise<void> => expect(await probe(port, path)).toBe(status);
+  return until(`the probe gives ${status}`, look, LIMIT_MS);
 }
 
 let scene: Scene;

@@ -13,6 +13,7 @@ import { loadKubeconfig } from '@lockstep/kube/runtime/adapters/kubeconfig-files
 import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import { wholeBody } from '@lockstep/kube/runtime/client/response-body.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { prioritiseAgents } from '../../src/bench/agent-priority.ts';
 import { FLOW_SCHEMAS } from '../../src/deploy/kinds.ts';
@@ -81,17 +82,28 @@ describe.skipIf(KUBERNETES === undefined)('an API server', () => {
     ['Events', OPERATOR_NAME, 'POST', '/apis/events.k8s.io/v1/namespaces/a/events', '-reviews'],
     ['a token', OPERATOR_NAME, 'POST', '/apis/authentication.k8s.io/v1/tokenreviews', '-reviews'],
   ] as const)('takes %s of the operator where it belongs', async (_what, of, method, path, as) => {
-    await expect.poll(() => schemaOf(of, method, path), POLLING).toBe(`${OPERATOR_NAME}${as}`);
+    await untilTaken(of, method, path, `${OPERATOR_NAME}${as}`);
   });
 
   test('takes announcements of agents where they belong', async () => {
-    const taken = () => schemaOf(AGENT, 'PATCH', '/api/v1/namespaces/a/pods/b');
-    await expect.poll(taken, POLLING).toBe('lockstep-agents');
+    await untilTaken(AGENT, 'PATCH', '/api/v1/namespaces/a/pods/b', 'lockstep-agents');
   });
+
+  type Method = 'GET' | 'PUT' | 'POST' | 'PATCH';
+
+  async function untilTaken(
+    account: string,
+    method: Method,
+    path: string,
+    by: string,
+  ): Promise<void> {
+    const look = async () => expect(await schemaOf(account, method, path)).toBe(by);
+    await until(`the schema of ${method} ${path}`, look, LEARN_MS);
+  }
 
   async function schemaOf(
     account: string,
-    method: 'GET' | 'PUT' | 'POST' | 'PATCH',
+    method: Method,
     path: string,
   ): Promise<string | undefined> {
     const { signal } = new AbortController();
@@ -102,4 +114,5 @@ describe.skipIf(KUBERNETES === undefined)('an API server', () => {
   }
 });
 
-const POLLING = { timeout: 60_000, interval: 200 } as const;
+/** How long an API server takes to see a new schema, at most. */
+const LEARN_MS = 60_000;

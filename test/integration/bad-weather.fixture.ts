@@ -16,7 +16,7 @@ import { createPinoLogger } from '@lockstep/kube/runtime/adapters/pino-logger.ts
 import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import type { ClusterAccess } from '@lockstep/kube/runtime/credentials/cluster-access.ts';
-import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
+import { until as untilSeen } from '@lockstep/kube/until.fixture.ts';
 import { afterEach, expect } from 'vitest';
 import { type Mode, WorkerGroup } from '../../src/bench/worker-group.ts';
 import {
@@ -42,7 +42,6 @@ export const OPERATOR = { namespace: 'kube-system', name: 'lockstep-operator' } 
 
 const DIST = fileURLToPath(new URL('../../dist/', import.meta.url));
 const NODE = { name: 'weather-0', labels: {} };
-const POLL_MS = 10;
 /** Lines of the cluster's log that are shown after a failed test. */
 const SHOWN_LOG_LINES = 40;
 const SHOWN_LINE_LENGTH = 400;
@@ -239,24 +238,9 @@ export class OperatorProcess {
   }
 }
 
-/** Polls for what no watch reports. A condition that cannot be evaluated is evaluated again. */
-export async function until(
-  what: string,
-  condition: () => boolean | Promise<boolean>,
-): Promise<void> {
-  const deadlineMs = nodeClock.monotonic() + PATIENCE_MS;
-  for (;;) {
-    let cause: unknown;
-    try {
-      if (await condition()) return;
-    } catch (error) {
-      cause = error;
-    }
-    if (nodeClock.monotonic() > deadlineMs) {
-      throw new Error(`not in ${PATIENCE_MS} ms: ${what}`, { cause });
-    }
-    await sleep(nodeClock, POLL_MS);
-  }
+/** Waits for what no watch reports, as long as weather lasts. */
+export async function until(what: string, look: () => unknown): Promise<void> {
+  await untilSeen(what, look, PATIENCE_MS);
 }
 
 /** The member of rank 1 loses its worker, and announces the next epoch. */

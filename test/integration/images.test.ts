@@ -3,6 +3,7 @@
  * otherwise empty root. The agent, installed beside a worker, supervises it in a root without a C
  * library, a shell or a loader.
  */
+
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -20,8 +21,7 @@ import { dirname, join } from 'node:path';
 import { JOBS } from '@lockstep/kube/objects/job.ts';
 import { LEASES } from '@lockstep/kube/objects/lease.ts';
 import { PODS } from '@lockstep/kube/objects/pod.ts';
-import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
-import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { injectAgent } from '../../src/jobset/injection/agent-injection.ts';
@@ -42,7 +42,6 @@ import {
   tokenOf,
 } from './api-server.fixture.ts';
 
-const POLL_MS = 20;
 const LIMIT_MS = 60_000;
 /** Time to unpack and compress 90 MB twice, on a busy machine. */
 const PREPARATION_MS = 240_000;
@@ -237,14 +236,6 @@ const ACCOUNT = { namespace: AT.namespace, name: 'installed-agent' };
 /** A scheduler that does not exist, so that only the test handles the Pod. */
 const ABSENT = 'example.com/absent';
 
-async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = nodeClock.monotonic() + LIMIT_MS;
-  while (!(await condition())) {
-    if (nodeClock.monotonic() > deadline) throw new Error(`not in time: ${condition}`);
-    await sleep(nodeClock, POLL_MS);
-  }
-}
-
 describe.runIf(canChangeRoot)('an agent that is copied beside its worker', () => {
   let api: ApiUnderTest;
   let root: string;
@@ -324,17 +315,16 @@ describe.runIf(canChangeRoot)('an agent that is copied beside its worker', () =>
   }
 
   async function announced(epoch: number): Promise<void> {
-    await until(async () => {
+    await until(`epoch ${epoch} is announced`, async () => {
       const { metadata } = await api.client.get(PODS, AT);
-      return metadata.annotations?.[EPOCH] === String(epoch);
+      expect(metadata.annotations?.[EPOCH]).toBe(String(epoch));
     });
   }
 
   /** The environment that the worker of that epoch found. */
   async function environmentIn(epoch: number): Promise<Record<string, string>> {
     const path = join(root, 'out', String(epoch));
-    await until(() => existsSync(path));
-    return readJson(path);
+    return until(`the worker of epoch ${epoch} runs`, () => readJson(path));
   }
 
   it(
@@ -421,7 +411,7 @@ describe.runIf(canChangeRoot)('an operator in its image', () => {
     const env = { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port };
     const operator = spawn('unshare', inRoot(root, program), { env, stdio: 'ignore' });
     const ended = once(operator, 'exit');
-    await until(async () => {
+    await until('the operator leads', async () => {
       expect(operator.exitCode).toBeNull();
       const { items } = await api.client.list(LEASES, { namespace: ACCOUNT.namespace });
       return items.some(({ spec }) => (spec?.holderIdentity ?? '') !== '');

@@ -3,6 +3,7 @@
  * cert-manager. It serves with the certificate in the directory, takes the next one while it runs,
  * answers probes at the names in the file, and releases the lease when it ends.
  */
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,13 +18,12 @@ import {
   createCertificateAuthority,
   issueCertificate,
 } from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
-import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ApiUnderTest, installJobSets, startApi } from './api-server.fixture.ts';
 
 const LOOPBACK = '127.0.0.1';
 const LEASE = { namespace: 'default', name: 'configured.jobset.x-k8s.io' };
-const POLL_MS = 50;
 const LIMIT_MS = 90_000;
 
 let api: ApiUnderTest;
@@ -72,14 +72,6 @@ function shown(port: number | undefined): Promise<string> {
   });
 }
 
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadlineMs = nodeClock.monotonic() + LIMIT_MS;
-  while (!(await condition())) {
-    if (nodeClock.monotonic() > deadlineMs) throw new Error(`not in time: ${condition}`);
-    await sleep(nodeClock, POLL_MS);
-  }
-}
-
 test('a file of upstream is obeyed, key by key', async () => {
   const [webhooks, health] = await freePorts(2, systemRandom);
   const file = join(directory, 'controller_manager_config.yaml');
@@ -110,12 +102,13 @@ featureGates: { TLSOptions: true }
         ({ status }) => status,
         () => undefined,
       );
-    await until(async () => (await probe('ready')) === 200);
+    await until('ready', async () => expect(await probe('ready')).toBe(200), LIMIT_MS);
     expect(await Promise.all(['live', 'readyz', 'healthz'].map(probe))).toEqual([200, 404, 404]);
     expect(await shown(webhooks)).toBe('first');
-    await until(async () => (await holder()) !== '');
+    await until('it leads', async () => expect(await holder()).not.toBe(''), LIMIT_MS);
     bring('second');
-    await until(async () => (await shown(webhooks)) === 'second');
+    const isRenewed = async (): Promise<void> => expect(await shown(webhooks)).toBe('second');
+    await until('the second certificate is shown', isRenewed, LIMIT_MS);
   } finally {
     operator.kill('SIGTERM');
   }

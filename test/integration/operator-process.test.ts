@@ -10,6 +10,7 @@ import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
 import {
@@ -104,7 +105,7 @@ test('answers admission webhooks over TLS while it waits to lead, and ends in ti
   const exited = once(child, 'exit');
   try {
     const { url } = await logged(child, '"what":"health"');
-    while ((await fetch(`${url}/readyz`)).status !== 200);
+    await until('ready', async () => expect((await fetch(`${url}/readyz`)).status).toBe(200));
     expect(await (await fetch(`${url}/readyz?verbose`)).text()).toContain('[+]webhooks ok');
 
     const rule = (index: number) => ({

@@ -43,7 +43,9 @@ function expectLockstep(): void {
 describe('a group that restarts in place', () => {
   test('does so beside a JobSet that was stored with more Jobs than there can be', async () => {
     const { client, clock } = group.cluster;
-    await storeOversized(client, [jobSetOfJobs('huge', HUGE)], () => clock.advance(1));
+    await storeOversized(client, [jobSetOfJobs('huge', HUGE)], (_what, isSo) =>
+      clock.runUntil(isSo, 10_000),
+    );
     await run();
     group.exit('w/1', 7);
     await group.allIn(2, WORKERS);

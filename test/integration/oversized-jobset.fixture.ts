@@ -32,18 +32,18 @@ export function jobSetOfJobs(
 
 /**
  * Stores JobSets of any size, as was possible before the definition bounded them, and then installs
- * the definition that does. `settle` is called between two checks of what the server accepts.
+ * the definition that does. `until` waits for what the server accepts.
  */
 export async function storeOversized(
   client: Client,
   jobSets: readonly JobSet[],
-  settle: () => Promise<void>,
+  until: (what: string, isSo: () => Promise<boolean>) => Promise<unknown>,
 ): Promise<readonly Stored<JobSet>[]> {
   await define(client, withoutBounds(JOBSET_CRD));
-  while (!(await isAccepted(client))) await settle();
+  await until('any size is accepted', () => isAccepted(client));
   const stored = await Promise.all(jobSets.map((jobSet) => client.create(JOBSETS, jobSet)));
   await define(client, JOBSET_CRD);
-  while (await isAccepted(client)) await settle();
+  await until('a size is refused', async () => !(await isAccepted(client)));
   return stored;
 }
 

@@ -3,7 +3,6 @@
  * make: they are rejected, and their owners can still make harmless changes.
  */
 
-import { setTimeout } from 'node:timers/promises';
 import type { Stored } from '@lockstep/kube/meta.ts';
 import { JOBS } from '@lockstep/kube/objects/job.ts';
 import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
@@ -12,6 +11,7 @@ import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
 import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { type Operator, startOperator } from '../../src/operator/operator.ts';
@@ -24,7 +24,6 @@ const NAMES = ['huge', 'leaving', 'shrinking', 'many-pods'] as const;
 const FINALIZER = 'test.example.com/hold';
 const PORTS = { clock: nodeClock, random: systemRandom, logger: SILENT } as const;
 const TIMEOUT_MS = 30_000;
-const LOOK_AGAIN_MS = 50;
 
 let api: ApiUnderTest;
 let client: Client;
@@ -44,7 +43,7 @@ beforeAll(async () => {
       jobSetOfJobs('shrinking', HUGE),
       { ...jobSetOfJobs('many-pods', 1), spec: { replicatedJobs } },
     ],
-    () => setTimeout(LOOK_AGAIN_MS),
+    (what, isSo) => until(what, isSo),
   );
   // Its status has not been written yet.
   await client.delete(JOBSETS, at('leaving'));
@@ -61,7 +60,7 @@ function at(name: string) {
   return { namespace: 'default', name };
 }
 
-function until(name: string, condition: (jobSet: Stored<JobSet> | undefined) => boolean) {
+function jobSetThat(name: string, condition: (jobSet: Stored<JobSet> | undefined) => boolean) {
   return waitFor(client, JOBSETS, at(name), condition, { ...PORTS, timeoutMs: TIMEOUT_MS });
 }
 
@@ -73,7 +72,7 @@ it.each([
   ['huge', 'spec.replicatedJobs: Invalid value: 2000000000: the sum of replicas must not exceed'],
   ['many-pods', 'Invalid value: 1000001: the sum of replicas times parallelism must not exceed'],
 ])('says why it is rejected: %s', async (name, why) => {
-  const jobSet = await until(name, (one) => rejection(one)?.status === 'True');
+  const jobSet = await jobSetThat(name, (one) => rejection(one)?.status === 'True');
   expect(rejection(jobSet)?.message).toContain(why);
   const { items } = await client.list(JOBS, { namespace: 'default' });
   expect(items.filter(({ metadata }) => metadata.name.startsWith(`${name}-`))).toEqual([]);
@@ -95,14 +94,14 @@ it('cannot grow', async () => {
 });
 
 it('runs when it has shrunk', async () => {
-  await until('shrinking', (one) => rejection(one)?.status === 'True');
+  await jobSetThat('shrinking', (one) => rejection(one)?.status === 'True');
   const shrink = (replicas: number) => {
     const { spec } = jobSetOfJobs('shrinking', replicas);
     return client.patch(JOBSETS, at('shrinking'), { type: 'merge', patch: { spec } });
   };
   await shrink(HUGE - 1);
   await shrink(1);
-  await until('shrinking', (one) => rejection(one)?.status === 'False');
+  await jobSetThat('shrinking', (one) => rejection(one)?.status === 'False');
   await waitFor(client, JOBS, at('shrinking-w-0'), (job) => job !== undefined, {
     ...PORTS,
     timeoutMs: TIMEOUT_MS,
@@ -110,8 +109,8 @@ it('runs when it has shrunk', async () => {
 });
 
 it('can be deleted, and its finalizers can go', async () => {
-  await until('leaving', (one) => rejection(one)?.status === 'True');
+  await jobSetThat('leaving', (one) => rejection(one)?.status === 'True');
   const patch = { metadata: { finalizers: null } };
   await client.patch(JOBSETS, at('leaving'), { type: 'merge', patch });
-  await until('leaving', (one) => one === undefined);
+  await jobSetThat('leaving', (one) => one === undefined);
 });

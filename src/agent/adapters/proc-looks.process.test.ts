@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterEach, expect, it } from 'vitest';
 import { createProcLooks, ownCgroup, threadIds } from './proc-looks.ts';
 
@@ -29,28 +30,28 @@ const statesOf = (pid: number): string =>
 
 it('sees a process below the worker that was stopped', async () => {
   const pid = start('bash -c "kill -STOP \\$\\$; :" & wait');
-  await expect.poll(() => statesOf(pid)).toBe('ST');
+  await until('the process is stopped', () => expect(statesOf(pid)).toBe('ST'));
 });
 
 it('counts the CPU time of a process that spins', async () => {
   const pid = start('while :; do :; done');
   const used = (): number =>
     [...(looks.tree(pid)?.processes.values() ?? [])].reduce((sum, { cpuMs }) => sum + cpuMs, 0);
-  await expect.poll(used, { timeout: 10_000 }).toBeGreaterThan(100);
+  await until('100 ms are used', () => expect(used()).toBeGreaterThan(100));
 });
 
 it('counts how long a thread waits for a CPU that it shares', async () => {
   const first = `taskset -cp $$ | sed 's/.*: //; s/[-,].*//'`;
   const pid = start(`taskset -cp "$(${first})" $$; (while :; do :; done) & while :; do :; done`);
   const spinner = () => looks.tree(pid)?.processes.values().next().value;
-  await expect.poll(() => spinner()?.cpuMs, { timeout: 20_000 }).toBeGreaterThan(200);
+  await until('200 ms are used', () => expect(spinner()?.cpuMs).toBeGreaterThan(200));
   const { cpuMs, runnableMs } = spinner() ?? { cpuMs: 0, runnableMs: new Map() };
   expect(runnableMs.get(pid)).toBeGreaterThan(1.3 * cpuMs);
 });
 
 it('sees whether the worker is there', async () => {
   const pid = start('exit 0');
-  await expect.poll(() => looks.tree(pid)?.isAlive).toBe(false);
+  await until('it has ended', () => expect(looks.tree(pid)?.isAlive).toBe(false));
   expect(looks.tree(2 ** 22 + 1)).toMatchObject({ isAlive: false, processes: new Map() });
 });
 
@@ -83,9 +84,8 @@ it('looks at 1,024 processes at most', () => {
 
 it('names the threads of a process and what they wait for', async () => {
   const pid = start('exec python3 -c "import threading; threading.Barrier(2).wait()"');
-  await expect
-    .poll(() => looks.threads(pid), { timeout: 10_000 })
-    .toMatchObject([{ pid, thread: pid, name: 'python3', state: 'S' }]);
+  const waits = { pid, thread: pid, name: 'python3', state: 'S' };
+  await until('it waits', () => expect(looks.threads(pid)).toMatchObject([waits]));
 });
 
 it('reads how often memory ran out from the own cgroup', () => {

@@ -2,7 +2,8 @@ import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { until } from '@lockstep/kube/until.fixture.ts';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createSessionFile } from './session-file.ts';
 
 const PEER = { url: 'https://hub:9445', authorities: 'PEM' };
@@ -20,7 +21,7 @@ it('keeps the last session for the next process, in a file that others cannot re
   const file = fileOf();
   file.write(Buffer.from('an older one'));
   file.write(SESSION);
-  await vi.waitFor(async () => expect(await fileOf().read()).toEqual(SESSION));
+  await until('it is kept', async () => expect(await fileOf().read()).toEqual(SESSION));
   expect(await readdir(directory)).toEqual(['hub-session.json']);
   expect((await stat(join(directory, 'hub-session.json'))).mode & 0o777).toBe(0o600);
 });
@@ -30,7 +31,7 @@ it.each([
   ['other authorities', { ...PEER, authorities: 'another PEM' }],
 ])('has none for %s', async (_what, peer) => {
   fileOf().write(SESSION);
-  await vi.waitFor(async () => expect(await fileOf().read()).toEqual(SESSION));
+  await until('it is kept', async () => expect(await fileOf().read()).toEqual(SESSION));
   expect(await fileOf(peer).read()).toBeUndefined();
 });
 
@@ -38,7 +39,7 @@ it('forgets one that leads nowhere', async () => {
   const file = fileOf();
   file.write(SESSION);
   file.write(undefined);
-  await vi.waitFor(async () => expect(await readdir(directory)).toEqual([]));
+  await until('it is gone', async () => expect(await readdir(directory)).toEqual([]));
   expect(await file.read()).toBeUndefined();
 });
 
@@ -51,6 +52,6 @@ it('goes on where there is no directory to keep it in', async () => {
   const logger = new MemoryLogger();
   const file = createSessionFile(join(directory, 'none'), PEER, logger);
   file.write(SESSION);
-  await vi.waitFor(() => expect(logger.records).toHaveLength(1));
+  await until('it says so', () => expect(logger.records).toHaveLength(1));
   expect(await file.read()).toBeUndefined();
 });

@@ -10,6 +10,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FilesOfStart, WorkerFiles } from '../progress/progress-files.ts';
 import { createWorkerFiles } from './worker-files.ts';
@@ -46,10 +47,10 @@ describe('the files of a start', () => {
     one.done();
     expect(existsSync(dirname(one.progress))).toBe(true);
     files.tidy();
-    await expect.poll(() => existsSync(dirname(one.progress))).toBe(false);
+    await until('they are gone', () => !existsSync(dirname(one.progress)));
     expect(existsSync(dirname(two.progress))).toBe(true);
     // The directory of the next start is made beforehand.
-    await expect.poll(() => readdirSync(directory)).toHaveLength(2);
+    await until('it is made', () => expect(readdirSync(directory)).toHaveLength(2));
     await opened(files);
     expect(readdirSync(directory)).toHaveLength(2);
   });
@@ -57,7 +58,7 @@ describe('the files of a start', () => {
   it('do not pile up where no moment is calm', async () => {
     const files = created();
     for (let start = 0; start < 50; start++) (await opened(files)).done();
-    await expect.poll(() => readdirSync(directory).length).toBeLessThan(10);
+    await until('most are gone', () => expect(readdirSync(directory).length).toBeLessThan(10));
   });
 
   it('have a start file that appears whole, for any user', async () => {
@@ -97,7 +98,7 @@ describe('an agent that comes after another', () => {
     const next = created();
     expect(await next.hadStandby).toBe(isFound);
     next.tidy();
-    await expect.poll(() => existsSync(dirname(files.start))).toBe(isFound);
+    await until('only what is needed is there', () => existsSync(dirname(files.start)) === isFound);
     expect(await created().hadStandby).toBe(isFound);
   });
 });

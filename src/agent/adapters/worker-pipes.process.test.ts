@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createNodeProcessRunner } from '@lockstep/kube/runtime/adapters/node-process-runner.ts';
 import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { OutputSink } from './output-sink.ts';
 import { createWorkerPipes } from './worker-pipes.ts';
@@ -80,7 +81,7 @@ describe('the standard error of a worker', () => {
       expect(Buffer.concat(scene.out)).toEqual(bytes);
     } else expect(scene.text).toBe(text);
     expect(Buffer.concat(scene.heard)).toEqual(Buffer.concat(scene.out));
-    await expect.poll(() => readdirSync(directory)).toEqual([]);
+    await until('nothing is left', () => expect(readdirSync(directory)).toEqual([]));
   });
 
   it('of 50 MB passes unchanged, and by lines', async () => {
@@ -101,7 +102,7 @@ describe('the standard error of a worker', () => {
     const scene = new Scene();
     scene.isOpen = false;
     const { child, finish } = await scene.run('head -c 10000000 /dev/zero >&2; echo done >&2');
-    await expect.poll(() => scene.drains.length).toBeGreaterThan(0);
+    await until('it is held back', () => scene.drains.length > 0);
     const taken = scene.text.length;
     expect(taken).toBeLessThan(2_000_000);
     let hasEnded = false;

@@ -5,6 +5,7 @@ import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import { createNodeProcessRunner } from '@lockstep/kube/runtime/adapters/node-process-runner.ts';
 import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { encodedBytes } from '../../jobset/worker-end/worker-evidence.ts';
 import { runPreflight } from './preflight.ts';
@@ -52,9 +53,10 @@ const isAlive = (pid: number): boolean => {
 
 /** The process whose number a file of the preflight holds. */
 async function processIn(name: string): Promise<number> {
-  const read = () => readFile(join(directory, name), 'utf8').catch(() => '');
-  await expect.poll(read, { timeout: 10_000 }).toMatch(/\n$/);
-  return Number(await read());
+  return until(`a number in the file ${name}`, async () => {
+    const text = await readFile(join(directory, name), 'utf8');
+    return text.endsWith('\n') && Number(text);
+  });
 }
 
 const LEAVES_A_CHILD = `setsid sh -c 'echo $$ > "$D/child"; sleep 1000' & until [ -s "$D/child" ]; do sleep 0.01; done`;
@@ -85,7 +87,7 @@ it('a child in another session ends with one that failed', async () => {
   const scene = new Scene(`${LEAVES_A_CHILD}; echo lost; exit 1`);
   expect(await scene.unfit).toBe('lost');
   const child = await processIn('child');
-  await expect.poll(() => isAlive(child), { timeout: 20_000 }).toBe(false);
+  await until('the child has ended', () => !isAlive(child));
 });
 
 it('one that hangs is ended at once, with its child, when the agent cannot wait', async () => {
@@ -94,5 +96,5 @@ it('one that hangs is ended at once, with its child, when the agent cannot wait'
   scene.abort.abort();
   expect(await scene.unfit).toBeUndefined();
   expect(scene.logged).toBe('the preflight was cut short');
-  await expect.poll(() => pids.some(isAlive), { timeout: 20_000 }).toBe(false);
+  await until('both have ended', () => expect(pids.filter(isAlive)).toEqual([]));
 });

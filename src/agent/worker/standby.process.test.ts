@@ -1,7 +1,8 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createProcessPriorities } from '../adapters/process-priorities.ts';
 import type { Supervisor } from '../supervisor.ts';
@@ -10,7 +11,6 @@ import { realSupervisor } from './real-supervisor.fixture.ts';
 
 /** Usually it takes 3 ms; a busy machine needs more. */
 const PROMOTION_LIMIT_MS = 1000;
-const LIMIT = { timeout: 20_000 };
 
 /** A worker as the guide shows it: prepare, say so, wait, run. Each leaves a child in a session of its own. */
 const WORKER = `
@@ -73,17 +73,16 @@ class Scene {
   }
 
   ready(): Promise<void> {
-    const state = () => this.supervisor.progress.progress?.standby;
-    return expect.poll(state, LIMIT).toBe('Ready');
+    const { supervisor } = this;
+    return until('the standby is ready', () =>
+      expect(supervisor.progress.progress?.standby).toBe('Ready'),
+    );
   }
 }
 
-async function run(epoch: number): Promise<Run> {
+function run(epoch: number): Promise<Run> {
   const path = join(directory, `epoch-${epoch}`);
-  await expect
-    .poll(() => existsSync(path) && readFileSync(path, 'utf8').length > 0, LIMIT)
-    .toBe(true);
-  return JSON.parse(readFileSync(path, 'utf8'));
+  return until(`the worker of epoch ${epoch} runs`, () => JSON.parse(readFileSync(path, 'utf8')));
 }
 
 function isAlive(pid: number): boolean {

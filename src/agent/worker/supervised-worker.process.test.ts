@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Supervisor, SupervisorOptions } from '../supervisor.ts';
 import type { WorkerExit } from '../worker-exit.ts';
@@ -33,8 +34,7 @@ class Scene {
   }
 
   stepped(step: number): Promise<void> {
-    const read = (): number | undefined => this.supervisor.progress.progress?.step;
-    return expect.poll(read, { timeout: 10_000 }).toBe(step);
+    return until(`step ${step}`, () => expect(this.supervisor.progress.progress?.step).toBe(step));
   }
 }
 
@@ -75,7 +75,7 @@ describe('a hung worker', () => {
     });
     await scene.stepped(1);
     scene.supervisor.killHung();
-    await expect.poll(() => scene.said).toContain('looks');
+    await until('the command runs', () => expect(scene.said).toContain('looks'));
     scene.supervisor.hurry();
     expect(await scene.evidence()).toMatchObject({ how: 'Hung' });
     expect(scene.logger.records.at(-1)?.fields).toEqual({ problem: 'the worker had to end' });

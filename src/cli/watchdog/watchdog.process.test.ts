@@ -3,13 +3,11 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { until } from '@lockstep/kube/until.fixture.ts';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { endLeftovers } from './leftovers.ts';
 import { Watchdog } from './watchdog.ts';
 
-const POLL_MS = 20;
-/** For what takes milliseconds on a machine that has nothing else to do. */
-const PATIENCE_MS = 20_000;
 const SLEEP = ['sleep', '600'] as const;
 
 let state: string;
@@ -36,10 +34,6 @@ function runs(child: ChildProcess): boolean {
   return child.exitCode === null && child.signalCode === null;
 }
 
-async function until(condition: () => boolean): Promise<void> {
-  await vi.waitUntil(condition, { interval: POLL_MS, timeout: PATIENCE_MS });
-}
-
 it('is followed by another one that knows the same, as often as it is killed', async () => {
   // This stands for the program: it writes down what it receives.
   const script = join(state, 'told.mjs');
@@ -64,16 +58,16 @@ it('is followed by another one that knows the same, as often as it is killed', a
   };
   for (let kills = 1; kills <= 2; kills++) {
     const { pid } = watchdog;
-    await until(() => hears(pid) !== '');
+    await until('the watchdog hears', () => hears(pid) !== '');
     process.kill(pid, 'SIGKILL');
-    await until(() => watchdog.pid !== pid);
+    await until('another one runs', () => watchdog.pid !== pid);
     expect(ends).toBe(kills);
   }
   const last = watchdog.pid;
-  await until(() => hears(last) !== '');
+  await until('the last one hears', () => hears(last) !== '');
   expect(hears(last)).toBe(`state ${state}\nremove ${state}\ngroup 4000002\n`);
   watchdog.release();
-  await until(() => hears(last).endsWith('done\n'));
+  await until('it is released', () => expect(hears(last)).toMatch(/done\n$/));
   expect(ends, 'its own end is none').toBe(2);
 });
 
@@ -89,7 +83,7 @@ it.runIf(process.platform === 'linux')(
     ];
     await Promise.all([...own, ...others].map((child) => once(child, 'spawn')));
     expect(await endLeftovers(state)).toBe(2);
-    await until(() => own.every((child) => !runs(child)));
+    await until('they have ended', () => !own.some(runs));
     expect(others.every(runs)).toBe(true);
     expect(await endLeftovers(state)).toBe(0);
   },

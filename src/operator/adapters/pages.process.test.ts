@@ -13,13 +13,13 @@ import {
 import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { HttpHandler } from '@lockstep/kube/runtime/ports/transport.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { tlsSettings } from '../configuration/tls-settings.ts';
 import { servePages } from './pages.ts';
 
 const HANDLER: HttpHandler = () =>
   Promise.resolve({ status: 200, headers: {}, body: Buffer.from('ok') });
-const POLL_MS = 5;
 
 let directory: string;
 let authority: CertificateAuthority;
@@ -55,15 +55,11 @@ function write(commonName: string, parts: readonly ('tls.crt' | 'tls.key')[]): v
   if (parts.includes('tls.key')) writeFileSync(join(directory, 'tls.key'), key);
 }
 
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-}
-
 /** Triggers another read of the files, and waits for its end. */
 async function look(): Promise<void> {
-  await until(() => looks.length > 0);
+  await until('a read of the files is due', () => looks.length > 0);
   looks.pop()?.();
-  await until(() => looks.length > 0);
+  await until('the read has ended', () => looks.length > 0);
 }
 
 /** The subject of the certificate that a new connection is shown, or why there is none. */
@@ -92,18 +88,18 @@ test('metrics over TLS follow the files of their certificate, and obey the setti
     { clock, logger, tls: tlsSettings('VersionTLS13', []) },
   );
   try {
-    await until(() => logger.records.some(({ level }) => level === 'warn'));
+    await until('a warning', () => logger.records.some(({ level }) => level === 'warn'));
     expect(await shown(port), 'there is no certificate yet').toBe('ECONNREFUSED');
     write('first', ['tls.crt', 'tls.key']);
     await look();
-    await until(async () => (await shown(port)) === 'first');
+    await until('the first is shown', async () => expect(await shown(port)).toBe('first'));
     write('half', ['tls.crt']);
     await look();
     expect(await shown(port), 'its key has not come yet').toBe('first');
     expect(logger.records.at(-1)?.fields['err']).toContain('tls.key is not the key of tls.crt');
     write('second', ['tls.crt', 'tls.key']);
     await look();
-    await until(async () => (await shown(port)) === 'second');
+    await until('the second is shown', async () => expect(await shown(port)).toBe('second'));
     expect(await shown(port, { maxVersion: 'TLSv1.2' })).not.toBe('second');
   } finally {
     await pages.close();

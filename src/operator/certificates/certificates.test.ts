@@ -82,7 +82,8 @@ describe('certificates of webhooks', () => {
   it('change their authority only when the new one is trusted everywhere', async () => {
     const certificates = await made();
     const before = certificates.now;
-    while (certificates.now.authorities.length === 1) {
+    for (let day = 0; day < AUTHORITY_DAYS; day += 20) {
+      if (certificates.now.authorities.length > 1) break;
       await certificates.pass(20);
       certificates.review();
     }
@@ -165,7 +166,8 @@ describe('certificates of webhooks', () => {
     certificates.held = spoil(certificates.now);
     expect(certificates.review()).toBe(why);
     expect(certificates.now.authorities).toHaveLength(authorities);
-    while (certificates.review() !== undefined);
+    const reviews = Array.from({ length: 5 }, () => certificates.review());
+    expect(reviews.at(-1)).toBeUndefined();
     expect(certificates.isAccepted(certificates.now.authorities)).toBe(true);
   });
 

@@ -1,4 +1,5 @@
 import type { HttpRequest, HttpResponse } from '@lockstep/kube/runtime/ports/transport.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { describe, expect, it } from 'vitest';
 import { reviewJudges } from './review-judges.ts';
 import { WEBHOOK_PATHS } from './webhook-configurations.ts';
@@ -49,7 +50,7 @@ describe('reviews', () => {
     expect([count('jobSets'), count('here'), count('pods')]).toEqual([4, 1, 1]);
     judging[0]?.done();
     await Promise.resolve();
-    await expect.poll(() => count('jobSets')).toBe(5);
+    await until('the next begins', () => count('jobSets') === 5);
   });
 
   it('that are small do not wait for large ones', () => {
@@ -65,7 +66,9 @@ describe('reviews', () => {
     void send({ address: 'server' });
     judging[0]?.done();
     judging[1]?.done();
-    await expect.poll(() => judging.slice(4).map(({ from }) => from)).toEqual(['crowd', 'server']);
+    await until('both begin', () =>
+      expect(judging.slice(4).map(({ from }) => from)).toEqual(['crowd', 'server']),
+    );
   });
 
   it('are turned away when too many wait, the newest of the address with the most first', async () => {
@@ -85,6 +88,8 @@ describe('reviews', () => {
     gone.abort(new Error('gone'));
     judging[0]?.done();
     await expect(forgotten).rejects.toThrow('gone');
-    await expect.poll(() => judging.map(({ from }) => from)).toEqual(['a', 'a', 'a', 'a', 'b']);
+    await until('the next begins', () =>
+      expect(judging.map(({ from }) => from)).toEqual(['a', 'a', 'a', 'a', 'b']),
+    );
   });
 });

@@ -1,4 +1,5 @@
 /** Several nodes on one machine: what they share, and what each has for itself. */
+
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +14,7 @@ import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
 import { isReason } from '@lockstep/kube/status.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ADMINISTRATORS, type EmbeddedCluster, startEmbeddedCluster } from './embedded-cluster.ts';
 
@@ -45,10 +47,6 @@ afterEach(async () => {
   expect(logger.records.filter(({ level }) => level === 'error')).toEqual([]);
   await rm(root, { recursive: true });
 });
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  await expect.poll(condition, { interval: 20, timeout: LIMIT_MS }).toBe(true);
-}
 
 /** A Pod of the Service `group`, on the node with this `rack` label. */
 async function createPod(name: string, rack: string, script: string): Promise<void> {
@@ -123,8 +121,9 @@ test('Pods of several nodes have addresses of their own, find each other, and sh
   const show = 'cat "$LOCKSTEP_ROOT/data/note"; grep -w writer.group "$LOCKSTEP_HOSTS"';
   await createPod('reader-1', 'rack-1', `${wait}; ${show}`);
   await createPod('reader-2', 'rack-2', `${wait}; ${show}`);
-  await until(async () => (await phaseOf('reader-1')) === 'Succeeded');
-  await until(async () => (await phaseOf('reader-2')) === 'Succeeded');
+  for (const reader of ['reader-1', 'reader-2']) {
+    await until(`${reader} ends`, async () => expect(await phaseOf(reader)).toBe('Succeeded'));
+  }
 
   const writer = await podOf('writer');
   for (const name of ['reader-1', 'reader-2']) {
@@ -144,7 +143,7 @@ test('Pods of several nodes have addresses of their own, find each other, and sh
   expect((await readdir(join(root, 'volumes'))).length).toBe(1);
   await client.delete(PERSISTENT_VOLUME_CLAIMS, { namespace: 'default', name: 'shared' });
   await client.delete(PODS, { namespace: 'default', name: 'writer' });
-  await until(async () => {
+  await until('the claim is gone', async () => {
     try {
       await client.get(PERSISTENT_VOLUME_CLAIMS, { namespace: 'default', name: 'shared' });
       return false;
@@ -181,7 +180,7 @@ test('what the controllers count is shown at /metrics', async () => {
   });
   const finished =
     'job_controller_jobs_finished_total{completion_mode="NonIndexed",result="succeeded",reason="CompletionsReached"} 1';
-  await until(async () => (await page()).includes(finished));
+  await until('the Job is counted', async () => expect(await page()).toContain(finished));
   expect(await page()).toContain(
     'job_controller_job_pods_creation_total{reason="new",status="succeeded"} 1',
   );

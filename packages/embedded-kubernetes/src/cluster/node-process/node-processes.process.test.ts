@@ -1,6 +1,7 @@
 /**
  * Nodes as real processes whose agents are killed while their Pods live. Needs the built `dist/`.
  */
+
 import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +14,7 @@ import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
 import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ADMINISTRATORS, type EmbeddedCluster, startEmbeddedCluster } from '../embedded-cluster.ts';
 import { forkNode } from './adapters/forked-node.ts';
@@ -70,7 +72,7 @@ describe('a node that is a process', () => {
     });
   }
 
-  function until(condition: (pod: Pod) => boolean): Promise<Pod> {
+  function podThat(condition: (pod: Pod) => boolean): Promise<Pod> {
     const at = { namespace: 'default', name: 'p' };
     return waitFor(client, PODS, at, (pod) => pod !== undefined && condition(pod), {
       clock: nodeClock,
@@ -84,18 +86,18 @@ describe('a node that is a process', () => {
     const before = cluster.nodes?.pids()['n1'];
     if (before === undefined) throw new Error('the agent does not run');
     process.kill(before, 'SIGKILL');
-    await expect
-      .poll(() => cluster.nodes?.pids()['n1'] ?? before, { timeout: LIMIT_MS })
-      .not.toBe(before);
+    await until('the next agent runs', () => {
+      expect(cluster.nodes?.pids()['n1'] ?? before).not.toBe(before);
+    });
   }
 
   it('loses no output and no exit code, and restarts nothing, over many deaths of its agent', async () => {
     const lines = 40;
     const count = `i=0; while [ $i -lt ${lines} ]; do i=$((i+1)); echo line $i; sleep 0.1; done; exit 7`;
     await run({ containers: [{ name: 'main', image: 'sh', command: ['sh', '-c', count] }] });
-    await until(({ status }) => status?.phase === 'Running');
+    await podThat(({ status }) => status?.phase === 'Running');
     for (let i = 0; i < 4; i++) await killAgent();
-    const ended = await until(({ status }) => status?.phase === 'Failed');
+    const ended = await podThat(({ status }) => status?.phase === 'Failed');
     expect(statusOf(ended)).toMatchObject({
       restartCount: 0,
       state: { terminated: { exitCode: 7, reason: 'Error' } },
@@ -114,11 +116,11 @@ describe('a node that is a process', () => {
     const env = [{ name: 'GATE', value: gate }];
     const main = { name: 'main', image: 'sh', command: ['sh', '-c', script], env };
     await run({ restartPolicy: 'OnFailure', containers: [main] });
-    await until(({ status }) => status?.phase === 'Running');
+    await podThat(({ status }) => status?.phase === 'Running');
     const agent = cluster.nodes?.pids()['n1'] ?? 0;
     process.kill(agent, 'SIGKILL');
     writeFileSync(gate, '');
-    const ended = await until((pod) => (statusOf(pod)?.restartCount ?? 0) > 0);
+    const ended = await podThat((pod) => (statusOf(pod)?.restartCount ?? 0) > 0);
     expect(statusOf(ended)?.lastState?.terminated?.exitCode).toBe(5);
   });
 
@@ -128,11 +130,11 @@ describe('a node that is a process', () => {
       restartPolicy: 'Always',
       containers: [{ name: 'main', image: 'sh', command: ['sh', '-c', script] }],
     });
-    await until(({ status }) => status?.phase === 'Running');
+    await podThat(({ status }) => status?.phase === 'Running');
     await cluster.nodes?.act('n1', 'kill');
     expect(Object.keys(cluster.nodes?.pids() ?? {})).toEqual(['n2']);
     await cluster.nodes?.act('n1', 'start');
-    const back = await until((pod) => {
+    const back = await podThat((pod) => {
       const status = statusOf(pod);
       return status?.restartCount === 1 && status.state?.running !== undefined;
     });
@@ -156,12 +158,12 @@ describe('a node that is a process', () => {
     );
     const script = 'until grep -q "far.group.default.svc" "$LOCKSTEP_HOSTS"; do sleep 0.05; done';
     await run({ containers: [{ name: 'main', image: 'sh', command: ['sh', '-c', script] }] });
-    await until(({ status }) => status?.phase === 'Succeeded');
+    await podThat(({ status }) => status?.phase === 'Succeeded');
   });
 
   it('does what it was told to while its agent hung', async () => {
     await run({ containers: [{ name: 'main', image: 'sh', command: ['sleep', '1000'] }] });
-    await until(({ status }) => status?.phase === 'Running');
+    await podThat(({ status }) => status?.phase === 'Running');
     await cluster.nodes?.act('n1', 'stop');
     const at = { namespace: 'default', name: 'p' };
     await client.delete(PODS, at);

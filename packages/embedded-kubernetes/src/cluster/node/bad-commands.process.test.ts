@@ -2,10 +2,12 @@
  * Commands that behave badly, as real processes: the status reports each correctly, and nothing is
  * left.
  */
+
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EVENTS } from '@lockstep/kube/objects/event.ts';
 import { type Container, type ContainerRestartRule, PODS } from '@lockstep/kube/objects/pod.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RealNode, sh } from './adapters/real-node.fixture.ts';
 
@@ -61,13 +63,17 @@ describe('a command', () => {
         sh('d', 'exec sleep 100'),
       ],
     });
-    await node.until(() => (node.api.status('d')?.restartCount ?? 0) >= 3);
+    await until('three restarts', () =>
+      expect(node.api.status('d')?.restartCount).toBeGreaterThanOrEqual(3),
+    );
     expect(node.api.pod?.status?.phase).not.toBe('Failed');
   });
 
   it('that ends at once under Always backs off, with its code', async () => {
     await node.api.run({ restartPolicy: 'Always', containers: [sh('c', 'exit 3')] });
-    await node.until(() => node.api.status('c')?.state?.waiting?.reason === 'CrashLoopBackOff');
+    await until('it waits', () =>
+      expect(node.api.status('c')?.state?.waiting?.reason).toBe('CrashLoopBackOff'),
+    );
     expect(node.api.status('c')).toMatchObject({
       restartCount: 1,
       lastState: { terminated: { exitCode: 3 } },
@@ -101,9 +107,11 @@ describe('a command', () => {
     const script =
       'trap "" TERM; n=0; while [ $n -lt 40 ]; do setsid sleep 100 & n=$((n+1)); done; wait';
     await node.api.run({ containers: [sh('c', script)] });
-    await node.until(async () => (await node.processes()).length > 40);
+    await until('many processes', async () =>
+      expect((await node.processes()).length).toBeGreaterThan(40),
+    );
     await node.api.client.delete(PODS, { namespace: 'default', name: 'p' }, GRACE);
-    await node.until(() => node.api.pod === undefined);
+    await until('the Pod is gone', () => node.api.pod === undefined);
     expect(await node.processes()).toEqual([]);
   });
 });
@@ -113,7 +121,7 @@ describe('a probe', () => {
     const hang = ['sh', '-c', 'trap "" TERM; setsid sleep 100 & while :; do sleep 1; done'];
     await node.api.run({ containers: [sh('c', 'exec sleep 100', readiness(hang))] });
     await node.untilPhase('Running');
-    await node.until(async () => (await notes('Unhealthy')).length > 0);
+    await until('a probe fails', async () => (await notes('Unhealthy')).length > 0);
     expect(await notes('Unhealthy')).toContainEqual(expect.stringContaining('timed out'));
     expect(node.api.status('c')).toMatchObject({ ready: false, restartCount: 0 });
   });
@@ -121,7 +129,7 @@ describe('a probe', () => {
   it('that writes without end fails at its time-out', async () => {
     const noisy = ['sh', '-c', 'while :; do echo yes; done'];
     await node.api.run({ containers: [sh('c', 'exec sleep 100', readiness(noisy))] });
-    await node.until(async () => (await notes('Unhealthy')).length > 0);
+    await until('a probe fails', async () => (await notes('Unhealthy')).length > 0);
     const longest = Math.max(...(await notes('Unhealthy')).map((note) => note.length));
     expect(longest).toBeLessThan(1_100);
   });
@@ -130,7 +138,7 @@ describe('a probe', () => {
     const missing = readiness(['/no/such/program']);
     await node.api.run({ containers: [sh('c', 'exec sleep 100', missing)] });
     await node.untilPhase('Running');
-    await node.until(async () => (await notes('Unhealthy')).length > 0);
+    await until('a probe fails', async () => (await notes('Unhealthy')).length > 0);
     expect(node.api.status('c')).toMatchObject({ ready: false, restartCount: 0 });
   });
 });

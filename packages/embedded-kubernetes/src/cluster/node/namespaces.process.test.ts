@@ -1,6 +1,7 @@
 /**
  * Containers with namespaces, as real processes: what they see, how they end, what stays behind.
  */
+
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,6 +9,7 @@ import { join } from 'node:path';
 import { type Container, PODS, type PodSpec } from '@lockstep/kube/objects/pod.ts';
 import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import { createNodeProcessRunner } from '@lockstep/kube/runtime/adapters/node-process-runner.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   createLinuxNamespaces,
@@ -216,9 +218,9 @@ function behaviour(style: NamespaceStyle): void {
   ])('is told to stop and ends with %s', async (_, script, code) => {
     for (const hostPID of [false, true]) {
       await api.run({ hostPID, terminationGracePeriodSeconds: 1, containers: [sh(script)] });
-      await node.until(async () => (await node.logs('c')).toString() === 'ready\n');
+      await until('it is ready', async () => expect(`${await node.logs('c')}`).toBe('ready\n'));
       await api.client.delete(PODS, AT);
-      await node.until(() => api.pod === undefined);
+      await until('the Pod is gone', () => api.pod === undefined);
       const last = api.history.findLast(({ status }) => exitCodeIn(status) !== undefined);
       expect(exitCodeIn(last?.status)).toBe(code);
     }

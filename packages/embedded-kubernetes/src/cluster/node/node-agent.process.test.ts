@@ -1,4 +1,5 @@
 /** Pods of real processes: restarts, what must be killed, logs, and the recordings of a kubelet. */
+
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -7,6 +8,7 @@ import {
   PODS,
   type Pod,
 } from '@lockstep/kube/objects/pod.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StatusText } from '../recorded-pods/pod-status-text.fixture.ts';
 import {
@@ -93,9 +95,9 @@ describe('a container', () => {
     await api.run({
       containers: [sh('c', 'trap "echo stopping; exit 5" TERM; echo ready; sleep 100 & wait')],
     });
-    await node.until(async () => (await node.logs('c')).toString() === 'ready\n');
+    await until('it is ready', async () => expect(`${await node.logs('c')}`).toBe('ready\n'));
     await api.client.delete(PODS, AT);
-    await node.until(() => api.pod === undefined);
+    await until('the Pod is gone', () => api.pod === undefined);
     const last = api.history.findLast(
       ({ status }) => status?.containerStatuses?.[0]?.state?.terminated !== undefined,
     );
@@ -137,9 +139,9 @@ describe('a container', () => {
         sh('quiet', 'echo here; exec sleep 100'),
       ],
     });
-    await node.until(() => api.pod !== undefined);
+    await until('the Pod is seen', () => api.pod !== undefined);
     const noisy = join(node.root, 'logs', `default_p_${api.pod?.metadata.uid ?? ''}`, 'noisy');
-    await node.until(async () => (await namesIn(noisy)).includes('0.log.6'));
+    await until('six logs', async () => expect(await namesIn(noisy)).toContain('0.log.6'));
     expect((await namesIn(noisy)).length).toBeLessThanOrEqual(5);
     expect((await node.logs('quiet')).toString()).toBe('here\n');
     expect((await node.logs('noisy', '?tailLines=1')).length).toBe(1001);
@@ -158,7 +160,7 @@ describe('logs', () => {
     await api.run({
       containers: [sh('c', 'for i in 1 2 3; do echo $i; sleep 0.05; done')],
     });
-    await node.until(async () => (await node.logs('c')).toString().startsWith('1\n'));
+    await until('a line', async () => expect(`${await node.logs('c')}`).toMatch(/^1\n/));
     expect((await node.logs('c', '?follow=true')).toString()).toBe('1\n2\n3\n');
   });
 
@@ -170,7 +172,7 @@ describe('logs', () => {
       volumes: [{ name: 'd', emptyDir: {} }],
       containers: [sh('c', once, { volumeMounts: [{ name: 'd', mountPath: '/d' }] })],
     });
-    await node.until(async () => (await node.logs('c')).toString() === 'second\n');
+    await until('the second run', async () => expect(`${await node.logs('c')}`).toBe('second\n'));
     expect((await node.logs('c', '?previous=true')).toString()).toBe('first\n');
   });
 
@@ -186,7 +188,7 @@ describe('logs', () => {
     ['/elsewhere', 404, '404 page not found'],
   ])('%s is refused with %d', async (path, status, text) => {
     await api.run({ containers: [{ name: 'c', image: 'no command' }] });
-    await node.until(() => api.status('c') !== undefined);
+    await until('it has a status', () => api.status('c') !== undefined);
     const response = await node.get(path);
     expect(response.status).toBe(status);
     expect(Buffer.from(response.body as Uint8Array).toString()).toContain(text);
@@ -206,7 +208,7 @@ describe('a restart of all containers', () => {
       initContainers: [sh('side', 'exec sleep 100', { restartPolicy: 'Always' })],
       containers: [sh('a', once(42), restarting), sh('b', 'exec sleep 100')],
     });
-    await node.until(haveRestarted(1, 'side', 'a', 'b'));
+    await until('all have restarted once', haveRestarted(1, 'side', 'a', 'b'));
     expect(new Set(api.history.map(({ metadata }) => metadata.uid)).size).toBe(1);
     expect(new Set(api.history.flatMap(({ status }) => status?.podIP ?? [])).size).toBe(1);
   });
@@ -217,13 +219,13 @@ describe('a restart of all containers', () => {
       initContainers: [sh('side', once(7), { ...restarting, restartPolicy: 'Always' })],
       containers: [sh('b', 'trap "" TERM; while :; do sleep 1; done')],
     });
-    await node.until(haveRestarted(1, 'side', 'b'));
+    await until('all have restarted once', haveRestarted(1, 'side', 'b'));
   });
 
   it('forgets what was written outside volumes, and keeps the logs of the run before', async () => {
     const script = `ls; touch own; ${once(42)}`;
     await api.run({ volumes, containers: [sh('a', script, restarting)] });
-    await node.until(haveRestarted(1, 'a'));
+    await until('all have restarted once', haveRestarted(1, 'a'));
     expect((await node.logs('a')).toString()).toBe('');
     expect((await node.logs('a', '?previous=true')).toString()).toBe('');
     const { uid } = api.pod?.metadata ?? {};
@@ -271,7 +273,9 @@ describe('the recorded Pods of a kubelet end here as there', () => {
     await api.run({ ...spec, containers: spec.containers.map(withShellProbe) });
     const { pod, conditions, containers } = recording.statuses.at(-1) ?? {};
     const last = { pod, conditions, containers };
-    await node.until(() => isDeepStrictEqual(shownStatuses(api.history).at(-1), last));
+    await until('the last status', () =>
+      expect(isDeepStrictEqual(shownStatuses(api.history).at(-1), last)).toBe(true),
+    );
     if (name === RACING) return;
     const here = ends(shownStatuses(api.history));
     expect(here).toEqual(expect.arrayContaining([...ends(recording.statuses)]));

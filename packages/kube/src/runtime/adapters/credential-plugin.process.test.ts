@@ -1,4 +1,5 @@
 /** A real program as credential plugin of a real kubeconfig, against a real server over TLS. */
+
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { PODS } from '../../objects/pod.ts';
 import { failure } from '../../status.ts';
+import { until } from '../../until.fixture.ts';
 import type { HttpRequest, Peer } from '../ports/transport.ts';
 import { type ClientConnection, connectClient } from './http-client-connection.ts';
 import { type HttpServer, startHttpServer } from './http-server.ts';
@@ -86,11 +88,6 @@ async function* untilGone(signal: AbortSignal): AsyncGenerator<Uint8Array, void>
   yield Buffer.from(' ');
   await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
   openWatches--;
-}
-
-/** Waits for something that the other end of a connection will make true. */
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** The number of this process's sockets; it holds both ends of each connection. */
@@ -215,10 +212,10 @@ describe('a credential plugin', () => {
       await client.list(PODS);
       const { signal } = new AbortController();
       const watching = drained(client.watch(PODS, { resourceVersion: '1', signal }));
-      await until(() => openWatches === 1);
+      await until('the watch is open', () => openWatches === 1);
       const sockets = openSockets();
       const slow = client.list(PODS, { namespace: 'slow' });
-      await until(() => seen.length === 3);
+      await until('the third request arrives', () => expect(seen).toHaveLength(3));
       answers(certificateOf('two'));
       welcome = new Set(['two']);
       seen = [];
@@ -231,10 +228,10 @@ describe('a credential plugin', () => {
       release();
       expect((await slow).items).toEqual([]);
       // The first's idle connections were closed when the second's was opened, or came free.
-      await until(() => openSockets() === sockets);
+      await until('they are closed', () => expect(openSockets()).toBe(sockets));
       close();
       expect(await watching).toMatchObject({ name: 'TransportError' });
-      await until(() => openSockets() === 0);
+      await until('no socket is open', () => expect(openSockets()).toBe(0));
     },
     BEFORE_IDLE_TIMEOUT_MS,
   );

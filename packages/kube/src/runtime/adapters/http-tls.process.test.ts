@@ -1,6 +1,7 @@
 import tls from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import { PODS } from '../../objects/pod.ts';
+import { until } from '../../until.fixture.ts';
 import { createClient } from '../client/http-client.ts';
 import { createInformer } from '../informer/create-informer.ts';
 import { waitFor } from '../informer/wait-for.ts';
@@ -81,11 +82,6 @@ async function peerSeen(transport: HttpTransport, path = '/'): Promise<Peer> {
   if (response.body instanceof Uint8Array) chunks.push(response.body);
   else for await (const chunk of response.body) chunks.push(chunk);
   return JSON.parse(Buffer.concat(chunks).toString()) as Peer;
-}
-
-/** Waits for something that the other end of a connection will make true. */
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
 
 function openSockets(): number {
@@ -178,7 +174,7 @@ describe('TLS', () => {
     });
     const old = connect(server.url);
     const pending = old.send(get('/held?watch=true'));
-    await until(() => hasArrived);
+    await until('the request arrives', () => hasArrived);
     const renewed = createCertificateAuthority({ commonName: 'the-ca', clock: nodeClock });
     const pair = issueCertificate(renewed, {
       commonName: 's',
@@ -231,7 +227,7 @@ describe('TLS', () => {
     await Promise.all(aborted);
     transport.close();
     await server.close();
-    await until(() => openSockets() === 0);
+    await until('no socket is open', () => expect(openSockets()).toBe(0));
   });
 });
 
@@ -253,17 +249,17 @@ describe('an informer over sockets', () => {
     collection.delete('p0');
     collection.compact();
     server = await serve(collection.handler, { port });
-    await until(() => informer.store.get('ns/while-down') !== undefined);
+    await until('it knows the new Pod', () => informer.store.get('ns/while-down') !== undefined);
     expect(informer.store.get('ns/p0')).toBeUndefined();
 
     collection.set('later');
     const at = { namespace: 'ns', name: 'later' };
     const options = { ...runtime, timeoutMs: 10_000 };
     await waitFor(client, PODS, at, (pod) => pod !== undefined, options);
-    await until(() => informer.store.get('ns/later') !== undefined);
+    await until('it knows the last Pod', () => informer.store.get('ns/later') !== undefined);
     await informer.stop();
     transport.close();
     await server.close();
-    await until(() => openSockets() === 0);
+    await until('no socket is open', () => expect(openSockets()).toBe(0));
   });
 });

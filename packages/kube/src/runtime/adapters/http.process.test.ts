@@ -1,6 +1,7 @@
 import http from 'node:http';
 import net from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { until } from '../../until.fixture.ts';
 import { BodyBudget } from '../body-budget.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../ports/transport.ts';
 import { type HttpServer, type HttpServerOptions, startHttpServer } from './http-server.ts';
@@ -67,10 +68,8 @@ async function textOf(response: HttpResponse): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** Waits for something that another process or the event loop will make true. */
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
-}
+const answeredOf = (crowd: readonly { isAnswered(): boolean }[]): number =>
+  crowd.filter((one) => one.isAnswered()).length;
 
 /** Yields `chunks`, then waits until the signal aborts, like a quiet watch. */
 function endless(signal: AbortSignal, chunks: readonly string[] = []): AsyncIterable<Uint8Array> {
@@ -253,7 +252,7 @@ describe('an exchange over a socket', () => {
     controller.abort(new Error('enough'));
 
     await expect(reading).rejects.toThrow('enough');
-    await until(() => aborted);
+    await until('the handler is told', () => aborted);
   });
 
   it('aborts a request that got no answer yet', async () => {
@@ -266,11 +265,11 @@ describe('an exchange over a socket', () => {
     });
     const controller = new AbortController();
     const sending = connect(server.url).send(get('/', controller.signal));
-    await until(() => signal !== undefined);
+    await until('the request arrives', () => signal !== undefined);
     controller.abort(new Error('enough'));
 
     await expect(sending).rejects.toThrow('enough');
-    await until(() => signal?.aborted === true);
+    await until('the handler is told', () => signal?.aborted === true);
   });
 
   it('closes the connection of a client that stops reading', async () => {
@@ -282,7 +281,7 @@ describe('an exchange over a socket', () => {
     const response = await connect(server.url).send(get('/?watch=true'));
     for await (const _ of response.body as AsyncIterable<Uint8Array>) break;
 
-    await until(() => signal?.aborted === true);
+    await until('the handler is told', () => signal?.aborted === true);
   });
 
   it('does not abort the signal of an exchange that ended well', async () => {
@@ -420,13 +419,13 @@ describe('a server whose peer misbehaves', () => {
     const budget = new BodyBudget(limits);
     const server = await serve(async () => ok('fine'), { bodies: { budget } });
     const crowd = Array.from({ length: 20 }, () => unfinished(server, { sends: 90_000 }));
-    await until(() => crowd.filter(({ isAnswered }) => isAnswered()).length === 17);
+    await until('17 are turned away', () => expect(answeredOf(crowd)).toBe(17));
     const whole = await connect(server.url).send(post(Buffer.alloc(250_000)));
     expect(await textOf(whole)).toBe('fine');
     const refused = crowd.find(({ isAnswered }) => isAnswered());
     expect(await refused?.answer).toMatch(/^HTTP\/1.1 429 /);
     expect(await refused?.answer).toContain('retry-after: 1');
-    await until(() => budget.heldBytes <= 100_000);
+    await until('room is free', () => expect(budget.heldBytes).toBeLessThanOrEqual(100_000));
   });
 
   it('keeps room for others than a crowd of idle connections', async () => {
@@ -434,7 +433,7 @@ describe('a server whose peer misbehaves', () => {
     const crowd = Array.from({ length: 30 }, () => unfinished(server, { sends: 10 }));
     const other = net.connect(server.port, server.host);
     cleanups.push(() => other.destroy());
-    await until(() => crowd.filter(({ isAnswered }) => isAnswered()).length >= 20);
+    await until('20 are turned away', () => expect(answeredOf(crowd)).toBeGreaterThanOrEqual(20));
     const answer = new Promise<string>((resolve) =>
       other.once('data', (data) => resolve(`${data}`)),
     );
@@ -551,7 +550,7 @@ describe('closing a server', () => {
     });
     const sending = connect(server.url).send(get('/'));
     sending.catch(() => undefined);
-    await until(() => called);
+    await until('the request arrives', () => called);
     await server.close();
 
     await expect(sending).rejects.toMatchObject({ name: 'TransportError' });

@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { until } from '../../until.fixture.ts';
 import { processRunnerConformance } from '../ports/process-runner.conformance.ts';
 import type { ProcessCommand } from '../ports/process-runner.ts';
 import { createNodeProcessRunner } from './node-process-runner.ts';
@@ -117,7 +118,7 @@ describe('NodeProcessRunner', () => {
       const script =
         'readlink /proc/$$/fd/0 /proc/$$/fd/2; cut -d " " -f 5 /proc/$$/stat; exec sleep 1000';
       const { exited, signalGroup, pid } = await runner.start(command(script, { onOutput, user }));
-      while (received.split('\n').length < 4) await new Promise((resolve) => setImmediate(resolve));
+      await until('three lines', () => expect(received.split('\n')).toHaveLength(4));
       const [input, errors, group] = received.split('\n');
       const own = readFileSync('/proc/self/stat', 'utf8').split(') ')[1]?.split(' ')[2];
       expect(errors).toBe(readlinkSync('/proc/self/fd/2'));

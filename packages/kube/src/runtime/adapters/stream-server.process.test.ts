@@ -5,6 +5,7 @@ import { Duplex } from 'node:stream';
 import tls from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { defined } from '../../json/defined.ts';
+import { until } from '../../until.fixture.ts';
 import { staticToken } from '../credentials/credential-source.ts';
 import {
   type ByteStream,
@@ -85,24 +86,13 @@ function listen(acceptor: StreamAcceptor): Promise<StreamServer> {
 class Client implements StreamListener {
   text = '';
   closes = 0;
-  #changed: () => void = () => undefined;
 
   received(chunk: Uint8Array): void {
     this.text += Buffer.from(chunk).toString();
-    this.#changed();
   }
 
   closed(): void {
     this.closes++;
-    this.#changed();
-  }
-
-  async until(condition: () => boolean): Promise<void> {
-    while (!condition()) {
-      await new Promise<void>((resolve) => {
-        this.#changed = resolve;
-      });
-    }
   }
 }
 
@@ -132,11 +122,11 @@ describe('a stream', () => {
     const client = new Client();
     const stream = await connect(client);
     stream.write(Buffer.from('one'));
-    await client.until(() => client.text === 'one');
+    await until('the answer comes', () => expect(client.text).toBe('one'));
     stream.write(Buffer.from('x'.repeat(200_000)));
-    await client.until(() => client.text.length === 200_003);
+    await until('all comes back', () => expect(client.text).toHaveLength(200_003));
     stream.end();
-    await client.until(() => client.closes > 0);
+    await until('it is closed', () => client.closes > 0);
     expect(client.closes).toBe(1);
   });
 
@@ -144,7 +134,7 @@ describe('a stream', () => {
     const client = new Client();
     await connect(client);
     await server.close();
-    await client.until(() => client.closes === 1);
+    await until('it is closed', () => client.closes === 1);
     await expect(connect(new Client())).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
@@ -163,7 +153,7 @@ describe('a stream', () => {
     await expect(connect(new Client())).rejects.toBeInstanceOf(TransportError);
     await connect(new Client(), { ca: other.certificate });
     stream.write(Buffer.from('still'));
-    await client.until(() => client.text === 'still');
+    await until('the answer comes', () => expect(client.text).toBe('still'));
   });
 });
 
@@ -184,9 +174,9 @@ describe('a stream through a proxy that ends TLS and speaks HTTP to both sides',
     const client = new Client();
     const stream = await connect(client, { url });
     stream.write(Buffer.from('there and back'));
-    await client.until(() => client.text === 'there and back');
+    await until('the answer comes', () => expect(client.text).toBe('there and back'));
     await server.close();
-    await client.until(() => client.closes === 1);
+    await until('it is closed', () => client.closes === 1);
   });
 
   it('is refused with the status and the reason of the server', async () => {
@@ -296,7 +286,7 @@ describe('a page', () => {
     expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
     expect(text).toMatch(/\r\nconnection: close\r\n/i);
     expect(text).toContain('["page"]');
-    await expect.poll(() => pagesOver).toBe(1);
+    await until('the page is over', () => pagesOver === 1);
   });
 
   it.each<[string, readonly string[]]>([
@@ -350,9 +340,9 @@ describe('those who never say who they are', () => {
     const client = new Client();
     const late = await connect(client);
     late.write(Buffer.from('here'));
-    await client.until(() => client.text === 'here');
+    await until('the answer comes', () => expect(client.text).toBe('here'));
     stream.write(Buffer.from('still'));
-    await held.until(() => held.text === 'still');
+    await until('the answer comes', () => expect(held.text).toBe('still'));
     // All of them end, because none completes a handshake.
     await untilClosed(idle);
     expect(held.closes).toBe(0);
@@ -386,9 +376,9 @@ describe('a session', () => {
     const client = new Client();
     const stream = await connect(client, { url, sessions });
     stream.write(Buffer.from('here'));
-    await client.until(() => client.text === 'here');
+    await until('the answer comes', () => expect(client.text).toBe('here'));
     stream.end();
-    await client.until(() => client.closes === 1);
+    await until('it is closed', () => client.closes === 1);
     return sessions;
   }
 

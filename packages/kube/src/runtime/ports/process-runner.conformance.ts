@@ -1,5 +1,7 @@
 /** The tests that every implementation of the port of processes must pass. */
+
 import { describe, expect, it } from 'vitest';
+import { until } from '../../until.fixture.ts';
 import {
   type ProcessCommand,
   type ProcessRunner,
@@ -132,26 +134,18 @@ async function launch(
   env: Readonly<Record<string, string>> = {},
 ): Promise<Launched> {
   const output = { stdout: '', stderr: '' };
-  let changed: () => void = () => undefined;
   const command: ProcessCommand = {
     argv,
     env: { ...test.env, ...env },
     cwd: test.cwd,
     onOutput: (stream, chunk) => {
       output[stream] += new TextDecoder().decode(chunk);
-      changed();
     },
   };
   const process = await test.runner.start(command);
   return {
     ...process,
     output: () => output,
-    wrote: async (text) => {
-      while (!output.stdout.includes(text)) {
-        await new Promise<void>((resolve) => {
-          changed = resolve;
-        });
-      }
-    },
+    wrote: (text) => until('the output comes', () => expect(output.stdout).toContain(text)),
   };
 }

@@ -1,4 +1,5 @@
 /** A node with real processes and files, and the API server in memory. */
+
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import { createNodeProcessRunner } from '@lockstep/kube/runtime/adapters/node-process-runner.ts';
 import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { expect } from 'vitest';
 import { type NodeAgent, rootTemplatesIn, startNodeAgent } from '../node-agent.ts';
 import type { PodNamespaces } from '../ports/pod-namespaces.ts';
@@ -79,18 +81,15 @@ export class RealNode {
     await this.api.stop();
     expect((await namesIn(this.root)).filter((name) => !KEPT.includes(name))).toEqual([]);
     expect(await this.processes()).toEqual([]);
-    await this.until(async () => (await openDescriptors()) <= this.#descriptors);
+    await until('no descriptor is left', async () =>
+      expect(await openDescriptors()).toBeLessThanOrEqual(this.#descriptors),
+    );
     expect(this.logger.records.filter(({ level }) => level === 'error')).toEqual([]);
     await rm(this.root, { recursive: true });
   }
 
-  /** Resolves once it holds; checked again after each possible change. */
-  async until(condition: () => boolean | Promise<boolean>): Promise<void> {
-    await expect.poll(condition, { interval: 10, timeout: LIMIT_MS }).toBe(true);
-  }
-
   untilPhase(...phases: readonly string[]): Promise<void> {
-    return this.until(() => phases.includes(this.api.pod?.status?.phase ?? ''));
+    return until('the Pod is there', () => expect(phases).toContain(this.api.pod?.status?.phase));
   }
 
   /** The output of a container of Pod `p`; `query` such as `?previous=true`. */

@@ -1,8 +1,10 @@
 /** A SPDY session as a client sees it, with headers packed by a real zlib with the dictionary. */
+
 import { createHash } from 'node:crypto';
 import { constants, createDeflate, createInflate } from 'node:zlib';
 import { channelPair } from '@lockstep/kube/runtime/byte-channel.ts';
 import type { ByteChannel } from '@lockstep/kube/runtime/ports/transport.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createHeaderInflater } from '../../adapters/header-inflater.ts';
@@ -162,7 +164,6 @@ class Client {
   readonly channel: ByteChannel;
   readonly over: Promise<void>;
   readonly #deflate = createDeflate({ dictionary: HEADER_DICTIONARY });
-  #changed: () => void = () => undefined;
 
   constructor(maxStreams = 10) {
     const [mine, theirs] = channelPair();
@@ -171,7 +172,6 @@ class Client {
       inflater: createHeaderInflater(),
       onStream: (stream) => {
         this.streams.push(stream);
-        this.#changed();
       },
       maxStreams,
     });
@@ -204,11 +204,7 @@ class Client {
   }
 
   async until(condition: (frames: readonly SpdyFrame[]) => boolean): Promise<void> {
-    while (!condition(this.frames)) {
-      await new Promise<void>((resolve) => {
-        this.#changed = resolve;
-      });
-    }
+    await until('the frames come', () => condition(this.frames));
   }
 
   dataOf(id: number): string {
@@ -223,7 +219,6 @@ class Client {
     try {
       for await (const chunk of this.channel.incoming) {
         this.frames.push(...reader.push(chunk));
-        this.#changed();
       }
     } catch {
       // The session has ended.
