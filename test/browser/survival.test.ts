@@ -4,33 +4,42 @@ import net from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { type ClusterUnderTest, startCluster } from '../e2e/local-cluster.fixture.ts';
+import { removeWorkloads } from '../fixtures/workloads.ts';
 import { pages, type Served, serveDashboard } from './browser.fixture.ts';
 
 const browser = pages();
 const directory = mkdtempSync(join(tmpdir(), 'lockstep-survival-'));
+const kubeconfig = join(directory, 'kubeconfig');
 let cluster: ClusterUnderTest;
 let relay: Relay;
 let served: Served;
 
 beforeAll(async () => {
   cluster = await startCluster();
+});
+
+afterAll(async () => {
+  await cluster?.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+// Each try has a server and a relay of its own: a failed one may have left them stopped.
+beforeEach(async () => {
   const text = readFileSync(cluster.kubeconfig, 'utf8');
   const port = Number(/server: https:\/\/127\.0\.0\.1:(\d+)/.exec(text)?.[1]);
   relay = new Relay(port);
   const own = await relay.open();
-  const kubeconfig = join(directory, 'kubeconfig');
   writeFileSync(kubeconfig, text.replace(`127.0.0.1:${port}`, `127.0.0.1:${own}`));
   served = await serveDashboard({ kubeconfig, stateHome: directory });
 });
 
-afterAll(async () => {
+afterEach(async () => {
   await served?.stop();
   await relay?.close();
-  await cluster?.stop();
-  rmSync(directory, { recursive: true, force: true });
+  await removeWorkloads(cluster.client);
 });
 
 it('goes on with a server that was started again, without a new address', async () => {
@@ -44,12 +53,7 @@ it('goes on with a server that was started again, without a new address', async 
     .first()
     .waitFor();
   await create('meanwhile');
-  const again = await serveDashboard({
-    kubeconfig: join(directory, 'kubeconfig'),
-    stateHome: directory,
-    port: served.port,
-  });
-  served = again;
+  served = await serveDashboard({ kubeconfig, stateHome: directory, port: served.port });
 
   await shows(page, 'meanwhile');
   await page.getByText('Live', { exact: true }).waitFor();
