@@ -68,7 +68,7 @@ describe('the npm package', () => {
     const cited = ['dist/cli.js', 'README.md'].flatMap((path) =>
       [...readFileSync(join(ROOT, path), 'utf8').matchAll(/\bdocs\/[\w/-]+\.md\b/g)].map(String),
     );
-    expect(cited).toContain('docs/reference/agents.md');
+    expect(cited).toContain('docs/reference/in-place-restart.md');
     const pages = allPages().filter(({ path }) => path.startsWith('docs/'));
     expect(pages.length).toBeGreaterThan(20);
     const needed = [...cited, ...pages.map(({ path }) => path)];
@@ -139,7 +139,7 @@ describe('an installed package', () => {
   });
 
   it('has the pages that the doctor names where the doctor is', () => {
-    expect(existsSync(join(modules(), 'lockstep/docs/reference/agents.md'))).toBe(true);
+    expect(existsSync(join(modules(), 'lockstep/docs/reference/in-place-restart.md'))).toBe(true);
     const help = spawnSync(process.execPath, [
       join(modules(), 'lockstep/bin/lockstep.js'),
       '--help',

@@ -1,7 +1,7 @@
 /**
  * Keeps a second process of the worker's command beside the running worker: it prepares itself,
  * writes `phase=standby`, and waits for its start file. At the next epoch it becomes the worker
- * (`docs/reference/agents.md#warm-standby`).
+ * (`docs/reference/supervisor.md#warm-standby`).
  */
 
 import { defined } from '@lockstep/kube/json/defined.ts';

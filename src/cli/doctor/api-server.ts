@@ -64,7 +64,7 @@ function versionFinding(version: string): Finding {
   }
   if (minor < IN_PLACE_MINOR) {
     const text = `${runs}; before 1.${IN_PLACE_MINOR} no node restarts all containers of a Pod, so agents supervise their workers, whose containers need a command`;
-    return { ...about, level: 'note', text, fix: 'docs/reference/agents.md' };
+    return { ...about, level: 'note', text, fix: 'docs/reference/in-place-restart.md' };
   }
   return { ...about, level: 'ok', text: runs };
 }
@@ -76,7 +76,7 @@ function restartRulesFindings(problem: string | undefined): readonly Finding[] {
     return [{ ...about, level: 'ok', text }];
   }
   const text = `${problem}, so agents supervise their workers, whose containers need a command`;
-  const fix = `switch these gates on, for the API server and the kubelets, if you want sidecars; docs/reference/agents.md`;
+  const fix = `switch these gates on, for the API server and the kubelets, if you want sidecars; docs/reference/in-place-restart.md`;
   return [{ ...about, level: 'note', text, fix }];
 }
 

@@ -89,7 +89,7 @@ function restartInPlace({ items, isAll }: Some<NodeFacts>): Finding {
     const text = `${count} can restart all containers of a Pod in place: every mode of agents works (Sidecar, Supervisor)`;
     return { ...about, level: 'ok', text };
   }
-  const fix = 'docs/reference/agents.md';
+  const fix = 'docs/reference/in-place-restart.md';
   if (able === 0) {
     const text = `no node declares that it restarts all containers of a Pod, so agents supervise their workers (Supervisor), whose containers need a command`;
     return { ...about, level: 'note', text, fix };

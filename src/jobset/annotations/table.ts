@@ -114,7 +114,7 @@ export const OWN_ANNOTATIONS: readonly OwnAnnotation[] = [
     off: [],
     isForLaterJobs: true,
     values: '`Off` (default), `Warm`',
-    help: "a second process of the worker's command [waits for the next epoch](agents.md#warm-standby); Supervisor mode",
+    help: "a second process of the worker's command [waits for the next epoch](supervisor.md#warm-standby); Supervisor mode",
   },
   {
     key: names.HANG_COMMAND,
@@ -130,7 +130,7 @@ export const OWN_ANNOTATIONS: readonly OwnAnnotation[] = [
     off: [],
     isForLaterJobs: true,
     values: '`Off` (default), or 1 to 4,096 bytes of shell, no NUL',
-    help: '[checks the machine](agents.md#preflight) after a worker that failed; Supervisor mode',
+    help: '[checks the machine](supervisor.md#preflight) after a worker that failed; Supervisor mode',
   },
   {
     key: names.LAST_WORDS,
