@@ -14,9 +14,9 @@ import { type Clock, sleep } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
 import { ApiStatusError } from '@lockstep/kube/status.ts';
-import type { Announcement } from '../jobset/hub/message.ts';
 import { jobOf } from '../jobset/membership.ts';
 import { NOTICE } from '../jobset/names.ts';
+import type { Announcement } from '../jobset/worker-end/announcement.ts';
 import { formatNotice } from '../jobset/worker-end/notice.ts';
 import { announcementAnnotations, type Dialect, epochKey, epochText } from './pod-annotations.ts';
 

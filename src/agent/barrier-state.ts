@@ -1,6 +1,6 @@
 /** The states, events and effects of the barrier. */
 
-import type { Announcement } from '../jobset/hub/message.ts';
+import type { Announcement } from '../jobset/worker-end/announcement.ts';
 import type { Exit } from '../jobset/worker-end/worker-end.ts';
 import type { EndedWorker } from '../jobset/worker-end/worker-evidence.ts';
 import type { GroupSnapshot } from './channel.ts';

@@ -10,7 +10,7 @@
  */
 
 import { mayBeNewer } from '@lockstep/kube/resource-version.ts';
-import type { Announcement } from '../jobset/hub/message.ts';
+import type { Announcement } from '../jobset/worker-end/announcement.ts';
 import type {
   Barrier,
   BarrierEvent,

@@ -5,8 +5,8 @@
  */
 
 import type { GroupState } from '../jobset/epoch/group-state.ts';
-import type { Announcement } from '../jobset/hub/message.ts';
 import type { Progress } from '../jobset/progress/progress.ts';
+import type { Announcement } from '../jobset/worker-end/announcement.ts';
 import type { EndedWorker } from '../jobset/worker-end/worker-evidence.ts';
 
 /** The state of its JobSet that an agent needs, from one version. */

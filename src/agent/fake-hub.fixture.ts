@@ -6,8 +6,9 @@ import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
 import { type Clock, sleep } from '@lockstep/kube/runtime/ports/clock.ts';
 import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import type { ByteStream } from '@lockstep/kube/runtime/ports/stream.ts';
-import type { Announcement, WorkerSuccess } from '../jobset/hub/message.ts';
 import type { JobSet } from '../jobset/jobset.ts';
+import type { AgentEvent } from '../jobset/roster/roster-events.ts';
+import type { Announcement, WorkerSuccess } from '../jobset/worker-end/announcement.ts';
 import { Hub } from '../operator/hub/hub.ts';
 import { FakeApi } from './fake-api.fixture.ts';
 
@@ -87,14 +88,16 @@ export class FakeHub {
       logger: SILENT,
       readJobSet: () => this.#read(),
       listPods: () => this.#listPods(),
-      announced: (_podUid, announcement) => {
-        const isOld = announcement.epoch < (this.announced?.epoch ?? 0);
-        if (!isOld) this.announced = announcement;
-        return !isOld;
-      },
-      noticed: (_podUid, epoch) => this.notices.push(epoch),
-      succeeded: (_podUid, success) => this.successes.push(success),
+      tell: (event) => this.#hear(event),
     });
+  }
+
+  #hear(event: AgentEvent): void {
+    if (event.kind === 'Noticed') this.notices.push(event.epoch);
+    if (event.kind === 'WorkerSucceeded') this.successes.push(event.success);
+    if (event.kind !== 'Announced') return;
+    const { announcement } = event;
+    if (announcement.epoch >= (this.announced?.epoch ?? 0)) this.announced = announcement;
   }
 
   async #listPods(): Promise<ReadonlySet<string>> {

@@ -8,7 +8,7 @@
 import type { Clock, Timer } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import { jitter, type Random } from '@lockstep/kube/runtime/ports/random.ts';
-import type { Announcement } from '../jobset/hub/message.ts';
+import type { Announcement } from '../jobset/worker-end/announcement.ts';
 import type { EndedWorker } from '../jobset/worker-end/worker-evidence.ts';
 import type { Channel, ChannelListener } from './channel.ts';
 import type { HubContact } from './hub-conversation.ts';

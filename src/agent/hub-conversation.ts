@@ -9,13 +9,13 @@ import { jitter, type Random } from '@lockstep/kube/runtime/ports/random.ts';
 import type { ByteStream } from '@lockstep/kube/runtime/ports/stream.ts';
 import {
   type AgentMessage,
-  type Announcement,
   encodeAgentMessage,
   type HubMessage,
   MAX_MESSAGE_BYTES,
   parseHubMessage,
 } from '../jobset/hub/message.ts';
 import type { Progress } from '../jobset/progress/progress.ts';
+import type { Announcement } from '../jobset/worker-end/announcement.ts';
 import { type EndedWorker, shifted } from '../jobset/worker-end/worker-evidence.ts';
 import { type FailedTry, failedTry } from './reach/unreached.ts';
 

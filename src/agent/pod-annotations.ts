@@ -6,8 +6,8 @@
 
 import { defined } from '@lockstep/kube/json/defined.ts';
 import type { StringMap } from '@lockstep/kube/meta.ts';
-import type { Announcement } from '../jobset/hub/message.ts';
 import { AGENT_STARTS, EPOCH, IN_PLACE_RESTART_ATTEMPT, NOTICE } from '../jobset/names.ts';
+import type { Announcement } from '../jobset/worker-end/announcement.ts';
 import { formatNotice } from '../jobset/worker-end/notice.ts';
 import { shifted } from '../jobset/worker-end/worker-evidence.ts';
 

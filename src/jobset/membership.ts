@@ -43,7 +43,7 @@ export function ownerKey({ namespace, name, uid }: Owner): string {
 }
 
 export function isSame(a: Owner | undefined, b: Owner): boolean {
-  return a !== undefined && ownerKey(a) === ownerKey(b);
+  return a?.uid === b.uid && a.name === b.name && a.namespace === b.namespace;
 }
 
 /** Whether this JobSet, by UID, controls the object. */

@@ -5,7 +5,7 @@
  */
 
 import { withDefaults } from './defaults.ts';
-import { currentEpoch, type Watchpoint, watchpointOf } from './epoch/in-place-restart.ts';
+import { currentEpoch, watchpointOf } from './epoch/in-place-restart.ts';
 import type { JobSetStatus } from './jobset-status.ts';
 import { isManagedByUs } from './manager.ts';
 import {
@@ -51,6 +51,7 @@ import { forgetNodes } from './plan/restart/forget-nodes.ts';
 import { restartInPlace } from './plan/restart/group-restart.ts';
 import { dealWithLostPods, reviewNamedPods } from './plan/restart/lost-pods.ts';
 import type { MissingState, Question, Snapshot } from './plan/snapshot.ts';
+import type { Watchpoint } from './roster/watch.ts';
 import { isFinished } from './status/conditions.ts';
 import type { CountersPutOff } from './status/counters.ts';
 import { inBothDialects } from './status/epochs.ts';

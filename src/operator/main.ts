@@ -225,9 +225,14 @@ async function operate(
       await actInTerms(lease, async (term) => {
         status.leads = true;
         caches.reconnect();
-        const running = { ...runtime, signal: term.lost, ...asking, hub: hub?.settings };
+        const running = { ...runtime, ...asking, signal: term.lost, hub: hub?.settings };
         const open = await hub?.open(term.lost);
-        const operator = actOn(caches, { ...running, eventClient: clients.other, config });
+        const operator = actOn(caches, {
+          ...running,
+          eventClient: clients.other,
+          config,
+          broken: fail,
+        });
         if (operator.hub !== undefined) open?.serve(operator.hub);
         logger.info('the operator runs', { namespaces: flags.namespaces ?? 'all' });
         await aborted(term.over);

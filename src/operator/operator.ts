@@ -19,6 +19,7 @@ import type { ServedHub } from '../jobset/injection/agent-hub.ts';
 import type { AgentProgram } from '../jobset/injection/agent-mode.ts';
 import type { ContainerResources } from '../jobset/injection/agent-resources.ts';
 import type { ManagedScope } from '../jobset/manager.ts';
+import { Roster } from '../jobset/roster/roster.ts';
 import { DEFAULT_SIZE_LIMITS, type SizeLimits } from '../jobset/size-limits.ts';
 import { publishHubAuthorities } from './hub/hub-authorities.ts';
 import { connectHub, type HubConnection, type HubSettings } from './hub/hub-connection.ts';
@@ -28,19 +29,17 @@ import { reportLeftOut } from './tracking/bounded-jobsets.ts';
 import {
   type Informers,
   informersUntil,
-  isGroup,
   type OperatorCaches,
   startCaches,
   withUid,
 } from './tracking/caches.ts';
 import { ForeignClaims, type ForeignClaimsOptions } from './tracking/foreign-claims.ts';
-import { GroupTracker } from './tracking/group-tracker.ts';
-import { MemberFates } from './tracking/member-fates.ts';
 import {
   type NamespaceAnnotations,
   namespaceAnnotations,
 } from './tracking/namespace-annotations.ts';
 import type { NodeFeatures } from './tracking/node-features.ts';
+import { RosterFeed } from './tracking/roster-feed.ts';
 import { measureRuns } from './tracking/run-metrics.ts';
 
 export interface OperatorOptions {
@@ -60,6 +59,10 @@ export interface OperatorOptions {
   readonly nodeFeatures?: NodeFeatures | undefined;
   /** By default it reads them itself, and says itself if it may not. */
   readonly namespaceAnnotations?: NamespaceAnnotations | undefined;
+  /**
+   * Called if what the operator knows contradicts itself. It decides nothing more, and has to end.
+   */
+  readonly broken?: ((error: Error) => void) | undefined;
   /**
    * When it aborts, the operator writes nothing more: requests under way end, too. `stop` ends the
    * rest. The signal also ends a start.
@@ -129,18 +132,12 @@ export function actOn(caches: OperatorCaches, options: OperatorOptions): Operato
   const jobSetWithUid = (uid: string) => withUid(informers.jobSets, uid);
   reportLeftOut(caches.bounded, { ...options, events }, stopped.signal);
   followClaims(informers, { ...options, events, owners: { jobSetWithUid, jobWithUid } });
-  const tracker = new GroupTracker({ jobWithUid, nowMs: () => options.clock.now() });
-  const fates = new MemberFates({
-    jobWithUid,
-    statusOf: ({ uid }) => {
-      const jobSet = jobSetWithUid(uid);
-      return jobSet !== undefined && isGroup(jobSet) ? (jobSet.status ?? {}) : undefined;
-    },
-    spokenEpoch: (podUid) => tracker.livePod(podUid)?.spoken?.epoch,
-    nowMs: () => options.clock.monotonic(),
-  });
-  const hub =
-    options.hub && connectHub(options, options.hub, { ...informers, jobWithUid, fates }, tracker);
+  const broken = (error: Error): void => {
+    options.logger.error('the operator must end', { err: error });
+    options.broken?.(error);
+  };
+  const feed = new RosterFeed({ roster: new Roster(jobWithUid), clock: options.clock, broken });
+  const hub = options.hub && connectHub(options, options.hub, { ...informers, jobWithUid, feed });
   const { config } = options;
   const controller = startJobSetController({
     ...options,
@@ -150,13 +147,13 @@ export function actOn(caches: OperatorCaches, options: OperatorOptions): Operato
     gates: config.gates ?? DEFAULT_FEATURE_GATES,
     limits: config.limits ?? DEFAULT_SIZE_LIMITS,
     informers,
-    tracker,
-    fates,
+    feed,
     versions: caches.versions,
     definition: caches.definition,
     namespaceAnnotations: options.namespaceAnnotations ?? namespaceAnnotations(options),
-    hub: hub?.hub,
+    hasHub: hub !== undefined,
   });
+  feed.follow(informers);
   caches.definition.subscribe(() => {
     for (const jobSet of informers.jobSets.store.values()) controller.enqueue(keyOf(jobSet));
   }, stopped.signal);
@@ -174,7 +171,7 @@ export function actOn(caches: OperatorCaches, options: OperatorOptions): Operato
       jobSets: informers.jobSets,
       access: options.hub.access,
     });
-  const stopMeasuring = measureRuns({ ...options, informers, tracker, hub: hub?.hub });
+  const stopMeasuring = measureRuns({ ...options, informers, roster: feed.roster });
   return {
     hub,
     stop: async () => {

@@ -17,16 +17,16 @@ import { ProgressWatch } from '../../src/agent/progress/progress-watch.ts';
 import { evidenceOf } from '../../src/agent/worker/end-evidence.ts';
 import { workerExit } from '../../src/agent/worker-exit.ts';
 import { memberCause, parseMemberReports } from '../../src/jobset/hub/member-report.ts';
-import type { Announcement } from '../../src/jobset/hub/message.ts';
 import {
   type AgentMessage,
   encodeAgentMessage,
   parseAgentMessage,
 } from '../../src/jobset/hub/message.ts';
 import { NOTICE } from '../../src/jobset/names.ts';
+import { saidIn } from '../../src/jobset/roster/said.ts';
 import { lastCauseOf } from '../../src/jobset/view/last-cause.ts';
+import type { Announcement } from '../../src/jobset/worker-end/announcement.ts';
 import { formatNotice, parseNotice } from '../../src/jobset/worker-end/notice.ts';
-import { spokenFacts } from '../../src/operator/tracking/spoken-facts.ts';
 
 interface Ending {
   readonly exitCode?: number;
@@ -389,7 +389,7 @@ function sent(message: AgentMessage): unknown {
 }
 
 function reported({ announcement }: Read): string | undefined {
-  const { cause } = memberCause(spokenFacts(announcement).notice);
+  const { cause } = memberCause(saidIn(announcement).notice);
   return cause && JSON.stringify(cause);
 }
 

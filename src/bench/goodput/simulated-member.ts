@@ -10,7 +10,7 @@ import type { GroupSnapshot } from '../../agent/channel.ts';
 import { NO_MARKER } from '../../agent/marker.ts';
 import { HangWatch } from '../../agent/progress/hang-watch.ts';
 import { ProgressWatch } from '../../agent/progress/progress-watch.ts';
-import type { Announcement } from '../../jobset/hub/message.ts';
+import type { Announcement } from '../../jobset/worker-end/announcement.ts';
 import type { WorkerEvidence } from '../../jobset/worker-end/worker-evidence.ts';
 import type { SimulatedTime } from './simulated-time.ts';
 

@@ -7,9 +7,9 @@
 import type { GroupSnapshot } from '../../agent/channel.ts';
 import { groupState } from '../../jobset/epoch/group-state.ts';
 import { sumsOf } from '../../jobset/goodput/classes.ts';
-import type { Announcement } from '../../jobset/hub/message.ts';
 import type { JobSetStatus } from '../../jobset/jobset-status.ts';
 import type { GroupProgress } from '../../jobset/progress/group-progress.ts';
+import type { Announcement } from '../../jobset/worker-end/announcement.ts';
 import {
   COLD_START_MS,
   FAN_OUT_MS,

@@ -1,8 +1,7 @@
 /** One slot of the protocol's model: its Pod, the Pod's agent, and its worker. */
 
-import type { PodFacts } from '../roster/pod-facts.ts';
 import { HubChannelModel } from './hub-model.fixture.ts';
-import { factsOfSlot, type PodWorld, type Step } from './pod-world.fixture.ts';
+import { type PodWorld, podOfSlot, type Step, type StoredPod } from './pod-world.fixture.ts';
 
 type AgentStage =
   | 'down'
@@ -61,9 +60,9 @@ export class SlotModel {
     return this.#agent === 'checking';
   }
 
-  /** The facts that the controller would read. */
-  facts(): PodFacts {
-    return factsOfSlot(this, { announced: this.#announced, isReleased: this.#isEndForgiven });
+  /** The Pod that the controller would read. */
+  pod(): StoredPod {
+    return podOfSlot(this, { announced: this.#announced, isReleased: this.#isEndForgiven });
   }
 
   /** The Job controller creates the Pod. */
@@ -320,7 +319,7 @@ export class SlotModel {
 
   #gone(): void {
     if (!this.#isEndForgiven && !this.#isReplaced) this.#lost();
-    this.#world.ended(this.podUid);
+    this.#world.ended(this);
     this.#stopped();
     this.phase = 'none';
   }

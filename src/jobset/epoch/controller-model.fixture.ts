@@ -7,23 +7,25 @@ import { regardlessOfOrder } from '../../../test/fixtures/planned.ts';
 import { snapshotOf } from '../../../test/fixtures/snapshots.ts';
 import type { JobSet } from '../jobset.ts';
 import type { JobSetStatus } from '../jobset-status.ts';
+import { identityOf } from '../membership.ts';
 import type { Action } from '../plan/decision.ts';
 import type { Answers, Question } from '../plan/snapshot.ts';
 import { type Plan, plan } from '../plan.ts';
 import type { MemberEvidence } from '../roster/group-evidence.ts';
-import { MemberCounts } from '../roster/members.ts';
-import type { PodFacts } from '../roster/pod-facts.ts';
+import type { Members } from '../roster/members.ts';
+import { Roster } from '../roster/roster.ts';
+import type { RosterEvent } from '../roster/roster-events.ts';
 import { type HubModel, StreamModel } from './hub-model.fixture.ts';
 import { currentEpoch } from './in-place-restart.ts';
 import { type JobControllerModel, suspended } from './job-controller-model.fixture.ts';
 import type { JobSetModel } from './jobset-model.fixture.ts';
-import type { Step } from './pod-world.fixture.ts';
+import type { Step, StoredPod } from './pod-world.fixture.ts';
 
 /** An event of a watch of Pods. */
-export type PodEvent =
-  | { readonly kind: 'Lives'; readonly facts: PodFacts }
-  | { readonly kind: 'Succeeded'; readonly facts: PodFacts }
-  | { readonly kind: 'Ended'; readonly uid: string };
+export interface PodEvent {
+  readonly kind: 'PodSeen' | 'PodSucceeded' | 'PodGone';
+  readonly pod: StoredPod;
+}
 
 /** What a controller reads and writes. */
 export interface ControllerWorld {
@@ -31,7 +33,7 @@ export interface ControllerWorld {
   readonly jobControl: JobControllerModel;
   readonly podEvents: readonly PodEvent[];
   /** The Pods that live now. */
-  livingPods(): readonly PodFacts[];
+  livingPods(): readonly StoredPod[];
   /** What agents reported about the ends of workers in that epoch. */
   endsIn(epoch: number): readonly MemberEvidence[];
   /** Deletes a Pod if it lives and is not in deletion. */
@@ -41,6 +43,7 @@ export interface ControllerWorld {
 }
 
 const MAX_QUESTIONS = 8;
+const AT_NO_TIME = { wallMs: 0, monotonicMs: 0 };
 
 /**
  * It runs `plan` on caches of Pods, Jobs and JobSet of any age, and carries the result out. A crash
@@ -51,19 +54,19 @@ export class ControllerModel {
   /** Whether it believes that it holds the lease. Without a hub nothing depends on that. */
   isLeading: boolean;
   readonly #world: ControllerWorld;
-  #members = new MemberCounts();
+  #roster = this.#newRoster();
   /** How much of the log of Pod events it has seen. */
   #position: number;
   #jobSet: Stored<JobSet>;
+  /** What its own writes and reads show beside the cache. */
   #jobs: readonly Stored<Job>[];
+  #cachedJobs: readonly Stored<Job>[] = [];
   /** It has nothing to do in the state that it sees now. */
   #isIdle = false;
   readonly #streams = new Set<StreamModel>();
-  /** What the watch shows of each Pod, by UID, and the newest epoch that its agent said here. */
-  readonly #written = new Map<string, PodFacts>();
-  readonly #spoken = new Map<string, number>();
-  /** Pods that ended with success, even if only because they were told to end. */
-  readonly #succeeded: PodFacts[] = [];
+  /** What the watches show, by UID. */
+  readonly #living = new Map<string, StoredPod>();
+  readonly #succeeded = new Map<string, StoredPod>();
   /** It has no reports about the ends of workers in earlier epochs. */
   readonly #firstEpoch: number;
 
@@ -74,12 +77,14 @@ export class ControllerModel {
     this.#jobSet = world.jobSet.stored;
     this.#jobs = world.jobControl.jobs;
     this.#firstEpoch = currentEpoch(world.jobSet.status);
-    for (const facts of world.livingPods()) this.#see(facts);
+    for (const pod of world.livingPods()) this.#living.set(pod.metadata.uid, pod);
+    this.#cachedJobs = this.#jobs;
+    this.#roster = this.#rosterOf(this.#living.values());
   }
 
   /** Its hub, for an agent in that Pod: it knows a Pod when its cache does. */
   hubFor(podUid: string): HubModel | undefined {
-    if (!this.isLeading || !this.#written.has(podUid)) return undefined;
+    if (!this.isLeading || !this.#living.has(podUid)) return undefined;
     return {
       open: (uid) => {
         const stream = new StreamModel(uid);
@@ -99,10 +104,7 @@ export class ControllerModel {
   stepDown(): void {
     this.isLeading = false;
     this.dropStreams();
-    this.#spoken.clear();
-    this.#members = new MemberCounts();
-    for (const facts of this.#written.values()) this.#members.observe(facts, 0);
-    for (const facts of this.#succeeded) this.#members.observeSucceeded(facts);
+    this.#roster = this.#rosterOf(this.#living.values());
   }
 
   /** It is not the leader any more, or is gone: agents have to look for another one. */
@@ -120,15 +122,10 @@ export class ControllerModel {
     if (this.#jobSet !== jobSet.stored) {
       steps.push(() => {
         this.#jobSet = jobSet.stored;
-        this.#isIdle = false;
+        this.#tell({ kind: 'JobSetSeen', jobSet: jobSet.stored });
       });
     }
-    if (this.#jobs !== jobControl.jobs) {
-      steps.push(() => {
-        this.#jobs = jobControl.jobs;
-        this.#isIdle = false;
-      });
-    }
+    if (this.#cachedJobs !== jobControl.jobs) steps.push(() => this.#seeJobs(jobControl.jobs));
     if (this.isLeading && !this.#isIdle && this.#hasWork()) steps.push(() => this.#reconcile());
     return steps;
   }
@@ -142,41 +139,59 @@ export class ControllerModel {
           stream.isPonged = true;
         });
       }
-      const facts = this.#written.get(stream.podUid);
-      if (stream.sent.length === 0 || facts === undefined) continue;
+      const { podUid, sent } = stream;
+      if (sent.length === 0 || !this.#living.has(podUid)) continue;
       steps.push(() => {
-        const epoch = stream.sent.shift() ?? 0;
-        const before = this.#spoken.get(stream.podUid) ?? 0;
-        this.#spoken.set(stream.podUid, Math.max(before, epoch));
-        this.#members.observe(this.#newest(facts), 0);
-        this.#isIdle = false;
+        const announcement = { epoch: sent.shift() ?? 0, starts: 1 };
+        this.#tell({ kind: 'Announced', podUid, announcement });
       });
     }
     return steps;
   }
 
   #hearOf(event: PodEvent | undefined): void {
+    if (event === undefined) return;
+    const { kind, pod } = event;
+    if (kind === 'PodSeen') this.#living.set(pod.metadata.uid, pod);
+    if (kind === 'PodSucceeded') this.#succeeded.set(pod.metadata.uid, pod);
+    if (kind === 'PodGone') this.#living.delete(pod.metadata.uid);
+    this.#tell(event);
+  }
+
+  #seeJobs(jobs: readonly Stored<Job>[]): void {
+    const before = this.#cachedJobs;
+    this.#jobs = jobs;
+    this.#cachedJobs = jobs;
+    const present = new Set(jobs.map(({ metadata }) => metadata.uid));
+    for (const job of before) {
+      if (!present.has(job.metadata.uid)) this.#tell({ kind: 'JobGone', job });
+    }
+    for (const job of jobs) if (!before.includes(job)) this.#tell({ kind: 'JobSeen', job });
+  }
+
+  #tell(event: RosterEvent): void {
     this.#isIdle = false;
-    if (event?.kind === 'Lives') this.#see(event.facts);
-    else if (event?.kind === 'Succeeded') {
-      this.#succeeded.push(event.facts);
-      this.#members.observeSucceeded(event.facts);
-    }
-    if (event?.kind === 'Ended') {
-      this.#written.delete(event.uid);
-      this.#members.forget(event.uid);
-    }
+    this.#roster.apply(event, AT_NO_TIME);
   }
 
-  #see(facts: PodFacts): void {
-    this.#written.set(facts.uid, facts);
-    this.#members.observe(this.#newest(facts), 0);
+  #newRoster(): Roster {
+    return new Roster((uid) => this.#cachedJobs.find(({ metadata }) => metadata.uid === uid));
   }
 
-  /** What the watch shows, or the agent has said here if that is newer. */
-  #newest(facts: PodFacts): PodFacts {
-    const spoken = this.#spoken.get(facts.uid) ?? 0;
-    return spoken > (facts.epoch ?? 0) ? { ...facts, epoch: spoken } : facts;
+  /** A roster that begins with what the caches hold. */
+  #rosterOf(living: Iterable<StoredPod>): Roster {
+    const roster = this.#newRoster();
+    roster.apply({ kind: 'JobSetSeen', jobSet: this.#jobSet }, AT_NO_TIME);
+    for (const job of this.#cachedJobs) roster.apply({ kind: 'JobSeen', job }, AT_NO_TIME);
+    for (const pod of living) roster.apply({ kind: 'PodSeen', pod }, AT_NO_TIME);
+    for (const pod of this.#succeeded.values()) {
+      roster.apply({ kind: 'PodSucceeded', pod }, AT_NO_TIME);
+    }
+    return roster;
+  }
+
+  get #members(): Members {
+    return this.#roster.of(identityOf(this.#jobSet)).members;
   }
 
   #hasWork(): boolean {
@@ -201,7 +216,7 @@ export class ControllerModel {
     throw new Error('asks without end');
   }
 
-  #snapshot(jobs: readonly Stored<Job>[], members: MemberCounts, answers: Answers = {}) {
+  #snapshot(jobs: readonly Stored<Job>[], members: Members, answers: Answers = {}) {
     const endsIn = (epoch: number): readonly MemberEvidence[] =>
       epoch < this.#firstEpoch ? [] : this.#world.endsIn(epoch);
     return snapshotOf(this.#jobSet, { jobs, members, answers, endsIn });
@@ -222,7 +237,7 @@ export class ControllerModel {
       case 'WholeJobs':
         return { wholeJobs: new Map(question.jobs.map((job) => [job.metadata.uid, job])) };
       case 'FreshPods':
-        return { freshPods: this.#counted(this.#world.livingPods()) };
+        return { freshPods: this.#countAgain() };
       case 'Witness': {
         const record = { pod: question.pod.name, exitCode: null, reason: 'Error' };
         return { witness: { record, finishedMs: undefined, showsFailure: true } };
@@ -244,12 +259,8 @@ export class ControllerModel {
     }
   }
 
-  /** These Pods, counted from scratch. */
-  #counted(pods: Iterable<PodFacts>): MemberCounts {
-    const members = new MemberCounts();
-    for (const facts of pods) members.observe(this.#newest(facts), 0);
-    for (const facts of this.#succeeded) members.observeSucceeded(facts);
-    return members;
+  #countAgain(): Members {
+    return this.#roster.countAgain(identityOf(this.#jobSet), this.#world.livingPods(), 0);
   }
 
   /**
@@ -257,13 +268,27 @@ export class ControllerModel {
    * first is the witness.
    */
   #expectAnyOrderToDo(): void {
-    const pods = [...this.#written.values()].toReversed();
+    const pods = [...this.#living.values()].toReversed();
     const { deprecatedEpoch = 0 } = this.#jobSet.status ?? {};
-    const ahead = pods.filter((pod) => (this.#newest(pod).epoch ?? 0) > deprecatedEpoch + 1);
-    const members = ahead.length > 1 ? this.#members : this.#counted(pods);
+    const epochs = [...this.#members.announcedEpochs()].filter(
+      (epoch) => epoch > deprecatedEpoch + 1,
+    );
+    const ahead = epochs.reduce((sum, epoch) => sum + this.#members.countAnnouncing(epoch), 0);
+    const members = ahead > 1 ? this.#members : this.#inThatOrder(pods);
     const reversed = plan(this.#snapshot(this.#jobs.toReversed(), members));
     const made = plan(this.#snapshot(this.#jobs, this.#members));
     expect(regardlessOfOrder(reversed)).toEqual(regardlessOfOrder(made));
+  }
+
+  #inThatOrder(pods: readonly StoredPod[]): Members {
+    const roster = this.#rosterOf(pods);
+    for (const { metadata } of pods) {
+      const { epoch, starts } = this.#roster.pod(metadata.uid)?.said ?? {};
+      if (epoch === undefined) continue;
+      const announcement = { epoch, starts: starts?.starts ?? 1 };
+      roster.apply({ kind: 'Announced', podUid: metadata.uid, announcement }, AT_NO_TIME);
+    }
+    return roster.of(identityOf(this.#jobSet)).members;
   }
 
   /** The process ends after its next write of the status, before it acts. */

@@ -11,7 +11,6 @@ import { expect } from 'vitest';
 import { isSuspended } from '../child-jobs/child-jobs.ts';
 import type { JobSetStatus } from '../jobset-status.ts';
 import type { MemberEvidence } from '../roster/group-evidence.ts';
-import type { PodFacts } from '../roster/pod-facts.ts';
 import type { WorkerEvidence } from '../worker-end/worker-evidence.ts';
 import { SlotModel } from './agent-model.fixture.ts';
 import {
@@ -22,7 +21,7 @@ import {
 import type { HubModel } from './hub-model.fixture.ts';
 import { JobControllerModel, stageOf } from './job-controller-model.fixture.ts';
 import { JobSetModel, type JobSetShape } from './jobset-model.fixture.ts';
-import type { PodWorld, Step } from './pod-world.fixture.ts';
+import type { PodWorld, Step, StoredPod } from './pod-world.fixture.ts';
 import { ProtocolGhosts } from './protocol-ghosts.fixture.ts';
 
 export interface Shape extends JobSetShape {
@@ -137,7 +136,8 @@ export class GroupModel implements PodWorld, ControllerWorld {
     for (const slot of this.#slots) {
       const { phase, worker } = slot;
       const isWanted = slot.index < (sizes[slot.stage] ?? 0);
-      const isLeft = status.avoidedNodes?.some(({ pod }) => pod === slot.facts().name) === true;
+      const isLeft =
+        status.avoidedNodes?.some(({ pod }) => pod === slot.pod().metadata.name) === true;
       if (phase === 'live') expect(isLeft, 'who has to leave its node has left').toBe(false);
       const expected = isWanted ? { phase: 'live', worker: epoch } : { phase: 'none', worker: 0 };
       expect({ phase, worker }).toEqual(expected);
@@ -165,15 +165,15 @@ export class GroupModel implements PodWorld, ControllerWorld {
   }
 
   changed(slot: SlotModel): void {
-    this.podEvents.push({ kind: 'Lives', facts: slot.facts() });
+    this.podEvents.push({ kind: 'PodSeen', pod: slot.pod() });
   }
 
-  ended(uid: string): void {
-    this.podEvents.push({ kind: 'Ended', uid });
+  ended(slot: SlotModel): void {
+    this.podEvents.push({ kind: 'PodGone', pod: slot.pod() });
   }
 
   succeeded(slot: SlotModel): void {
-    this.podEvents.push({ kind: 'Succeeded', facts: slot.facts() });
+    this.podEvents.push({ kind: 'PodSucceeded', pod: slot.pod() });
   }
 
   failed(epochs: readonly number[], worker: number): void {
@@ -224,8 +224,8 @@ export class GroupModel implements PodWorld, ControllerWorld {
 
   // What the controllers see and do.
 
-  livingPods(): readonly PodFacts[] {
-    return this.#slots.filter(({ phase }) => phase !== 'none').map((slot) => slot.facts());
+  livingPods(): readonly StoredPod[] {
+    return this.#slots.filter(({ phase }) => phase !== 'none').map((slot) => slot.pod());
   }
 
   publish(status: JobSetStatus): void {
@@ -234,7 +234,7 @@ export class GroupModel implements PodWorld, ControllerWorld {
       jobs.some(cause === 'Resumed' ? isSuspended : this.#isOfOtherSize),
     );
     const living = this.#slots.filter(({ phase }) => phase === 'live');
-    const names = new Set(living.map((slot) => slot.facts().name));
+    const names = new Set(living.map((slot) => slot.pod().metadata.name));
     this.#ghosts.checkReplacements(this.jobSet.status, status, names);
     this.jobSet.write(status);
   }
@@ -269,7 +269,7 @@ function endOf(slot: SlotModel, diedUid: string, hasPreflight = false): MemberEv
   const { stage, index, podUid } = slot;
   const has = podUid === diedUid;
   const place = { replicatedJob: `r${stage}`, jobIndex: 0, completions: MAX_PODS };
-  const pod = slot.facts().name;
+  const pod = slot.pod().metadata.name;
   const member = { ...place, completionIndex: index, pod, podUid, node: `node-of-${podUid}` };
   const evidence: WorkerEvidence = has
     ? { how: 'Signaled', signal: 'SIGKILL', byItself: true }

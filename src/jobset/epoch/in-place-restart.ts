@@ -4,6 +4,7 @@ import type { Job } from '@lockstep/kube/objects/job.ts';
 import type { JobSetStatus } from '../jobset-status.ts';
 import type { Members } from '../roster/members.ts';
 import type { PodFacts } from '../roster/pod-facts.ts';
+import type { Watchpoint } from '../roster/watch.ts';
 import { epochsOf } from '../status/epochs.ts';
 
 /**
@@ -156,18 +157,6 @@ export function leastReleased(stages: readonly Stage[]): number {
 /** Slots of the group, counted from the spec whether or not their Pods exist. */
 export function slotCount(stages: readonly Stage[]): number {
   return stages.reduce((sum, s) => sum + (s.isComplete ? 0 : s.replicas * s.parallelism), 0);
-}
-
-/** The changes of Pods that call for another decision. */
-export interface Watchpoint {
-  /** C: more than this, or a notice of this, is news. */
-  readonly epoch: number;
-  /** How many announcements of C by Pods of `jobs` may release their stages; 0: none can. */
-  readonly slots: number;
-  /** UIDs of the Jobs whose stages are released next. */
-  readonly jobs: ReadonlySet<string>;
-  /** UIDs of Jobs that have never run: their unknown Pods do not delay a release. */
-  readonly neverRun: ReadonlySet<string>;
 }
 
 export function watchpointOf(group: Group): Watchpoint {

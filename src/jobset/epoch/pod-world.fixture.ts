@@ -1,8 +1,7 @@
 /** The surroundings of one slot of the protocol's model, and the controller's view of its Pod. */
-import type { PartialObjectMetadata } from '@lockstep/kube/meta.ts';
+import type { PartialObjectMetadata, Stored } from '@lockstep/kube/meta.ts';
 import { JOB_TRACKING_FINALIZER } from '@lockstep/kube/objects/job.ts';
-import { EPOCH, IN_PLACE_RESTART_ATTEMPT } from '../names.ts';
-import { type PodFacts, podFacts } from '../roster/pod-facts.ts';
+import { EPOCH, IN_PLACE_RESTART_ATTEMPT, JOBSET_NAME, JOBSET_UID } from '../names.ts';
 import type { SlotModel } from './agent-model.fixture.ts';
 import type { HubModel } from './hub-model.fixture.ts';
 
@@ -22,7 +21,7 @@ export interface PodWorld {
   hubs(slot: SlotModel): readonly HubModel[] | undefined;
   /** The Pod's metadata changed. */
   changed(slot: SlotModel): void;
-  ended(podUid: string): void;
+  ended(slot: SlotModel): void;
   /** The Pod has ended with phase Succeeded. */
   succeeded(slot: SlotModel): void;
   workerStarts(slot: SlotModel): void;
@@ -32,18 +31,20 @@ export interface PodWorld {
   failed(epochs: readonly number[], worker: number): void;
 }
 
-interface Stored {
+export type StoredPod = Stored<PartialObjectMetadata>;
+
+interface Announced {
   /** 0: none. */
   readonly announced: number;
   /** The Job controller releases a Pod before it deletes it. */
   readonly isReleased: boolean;
 }
 
-/** The facts that the controller would read; every other slot uses upstream's dialect. */
-export function factsOfSlot(
+/** The Pod that the controller would read; every other slot uses upstream's dialect. */
+export function podOfSlot(
   { index, podUid, jobUid, jobName, phase }: SlotModel,
-  { announced, isReleased }: Stored,
-): PodFacts {
+  { announced, isReleased }: Announced,
+): StoredPod {
   const announcement =
     announced === 0
       ? {}
@@ -51,13 +52,16 @@ export function factsOfSlot(
         ? { [EPOCH]: String(announced) }
         : { [IN_PLACE_RESTART_ATTEMPT]: String(announced - 1) };
   const owner = { apiVersion: 'batch/v1', kind: 'Job', name: jobName, uid: jobUid };
-  const pod: PartialObjectMetadata = {
+  return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {
       namespace: 'default',
       name: `pod-${podUid.replaceAll('/', '-')}`,
       uid: podUid,
+      resourceVersion: '1',
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      labels: { [JOBSET_NAME]: 'train', [JOBSET_UID]: 'jobset-uid' },
       annotations: {
         'batch.kubernetes.io/job-completion-index': String(index),
         ...announcement,
@@ -67,7 +71,4 @@ export function factsOfSlot(
       ...(isReleased ? {} : { finalizers: [JOB_TRACKING_FINALIZER] }),
     },
   };
-  const facts = podFacts(pod);
-  if (facts === undefined) throw new Error('no owner');
-  return facts;
 }

@@ -2,10 +2,10 @@ import { defined } from '@lockstep/kube/json/defined.ts';
 import { LineSplitter } from '@lockstep/kube/runtime/client/watch-stream.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Announcement } from '../worker-end/announcement.ts';
 import { MAX_EPOCH } from '../worker-end/worker-end.ts';
 import {
   type AgentMessage,
-  type Announcement,
   BYE_REASONS,
   encodeAgentMessage,
   encodeHubMessage,

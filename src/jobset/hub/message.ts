@@ -9,7 +9,8 @@ import { isSuccess } from '../culprits/known.ts';
 import type { GroupState } from '../epoch/group-state.ts';
 import { type Progress, parseProgress, progressFields } from '../progress/progress.ts';
 import { parseTimeouts } from '../progress/progress-timeouts.ts';
-import { type Exit, isEpoch, MAX_EPOCH, reportedEnd } from '../worker-end/worker-end.ts';
+import type { Announcement, WorkerSuccess } from '../worker-end/announcement.ts';
+import { isEpoch, MAX_EPOCH, reportedEnd } from '../worker-end/worker-end.ts';
 import {
   type EndedWorker,
   endedFields,
@@ -21,20 +22,6 @@ import {
 export const MAX_MESSAGE_BYTES = 2048;
 /** A longer announcement loses its last words, and then its evidence. */
 export const MAX_ANNOUNCEMENT_BYTES = 1500;
-
-/**
- * An agent's announcement, repeated at will: the newest epoch counts. In a message, the time of an
- * end counts from when that is sent.
- */
-export interface Announcement {
-  readonly epoch: number;
-  /** How many agents of this Pod have announced this epoch by now, including this one. */
-  readonly starts: number;
-  /** How the worker of an earlier epoch ended, if that is the reason for this announcement. */
-  readonly cause?: { readonly epoch: number; readonly end: Exit } | undefined;
-  /** How the worker of the epoch before this one ended; absent: the agent does not know. */
-  readonly ended?: EndedWorker | undefined;
-}
 
 /** `progress` is what the worker that runs, or ran last, has reported; absent: nothing. */
 export type AgentMessage =
@@ -61,12 +48,6 @@ export type AgentMessage =
       readonly success?: WorkerSuccess;
       readonly progress?: Progress | undefined;
     };
-
-/** How the worker of `epoch` exited with 0 by itself. */
-export interface WorkerSuccess {
-  readonly epoch: number;
-  readonly ended: EndedWorker;
-}
 
 export type HubMessage =
   | {

@@ -1,8 +1,10 @@
 /** The differences between the restart strategies. */
-import type { StringMap } from '@lockstep/kube/meta.ts';
+import type { Stored, StringMap } from '@lockstep/kube/meta.ts';
 import type { ChildJobs } from '../child-jobs/child-jobs.ts';
 import type { DefaultedSpec } from '../defaults.ts';
+import type { JobSet } from '../jobset.ts';
 import { DISABLE_IN_PLACE_RESTART } from '../names.ts';
+import { isFinished } from '../status/conditions.ts';
 
 /**
  * All strategies recreate Jobs by raising the attempt in the status, which makes the old Jobs
@@ -23,4 +25,10 @@ export function restartsInPlace(
     spec.failurePolicy?.restartStrategy === 'InPlaceRestart' &&
     annotations?.[DISABLE_IN_PLACE_RESTART] === undefined
   );
+}
+
+/** Whether a JobSet has the strategy that restarts in place, and is not over. */
+export function isGroup({ spec, status }: Stored<JobSet>): boolean {
+  const isInPlace = spec?.failurePolicy?.restartStrategy === 'InPlaceRestart';
+  return isInPlace && !isFinished(status?.conditions);
 }

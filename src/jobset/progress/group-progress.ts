@@ -84,6 +84,13 @@ function longer(a: number | undefined, b: number | undefined): number | undefine
   return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 }
 
+/** Undefined: no worker has reported since it started. */
+export function shortestSilence(members: readonly MemberSteps[]): number | undefined {
+  let shortest: number | undefined;
+  for (const { silentMs } of members) shortest = Math.min(shortest ?? silentMs, silentMs);
+  return shortest;
+}
+
 /** Steps a second. */
 export function rateOf({ steps, ms }: RecentSteps): number {
   return (steps * 1000) / ms;

@@ -1,3 +1,4 @@
+import { invariant } from '../invariant.ts';
 import { MAX_AGENT_STARTS, type PodFacts } from './pod-facts.ts';
 
 /**
@@ -11,8 +12,8 @@ export interface Members {
   ofJob(jobUid: string): JobMembers | undefined;
   /** UIDs of all Jobs with a living Pod. */
   jobsWithLivingPods(): Iterable<string>;
-  /** Walks over all Pods of the JobSet: for rare occasions only. */
-  podsOfJob(jobUid: string): readonly PodFacts[];
+  /** All living Pods of one Job. */
+  podsOfJob(jobUid: string): Iterable<PodFacts>;
   /** Epochs that Pods announce now, without Pods in deletion. Few: two or three at a time. */
   announcedEpochs(): Iterable<number>;
   /** Pods that announce `epoch`, without Pods in deletion, in order of their announcements. */
@@ -125,8 +126,11 @@ export class MemberCounts implements Members {
     return this.#pods.values();
   }
 
-  podsOfJob(jobUid: string): readonly PodFacts[] {
-    return [...this.#pods.values()].filter((pod) => pod.jobUid === jobUid);
+  *podsOfJob(jobUid: string): Iterable<PodFacts> {
+    for (const uid of this.#jobs.get(jobUid)?.pods ?? []) {
+      const pod = this.#pods.get(uid);
+      if (pod !== undefined) yield pod;
+    }
   }
 
   announcing(epoch: number): Iterable<PodFacts> {
@@ -186,6 +190,8 @@ class JobCounts implements JobMembers {
   terminating = 0;
   doubledSlots = 0;
   readonly succeeded = new Set<string>();
+  /** UIDs of all that live. */
+  readonly pods = new Set<string>();
   readonly #livePodsOfSlot = new Map<string, number>();
   readonly #endingPodsOfSlot = new Map<string, number>();
   readonly #liveAtEpoch = new Map<number, number>();
@@ -193,6 +199,10 @@ class JobCounts implements JobMembers {
   readonly #allAtEpoch = new Map<number, number>();
 
   count(pod: PodFacts, by: 1 | -1): void {
+    const left = (pod.isTerminating ? this.terminating : this.live) + by;
+    invariant(left >= 0, () => `Job ${pod.jobName} has ${left} Pods after ${pod.name} went`);
+    if (by === 1) this.pods.add(pod.uid);
+    else this.pods.delete(pod.uid);
     if (pod.epoch !== undefined) add(this.#allAtEpoch, pod.epoch, by);
     if (pod.isTerminating) {
       this.terminating += by;
@@ -251,6 +261,7 @@ function saysTheSame(a: PodFacts, b: PodFacts): boolean {
 
 function add<K>(counts: Map<K, number>, key: K, by: 1 | -1): void {
   const sum = (counts.get(key) ?? 0) + by;
+  invariant(sum >= 0, () => `${sum} Pods are counted at ${String(key)}`);
   if (sum === 0) counts.delete(key);
   else counts.set(key, sum);
 }

@@ -26,6 +26,8 @@ import { jobSetWith } from '../../../test/fixtures/hub-jobset.ts';
 import { HUB_AUDIENCE } from '../../jobset/names.ts';
 import { Hub } from './hub.ts';
 import { PodTokens } from './pod-tokens.ts';
+import { measureProgress } from './progress-measures.ts';
+import { RosterBehindHub } from './roster-hub.fixture.ts';
 import { type StreamAdmission, streamAdmission } from './stream-admission.ts';
 
 const MEMBERS = ['healthy', 'rogue'];
@@ -41,7 +43,6 @@ class Scene {
   readonly living = new Set([...MEMBERS, 'stranger', 'bare']);
   /** The number of Pods that were read from storage. */
   looks = 0;
-  readonly #newest = new Map<string, number>();
   #version = 1;
   #stored = jobSetWith(0, 0, 1);
   readonly hub = new Hub({
@@ -51,16 +52,14 @@ class Scene {
     metrics: this.metrics,
     readJobSet: () => Promise.resolve(this.#stored),
     listPods: () => Promise.resolve(new Set<string>()),
-    announced: (pod, { epoch }) => {
-      if (epoch < (this.#newest.get(pod) ?? 0)) return false;
-      this.#newest.set(pod, epoch);
-      return true;
-    },
-    noticed: () => undefined,
-    succeeded: () => undefined,
+    tell: (event) => this.behind.feed.tell(event),
+    measure: () => measureProgress(this.behind.roster.groups(), this.clock.monotonic()),
   });
 
+  readonly behind = new RosterBehindHub(this.clock, () => this.hub);
+
   constructor() {
+    for (const member of MEMBERS) this.behind.podSeen(member);
     const { accept } = this.#admission();
     this.streams.acceptor = accept;
   }
@@ -131,6 +130,10 @@ class Scene {
     await this.clock.runUntil(() => isSettled, 60_000);
     speaker.stream = await connecting;
     return speaker;
+  }
+
+  progressOf(pod: string): object | undefined {
+    return this.behind.roster.pod(pod)?.steps?.at(this.clock.monotonic());
   }
 
   release(): void {
@@ -397,7 +400,7 @@ describe('progress', () => {
     rogue.say(`${HELLO}${ping({ step: 1, silentMs: 0 })}${ping(progress)}`);
     await pass(5);
     expect(rogue.isClosed).toBe(false);
-    const known = scene.hub.progress.progressOf('rogue');
+    const known = scene.progressOf('rogue');
     if (expected === undefined) expect(known).toBeUndefined();
     else expect(known).toMatchObject(expected);
   });
@@ -431,10 +434,10 @@ describe('progress', () => {
     );
     expect(Number(seconds)).toBeGreaterThanOrEqual(30);
     expect(Number(seconds)).toBeLessThan(33);
-    scene.hub.podEnded('rogue');
+    scene.behind.podGone('rogue');
     await pass(15);
     expect(await scene.shows('lockstep_stragglers 0')).toBe(true);
-    expect(scene.hub.progress.progressOf('rogue')).toBeUndefined();
+    expect(scene.progressOf('rogue')).toBeUndefined();
   });
 
   it('with the state of a warm standby is measured: those that wait, and the Pods that get none any more', async () => {
@@ -447,7 +450,7 @@ describe('progress', () => {
     }
     expect(await scene.shows('lockstep_standbys_ready 1')).toBe(true);
     expect(await scene.shows('lockstep_standbys_off 1')).toBe(true);
-    scene.hub.podEnded('rogue');
+    scene.behind.podGone('rogue');
     await pass(15);
     expect(await scene.shows('lockstep_standbys_ready 0')).toBe(true);
     expect(await scene.shows('lockstep_standbys_off 0')).toBe(true);

@@ -32,8 +32,9 @@ import { ApiStatusError, isReason } from '@lockstep/kube/status.ts';
 import type { ServedHub } from '../../jobset/injection/agent-hub.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { HUB_AUTHORITIES_KEY, HUB_AUTHORITIES_NAME } from '../../jobset/names.ts';
+import { isGroup } from '../../jobset/policies/restart-strategy.ts';
 import { HUB_AUTHORITIES_LABELS, HUB_AUTHORITIES_SELECTOR } from '../configuration/object-names.ts';
-import { GROUPS_BY_NAMESPACE, isGroup } from '../tracking/caches.ts';
+import { GROUPS_BY_NAMESPACE } from '../tracking/caches.ts';
 
 export interface HubAuthoritiesOptions {
   readonly client: Client;

@@ -1,5 +1,5 @@
 /**
- * Connects the hub to the operator's caches. The caches decide membership, and the tracker receives
+ * Connects the hub to the operator's caches. The caches decide membership, and the roster receives
  * what agents say.
  */
 
@@ -22,23 +22,21 @@ import { isReason } from '@lockstep/kube/status.ts';
 import { type MemberReport, memberCause } from '../../jobset/hub/member-report.ts';
 import type { ServedHub } from '../../jobset/injection/agent-hub.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
-import { identityOf, membershipOf, ownerKey } from '../../jobset/membership.ts';
-import { EPOCH, JOBSET_NAME, REPLICATED_JOB_NAME } from '../../jobset/names.ts';
-import type { MemberSteps } from '../../jobset/progress/group-progress.ts';
-import { type PodFacts, podFacts } from '../../jobset/roster/pod-facts.ts';
+import { identityOf, membershipOf, type Owner, ownerKey } from '../../jobset/membership.ts';
+import { JOBSET_NAME, REPLICATED_JOB_NAME } from '../../jobset/names.ts';
+import type { GroupView } from '../../jobset/roster/roster-group.ts';
 import { epochsOf } from '../../jobset/status/epochs.ts';
 import { type GroupReport, groupReport } from '../../jobset/view/group-report.ts';
 import { silenceOf } from '../../jobset/view/silence.ts';
 import { GROUPS_BY_NAMESPACE } from '../tracking/caches.ts';
-import type { GroupTracker } from '../tracking/group-tracker.ts';
-import type { MemberFates } from '../tracking/member-fates.ts';
 import { LIVING, podsOf } from '../tracking/pod-reads.ts';
-import { spokenFacts } from '../tracking/spoken-facts.ts';
+import type { RosterFeed } from '../tracking/roster-feed.ts';
 import type { HubMember } from './agent-stream.ts';
 import { Hub } from './hub.ts';
 import { MemberPages } from './member-pages.ts';
 import { PageBudget } from './page-budget.ts';
 import type { PodClaim, TokenVerdict } from './pod-token.ts';
+import { measureProgress } from './progress-measures.ts';
 import { type MemberFinding, streamAdmission } from './stream-admission.ts';
 import type { PodLookup } from './unseen-pods.ts';
 
@@ -72,20 +70,21 @@ export interface HubSettings {
   readonly client?: Client | undefined;
 }
 
-interface Caches {
+export interface HubSources {
   readonly jobSets: Informer<JobSet>;
   readonly jobWithUid: (uid: string) => Stored<Job> | undefined;
   readonly livingPods: Informer<PartialObjectMetadata>;
-  readonly fates: MemberFates;
+  readonly feed: RosterFeed;
 }
 
 export function connectHub(
   options: HubConnectionOptions,
   settings: Pick<HubSettings, 'podOf' | 'client' | 'maxStreams'>,
-  caches: Caches,
-  tracker: GroupTracker,
+  sources: HubSources,
 ): HubConnection {
   const { clock } = options;
+  const { feed } = sources;
+  const { roster } = feed;
   const { podOf, client = options.client } = settings;
   const logger = options.logger.with({ logger: 'hub' });
   const hub = new Hub({
@@ -94,54 +93,20 @@ export function connectHub(
     logger,
     readJobSet: (key, signal) => readJobSet(client, key, signal),
     listPods: (namespace, uid, signal) => unendingPods(client, { namespace, uid }, signal),
-    announced: (podUid, announcement) => {
-      const pod = tracker.livePod(podUid)?.pod;
-      if (pod !== undefined) caches.fates.announced(pod, announcement);
-      return tracker.podSpoke(podUid, spokenFacts(announcement));
-    },
-    left: (podUid, seenMs) => caches.fates.left(podUid, seenMs, tracker.livePod(podUid)?.pod),
-    succeeded: (podUid, success) => {
-      const pod = tracker.livePod(podUid)?.pod;
-      if (pod !== undefined) caches.fates.succeeded(pod, success);
-    },
-    noticed: (podUid, epoch) => {
-      tracker.podSpoke(podUid, { notice: { epoch } });
-    },
+    tell: (event) => feed.tell(event),
+    measure: () => measureProgress(roster.groups(), clock.monotonic()),
   });
-  caches.jobSets.subscribe({
-    added: (jobSet) => hub.jobSetSeen(jobSet),
-    updated: (jobSet) => hub.jobSetSeen(jobSet),
-  });
-  caches.livingPods.subscribe({
-    updated: (pod, old) => {
-      if (pod.metadata.uid !== old.metadata.uid) hub.podEnded(old.metadata.uid);
-      else if (pod.metadata.deletionTimestamp !== old.metadata.deletionTimestamp) {
-        hub.podEnding(pod.metadata.uid);
-      }
-      if (hasLeftHub(pod, old, hub, tracker)) hub.metrics.fellBack();
-    },
-    deleted: ({ metadata }) => hub.podEnded(metadata.uid),
-  });
+  feed.subscribe((news) => hub.hear(news));
   const { accept, identify, stop } = streamAdmission({
     hub,
     clock,
     logger,
     podOf,
-    membership: (claim) => memberOf(claim, caches),
+    membership: (claim) => memberOf(claim, sources),
     look: (claim, signal) => look(client, claim, signal),
   });
-  const pages = new MemberPages({
-    clock,
-    *reportsOf(group) {
-      const nowMs = clock.monotonic();
-      const startMs = hub.startMsOf(group.slice(group.lastIndexOf('/') + 1));
-      for (const pod of tracker.podsOf(group)) yield reportOf(pod, hub, caches, nowMs, startMs);
-    },
-  });
-  const groupPages = new MemberPages({
-    clock,
-    reportsOf: (namespace) => groupsIn(namespace, hub, caches, tracker, clock),
-  });
+  const pages = new MemberPages(clock);
+  const groupPages = new MemberPages(clock);
   const budget = new PageBudget(clock);
   const answerer =
     (write: (member: HubMember) => Promise<Uint8Array>) =>
@@ -153,8 +118,14 @@ export function connectHub(
   return {
     hub,
     accept,
-    listMembers: answerer((member) => pages.page(groupOf(member))),
-    listGroups: answerer(({ namespace }) => groupPages.page(namespace)),
+    listMembers: answerer((member) => {
+      const jobSet = jobSetOf(member);
+      const reports = () => reportsOf(roster.of(jobSet), clock.monotonic());
+      return pages.page(ownerKey(jobSet), reports);
+    }),
+    listGroups: answerer(({ namespace }) =>
+      groupPages.page(namespace, () => groupsIn(namespace, sources, clock)),
+    ),
     close: () => {
       hub.close();
       stop();
@@ -162,69 +133,43 @@ export function connectHub(
   };
 }
 
-/** `ownerKey` of the JobSet. */
-function groupOf({ namespace, jobSet, jobSetUid: uid }: HubMember): string {
-  return ownerKey({ namespace, name: jobSet.slice(namespace.length + 1), uid });
+function jobSetOf({ namespace, jobSet, jobSetUid: uid }: HubMember): Owner {
+  return { namespace, name: jobSet.slice(namespace.length + 1), uid };
 }
 
 /** Groups whose agents have streams: the hub knows nothing of others. */
 function* groupsIn(
   namespace: string,
-  hub: Hub,
-  { jobSets }: Caches,
-  tracker: GroupTracker,
+  { jobSets, feed }: HubSources,
   clock: Clock,
 ): Iterable<GroupReport> {
   for (const jobSet of jobSets.store.byIndex(GROUPS_BY_NAMESPACE, namespace)) {
-    const { uid } = jobSet.metadata;
-    if (hub.streamsOf(uid) === 0) continue;
+    const group = feed.roster.of(identityOf(jobSet));
+    if (group.streams === 0) continue;
     const epoch = epochsOf(jobSet.status ?? {}).deprecated + 1;
-    const steps: MemberSteps[] = [];
-    const nowMs = clock.monotonic();
     let announced = 0;
-    for (const pod of tracker.podsOf(ownerKey(identityOf(jobSet)))) {
-      if (pod.epoch === epoch) announced++;
-      const told = hub.hasStream(pod.uid) ? hub.progress.at(pod.uid, nowMs) : undefined;
-      if (told !== undefined) steps.push(told);
-    }
-    const silence = silenceOf(jobSet, steps, clock.now());
+    for (const { newest } of group.pods()) if (newest.epoch === epoch) announced++;
+    const silence = silenceOf(jobSet, group.steps(clock.monotonic()), clock.now());
+    const { uid } = jobSet.metadata;
     yield groupReport({ jobSet: uid, epoch, announced, silence }, clock.now());
   }
 }
 
-function reportOf(
-  { namespace, name, uid, epoch, notice }: PodFacts,
-  hub: Hub,
-  { livingPods }: Caches,
-  nowMs: number,
-  startMs: number | undefined,
-): MemberReport {
-  const told = hub.progress.at(uid, nowMs);
-  const progress = told?.firstStepMs === undefined ? told : { ...told, ...defined({ startMs }) };
-  const written = livingPods.store.get(`${namespace}/${name}`);
-  const isWritten =
-    epoch !== undefined && written !== undefined && podFacts(written)?.epoch === epoch;
-  return {
-    pod: name,
-    epoch: epoch ?? null,
-    channel: hub.hasStream(uid) ? 'Hub' : isWritten ? 'API' : null,
-    ...memberCause(notice),
-    ...defined({ progress }),
-  };
-}
-
-/** Whether an agent that spoke here has no stream any more and announces on its Pod. */
-function hasLeftHub(
-  { metadata }: Stored<PartialObjectMetadata>,
-  old: Stored<PartialObjectMetadata>,
-  hub: Hub,
-  tracker: GroupTracker,
-): boolean {
-  return (
-    metadata.annotations?.[EPOCH] !== old.metadata.annotations?.[EPOCH] &&
-    tracker.livePod(metadata.uid)?.spoken !== undefined &&
-    !hub.hasStream(metadata.uid)
-  );
+function* reportsOf(group: GroupView, nowMs: number): Iterable<MemberReport> {
+  const { startMs } = group;
+  for (const { newest, written, streams, steps } of group.pods()) {
+    const { name, epoch, notice } = newest;
+    const told = steps?.at(nowMs);
+    const progress = told?.firstStepMs === undefined ? told : { ...told, ...defined({ startMs }) };
+    const isWritten = epoch !== undefined && written.epoch === epoch;
+    yield {
+      pod: name,
+      epoch: epoch ?? null,
+      channel: streams > 0 ? 'Hub' : isWritten ? 'API' : null,
+      ...memberCause(notice),
+      ...defined({ progress }),
+    };
+  }
 }
 
 /** Reads without a version: from storage, never from a cache. */
@@ -269,7 +214,7 @@ async function look(
 }
 
 /** Labels count for nothing: a Pod whose Job is unknown has to wait. */
-function memberOf(claim: PodClaim, { jobSets, jobWithUid, livingPods }: Caches): MemberFinding {
+function memberOf(claim: PodClaim, { jobSets, jobWithUid, livingPods }: HubSources): MemberFinding {
   const pod = livingPods.store.get(`${claim.namespace}/${claim.podName}`);
   if (pod?.metadata.uid !== claim.podUid) return { kind: 'Unknown' };
   const found = membershipOf(pod, jobWithUid);

@@ -13,8 +13,11 @@ import {
   parseHubMessage,
 } from '../../jobset/hub/message.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
+import type { GroupProgress } from '../../jobset/progress/group-progress.ts';
+import type { AgentEvent } from '../../jobset/roster/roster-events.ts';
 import type { HubMember } from './agent-stream.ts';
 import { Hub } from './hub.ts';
+import { RosterBehindHub, TRAIN } from './roster-hub.fixture.ts';
 
 /** One agent, at the level of messages. */
 class Client {
@@ -90,10 +93,32 @@ class Scene {
       if (this.failure !== undefined) throw this.failure;
       return living;
     },
-    announced: (pod, { epoch }) => this.announced.push(`${pod} ${epoch}`) > 0,
-    noticed: (pod, epoch) => this.announced.push(`${pod} notice ${epoch}`),
-    succeeded: (pod, { epoch }) => this.announced.push(`${pod} success ${epoch}`),
+    tell: (event) => this.#hear(event),
   });
+
+  readonly behind = new RosterBehindHub(this.clock, () => this.hub);
+
+  #hear(event: AgentEvent): void {
+    const { podUid } = event;
+    if (event.kind === 'Announced') this.announced.push(`${podUid} ${event.announcement.epoch}`);
+    if (event.kind === 'WorkerSucceeded') {
+      this.announced.push(`${podUid} success ${event.success.epoch}`);
+    }
+    this.behind.feed.tell(event);
+  }
+
+  /** What the worker of that Pod has reported. */
+  progressOf(pod: string): object | undefined {
+    return this.behind.roster.pod(pod)?.steps?.at(this.clock.monotonic());
+  }
+
+  hasStream(pod: string): boolean {
+    return (this.behind.roster.pod(pod)?.streams ?? 0) > 0;
+  }
+
+  get reported(): GroupProgress {
+    return this.behind.roster.of(TRAIN).reported(this.clock.monotonic());
+  }
 
   async connect(pod: string, of: Partial<HubMember> = {}): Promise<Client> {
     const member: HubMember = {
@@ -106,6 +131,7 @@ class Scene {
       isEnding: false,
       ...of,
     };
+    this.behind.podSeen(pod);
     this.streams.acceptor = () =>
       Promise.resolve({ kind: 'Accept', open: (stream) => this.hub.open(member, stream) });
     const client = new Client();
@@ -123,7 +149,7 @@ class Scene {
   write(deprecated: number, released: number): void {
     const version = Number(this.stored.metadata.resourceVersion) + 1;
     this.stored = jobSetWith(deprecated, released, version);
-    this.hub.jobSetSeen(this.stored);
+    this.behind.feed.tell({ kind: 'JobSetSeen', jobSet: this.stored });
   }
 
   until(condition: () => boolean): Promise<void> {
@@ -352,11 +378,11 @@ describe('a stream ends with the reason', () => {
     const healthy = await scene.greeted('healthy');
     const slow = await scene.greeted('slow');
     scene.streams.holdBack(slow.stream);
-    for (let epoch = 1; epoch < 2000 && scene.hub.hasStream('slow'); epoch++) {
+    for (let epoch = 1; epoch < 2000 && scene.hasStream('slow'); epoch++) {
       scene.write(epoch, epoch);
       await scene.clock.advance(2);
     }
-    expect(scene.hub.hasStream('slow')).toBe(false);
+    expect(scene.hasStream('slow')).toBe(false);
     scene.write(5000, 5001);
     await scene.clock.advance(5);
     expect(healthy.states.at(-1)).toBe('5000/5001');
@@ -387,14 +413,14 @@ describe('the progress of a member', () => {
     const client = await scene.connect('a');
     client.say({ ...HELLO, progress: REPORT });
     await scene.clock.advance(1);
-    expect(scene.hub.progress.progressOf('a')).toMatchObject(REPORT);
+    expect(scene.progressOf('a')).toMatchObject({ step: 7, checkpoint: 5 });
     client.say({ ...message, progress: { step: 8, silentMs: 0 } });
     await scene.clock.advance(1);
-    const { heardMs } = scene.hub.progress.progressOf('a') ?? {};
-    expect(scene.hub.progress.at('a', (heardMs ?? 0) + 5)).toEqual({ step: 8, silentMs: 5 });
+    await scene.clock.advance(5);
+    expect(scene.progressOf('a')).toMatchObject({ step: 8, silentMs: expect.any(Number) });
     client.say(message);
     await scene.clock.advance(1);
-    expect(scene.hub.progress.progressOf('a')).toBeUndefined();
+    expect(scene.progressOf('a')).toBeUndefined();
   });
 
   it('outlives its stream, and ends with its Pod', async () => {
@@ -404,10 +430,10 @@ describe('the progress of a member', () => {
     await scene.clock.advance(1);
     client.stream?.end();
     await scene.clock.advance(1);
-    expect(scene.hub.hasStream('a')).toBe(false);
-    expect(scene.hub.progress.progressOf('a')).toMatchObject(REPORT);
-    scene.hub.podEnded('a');
-    expect(scene.hub.progress.progressOf('a')).toBeUndefined();
+    expect(scene.hasStream('a')).toBe(false);
+    expect(scene.progressOf('a')).toMatchObject({ step: 7, checkpoint: 5 });
+    scene.behind.podGone('a');
+    expect(scene.progressOf('a')).toBeUndefined();
   });
 
   it('comes with the success of a worker, whose time the agent knows', async () => {
@@ -425,7 +451,7 @@ describe('the progress of a member', () => {
     const client = await scene.connect('a');
     client.say({ ...HELLO, jobSetUid: 'other', progress: REPORT });
     await scene.clock.advance(1);
-    expect(scene.hub.progress.progressOf('a')).toBeUndefined();
+    expect(scene.progressOf('a')).toBeUndefined();
   });
 });
 
@@ -455,8 +481,8 @@ describe('what a group has reported', () => {
     await report(scene, 'b', STEPPED);
     client.stream?.end();
     await scene.clock.advance(1000);
-    scene.hub.podEnded('a');
-    const found = scene.hub.reportedBy('jobset-uid');
+    scene.behind.podGone('a');
+    const found = scene.reported;
     expect(found).toMatchObject({ highestStep: 7, checkpoint: 5, isReporting: true });
     expect(found.checkpointMs).toBeGreaterThanOrEqual(1200);
     expect(found.firstStepMs).toBeGreaterThanOrEqual(1500);
@@ -466,7 +492,7 @@ describe('what a group has reported', () => {
     const scene = await released();
     const client = await report(scene, 'a', SAVED);
     scene.write(1, 1);
-    expect(scene.hub.reportedBy('jobset-uid'), 'until the release').toMatchObject({
+    expect(scene.reported, 'until the release').toMatchObject({
       checkpoint: 5,
       checkpointMs: expect.any(Number),
     });
@@ -474,7 +500,7 @@ describe('what a group has reported', () => {
     await scene.clock.advance(100);
     client.say({ type: 'ping', progress: { ...SAVED, silentMs: 300 } });
     await scene.clock.advance(1);
-    const found = scene.hub.reportedBy('jobset-uid');
+    const found = scene.reported;
     expect(found).not.toHaveProperty('firstStepMs');
     expect(found).not.toHaveProperty('checkpointMs');
     expect(found).not.toHaveProperty('isReporting');
@@ -483,9 +509,10 @@ describe('what a group has reported', () => {
   it('is nothing once the JobSet is gone, and nothing of another JobSet', async () => {
     const scene = await released();
     await report(scene, 'a', SAVED);
-    expect(scene.hub.reportedBy('other-uid')).toEqual({});
-    scene.hub.jobSetGone('jobset-uid');
-    expect(scene.hub.reportedBy('jobset-uid')).not.toHaveProperty('checkpointMs');
+    const another = { ...TRAIN, uid: 'other-uid' };
+    expect(scene.behind.roster.of(another).reported(scene.clock.monotonic())).toEqual({});
+    scene.behind.feed.tell({ kind: 'JobSetGone', jobSet: TRAIN });
+    expect(scene.reported).not.toHaveProperty('checkpointMs');
   });
 });
 

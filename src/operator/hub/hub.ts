@@ -15,26 +15,16 @@ import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
 import type { ByteStream, StreamListener } from '@lockstep/kube/runtime/ports/stream.ts';
 import type { Rate } from '@lockstep/kube/runtime/token-bucket.ts';
-import type {
-  AgentMessage,
-  Announcement,
-  ByeReason,
-  WorkerSuccess,
-} from '../../jobset/hub/message.ts';
+import type { AgentMessage, ByeReason } from '../../jobset/hub/message.ts';
 import { encodeHubMessage } from '../../jobset/hub/message.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
-import { type GroupProgress, groupProgress } from '../../jobset/progress/group-progress.ts';
-import type { Progress } from '../../jobset/progress/progress.ts';
-import { hasNoStandbys, WHY_NO_STANDBYS } from '../../jobset/progress/standby.ts';
-import type { Heard } from '../../jobset/view/run-measures.ts';
+import type { AgentEvent, RosterNews } from '../../jobset/roster/roster-events.ts';
 import { DEFAULT_MAX_STREAMS } from '../configuration/stream-memory.ts';
-import { GroupWork } from '../tracking/group-work.ts';
-import { ProgressReports } from '../tracking/member-progress.ts';
 import { AgentStream, type CloseReason, type HubMember, isFault } from './agent-stream.ts';
 import { HubGroup } from './hub-group.ts';
 import { type HubMetrics, hubMetrics } from './hub-metrics.ts';
 import { PodInquiry, type PodInquiryOptions } from './pod-inquiry.ts';
-import { measureProgress, membersOf, NO_PROGRESS, shortestSilence } from './progress-measures.ts';
+import { NO_PROGRESS, type ProgressMeasures } from './progress-measures.ts';
 
 export interface HubOptions {
   readonly clock: Clock;
@@ -46,13 +36,10 @@ export interface HubOptions {
   /** Reads the JobSet from storage, never from a cache; undefined: it is gone. */
   readonly readJobSet: (key: string, signal: AbortSignal) => Promise<Stored<JobSet> | undefined>;
   readonly listPods: PodInquiryOptions['listPods'];
-  /** False if the Pod has announced a newer epoch before. */
-  readonly announced: (podUid: string, announcement: Announcement) => boolean;
-  readonly noticed: (podUid: string, epoch: number) => void;
-  /** The worker of an agent exited with 0: evidence of when. */
-  readonly succeeded: (podUid: string, success: WorkerSuccess) => void;
-  /** A stream is over; `seenMs` (monotonic) is when the agent was last known to live. */
-  readonly left?: (podUid: string, seenMs: number) => void;
+  /** Receives what agents say. */
+  readonly tell: (event: AgentEvent) => void;
+  /** The progress of all groups, for the metrics. */
+  readonly measure?: () => ProgressMeasures;
 }
 
 /** The share of all streams that one JobSet may have, so that it leaves room for others. */
@@ -76,8 +63,6 @@ const ENDING = Buffer.from(encodeHubMessage({ type: 'ending' }));
 
 export class Hub {
   readonly metrics: HubMetrics;
-  readonly progress = new ProgressReports();
-  readonly #work = new GroupWork();
   readonly #options: HubOptions;
   /** By UID of the JobSet. */
   readonly #groups = new Map<string, HubGroup>();
@@ -90,10 +75,6 @@ export class Hub {
   readonly #reads: KeyedBudget;
   #sweep: Timer;
   #sweeps = 0;
-  /** Called with the key of a JobSet that has its first stream, or has lost its last. */
-  reachChanged: (jobSet: string) => void = () => undefined;
-  /** Called when an agent reports that its Pod gets no standbys any more, perhaps repeatedly. */
-  standbyOff: (member: HubMember, why: string) => void = () => undefined;
 
   constructor(options: HubOptions) {
     this.#options = options;
@@ -105,37 +86,6 @@ export class Hub {
 
   get streamCount(): number {
     return this.#streams.size;
-  }
-
-  streamsOf(jobSetUid: string): number {
-    return this.#groups.get(jobSetUid)?.size ?? 0;
-  }
-
-  /** What agents of that JobSet tell now; undefined: none has a stream. */
-  heardOf(jobSetUid: string): Heard | undefined {
-    const group = this.#groups.get(jobSetUid);
-    if (group === undefined || group.size === 0) return undefined;
-    const members = membersOf(group, this.progress, this.#options.clock.monotonic());
-    return { progress: this.reportedBy(jobSetUid), silentMs: shortestSilence(members) };
-  }
-
-  /** What the members of that JobSet have reported, those with a stream. */
-  reportedBy(jobSetUid: string): GroupProgress {
-    const group = this.#groups.get(jobSetUid);
-    const nowMs = this.#options.clock.monotonic();
-    const members = group === undefined ? [] : membersOf(group, this.progress, nowMs);
-    // A member may still report the epoch before, and one that is gone may have reported the most.
-    const { firstStepMs: _, checkpointMs: __, startMs: ___, ...living } = groupProgress(members);
-    return { ...living, ...this.#work.at(jobSetUid, nowMs) };
-  }
-
-  /** How long the group of that JobSet took from its release to the first step, if it has made one. */
-  startMsOf(jobSetUid: string): number | undefined {
-    return this.#work.startMs(jobSetUid);
-  }
-
-  hasStream(podUid: string): boolean {
-    return this.#streams.has(podUid);
   }
 
   /** Undefined, or why one more stream of that JobSet is too many. */
@@ -156,6 +106,7 @@ export class Hub {
       over: (of, reason) => this.#over(of, reason),
       counted: (direction, type, bytes) => this.metrics.message(direction, type, bytes),
     });
+    this.#options.tell({ kind: 'StreamOpened', podUid: member.podUid });
     if (this.#end.signal.aborted) {
       opened.bye('NotLeading');
       return opened;
@@ -163,21 +114,23 @@ export class Hub {
     this.#streams.set(member.podUid, opened);
     const group = this.#groupOf(member);
     group.add(opened);
-    if (group.size === 1) this.reachChanged(group.key);
     this.metrics.streams(this.#streams.size);
     if (member.isEnding) opened.send('ending', ENDING);
     return opened;
   }
 
+  /** What the roster says about agents. */
+  hear(news: RosterNews): void {
+    if (news.kind === 'NewState') this.jobSetSeen(news.jobSet);
+    else if (news.kind === 'PodEnding') this.podEnding(news.podUid);
+    else if (news.kind === 'PodGone') this.podEnded(news.podUid);
+    else if (news.kind === 'Outdated') this.#ignored(news.podUid, news.epoch);
+    else if (news.kind === 'FellBack') this.metrics.fellBack();
+  }
+
   /** A stored state of a JobSet, from any source. */
   jobSetSeen(jobSet: Stored<JobSet>): void {
     this.#groups.get(jobSet.metadata.uid)?.see(jobSet);
-    const { clock } = this.#options;
-    this.#work.see(jobSet, clock.monotonic(), clock.now());
-  }
-
-  jobSetGone(uid: string): void {
-    this.#work.forget(uid);
   }
 
   /** The Pod is being deleted. */
@@ -188,7 +141,6 @@ export class Hub {
   /** The Pod does not live any more. */
   podEnded(podUid: string): void {
     this.#streams.get(podUid)?.bye('PodGone');
-    this.progress.forget(podUid);
   }
 
   /** We no longer lead, so agents have to find the new leader. */
@@ -202,57 +154,53 @@ export class Hub {
 
   #take(stream: AgentStream, message: AgentMessage): void {
     const { podUid } = stream.member;
+    const { tell } = this.#options;
     switch (message.type) {
       case 'hello':
         this.#greet(stream, message);
         break;
       case 'announce':
-        this.#hear(stream, message.announcement);
-        this.#report(stream.member, message.progress);
+        tell({ kind: 'Announced', podUid, announcement: message.announcement });
+        tell({ kind: 'Reported', podUid, progress: message.progress });
         break;
       case 'notice':
-        this.#options.noticed(podUid, message.epoch);
+        tell({ kind: 'Noticed', podUid, epoch: message.epoch });
         break;
       case 'ping':
         if (message.ask !== undefined) this.#pods.ask(stream, message.ask);
-        if (message.success !== undefined) this.#options.succeeded(podUid, message.success);
-        this.#report(stream.member, message.progress);
+        if (message.success !== undefined) {
+          tell({ kind: 'WorkerSucceeded', podUid, success: message.success });
+        }
+        tell({ kind: 'Reported', podUid, progress: message.progress });
         break;
     }
   }
 
-  #report(member: HubMember, progress: Progress | undefined): void {
-    const nowMs = this.#options.clock.monotonic();
-    const isNews = this.progress.take(member.podUid, progress, nowMs);
-    if (progress !== undefined) this.#work.take(member.jobSetUid, progress, nowMs);
-    if (isNews && progress !== undefined && hasNoStandbys(progress)) {
-      this.standbyOff(member, WHY_NO_STANDBYS[progress.standby]);
-    }
-  }
-
-  #hear(stream: AgentStream, announcement: Announcement): void {
-    const { member } = stream;
-    if (this.#options.announced(member.podUid, announcement)) return;
+  /** The agent of that Pod has announced a newer epoch before, so the roster ignored this one. */
+  #ignored(podUid: string, epoch: number): void {
     this.metrics.ignored();
+    const stream = this.#streams.get(podUid);
     // An agent can cause this eighty times a second.
-    if (this.#toldOf.has(stream)) return;
+    if (stream === undefined || this.#toldOf.has(stream)) return;
     this.#toldOf.add(stream);
-    const pod = `${member.namespace}/${member.podName}`;
+    const { namespace, podName, jobSet: jobset } = stream.member;
     this.#options.logger.info('an announcement is older than the one before it', {
-      epoch: announcement.epoch,
-      pod,
-      jobset: member.jobSet,
+      epoch,
+      pod: `${namespace}/${podName}`,
+      jobset,
     });
   }
 
   #greet(stream: AgentStream, hello: Extract<AgentMessage, { readonly type: 'hello' }>): void {
-    const { jobSetUid } = stream.member;
+    const { jobSetUid, podUid } = stream.member;
+    const { tell } = this.#options;
     if (hello.jobSetUid !== undefined && hello.jobSetUid !== jobSetUid) {
       stream.bye('OtherJobSet');
       return;
     }
-    if (hello.announcement !== undefined) this.#hear(stream, hello.announcement);
-    this.#report(stream.member, hello.progress);
+    const { announcement, progress } = hello;
+    if (announcement !== undefined) tell({ kind: 'Announced', podUid, announcement });
+    tell({ kind: 'Reported', podUid, progress });
     const group = this.#groupOf(stream.member);
     group.waiting.add(stream);
     if (!group.isReading) void this.#answer(group);
@@ -312,10 +260,9 @@ export class Hub {
       this.#options.logger.warn('ended the stream of an agent', { reason, pod, jobset: jobSet });
     }
     const seenMs = reason === 'Silent' ? stream.heardMs : this.#options.clock.monotonic();
-    this.#options.left?.(podUid, seenMs);
+    this.#options.tell({ kind: 'StreamClosed', podUid, seenMs });
     const group = this.#groups.get(jobSetUid);
     group?.remove(stream);
-    if (group !== undefined && !this.#end.signal.aborted) this.reachChanged(group.key);
     if (group?.size === 0 && !group.isReading) this.#groups.delete(jobSetUid);
     if (this.#streams.get(podUid) === stream) this.#streams.delete(podUid);
     this.metrics.streams(this.#streams.size);
@@ -341,7 +288,7 @@ export class Hub {
       for (const stream of this.#streams.values()) stream.checkSilence(nowMs);
       this.metrics.flush();
       if (++this.#sweeps % SWEEPS_PER_MEASURE === 0) {
-        this.metrics.progress(measureProgress(this.#groups.values(), this.progress, nowMs));
+        this.metrics.progress(this.#options.measure?.() ?? NO_PROGRESS);
       }
       this.#sweep = this.#nextSweep();
     });

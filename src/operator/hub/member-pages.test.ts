@@ -8,12 +8,7 @@ class Scene {
   members = 3;
   /** The number of members that were read. */
   looked = 0;
-  readonly #pages: MemberPages;
-
-  constructor() {
-    const members = (): Iterable<MemberReport> => this.#members();
-    this.#pages = new MemberPages({ clock: this.clock, reportsOf: members });
-  }
+  readonly #pages = new MemberPages(this.clock);
 
   *#members(): Iterable<MemberReport> {
     for (let i = 0; i < this.members; i++) {
@@ -23,7 +18,7 @@ class Scene {
   }
 
   async page(jobSet = 'uid'): Promise<unknown> {
-    const page = this.#pages.page(jobSet);
+    const page = this.#pages.page(jobSet, () => this.#members());
     let json: Uint8Array | undefined;
     void page.then((written) => {
       json = written;

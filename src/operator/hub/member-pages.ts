@@ -4,12 +4,7 @@ import { type Clock, sleep } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { MemberReport } from '../../jobset/hub/member-report.ts';
 import type { GroupReport } from '../../jobset/view/group-report.ts';
 
-/** A page is JSON, written once for all requests within a short time. */
-export interface MemberPagesOptions {
-  readonly clock: Clock;
-  /** By `ownerKey` of the JobSet, or by namespace. */
-  readonly reportsOf: (of: string) => Iterable<MemberReport | GroupReport>;
-}
+type Report = MemberReport | GroupReport;
 
 const LIFETIME_MS = 1000;
 /** Writing takes no more than a twentieth of the process's time. */
@@ -27,26 +22,28 @@ interface Page {
   untilMs: number;
 }
 
+/** A page is JSON, written once for all requests within a short time. */
 export class MemberPages {
-  readonly #options: MemberPagesOptions;
+  readonly #clock: Clock;
   /** The oldest first. */
   readonly #pages = new Map<string, Page>();
 
-  constructor(options: MemberPagesOptions) {
-    this.#options = options;
+  constructor(clock: Clock) {
+    this.#clock = clock;
   }
 
-  page(of: string): Promise<Uint8Array> {
+  /** `of`: `ownerKey` of the JobSet, or the namespace. */
+  page(of: string, reports: () => Iterable<Report>): Promise<Uint8Array> {
     const known = this.#pages.get(of);
-    const startedMs = this.#options.clock.monotonic();
+    const startedMs = this.#clock.monotonic();
     if (known !== undefined && startedMs < known.untilMs) return known.json;
     this.#pages.delete(of);
-    const json = this.#write(of);
+    const json = this.#write(reports());
     const page: Page = { json, byteLength: 0, untilMs: Number.POSITIVE_INFINITY };
     this.#pages.set(of, page);
     json.then(
       ({ byteLength }) => {
-        const nowMs = this.#options.clock.monotonic();
+        const nowMs = this.#clock.monotonic();
         const lifetimeMs = (nowMs - startedMs) * LIFETIME_PER_WRITING_TIME;
         page.untilMs = nowMs + Math.max(LIFETIME_MS, lifetimeMs);
         page.byteLength = byteLength;
@@ -67,15 +64,15 @@ export class MemberPages {
     }
   }
 
-  async #write(of: string): Promise<Uint8Array> {
+  async #write(reports: Iterable<Report>): Promise<Uint8Array> {
     const slices: string[] = [];
     let slice: string[] = [];
-    for (const report of this.#options.reportsOf(of)) {
+    for (const report of reports) {
       slice.push(JSON.stringify(report));
       if (slice.length < SLICE) continue;
       slices.push(slice.join());
       slice = [];
-      await sleep(this.#options.clock, 0);
+      await sleep(this.#clock, 0);
     }
     if (slice.length > 0) slices.push(slice.join());
     return Buffer.from(`[${slices.join()}]`);

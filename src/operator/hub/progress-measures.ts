@@ -1,12 +1,7 @@
 /** The progress of all groups together, for the metrics. */
-import {
-  groupProgress,
-  isStraggler,
-  type MemberSteps,
-} from '../../jobset/progress/group-progress.ts';
+import { groupProgress, isStraggler } from '../../jobset/progress/group-progress.ts';
 import { hasNoStandbys } from '../../jobset/progress/standby.ts';
-import type { ProgressReports } from '../tracking/member-progress.ts';
-import type { HubGroup } from './hub-group.ts';
+import type { GroupView } from '../../jobset/roster/roster-group.ts';
 
 export interface ProgressMeasures {
   /** Members with a stream whose workers have reported anything. */
@@ -28,33 +23,13 @@ export const NO_PROGRESS: ProgressMeasures = {
   standbysOff: 0,
 };
 
-/** The reports of the members with a stream. */
-export function membersOf(
-  group: HubGroup,
-  reports: ProgressReports,
-  nowMs: number,
-): readonly MemberSteps[] {
-  return group
-    .streams()
-    .flatMap((streams) => [...streams])
-    .flatMap(({ member }) => reports.at(member.podUid, nowMs) ?? []);
-}
-
-/** Undefined: no worker has reported since it started. */
-export function shortestSilence(members: readonly MemberSteps[]): number | undefined {
-  let shortest: number | undefined;
-  for (const { silentMs } of members) shortest = Math.min(shortest ?? silentMs, silentMs);
-  return shortest;
-}
-
 export function measureProgress(
-  groups: Iterable<HubGroup>,
-  reports: ProgressReports,
+  groups: Iterable<Pick<GroupView, 'steps'>>,
   nowMs: number,
 ): ProgressMeasures {
   let { reporting, stragglers, longestSilenceMs, standbysReady, standbysOff } = NO_PROGRESS;
   for (const group of groups) {
-    const members = membersOf(group, reports, nowMs);
+    const members = group.steps(nowMs);
     const progress = groupProgress(members);
     for (const member of members) {
       reporting++;

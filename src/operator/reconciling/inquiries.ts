@@ -21,11 +21,10 @@ import { pinOf } from '../../jobset/policies/pinned-pods.ts';
 import { type PodFacts, podFacts } from '../../jobset/roster/pod-facts.ts';
 import { podHold } from '../../jobset/roster/pod-hold.ts';
 import { containerMinimums } from '../tracking/container-minimums.ts';
-import type { GroupTracker } from '../tracking/group-tracker.ts';
-import type { MemberFates } from '../tracking/member-fates.ts';
 import { isNodeLost } from '../tracking/node-answers.ts';
 import { firstPending, LIVING, podsOf, readPod, SUCCEEDED } from '../tracking/pod-reads.ts';
 import type { PodVersions } from '../tracking/pod-versions.ts';
+import type { RosterFeed } from '../tracking/roster-feed.ts';
 import { failedStarts, findFailedPod, findWitness, startOfEpoch } from './failed-pod-reads.ts';
 import type { ImageVolumes } from './image-volumes.ts';
 import type { JobSetMemory } from './jobset-memory.ts';
@@ -34,7 +33,7 @@ import type { StartLooks } from './start-looks.ts';
 export async function inquire(
   question: Question,
   jobSet: Stored<JobSet>,
-  { client, clock, versions, imageVolumes, startLooks, tracker, fates, memory }: Sources,
+  { client, clock, versions, imageVolumes, startLooks, feed, memory }: Sources,
   signal: AbortSignal,
 ): Promise<Inquiry> {
   const sinceMs = startOfEpoch(jobSet);
@@ -57,18 +56,22 @@ export async function inquire(
       return { answers: { wholeJobs: await wholeJobs(question.jobs, jobSet, client, signal) } };
     case 'SucceededPods':
       for (const pod of await podsOf(jobSet.metadata, SUCCEEDED, client, signal)) {
-        tracker.podSucceeded(pod);
+        feed.tell({ kind: 'SuccessSeen', pod });
       }
       return { answers: { isSuccessFresh: true } };
     case 'FreshPods': {
       const living = await podsOf(jobSet.metadata, LIVING, client, signal);
-      return { answers: { freshPods: tracker.countAgain(identityOf(jobSet), living) } };
+      const freshPods = feed.roster.countAgain(identityOf(jobSet), living, clock.now());
+      return { answers: { freshPods } };
     }
     case 'FailedPods':
       return { answers: { failedPods: await failedStarts(question.job, jobSet, client, signal) } };
     case 'OverduePods': {
       const overduePods = await findOverdue(question.pods, client, signal);
-      for (const [uid, { node }] of overduePods) fates.sawNode(uid, node);
+      for (const [podUid, { node }] of overduePods) {
+        if (node === undefined) continue;
+        feed.tell({ kind: 'NodeSeen', jobSet: identityOf(jobSet), podUid, node });
+      }
       return { answers: { overduePods } };
     }
     case 'ContainerMinimums': {
@@ -119,8 +122,7 @@ export interface Sources {
   readonly versions: PodVersions;
   readonly imageVolumes: ImageVolumes;
   readonly startLooks: StartLooks;
-  readonly tracker: GroupTracker;
-  readonly fates: MemberFates;
+  readonly feed: RosterFeed;
   readonly memory: JobSetMemory;
 }
 

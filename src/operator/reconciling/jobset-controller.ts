@@ -14,8 +14,6 @@ import { ownerKey, ownerOf } from '../../jobset/membership.ts';
 import { JOBSET_NAME } from '../../jobset/names.ts';
 import { operatorMetrics } from '../process/operator-metrics.ts';
 import type { Informers } from '../tracking/caches.ts';
-import type { GroupTracker } from '../tracking/group-tracker.ts';
-import type { MemberFates } from '../tracking/member-fates.ts';
 import { JobSetReconciler, type ReconcilerOptions } from './jobset-reconciler.ts';
 
 export interface JobSetControllerOptions extends Omit<ReconcilerOptions, 'metrics'> {
@@ -35,7 +33,7 @@ const JOB_COUNTERS_BATCH_MS = 50;
 const HUB_REACH_BATCH_MS = 1000;
 
 export function startJobSetController(options: JobSetControllerOptions): Controller {
-  const { informers, tracker, fates, hub } = options;
+  const { informers, feed } = options;
   const reconciler = new JobSetReconciler({
     ...options,
     metrics: operatorMetrics(options.metrics),
@@ -46,16 +44,14 @@ export function startJobSetController(options: JobSetControllerOptions): Control
     workers: WORKERS,
     reconcile: (key, signal) => reconciler.reconcile(key, signal),
   });
-  tracker.subscribe({
-    interest: (key) => controller.enqueue(key),
-    stray: (stray) => reconciler.reportStray(stray),
+  feed.subscribe((news) => {
+    if (news.kind === 'Look') controller.enqueue(news.jobSet);
+    else if (news.kind === 'ReachChanged') {
+      controller.enqueueAfter(news.jobSet, HUB_REACH_BATCH_MS);
+    } else if (news.kind === 'InvalidPod') reconciler.reportInvalidPod(news.pod);
+    else if (news.kind === 'StandbyOff') reconciler.reportStandbyOff(news);
   });
-  if (hub !== undefined) {
-    hub.reachChanged = (key) => controller.enqueueAfter(key, HUB_REACH_BATCH_MS);
-    hub.standbyOff = (member, why) => reconciler.reportStandbyOff(member, why);
-  }
-  followPods(informers, tracker, fates);
-  followJobs(informers, tracker, reconciler, controller);
+  followJobs(informers, reconciler, controller);
   informers.services.subscribe({ deleted: (service) => enqueueOwner(controller, service) });
   informers.claims.subscribe({
     deleted: ({ metadata }) => {
@@ -75,57 +71,19 @@ export function startJobSetController(options: JobSetControllerOptions): Control
   return controller;
 }
 
-/** The tracker forgets a Pod that is gone, so the ends of members come first. */
-function followPods(
-  { livingPods, succeededPods }: Informers,
-  tracker: GroupTracker,
-  fates: MemberFates,
-): void {
-  livingPods.subscribe({
-    added: (pod) => tracker.podLives(pod),
-    updated: (pod, old) => {
-      // Another Pod took the name while the watch was interrupted.
-      if (pod.metadata.uid === old.metadata.uid) fates.podChanged(pod, old);
-      else {
-        fates.podGone(old);
-        tracker.podEnded(old.metadata.uid);
-      }
-      tracker.podLives(pod);
-    },
-    deleted: (pod) => {
-      fates.podGone(pod);
-      tracker.podEnded(pod.metadata.uid);
-    },
-  });
-  succeededPods.subscribe({
-    added: (pod) => {
-      fates.podSucceeded(pod);
-      tracker.podSucceeded(pod);
-    },
-    updated: (pod) => tracker.podSucceeded(pod),
-    deleted: (pod) => tracker.succeededPodGone(pod),
-  });
-}
-
 function followJobs(
   { jobs }: Informers,
-  tracker: GroupTracker,
   reconciler: JobSetReconciler,
   controller: Controller,
 ): void {
   const gone = (job: Stored<Job>): void => {
     reconciler.jobGone(job);
-    tracker.jobGone(job);
     enqueueOwner(controller, job);
   };
   jobs.subscribe({
-    added: (job) => {
-      tracker.jobSeen(job);
-      enqueueOwner(controller, job);
-    },
+    added: (job) => enqueueOwner(controller, job),
     updated: (job, old) => {
       if (job.metadata.uid !== old.metadata.uid || ownerText(job) !== ownerText(old)) gone(old);
-      tracker.jobSeen(job);
       enqueueOwner(controller, job, movesCountersOnly(job, old) ? JOB_COUNTERS_BATCH_MS : 0);
     },
     deleted: gone,

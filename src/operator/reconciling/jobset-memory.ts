@@ -3,15 +3,12 @@
 import type { Stored } from '@lockstep/kube/meta.ts';
 import type { Job } from '@lockstep/kube/objects/job.ts';
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { JobSetIdentity } from '../../jobset/membership.ts';
-import { ownerKey } from '../../jobset/membership.ts';
 import { HUB_LOOK_MS, isToldOfHub } from '../../jobset/plan/reports/hub-reach.ts';
 import type { HubReach, Knowledge } from '../../jobset/plan/snapshot.ts';
 import type { PodFacts } from '../../jobset/roster/pod-facts.ts';
+import type { GroupView, PodRecord } from '../../jobset/roster/roster-group.ts';
 import type { CountersPutOff } from '../../jobset/status/counters.ts';
-import type { Hub } from '../hub/hub.ts';
 import type { ChildJobMemory } from '../tracking/child-job-memory.ts';
-import type { GroupTracker } from '../tracking/group-tracker.ts';
 import type { ActionOutcome } from './carry-out.ts';
 import { KeptStatus } from './kept-status.ts';
 import { StartMemory } from './start-memory.ts';
@@ -92,17 +89,13 @@ export class JobSetMemory {
   }
 
   /** Looks at most once in `HUB_LOOK_MS` which members that have a hub have no stream. */
-  lookAtHub(
-    hub: Pick<Hub, 'hasStream'>,
-    toldMembers: () => Iterable<PodFacts>,
-    nowMs: number,
-  ): void {
+  lookAtHub(toldMembers: () => Iterable<Readonly<PodRecord>>, nowMs: number): void {
     if (nowMs - this.#hubLook.atMs < HUB_LOOK_MS) return;
     let missing = 0;
     const silent = new Map<string, { readonly pod: PodFacts; readonly sinceMs: number }>();
     const found = new Map<string, PodFacts>();
-    for (const pod of toldMembers()) {
-      if (pod.isTerminating || hub.hasStream(pod.uid)) continue;
+    for (const { newest: pod, streams } of toldMembers()) {
+      if (pod.isTerminating || streams > 0) continue;
       missing++;
       const isKnown = this.#hubLook.silent.has(pod.uid);
       if (isKnown || found.size < MAX_SILENT) found.set(pod.uid, pod);
@@ -181,14 +174,13 @@ const MAX_SILENT = 64;
 /** The most remembered reports. Beyond it all are forgotten, which costs a repetition. */
 const MEMORY_LIMIT = 10_000;
 
-/** The members of a JobSet whose Jobs give them a hub. */
+/** The members of a group whose Jobs give them a hub. */
 export function* toldMembers(
-  identity: JobSetIdentity,
+  group: GroupView,
   jobs: readonly Stored<Job>[],
-  tracker: Pick<GroupTracker, 'podsOf'>,
-): Iterable<PodFacts> {
+): Iterable<Readonly<PodRecord>> {
   const told = new Set(jobs.filter(isToldOfHub).map(({ metadata }) => metadata.uid));
-  for (const pod of tracker.podsOf(ownerKey(identity))) if (told.has(pod.jobUid)) yield pod;
+  for (const record of group.pods()) if (told.has(record.newest.jobUid)) yield record;
 }
 
 interface HubLook {

@@ -27,19 +27,18 @@ import { asRecorded } from '../../jobset/overrides/recorded-annotations.ts';
 import { oldestUnsettledEpoch } from '../../jobset/plan/records/records.ts';
 import type { Answers, Snapshot, Surroundings } from '../../jobset/plan/snapshot.ts';
 import { type Plan, plan } from '../../jobset/plan.ts';
+import type { InvalidPod } from '../../jobset/roster/invalid-pod.ts';
 import type { PodFacts } from '../../jobset/roster/pod-facts.ts';
+import type { RosterNews } from '../../jobset/roster/roster-events.ts';
 import type { SizeLimits } from '../../jobset/size-limits.ts';
 import { isFinished } from '../../jobset/status/conditions.ts';
-import type { HubMember } from '../hub/agent-stream.ts';
-import type { Hub } from '../hub/hub.ts';
 import type { OperatorMetrics } from '../process/operator-metrics.ts';
 import { type Informers, JOBS_BY_OWNER } from '../tracking/caches.ts';
 import { ChildJobMemory } from '../tracking/child-job-memory.ts';
-import type { GroupTracker, InvalidPod } from '../tracking/group-tracker.ts';
-import type { MemberFates } from '../tracking/member-fates.ts';
 import { NODE_ANSWER_LIFETIME_MS } from '../tracking/node-answers.ts';
 import type { NodeFeatures } from '../tracking/node-features.ts';
 import type { PodVersions } from '../tracking/pod-versions.ts';
+import type { RosterFeed } from '../tracking/roster-feed.ts';
 import { carryOut } from './carry-out.ts';
 import { findRecording, type RecordingSources, readWith } from './first-recording.ts';
 import { whatGoesAway } from './going-away.ts';
@@ -65,11 +64,13 @@ export interface ReconcilerOptions extends RecordingSources {
   readonly gates: FeatureGates;
   readonly limits: SizeLimits;
   readonly informers: Informers;
-  readonly tracker: GroupTracker;
-  readonly fates: MemberFates;
+  readonly feed: RosterFeed;
   readonly versions: PodVersions;
-  readonly hub?: Hub | undefined;
+  /** Whether agents may use this operator instead of the API server. */
+  readonly hasHub: boolean;
 }
+
+type StandbyOff = Extract<RosterNews, { readonly kind: 'StandbyOff' }>;
 
 /** A plan asks at most one question of each kind, and looks at a few Pods with notices. */
 const MAX_QUESTIONS = 15 + MAX_NOTICES_PER_EPOCH;
@@ -157,9 +158,7 @@ export class JobSetReconciler {
     const { metadata } = jobSet;
     this.#memories.delete(metadata.uid);
     this.#ownJobSets.forget(metadata.uid);
-    this.#options.tracker.watch(identityOf(jobSet), undefined);
-    this.#options.fates.forget(identityOf(jobSet));
-    this.#options.hub?.jobSetGone(metadata.uid);
+    this.#options.feed.tell({ kind: 'JobSetGone', jobSet: identityOf(jobSet) });
     this.#options.metrics.forget({ namespace: namespaceOf(metadata), name: metadata.name });
   }
 
@@ -179,15 +178,15 @@ export class JobSetReconciler {
   }
 
   /** Reports a Pod with a label that it may not have, once. */
-  reportStray(stray: InvalidPod): void {
-    const jobSet = this.#options.informers.jobSets.store.get(stray.jobSet);
-    if (jobSet !== undefined) this.#reports.stray(jobSet, this.#memoryOf(jobSet), stray);
+  reportInvalidPod(pod: InvalidPod): void {
+    const jobSet = this.#options.informers.jobSets.store.get(pod.jobSet);
+    if (jobSet !== undefined) this.#reports.stray(jobSet, this.#memoryOf(jobSet), pod);
   }
 
-  reportStandbyOff(member: HubMember, why: string): void {
-    const jobSet = this.#options.informers.jobSets.store.get(member.jobSet);
-    if (jobSet?.metadata.uid !== member.jobSetUid) return;
-    this.#reports.standbyOff(jobSet, this.#memoryOf(jobSet), member, why);
+  reportStandbyOff({ jobSet: of, pod, why }: StandbyOff): void {
+    const jobSet = this.#options.informers.jobSets.store.get(`${of.namespace}/${of.name}`);
+    if (jobSet?.metadata.uid !== of.uid) return;
+    this.#reports.standbyOff(jobSet, this.#memoryOf(jobSet), pod, why);
   }
 
   async #decide(
@@ -207,7 +206,7 @@ export class JobSetReconciler {
       this.#lookAtHub(jobSet, memory);
       const snapshot = this.#snapshot(jobSet, memory, found);
       const made = plan(snapshot);
-      this.#options.tracker.watch(identityOf(jobSet), made.watchpoint);
+      this.#options.feed.roster.watch(identityOf(jobSet), made.watchpoint);
       const { question } = made;
       if (question === undefined) {
         memory.sawStrays(strays);
@@ -228,10 +227,11 @@ export class JobSetReconciler {
   }
 
   #lookAtHub(jobSet: Stored<JobSet>, memory: JobSetMemory): void {
-    const { clock, tracker, hub } = this.#options;
-    if (hub === undefined) return;
+    const { clock, feed, hasHub } = this.#options;
+    if (!hasHub) return;
+    const group = feed.roster.of(identityOf(jobSet));
     const jobs = (): readonly Stored<Job>[] => memory.jobs.view(this.#cachedJobs(jobSet));
-    memory.lookAtHub(hub, () => toldMembers(identityOf(jobSet), jobs(), tracker), clock.now());
+    memory.lookAtHub(() => toldMembers(group, jobs()), clock.now());
   }
 
   /** Only reads. */
@@ -240,9 +240,9 @@ export class JobSetReconciler {
     memory: JobSetMemory,
     { restartAllProblem, ...found }: Pick<Snapshot, 'answers' | 'knowledge'> & FoundBefore,
   ): Snapshot {
-    const { clock, tracker, fates, agentDefaults, gates, limits, sha1, hub } = this.#options;
+    const { clock, feed, agentDefaults, gates, limits, sha1, hasHub } = this.#options;
     const agent = this.#options.agentProgram();
-    const identity = identityOf(jobSet);
+    const group = feed.roster.of(identityOf(jobSet));
     const jobs = memory.jobs.view(this.#cachedJobs(jobSet));
     const hasJobs = jobs.length > 0;
     return {
@@ -255,14 +255,14 @@ export class JobSetReconciler {
       }),
       jobs,
       vanished: memory.jobs.vanished,
-      members: tracker.members(identity),
-      endsIn: (epoch) => fates.of(identity, epoch),
-      reported: hub && (() => hub.reportedBy(identity.uid)),
+      members: group.members,
+      endsIn: (epoch) => group.endsIn(epoch),
+      reported: hasHub ? () => group.reported(clock.monotonic()) : undefined,
       surroundings: this.#surroundings(jobSet, memory),
       agent: restartAllProblem === undefined ? agent : { ...agent, restartAllProblem },
       gates,
       sha1,
-      hubReach: hub && memory.hubReach(hub.streamsOf(identity.uid), clock.now()),
+      hubReach: hasHub ? memory.hubReach(group.streams, clock.now()) : undefined,
       startLook: memory.starts.look(clock.now()),
       limits,
       nowMs: clock.now(),
@@ -289,9 +289,8 @@ export class JobSetReconciler {
 
   /** Ends of members that are in the status now need not be remembered. */
   #settle(jobSet: Stored<JobSet>, { status = jobSet.status ?? {} }: Plan): void {
-    const { fates } = this.#options;
-    if (isFinished(status.conditions)) fates.forget(identityOf(jobSet));
-    else fates.settle(identityOf(jobSet), oldestUnsettledEpoch(status));
+    const group = this.#options.feed.roster.of(identityOf(jobSet));
+    if (!isFinished(status.conditions)) group.settle(oldestUnsettledEpoch(status));
   }
 
   async #act(

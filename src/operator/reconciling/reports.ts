@@ -15,9 +15,9 @@ import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import type { Rate } from '@lockstep/kube/runtime/token-bucket.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import type { Plan } from '../../jobset/plan.ts';
-import type { HubMember } from '../hub/agent-stream.ts';
+import type { InvalidPod } from '../../jobset/roster/invalid-pod.ts';
+import type { PodFacts } from '../../jobset/roster/pod-facts.ts';
 import type { OperatorMetrics } from '../process/operator-metrics.ts';
-import type { InvalidPod } from '../tracking/group-tracker.ts';
 import type { FailedAction } from './carry-out.ts';
 import { whatGoesAway } from './going-away.ts';
 import type { JobSetMemory } from './jobset-memory.ts';
@@ -29,7 +29,7 @@ export interface ReportsOptions {
   readonly metrics: OperatorMetrics;
 }
 
-export type StandbyPod = Pick<HubMember, 'podUid' | 'podName'>;
+export type StandbyPod = Pick<PodFacts, 'uid' | 'name'>;
 
 interface AboutPod {
   readonly jobSet: Stored<JobSet>;
@@ -87,8 +87,8 @@ export class Reports {
    * A Pod gets no warm standbys any more. Its agent repeats that, so a new leader reports it again.
    */
   standbyOff(jobSet: Stored<JobSet>, memory: JobSetMemory, pod: StandbyPod, why: string): void {
-    const { podUid, podName } = pod;
-    const note = `Pod ${podName} gets no warm standby any more: ${why}`;
+    const { uid: podUid, name } = pod;
+    const note = `Pod ${name} gets no warm standby any more: ${why}`;
     this.#warnOnce(this.#standbys, { jobSet, memory, podUid }, 'StandbyOff', note);
   }
 

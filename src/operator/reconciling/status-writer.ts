@@ -13,7 +13,7 @@ import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import type { JobSetStatus } from '../../jobset/jobset-status.ts';
 import { isManagedByUs } from '../../jobset/manager.ts';
 import { asRecorded } from '../../jobset/overrides/recorded-annotations.ts';
-import type { Hub } from '../hub/hub.ts';
+import type { RosterFeed } from '../tracking/roster-feed.ts';
 import type { StoredDefinition } from '../tracking/stored-definition.ts';
 import type { JobSetMemory } from './jobset-memory.ts';
 import type { Reports } from './reports.ts';
@@ -21,7 +21,7 @@ import type { Reports } from './reports.ts';
 export interface StatusWriterOptions {
   readonly client: Client;
   readonly logger: Logger;
-  readonly hub?: Hub | undefined;
+  readonly feed: RosterFeed;
   readonly definition: Pick<StoredDefinition, 'facts'>;
 }
 
@@ -62,14 +62,14 @@ export class StatusWriter {
     status: JobSetStatus,
     signal: AbortSignal,
   ): Promise<Stored<JobSet>> {
-    const { client, hub } = this.#options;
+    const { client, feed } = this.#options;
     const next = { ...jobSet, status };
     try {
       const written = await client.update(JOBSETS, next, { subresource: 'status', signal });
       const read = asRecorded(written);
       this.#ownJobSets.note(read);
       memory.status.saw(read.status);
-      hub?.jobSetSeen(read);
+      feed.tell({ kind: 'JobSetSeen', jobSet: read });
       return read;
     } catch (error) {
       if (isReason(error, 'Conflict')) await this.#readAgain(jobSet, signal);

@@ -25,7 +25,7 @@ import type { ManagedScope } from '../../jobset/manager.ts';
 import { ownerKey, ownerOf } from '../../jobset/membership.ts';
 import { JOBSET_NAME } from '../../jobset/names.ts';
 import { asRecorded } from '../../jobset/overrides/recorded-annotations.ts';
-import { isFinished } from '../../jobset/status/conditions.ts';
+import { isGroup } from '../../jobset/policies/restart-strategy.ts';
 import { BoundedJobSets } from './bounded-jobsets.ts';
 import { boundedMetadata } from './bounded-metadata.ts';
 import { keptJobs } from './kept-job.ts';
@@ -199,10 +199,4 @@ export const GROUPS_BY_NAMESPACE = 'group-namespace';
 
 export function groupNamespaces(jobSet: Stored<JobSet>): readonly string[] {
   return isGroup(jobSet) ? [namespaceOf(jobSet.metadata)] : [];
-}
-
-/** Whether a JobSet restarts in place and is not over. */
-export function isGroup({ spec, status }: Stored<JobSet>): boolean {
-  const isInPlace = spec?.failurePolicy?.restartStrategy === 'InPlaceRestart';
-  return isInPlace && !isFinished(status?.conditions);
 }

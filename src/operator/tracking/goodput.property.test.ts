@@ -22,7 +22,7 @@ import {
 } from '../../jobset/jobset-status.ts';
 import { accountTime } from '../../jobset/plan/reports/account-time.ts';
 import type { Progress } from '../../jobset/progress/progress.ts';
-import { GroupWork } from './group-work.ts';
+import { GroupWork } from '../../jobset/roster/group-work.ts';
 
 const CREATED_MS = Date.parse('2026-01-01T00:00:00Z');
 const MEMBERS = 3;
@@ -243,7 +243,7 @@ class World {
       status: this.status,
       spec: withDefaults({ ...spec, suspend: this.#isSuspended }),
       nowMs: this.operatorMs,
-      reported: () => this.#work.at(this.#uid, this.nowMs),
+      reported: () => this.#work.at(this.nowMs),
       hubReach: { streams: MEMBERS, missing: 0, silent: [], mayLook: false },
       endsIn: () => [
         {
@@ -427,7 +427,7 @@ class World {
       ...(checkpoint !== undefined && { checkpoint }),
       ...(savedMs !== undefined && { checkpointMs: this.nowMs - savedMs }),
     };
-    this.#work.take(this.#uid, progress, this.nowMs);
+    this.#work.take(progress, this.nowMs);
   }
 
   #silenceOf({ lineMs }: Worker): number | undefined {
@@ -448,12 +448,8 @@ class World {
     return [record, ...(this.status.restartHistory ?? [])].slice(0, RESTART_HISTORY_LIMIT);
   }
 
-  get #uid(): string {
-    return storedJobSet({}).metadata.uid;
-  }
-
   #see(): void {
-    this.#work.see(this.jobSet(), this.nowMs);
+    this.#work.see(this.status, this.nowMs);
   }
 
   #note(fact: Untimed<Fact>): void {

@@ -8,7 +8,8 @@ import { replicatedJob, storedJob, storedJobSet } from '../../../test/fixtures/j
 import type { JobSet, JobSetSpec } from '../../jobset/jobset.ts';
 import type { JobSetStatus } from '../../jobset/jobset-status.ts';
 import { ownerKey, ownerOf } from '../../jobset/membership.ts';
-import { MemberCounts } from '../../jobset/roster/members.ts';
+import { Roster } from '../../jobset/roster/roster.ts';
+import type { GroupView } from '../../jobset/roster/roster-group.ts';
 import type { Heard } from '../../jobset/view/run-measures.ts';
 import { JOBS_BY_OWNER } from './caches.ts';
 import { MAX_MEASURED_JOBSETS, measureRuns } from './run-metrics.ts';
@@ -34,8 +35,7 @@ class World {
     metrics: this.metrics,
     clock: this.clock,
     informers: { jobSets: { store: this.jobSets }, jobs: { store: this.jobs } },
-    tracker: { members: () => new MemberCounts() },
-    hub: { heardOf: () => this.heard },
+    roster: { of: () => groupThatReports(this.heard) },
   });
 
   hold(...jobSets: readonly Stored<JobSet>[]): void {
@@ -56,6 +56,19 @@ class World {
     const names = (await this.lines()).flatMap((line) => /jobset="([^"]*)"/.exec(line)?.[1] ?? []);
     return new Set(names);
   }
+}
+
+function groupThatReports(heard: Heard | undefined): GroupView {
+  const nobody = new Roster(() => undefined).of({ namespace: '', name: '', uid: '' });
+  if (heard === undefined) return nobody;
+  const { progress, silentMs } = heard;
+  return {
+    ...nobody,
+    members: nobody.members,
+    streams: 1,
+    reported: () => progress,
+    steps: () => (silentMs === undefined ? [] : [{ silentMs }]),
+  };
 }
 
 /** Created this many minutes after the start of the test. */

@@ -10,6 +10,9 @@ import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { identityOf, ownerKey } from '../../jobset/membership.ts';
 import { REPLICATED_JOB_NAME } from '../../jobset/names.ts';
+import { shortestSilence } from '../../jobset/progress/group-progress.ts';
+import type { Roster } from '../../jobset/roster/roster.ts';
+import type { GroupView } from '../../jobset/roster/roster-group.ts';
 import { isFinished } from '../../jobset/status/conditions.ts';
 import { JOBSET_STATES } from '../../jobset/view/jobset-state.ts';
 import {
@@ -19,7 +22,6 @@ import {
   runMeasures,
 } from '../../jobset/view/run-measures.ts';
 import { type Informers, JOBS_BY_OWNER } from './caches.ts';
-import type { GroupTracker } from './group-tracker.ts';
 
 export interface RunMetricsOptions {
   readonly metrics?: Metrics | undefined;
@@ -28,8 +30,7 @@ export interface RunMetricsOptions {
     readonly jobSets: Pick<Informers['jobSets'], 'store'>;
     readonly jobs: Pick<Informers['jobs'], 'store'>;
   };
-  readonly tracker: Pick<GroupTracker, 'members'>;
-  readonly hub: { heardOf(jobSetUid: string): Heard | undefined } | undefined;
+  readonly roster: Pick<Roster, 'of'>;
 }
 
 /** The most JobSets that have series. */
@@ -71,18 +72,23 @@ export function measureRuns(options: RunMetricsOptions): () => void {
 function surroundings(
   jobSet: Stored<JobSet>,
   nowMs: number,
-  { informers, tracker, hub }: RunMetricsOptions,
+  { informers, roster, clock }: RunMetricsOptions,
 ): RunSurroundings {
   const owner = identityOf(jobSet);
+  const group = roster.of(owner);
   return {
     nowMs,
-    announced: (epoch) => tracker.members(owner).countAnnouncing(epoch),
+    announced: (epoch) => group.members.countAnnouncing(epoch),
     newestJobMs: (replicatedJob) => {
       const jobs = informers.jobs.store.byIndex(JOBS_BY_OWNER, ownerKey(owner));
       return newestJobMs(jobs, replicatedJob);
     },
-    heard: hub?.heardOf(owner.uid),
+    heard: group.streams === 0 ? undefined : heardOf(group, clock.monotonic()),
   };
+}
+
+function heardOf(group: GroupView, nowMs: number): Heard {
+  return { progress: group.reported(nowMs), silentMs: shortestSilence(group.steps(nowMs)) };
 }
 
 function newestJobMs(jobs: Iterable<Stored<Job>>, replicatedJob: string): number | undefined {

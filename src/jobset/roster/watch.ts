@@ -1,7 +1,18 @@
 /** Decides when a group has reached its watchpoint. */
-import type { Watchpoint } from '../../jobset/epoch/in-place-restart.ts';
-import type { Members } from '../../jobset/roster/members.ts';
-import { MAX_AGENT_STARTS, type PodFacts } from '../../jobset/roster/pod-facts.ts';
+import type { Members } from './members.ts';
+import { MAX_AGENT_STARTS, type PodFacts } from './pod-facts.ts';
+
+/** The changes of Pods that call for another decision. */
+export interface Watchpoint {
+  /** C: more than this, or a notice of this, is news. */
+  readonly epoch: number;
+  /** How many announcements of C by Pods of `jobs` may release their stages; 0: none can. */
+  readonly slots: number;
+  /** UIDs of the Jobs whose stages are released next. */
+  readonly jobs: ReadonlySet<string>;
+  /** UIDs of Jobs that have never run: their unknown Pods do not delay a release. */
+  readonly neverRun: ReadonlySet<string>;
+}
 
 /**
  * A watchpoint, and how far its group is from it. It begins with the counts of all Jobs. After that it

@@ -8,9 +8,10 @@ import type { Job } from '@lockstep/kube/objects/job.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { storedJob } from '../../../test/fixtures/jobset-objects.ts';
-import { membershipOf, type Owner } from '../../jobset/membership.ts';
-import type { Members } from '../../jobset/roster/members.ts';
-import { GroupTracker } from './group-tracker.ts';
+import { membershipOf, type Owner } from '../membership.ts';
+import type { Members } from './members.ts';
+import { Roster } from './roster.ts';
+import type { RosterEvent } from './roster-events.ts';
 
 const NAMESPACE = 'default';
 const JOBSETS = ['blue', 'red'] as const;
@@ -18,6 +19,8 @@ const JOBS = ['blue-0', 'blue-1', 'red-0', 'free'] as const;
 const PODS = [0, 1, 2, 3, 4, 5] as const;
 const EPOCHS = [1, 2, 3] as const;
 const SUSPENDED = [{ type: 'Suspended', status: 'True' }] as const;
+
+const AT_NO_TIME = { wallMs: 0, monotonicMs: 0 };
 
 interface PodState {
   readonly pod: number;
@@ -246,14 +249,15 @@ function slotIn(key: string): string {
   return key.slice(key.indexOf('/') + 1);
 }
 
-/** The world changes, and the tracker gets the events that the operator would pass on. */
-function play(step: Step, world: World, tracker: GroupTracker): void {
+/** The world changes, and the roster gets the events that the operator would pass on. */
+function play(step: Step, world: World, roster: Roster): void {
+  const tell = (event: RosterEvent): unknown => roster.apply(event, AT_NO_TIME);
   switch (step.kind) {
     case 'PodSeen': {
       const { state } = step;
       if (world.succeeded.has(state.pod)) return;
       world.living.set(state.pod, state);
-      tracker.podLives(podOf(state));
+      tell({ kind: 'PodSeen', pod: podOf(state) });
       return;
     }
     case 'PodGone':
@@ -262,11 +266,11 @@ function play(step: Step, world: World, tracker: GroupTracker): void {
       if (state === undefined) return;
       world.living.delete(step.pod);
       world.said.delete(step.pod);
-      tracker.podEnded(`pod-${step.pod}`);
+      tell({ kind: 'PodGone', pod: podOf(state) });
       if (step.kind === 'PodGone') return;
       world.succeeded.set(step.pod, state);
       world.count(state);
-      tracker.podSucceeded(podOf(state));
+      tell({ kind: 'PodSucceeded', pod: podOf(state) });
       return;
     }
     case 'SuccessGone': {
@@ -274,7 +278,7 @@ function play(step: Step, world: World, tracker: GroupTracker): void {
       if (state === undefined) return;
       world.succeeded.delete(step.pod);
       world.waiting.delete(step.pod);
-      tracker.succeededPodGone(podOf(state));
+      tell({ kind: 'SuccessGone', pod: podOf(state) });
       return;
     }
     case 'JobSeen': {
@@ -286,7 +290,7 @@ function play(step: Step, world: World, tracker: GroupTracker): void {
         old?.metadata.ownerReferences?.[0]?.uid !== job.metadata.ownerReferences?.[0]?.uid;
       if (old !== undefined && hasMoved) {
         world.forgetSuccesses(step.job);
-        tracker.jobGone(old);
+        tell({ kind: 'JobGone', job: old });
       }
       for (const [pod, state] of world.waiting) {
         if (state.job !== step.job) continue;
@@ -294,7 +298,7 @@ function play(step: Step, world: World, tracker: GroupTracker): void {
         world.count(state);
       }
       if (step.isSuspended) world.forgetSuccesses(step.job);
-      tracker.jobSeen(job);
+      tell({ kind: 'JobSeen', job });
       return;
     }
     case 'JobGone': {
@@ -303,7 +307,7 @@ function play(step: Step, world: World, tracker: GroupTracker): void {
       if (old === undefined) return;
       world.jobs.delete(uid);
       world.forgetSuccesses(step.job);
-      tracker.jobGone(old);
+      tell({ kind: 'JobGone', job: old });
       return;
     }
     case 'Announced': {
@@ -314,19 +318,22 @@ function play(step: Step, world: World, tracker: GroupTracker): void {
           world.said.set(step.pod, { ...before, epoch: step.epoch });
         }
       }
-      tracker.podSpoke(`pod-${step.pod}`, { epoch: step.epoch });
+      const announcement = { epoch: step.epoch, starts: 1 };
+      tell({ kind: 'Announced', podUid: `pod-${step.pod}`, announcement });
       return;
     }
     case 'Noticed': {
       const state = world.living.get(step.pod);
       if (state !== undefined && world.jobSetOf(state) !== undefined) {
-        world.said.set(step.pod, { ...world.said.get(step.pod), notice: step.epoch });
+        const before = world.said.get(step.pod);
+        const notice = Math.max(before?.notice ?? 0, step.epoch);
+        world.said.set(step.pod, { ...before, notice });
       }
-      tracker.podSpoke(`pod-${step.pod}`, { notice: { epoch: step.epoch } });
+      tell({ kind: 'Noticed', podUid: `pod-${step.pod}`, epoch: step.epoch });
       return;
     }
     case 'Watched':
-      tracker.watch(ownerNamed(step.jobSet), {
+      roster.watch(ownerNamed(step.jobSet), {
         epoch: step.epoch,
         slots: 2,
         jobs: new Set(JOBS.map((job) => `uid-of-${job}`)),
@@ -341,14 +348,11 @@ describe('the counts of all groups', () => {
     fc.assert(
       fc.property(fc.array(STEPS, { maxLength: 60, size: 'max' }), (steps) => {
         const world = new World();
-        const tracker = new GroupTracker({
-          jobWithUid: (uid) => world.jobs.get(uid),
-          nowMs: () => 0,
-        });
+        const roster = new Roster((uid) => world.jobs.get(uid));
         for (const step of steps) {
-          play(step, world, tracker);
+          play(step, world, roster);
           for (const jobSet of JOBSETS) {
-            expect(seen(tracker.members(ownerNamed(jobSet)))).toEqual(recounted(world, jobSet));
+            expect(seen(roster.of(ownerNamed(jobSet)).members)).toEqual(recounted(world, jobSet));
           }
         }
       }),

@@ -1,17 +1,6 @@
-/**
- * The newest progress of each member whose agent reports any: soft state, which agents repeat with
- * every ping. A thousand of them may come each second, so a report costs one look-up, and nothing
- * is computed before a reader asks.
- */
-import type { MemberSteps, RecentSteps } from '../../jobset/progress/group-progress.ts';
-import type { Progress, StandbyDeaths, StandbyState } from '../../jobset/progress/progress.ts';
-import { hasNoStandbys } from '../../jobset/progress/standby.ts';
-
-/** What an agent reported last. Its `silentMs` counts to the arrival of the report. */
-export interface MemberProgress extends MemberSteps {
-  /** Monotonic time of the report's arrival, in whole milliseconds. */
-  readonly heardMs: number;
-}
+/** The progress that the agent of one member reported last. */
+import type { MemberSteps, RecentSteps } from '../progress/group-progress.ts';
+import type { Progress, StandbyDeaths, StandbyState } from '../progress/progress.ts';
 
 /**
  * Steps are counted from the older of two earlier reports, which are at least this far apart: the
@@ -23,46 +12,12 @@ const SAMPLE_STEPS = 8;
 /** Over a shorter time, a rate says more about when the reports came. */
 const MIN_RECENT_MS = 10_000;
 
-/** Kept for each Pod until it ends, so there are no more of them than living Pods. */
-export class ProgressReports {
-  /** By UID of the Pod. */
-  readonly #reports = new Map<string, Report>();
-
-  /**
-   * What the Pod's agent reports now; undefined: its worker has said nothing since it started.
-   * True if the report before did not say yet that the Pod gets no standbys any more.
-   */
-  take(podUid: string, progress: Progress | undefined, nowMs: number): boolean {
-    const known = this.#reports.get(podUid);
-    if (progress === undefined) {
-      if (known !== undefined) this.#reports.delete(podUid);
-      return false;
-    }
-    const isNews = progress.standby !== known?.standby && hasNoStandbys(progress);
-    if (known === undefined) this.#reports.set(podUid, new Report(progress, nowMs));
-    else known.take(progress, nowMs);
-    return isNews;
-  }
-
-  progressOf(podUid: string): MemberProgress | undefined {
-    const known = this.#reports.get(podUid);
-    return known && { ...known.steps(0), heardMs: known.heardMs };
-  }
-
-  /** With all times up to that monotonic time. */
-  at(podUid: string, nowMs: number): MemberSteps | undefined {
-    const known = this.#reports.get(podUid);
-    return known?.steps(Math.max(0, Math.round(nowMs) - known.heardMs));
-  }
-
-  /** The Pod has ended. */
-  forget(podUid: string): void {
-    this.#reports.delete(podUid);
-  }
-}
-
-/** It is changed in place, and times are whole numbers, because there are thousands. */
-class Report {
+/**
+ * Soft state, which agents repeat with every ping. A thousand reports may come each second, so they
+ * change this object in place, its times are whole numbers, and nothing is computed before a reader
+ * asks.
+ */
+export class StepReport {
   #step: number | undefined;
   #checkpoint: number | undefined;
   #phase: string | undefined;
@@ -70,8 +25,9 @@ class Report {
   #standbyDeaths: StandbyDeaths | undefined;
   #firstStepMs: number | undefined;
   #checkpointMs: number | undefined;
-  silentMs = 0;
-  heardMs = 0;
+  #silentMs = 0;
+  /** Monotonic time of the report's arrival, in whole milliseconds. */
+  #heardMs = 0;
   /** The two earlier reports. */
   #olderStep = 0;
   #olderMs = 0;
@@ -107,13 +63,14 @@ class Report {
     this.#standbyDeaths = progress.standbyDeaths;
     this.#firstStepMs = progress.firstStepMs;
     this.#checkpointMs = progress.checkpointMs;
-    this.silentMs = silentMs;
-    this.heardMs = heardMs;
+    this.#silentMs = silentMs;
+    this.#heardMs = heardMs;
   }
 
-  /** The report as it reads `sinceMs` later. Metrics read all members, so this makes one object. */
-  steps(sinceMs: number): MemberSteps {
-    const silentMs = later(this.silentMs, sinceMs);
+  /** The report as it reads at that monotonic time. Metrics read all members: this makes one object. */
+  at(nowMs: number): MemberSteps {
+    const sinceMs = Math.max(0, Math.round(nowMs) - this.#heardMs);
+    const silentMs = later(this.#silentMs, sinceMs);
     const said: { -readonly [K in keyof MemberSteps]: MemberSteps[K] } = { silentMs };
     const recent = this.#recent();
     if (this.#step !== undefined) said.step = this.#step;
@@ -128,7 +85,7 @@ class Report {
   }
 
   #recent(): RecentSteps | undefined {
-    const ms = this.heardMs - this.#olderMs;
+    const ms = this.#heardMs - this.#olderMs;
     if (this.#step === undefined || ms < MIN_RECENT_MS) return undefined;
     return { steps: this.#step - this.#olderStep, ms };
   }

@@ -2,8 +2,12 @@ import type { PartialObjectMetadata, Stored } from '@lockstep/kube/meta.ts';
 import type { Job } from '@lockstep/kube/objects/job.ts';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { storedJob } from '../../../test/fixtures/jobset-objects.ts';
-import type { Watchpoint } from '../../jobset/epoch/in-place-restart.ts';
-import { GroupTracker, type InvalidPod } from './group-tracker.ts';
+import type { InvalidPod } from './invalid-pod.ts';
+import type { Members } from './members.ts';
+import type { PodFacts } from './pod-facts.ts';
+import { Roster } from './roster.ts';
+import type { RosterEvent, RosterNews } from './roster-events.ts';
+import type { Watchpoint } from './watch.ts';
 
 const OWNER = { apiVersion: 'jobset.x-k8s.io/v1alpha2', kind: 'JobSet', name: 'train' };
 
@@ -58,63 +62,93 @@ function watchpoint(more: Partial<Watchpoint> = {}): Watchpoint {
 let jobs: Map<string, Stored<Job>>;
 let interest: string[];
 let strays: InvalidPod[];
-let tracker: GroupTracker;
+let news: RosterNews[];
+let roster: Roster;
 
 beforeEach(() => {
   jobs = new Map([['uid-of-train-w-0', jobOf('the-jobset')]]);
   interest = [];
   strays = [];
-  tracker = new GroupTracker({
-    jobWithUid: (uid) => jobs.get(uid),
-    nowMs: () => 0,
-  });
-  tracker.subscribe({
-    interest: (key) => interest.push(key),
-    stray: (stray) => strays.push(stray),
-  });
-  tracker.watch(TRAIN, watchpoint());
+  news = [];
+  roster = new Roster((uid) => jobs.get(uid));
+  roster.watch(TRAIN, watchpoint());
 });
+
+function tell(event: RosterEvent): void {
+  const said = roster.apply(event, { wallMs: 0, monotonicMs: 0 });
+  news.push(...said);
+  for (const each of said) {
+    if (each.kind === 'Look') interest.push(each.jobSet);
+    if (each.kind === 'InvalidPod') strays.push(each.pod);
+  }
+}
+
+function podLives(pod: Stored<PartialObjectMetadata>): void {
+  tell({ kind: 'PodSeen', pod });
+}
+
+function podGone(podUid: string): void {
+  const pod = roster.pod(podUid)?.pod;
+  if (pod !== undefined) tell({ kind: 'PodGone', pod });
+}
+
+function podSucceeded(pod: Stored<PartialObjectMetadata>): void {
+  tell({ kind: 'PodSucceeded', pod });
+}
+
+function announced(podUid: string, epoch: number): void {
+  tell({ kind: 'Announced', podUid, announcement: { epoch, starts: 1 } });
+}
+
+function members(jobSet = TRAIN): Members {
+  return roster.of(jobSet).members;
+}
+
+/** What is counted of the members of TRAIN. */
+function pods(): readonly PodFacts[] {
+  return [...roster.of(TRAIN).pods()].map(({ newest }) => newest);
+}
 
 describe('a group that gathers at its barrier', () => {
   test('is looked at when the last member arrives, not at every announcement', () => {
-    for (const slot of ['0', '1', '2']) tracker.podLives(podIn(slot, undefined));
-    tracker.podLives(podIn('0', '2'));
-    tracker.podLives(podIn('1', '2'));
+    for (const slot of ['0', '1', '2']) podLives(podIn(slot, undefined));
+    podLives(podIn('0', '2'));
+    podLives(podIn('1', '2'));
     expect(interest).toEqual([]);
-    tracker.podLives(podIn('2', '2'));
+    podLives(podIn('2', '2'));
     expect(interest).toEqual(['default/train']);
-    tracker.podLives(podIn('2', '2'));
+    podLives(podIn('2', '2'));
     expect(interest, 'nothing new').toHaveLength(1);
   });
 
   test('is looked at again when what was in its way is gone', () => {
-    tracker.podLives(podIn('0', '1', { uid: 'old', deletionTimestamp: '2026-01-01T00:00:00Z' }));
-    for (const slot of ['0', '1', '2']) tracker.podLives(podIn(slot, '2'));
+    podLives(podIn('0', '1', { uid: 'old', deletionTimestamp: '2026-01-01T00:00:00Z' }));
+    for (const slot of ['0', '1', '2']) podLives(podIn(slot, '2'));
     interest.length = 0;
-    tracker.podEnded('old');
+    podGone('old');
     expect(interest).toEqual(['default/train']);
   });
 
   test('is looked at when the first of its Pods is deleted, and when the last deleted one is gone', () => {
     const deletionTimestamp = '2026-01-01T00:00:00Z';
-    for (const slot of ['0', '1', '2']) tracker.podLives(podIn(slot, '2'));
+    for (const slot of ['0', '1', '2']) podLives(podIn(slot, '2'));
     interest.length = 0;
-    tracker.podLives(podIn('0', '2', { deletionTimestamp }));
+    podLives(podIn('0', '2', { deletionTimestamp }));
     expect(interest).toEqual(['default/train']);
-    tracker.podLives(podIn('1', '2', { deletionTimestamp }));
-    tracker.podEnded('pod-0');
+    podLives(podIn('1', '2', { deletionTimestamp }));
+    podGone('pod-0');
     expect(interest).toHaveLength(1);
-    tracker.podEnded('pod-1');
+    podGone('pod-1');
     expect(interest).toHaveLength(2);
   });
 
   test('is looked at for every failure, announced or noticed', () => {
-    tracker.podLives(podIn('0', '3'));
+    podLives(podIn('0', '3'));
     expect(interest).toHaveLength(1);
     const { annotations } = podIn('1', '2').metadata;
-    tracker.podLives(podIn('1', '2', { annotations: { ...annotations, 'lockstep/notice': '2' } }));
+    podLives(podIn('1', '2', { annotations: { ...annotations, 'lockstep/notice': '2' } }));
     expect(interest).toHaveLength(2);
-    tracker.podLives(podIn('2', '2', { annotations: { ...annotations, 'lockstep/notice': '1' } }));
+    podLives(podIn('2', '2', { annotations: { ...annotations, 'lockstep/notice': '1' } }));
     expect(interest, 'of an epoch that is over').toHaveLength(2);
   });
 
@@ -125,18 +159,18 @@ describe('a group that gathers at its barrier', () => {
     ];
     const late = (epoch: string | undefined): Stored<PartialObjectMetadata> =>
       podIn('9', epoch, { ownerReferences });
-    for (const slot of ['0', '1']) tracker.podLives(podIn(slot, '2'));
-    tracker.podLives(late(undefined));
-    tracker.podLives(podIn('2', '2'));
+    for (const slot of ['0', '1']) podLives(podIn(slot, '2'));
+    podLives(late(undefined));
+    podLives(podIn('2', '2'));
     expect(interest, 'what is in the way is to be said').toEqual(['default/train']);
-    tracker.podLives(late('2'));
+    podLives(late('2'));
     expect(interest).toEqual(['default/train', 'default/train']);
 
     interest.length = 0;
-    tracker.podLives(late(undefined));
-    tracker.watch(TRAIN, watchpoint({ neverRun: new Set([other]) }));
-    tracker.podLives(podIn('2', undefined));
-    tracker.podLives(podIn('2', '2'));
+    podLives(late(undefined));
+    roster.watch(TRAIN, watchpoint({ neverRun: new Set([other]) }));
+    podLives(podIn('2', undefined));
+    podLives(podIn('2', '2'));
     expect(interest, 'one that has never run blocks no other').toEqual(['default/train']);
   });
 
@@ -144,44 +178,44 @@ describe('a group that gathers at its barrier', () => {
     const { annotations } = podIn('0', '2').metadata;
     const starting = (starts: string): Stored<PartialObjectMetadata> =>
       podIn('0', '2', { annotations: { ...annotations, 'lockstep/agent-starts': starts } });
-    for (const starts of ['2:1', '2:2', '2:3', '1:9', 'x']) tracker.podLives(starting(starts));
+    for (const starts of ['2:1', '2:2', '2:3', '1:9', 'x']) podLives(starting(starts));
     expect(interest).toEqual([]);
-    tracker.podLives(starting('2:4'));
+    podLives(starting('2:4'));
     expect(interest).toEqual(['default/train']);
   });
 
   test('is not looked at before it was planned for the first time', () => {
-    tracker.watch(TRAIN, undefined);
-    tracker.podLives(podIn('0', '9'));
+    roster.watch(TRAIN, undefined);
+    podLives(podIn('0', '9'));
     expect(interest).toEqual([]);
-    expect([...tracker.members(TRAIN).announcing(9)]).toHaveLength(1);
+    expect([...members().announcing(9)]).toHaveLength(1);
   });
 });
 
 describe('membership', () => {
-  const members = (): number => [...tracker.members(TRAIN).announcing(2)].length;
+  const atTwo = (): number => [...members().announcing(2)].length;
 
   test('follows the owner chain, not the labels', () => {
     jobs.set('uid-of-train-w-0', jobOf('another'));
-    tracker.podLives(podIn('0', '2'));
-    expect(members()).toBe(0);
-    expect([...tracker.members({ ...TRAIN, uid: 'another' }).announcing(2)]).toHaveLength(1);
+    podLives(podIn('0', '2'));
+    expect(atTwo()).toBe(0);
+    expect([...members({ ...TRAIN, uid: 'another' }).announcing(2)]).toHaveLength(1);
   });
 
   test('is presumed for a Pod whose Job is gone or not here yet, until it is known better', () => {
     jobs.clear();
-    tracker.podLives(podIn('0', '2'));
-    expect(members()).toBe(1);
-    expect([...tracker.podsOf('default/train/the-jobset')], 'but no member').toEqual([]);
+    podLives(podIn('0', '2'));
+    expect(atTwo()).toBe(1);
+    expect(pods(), 'but no member').toEqual([]);
     jobs.set(JOB_UID, jobOf('the-jobset'));
-    tracker.jobSeen(jobOf('the-jobset'));
-    expect(members()).toBe(1);
-    expect([...tracker.podsOf('default/train/the-jobset')]).toHaveLength(1);
+    tell({ kind: 'JobSeen', job: jobOf('the-jobset') });
+    expect(atTwo()).toBe(1);
+    expect(pods()).toHaveLength(1);
     jobs.clear();
-    tracker.jobGone(jobOf('the-jobset'));
+    tell({ kind: 'JobGone', job: jobOf('the-jobset') });
     jobs.set(JOB_UID, storedJob('train-w-0', 'w'));
-    tracker.jobSeen(storedJob('train-w-0', 'w'));
-    expect(members(), 'a Job of somebody else').toBe(0);
+    tell({ kind: 'JobSeen', job: storedJob('train-w-0', 'w') });
+    expect(atTwo(), 'a Job of somebody else').toBe(0);
   });
 
   test.each([
@@ -191,8 +225,8 @@ describe('membership', () => {
       [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'x', uid: 'y', controller: true }],
     ],
   ])('is not given by the label of a Pod with %s, which is reported', (_what, ownerReferences) => {
-    tracker.podLives(podIn('0', '2', { ownerReferences }));
-    expect(members()).toBe(0);
+    podLives(podIn('0', '2', { ownerReferences }));
+    expect(atTwo()).toBe(0);
     expect(strays).toEqual([
       {
         jobSet: 'default/train',
@@ -203,34 +237,34 @@ describe('membership', () => {
   });
 
   test('ends when a Pod is orphaned', () => {
-    tracker.podLives(podIn('0', '2'));
-    expect(members()).toBe(1);
-    tracker.podLives(podIn('0', '2', { ownerReferences: [] }));
-    expect(members()).toBe(0);
-    expect([...tracker.members(TRAIN).jobsWithLivingPods()]).toEqual([]);
+    podLives(podIn('0', '2'));
+    expect(atTwo()).toBe(1);
+    podLives(podIn('0', '2', { ownerReferences: [] }));
+    expect(atTwo()).toBe(0);
+    expect([...members().jobsWithLivingPods()]).toEqual([]);
   });
 
   test('a malformed epoch counts as none and is reported with value and expectation', () => {
-    tracker.podLives(podIn('0', '-2'));
-    expect(members()).toBe(0);
+    podLives(podIn('0', '-2'));
+    expect(atTwo()).toBe(0);
     expect(strays[0]?.problem).toBe(
       'annotation jobset.sigs.k8s.io/epoch of Pod train-w-0-0 is "-2", expected an integer from 1 to 2147483647; the Pod counts as missing',
     );
   });
 
   test('a malformed epoch of any length is reported in brief, since reports are remembered', () => {
-    tracker.podLives(podIn('0', '9'.repeat(200_000)));
+    podLives(podIn('0', '9'.repeat(200_000)));
     expect(strays[0]?.problem).toMatch(/is "9+\.\.\.", expected an integer/);
     expect(strays[0]?.problem.length).toBeLessThan(400);
   });
 
   test('is counted apart for a list of Pods that is newer than the watches', () => {
-    tracker.podLives(podIn('0', '2'));
+    podLives(podIn('0', '2'));
     const stranger = podIn('2', '2', { ownerReferences: [] });
-    const again = tracker.countAgain(TRAIN, [podIn('1', '1'), podIn('2', undefined), stranger]);
+    const again = roster.countAgain(TRAIN, [podIn('1', '1'), podIn('2', undefined), stranger], 0);
     const counted = again.ofJob(JOB_UID);
     expect([counted?.live, counted?.liveAt(1), counted?.otherThan(1)]).toEqual([2, 1, 1]);
-    expect(members(), 'what the watches show is as it was').toBe(1);
+    expect(atTwo(), 'what the watches show is as it was').toBe(1);
   });
 
   test('takes either dialect and the higher epoch, and reports invalid values', () => {
@@ -239,44 +273,44 @@ describe('membership', () => {
       podIn('0', '1', {
         annotations: { ...annotations, 'jobset.sigs.k8s.io/in-place-restart-attempt': text },
       });
-    tracker.podLives(attempt('1'));
-    expect(members()).toBe(1);
-    tracker.podLives(attempt('2147483647'));
-    expect([...tracker.members(TRAIN).announcing(1)], 'the other holds').toHaveLength(1);
+    podLives(attempt('1'));
+    expect(atTwo()).toBe(1);
+    podLives(attempt('2147483647'));
+    expect([...members().announcing(1)], 'the other holds').toHaveLength(1);
     expect(strays[0]?.problem).toBe(
       'annotation jobset.sigs.k8s.io/in-place-restart-attempt of Pod train-w-0-0 is "2147483647", expected an integer from 0 to 2147483646; it is ignored',
     );
   });
 
   test('leaves nothing behind when Pods and Job are gone', () => {
-    tracker.podLives(podIn('0', '2'));
-    tracker.podSucceeded(podIn('0', '2'));
-    tracker.podEnded('pod-0');
-    expect(tracker.members(TRAIN).ofJob('uid-of-train-w-0')?.succeeded).toEqual(new Set('0'));
-    tracker.jobGone(jobOf('the-jobset'));
-    expect(tracker.members(TRAIN).ofJob('uid-of-train-w-0')).toBeUndefined();
+    podLives(podIn('0', '2'));
+    podSucceeded(podIn('0', '2'));
+    podGone('pod-0');
+    expect(members().ofJob('uid-of-train-w-0')?.succeeded).toEqual(new Set('0'));
+    tell({ kind: 'JobGone', job: jobOf('the-jobset') });
+    expect(members().ofJob('uid-of-train-w-0')).toBeUndefined();
   });
 
   test('leaves nothing behind when a Pod that has succeeded is seen after its Job is gone', () => {
     jobs.clear();
-    tracker.jobGone(jobOf('the-jobset'));
-    tracker.podSucceeded(podIn('0', '2'));
-    tracker.succeededPodGone(podIn('0', '2'));
-    expect(tracker.members(TRAIN).ofJob(JOB_UID)).toBeUndefined();
+    tell({ kind: 'JobGone', job: jobOf('the-jobset') });
+    podSucceeded(podIn('0', '2'));
+    tell({ kind: 'SuccessGone', pod: podIn('0', '2') });
+    expect(members().ofJob(JOB_UID)).toBeUndefined();
   });
 
   test('remembers what has succeeded as long as the Job is there', () => {
-    tracker.podSucceeded(podIn('0', '2'));
-    tracker.succeededPodGone(podIn('0', '2'));
-    expect(tracker.members(TRAIN).ofJob(JOB_UID)?.succeeded).toEqual(new Set('0'));
+    podSucceeded(podIn('0', '2'));
+    tell({ kind: 'SuccessGone', pod: podIn('0', '2') });
+    expect(members().ofJob(JOB_UID)?.succeeded).toEqual(new Set('0'));
   });
 
   describe('counts a Pod that ends well', () => {
     const TOLD_TO_END = { deletionTimestamp: '2026-01-01T00:01:00Z' };
     const TRACKED = { finalizers: ['batch.kubernetes.io/job-tracking'] };
     const succeeded = (more: Parameters<typeof podIn>[2]): readonly string[] => {
-      tracker.podSucceeded(podIn('0', '2', more));
-      return [...(tracker.members(TRAIN).ofJob(JOB_UID)?.succeeded ?? [])];
+      podSucceeded(podIn('0', '2', more));
+      return [...(members().ofJob(JOB_UID)?.succeeded ?? [])];
     };
 
     test.each([
@@ -296,61 +330,62 @@ describe('membership', () => {
     test('only if its Job does, once that is suspended', () => {
       expect(succeeded(TRACKED)).toEqual(['0']);
       const job = jobOf('the-jobset');
-      tracker.jobSeen({ ...job, spec: { ...job.spec, suspend: true } });
-      expect(tracker.members(TRAIN).ofJob(JOB_UID)?.succeeded).toEqual(new Set('0'));
+      tell({ kind: 'JobSeen', job: { ...job, spec: { ...job.spec, suspend: true } } });
+      expect(members().ofJob(JOB_UID)?.succeeded).toEqual(new Set('0'));
       const conditions = [{ type: 'Suspended', status: 'True' as const }];
-      tracker.jobSeen({ ...job, status: { conditions } });
-      expect(tracker.members(TRAIN).ofJob(JOB_UID)).toBeUndefined();
+      tell({ kind: 'JobSeen', job: { ...job, status: { conditions } } });
+      expect(members().ofJob(JOB_UID)).toBeUndefined();
     });
   });
 });
 
 describe('what agents say over the hub', () => {
-  const epochs = (): readonly (number | undefined)[] =>
-    [...tracker.podsOf('default/train/the-jobset')].map(({ epoch }) => epoch);
+  const epochs = (): readonly (number | undefined)[] => pods().map(({ epoch }) => epoch);
 
   test('counts as what they annotate, the newest of both, in whichever order it comes', () => {
-    for (const slot of ['0', '1', '2']) tracker.podLives(podIn(slot, undefined));
-    tracker.podSpoke('pod-0', { epoch: 2 });
-    tracker.podSpoke('pod-1', { epoch: 1 });
-    tracker.podLives(podIn('1', '2'));
-    tracker.podSpoke('pod-2', { epoch: 2 });
+    for (const slot of ['0', '1', '2']) podLives(podIn(slot, undefined));
+    announced('pod-0', 2);
+    announced('pod-1', 1);
+    podLives(podIn('1', '2'));
+    announced('pod-2', 2);
     expect(interest).toEqual(['default/train']);
     expect(epochs()).toEqual([2, 2, 2]);
-    tracker.podLives(podIn('2', '1'));
+    podLives(podIn('2', '1'));
     expect(epochs(), 'an annotation that is old').toEqual([2, 2, 2]);
   });
 
   test('never goes back, and is forgotten with the Pod', () => {
-    tracker.podLives(podIn('0', undefined));
-    tracker.podSpoke('pod-0', { epoch: 3, starts: { epoch: 3, starts: 1 } });
-    tracker.podSpoke('pod-0', { epoch: 2 });
+    podLives(podIn('0', undefined));
+    announced('pod-0', 3);
+    announced('pod-0', 2);
     expect(epochs()).toEqual([3]);
-    tracker.podEnded('pod-0');
-    tracker.podLives(podIn('0', undefined));
+    expect(news.at(-1)).toEqual({ kind: 'Outdated', podUid: 'pod-0', epoch: 2 });
+    podGone('pod-0');
+    podLives(podIn('0', undefined));
     expect(epochs()).toEqual([undefined]);
-    expect(tracker.livePod('pod-0')?.spoken).toBeUndefined();
+    expect(roster.pod('pod-0')?.said).toBeUndefined();
   });
 
   test('of a failure is looked at at once, and carries how the worker ended', () => {
-    tracker.podLives(podIn('0', undefined));
+    podLives(podIn('0', undefined));
     const notice = { epoch: 2, end: { signal: 'SIGKILL' } };
-    tracker.podSpoke('pod-0', { epoch: 3, starts: { epoch: 3, starts: 1 }, notice });
+    const announcement = { epoch: 3, starts: 1, cause: notice };
+    tell({ kind: 'Announced', podUid: 'pod-0', announcement });
     expect(interest).toEqual(['default/train']);
-    const [announced] = tracker.members(TRAIN).announcing(3);
+    const [announced] = members().announcing(3);
     expect(announced?.notice).toEqual(notice);
   });
 
   test('counts in a fresh list of Pods too', () => {
-    tracker.podLives(podIn('0', undefined));
-    tracker.podSpoke('pod-0', { epoch: 2 });
-    const counted = tracker.countAgain(TRAIN, [podIn('0', undefined), podIn('1', '1')]);
+    podLives(podIn('0', undefined));
+    announced('pod-0', 2);
+    const counted = roster.countAgain(TRAIN, [podIn('0', undefined), podIn('1', '1')], 0);
     expect(counted.ofJob(JOB_UID)?.liveAt(2)).toBe(1);
     expect(counted.ofJob(JOB_UID)?.below(2)).toBe(1);
   });
 
   test('of an unknown Pod counts for nothing', () => {
-    tracker.podSpoke('stranger', { epoch: 3 });
+    announced('stranger', 3);
     expect(interest).toEqual([]);
   });
 });

@@ -1,17 +1,14 @@
 /**
- * What the members of each group have reported in the epoch that runs: soft state, which agents
- * repeat. It is kept for the group, so it outlives the member that reported it, and a report costs
- * one look-up.
+ * What the members of a group have reported in the epoch that runs: soft state, which agents repeat.
+ * It outlives the member that reported it.
  */
 
 import { defined } from '@lockstep/kube/json/defined.ts';
-import type { Stored } from '@lockstep/kube/meta.ts';
-import type { JobSet } from '../../jobset/jobset.ts';
-import type { JobSetStatus } from '../../jobset/jobset-status.ts';
-import type { GroupProgress } from '../../jobset/progress/group-progress.ts';
-import type { Progress } from '../../jobset/progress/progress.ts';
-import { isFinished } from '../../jobset/status/conditions.ts';
-import { releasedEpoch } from '../../jobset/status/epochs.ts';
+import type { JobSetStatus } from '../jobset-status.ts';
+import type { GroupProgress } from '../progress/group-progress.ts';
+import type { Progress } from '../progress/progress.ts';
+import { isFinished } from '../status/conditions.ts';
+import { releasedEpoch } from '../status/epochs.ts';
 
 type Told = Pick<
   GroupProgress,
@@ -46,27 +43,25 @@ const SETTLED_MS = 10_000;
 const TOGETHER_MS = 1000;
 
 export class GroupWork {
-  /** By UID of the JobSet, until it is over. */
-  readonly #works = new Map<string, Work>();
+  /** Undefined before the first status, and when the JobSet is over. */
+  #work: Work | undefined;
 
-  /** A stored state of a JobSet, from any source. A release makes all earlier reports old. */
-  see({ metadata, status = {} }: Stored<JobSet>, nowMs: number, wallMs?: number): void {
-    const { uid } = metadata;
-    const known = this.#works.get(uid);
+  /** A stored status of the JobSet. A release makes all earlier reports old. */
+  see(status: JobSetStatus, nowMs: number, wallMs?: number): void {
     const released = newestReleased(status);
-    if (isFinished(status.conditions)) this.#works.delete(uid);
-    else if (known === undefined) {
+    if (isFinished(status.conditions)) this.#work = undefined;
+    else if (this.#work === undefined) {
       // After a change of the leader, the release was at any time before.
       const releasedMs = releaseBefore(status, nowMs, wallMs);
-      this.#works.set(uid, { released, sinceMs: Number.NEGATIVE_INFINITY, releasedMs });
-    } else if (released > known.released) {
-      this.#works.set(uid, { released, sinceMs: nowMs, releasedMs: nowMs });
+      this.#work = { released, sinceMs: Number.NEGATIVE_INFINITY, releasedMs };
+    } else if (released > this.#work.released) {
+      this.#work = { released, sinceMs: nowMs, releasedMs: nowMs };
     }
   }
 
   /** What the agent of a member reports now. It may not have seen the release yet. */
-  take(jobSetUid: string, progress: Progress, nowMs: number): void {
-    const work = this.#works.get(jobSetUid);
+  take(progress: Progress, nowMs: number): void {
+    const work = this.#work;
     if (work === undefined) return;
     const { silentMs, firstStepMs, checkpoint, checkpointMs } = progress;
     if (nowMs - silentMs >= work.sinceMs) work.isReporting = true;
@@ -95,33 +90,27 @@ export class GroupWork {
     }
   }
 
-  at(jobSetUid: string, nowMs: number): Told {
-    const { isReporting, steppedMs, checkpoint, savedMs } = this.#works.get(jobSetUid) ?? {};
+  at(nowMs: number): Told {
+    const { isReporting, steppedMs, checkpoint, savedMs } = this.#work ?? {};
     const age = (ms: number | undefined): number | undefined =>
       ms === undefined ? undefined : Math.max(0, Math.round(nowMs - ms));
     const ages = { firstStepMs: age(steppedMs), checkpointMs: age(savedMs) };
-    const startMs = this.startMs(jobSetUid);
-    const restored = this.#restored(jobSetUid, nowMs);
-    return defined({ ...ages, startMs, checkpoint, restored, isReporting });
+    const restored = this.#restored(nowMs);
+    return defined({ ...ages, startMs: this.startMs, checkpoint, restored, isReporting });
   }
 
-  #restored(jobSetUid: string, nowMs: number): number | null | undefined {
-    const { steppedMs, stepHeardMs, restored, restoredMs = 0 } = this.#works.get(jobSetUid) ?? {};
+  #restored(nowMs: number): number | null | undefined {
+    const { steppedMs, stepHeardMs, restored, restoredMs = 0 } = this.#work ?? {};
     if (steppedMs === undefined || stepHeardMs === undefined) return undefined;
     if (restored !== undefined && restoredMs <= steppedMs + TOGETHER_MS) return restored;
     return nowMs - stepHeardMs > SETTLED_MS ? null : undefined;
   }
 
   /** From the release to the first step; undefined: one of them is not known. */
-  startMs(jobSetUid: string): number | undefined {
-    const { releasedMs, steppedMs } = this.#works.get(jobSetUid) ?? {};
+  get startMs(): number | undefined {
+    const { releasedMs, steppedMs } = this.#work ?? {};
     if (releasedMs === undefined || steppedMs === undefined) return undefined;
     return Math.max(0, Math.round(steppedMs - releasedMs));
-  }
-
-  /** The JobSet is gone. */
-  forget(jobSetUid: string): void {
-    this.#works.delete(jobSetUid);
   }
 }
 

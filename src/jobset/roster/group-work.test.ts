@@ -1,19 +1,16 @@
-import type { Stored } from '@lockstep/kube/meta.ts';
 import { expect, test } from 'vitest';
-import { storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import { ZERO } from '../../../test/fixtures/planned.ts';
-import type { JobSet } from '../../jobset/jobset.ts';
-import type { Progress } from '../../jobset/progress/progress.ts';
+import type { JobSetStatus } from '../jobset-status.ts';
+import type { Progress } from '../progress/progress.ts';
 import { GroupWork } from './group-work.ts';
 
-function released(syncedEpoch: number, isOver = false): Stored<JobSet> {
+function released(syncedEpoch: number, isOver = false): JobSetStatus {
   const over = { type: 'Completed', status: 'True', reason: 'R', message: '' } as const;
   const conditions = isOver ? [{ ...over, lastTransitionTime: '2026-01-01T00:00:00Z' }] : [];
   const replicatedJobsStatus = [{ name: 'w', ...ZERO, syncedEpoch }];
-  return { ...storedJobSet({}), status: { conditions, replicatedJobsStatus } };
+  return { conditions, replicatedJobsStatus };
 }
 
-const { uid } = released(0).metadata;
 const STEPPED = { step: 5, silentMs: 0, firstStepMs: 400 };
 
 function running(): GroupWork {
@@ -25,11 +22,11 @@ function running(): GroupWork {
 
 test('the earliest first step counts, and the earliest report of the highest checkpoint', () => {
   const work = running();
-  expect(work.at(uid, 1500)).toEqual({});
-  work.take(uid, { ...STEPPED, checkpoint: 4, checkpointMs: 50 }, 2000);
-  work.take(uid, { ...STEPPED, checkpoint: 4, checkpointMs: 70 }, 2000);
-  work.take(uid, { ...STEPPED, firstStepMs: 300, checkpoint: 3, checkpointMs: 500 }, 2000);
-  expect(work.at(uid, 3000)).toEqual({
+  expect(work.at(1500)).toEqual({});
+  work.take({ ...STEPPED, checkpoint: 4, checkpointMs: 50 }, 2000);
+  work.take({ ...STEPPED, checkpoint: 4, checkpointMs: 70 }, 2000);
+  work.take({ ...STEPPED, firstStepMs: 300, checkpoint: 3, checkpointMs: 500 }, 2000);
+  expect(work.at(3000)).toEqual({
     firstStepMs: 1400,
     startMs: 600,
     checkpoint: 4,
@@ -60,63 +57,60 @@ test.each<[string, readonly Partial<Progress>[], number, number | null | undefin
   ['none of an agent that tells no ages', [{ checkpoint: 7 }], 13_000, null],
 ])('what an epoch goes on from is %s', (_, reports, atMs, expected) => {
   const work = running();
-  for (const report of reports) work.take(uid, { ...STEPPED, ...report }, 2000);
-  expect(work.at(uid, atMs).restored).toBe(expected);
+  for (const report of reports) work.take({ ...STEPPED, ...report }, 2000);
+  expect(work.at(atMs).restored).toBe(expected);
 });
 
 test('what an epoch goes on from is not known of a member that makes no steps long after the others', () => {
   const work = running();
-  work.take(uid, STEPPED, 2000);
-  work.take(uid, { silentMs: 0, checkpoint: 7, checkpointMs: 0 }, 2700);
-  expect(work.at(uid, 3000)).not.toHaveProperty('restored');
+  work.take(STEPPED, 2000);
+  work.take({ silentMs: 0, checkpoint: 7, checkpointMs: 0 }, 2700);
+  expect(work.at(3000)).not.toHaveProperty('restored');
 });
 
 test('a release makes old what was reported before, and what a late agent still reports', () => {
   const work = running();
-  work.take(uid, STEPPED, 2000);
+  work.take(STEPPED, 2000);
   work.see(released(1), 2500);
-  expect(work.at(uid, 3000)).toMatchObject({ firstStepMs: 1400 });
+  expect(work.at(3000)).toMatchObject({ firstStepMs: 1400 });
   work.see(released(2), 4000);
-  expect(work.at(uid, 4000)).toEqual({});
-  work.take(uid, { ...STEPPED, silentMs: 200, checkpoint: 4, checkpointMs: 3000 }, 4100);
-  expect(work.at(uid, 4200)).toEqual({});
-  work.take(uid, STEPPED, 4500);
-  expect(work.at(uid, 4500)).toMatchObject({ firstStepMs: 400 });
+  expect(work.at(4000)).toEqual({});
+  work.take({ ...STEPPED, silentMs: 200, checkpoint: 4, checkpointMs: 3000 }, 4100);
+  expect(work.at(4200)).toEqual({});
+  work.take(STEPPED, 4500);
+  expect(work.at(4500)).toMatchObject({ firstStepMs: 400 });
 });
 
 test('a new leader takes what agents repeat, however old', () => {
   const work = new GroupWork();
   work.see(released(7), 50);
-  work.take(uid, { ...STEPPED, firstStepMs: 90_000 }, 100);
-  expect(work.at(uid, 100)).toMatchObject({ firstStepMs: 90_000 });
+  work.take({ ...STEPPED, firstStepMs: 90_000 }, 100);
+  expect(work.at(100)).toMatchObject({ firstStepMs: 90_000 });
 });
 
 test('an agent that tells no age of a checkpoint has reported it when it was heard first', () => {
   const work = running();
   const { firstStepMs: _, ...old } = STEPPED;
-  work.take(uid, { ...old, checkpoint: 4 }, 2000);
-  work.take(uid, { ...old, checkpoint: 4 }, 6000);
-  expect(work.at(uid, 7000)).toMatchObject({ checkpoint: 4, checkpointMs: 5000 });
+  work.take({ ...old, checkpoint: 4 }, 2000);
+  work.take({ ...old, checkpoint: 4 }, 6000);
+  expect(work.at(7000)).toMatchObject({ checkpoint: 4, checkpointMs: 5000 });
 });
 
-test.each<[string, (work: GroupWork) => void]>([
-  ['over', (work) => work.see(released(1, true), 5000)],
-  ['gone', (work) => work.forget(uid)],
-])('nothing is kept of a JobSet that is %s', (_, end) => {
+test('nothing is kept of a JobSet that is over', () => {
   const work = running();
-  work.take(uid, STEPPED, 2000);
-  end(work);
-  work.take(uid, STEPPED, 6000);
-  expect(work.at(uid, 6000)).toEqual({});
+  work.take(STEPPED, 2000);
+  work.see(released(1, true), 5000);
+  work.take(STEPPED, 6000);
+  expect(work.at(6000)).toEqual({});
 });
 
 test('the time to the first step stays as it was, however fast the clocks of agents are', () => {
   const work = running();
-  work.take(uid, { ...STEPPED, firstStepMs: 400 }, 2000);
-  work.take(uid, { ...STEPPED, firstStepMs: 450 }, 2000);
+  work.take({ ...STEPPED, firstStepMs: 400 }, 2000);
+  work.take({ ...STEPPED, firstStepMs: 450 }, 2000);
   for (const atMs of [60_000, 3_600_000, 86_400_000]) {
-    work.take(uid, { ...STEPPED, firstStepMs: Math.round((atMs - 1550) * 1.001) }, atMs);
-    expect(work.startMs(uid)).toBe(550);
+    work.take({ ...STEPPED, firstStepMs: Math.round((atMs - 1550) * 1.001) }, atMs);
+    expect(work.startMs).toBe(550);
   }
 });
 
@@ -127,9 +121,7 @@ test.each([
 ])('the time to the first step is known to %s', (_, more, startMs) => {
   const work = new GroupWork();
   const goodput = { time: '2026-01-01T00:00:00Z', phase: 'Running' as const, ...more };
-  const jobSet = released(1);
-  const stored = { ...jobSet, status: { ...jobSet.status, goodput } };
-  work.see(stored, 50_000, Date.parse(goodput.time) + 20_000);
-  work.take(uid, { ...STEPPED, firstStepMs: 12_000 }, 50_000);
-  expect(work.startMs(uid)).toBe(startMs);
+  work.see({ ...released(1), goodput }, 50_000, Date.parse(goodput.time) + 20_000);
+  work.take({ ...STEPPED, firstStepMs: 12_000 }, 50_000);
+  expect(work.startMs).toBe(startMs);
 });
