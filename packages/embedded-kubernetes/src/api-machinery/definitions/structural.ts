@@ -2,7 +2,7 @@
  * Checks that the schema of a CustomResourceDefinition is structural: every field has a type
  * outside of `allOf`, `anyOf`, `oneOf` and `not`, which may only restrict what is declared
  * elsewhere. Only then can objects be pruned and defaulted. Texts and paths are the API server's.
- * The schema already has the shape of `JSON_SCHEMA_PROPS`.
+ * The schema already has the shape of `JSONSchemaProps`.
  */
 import {
   forbiddenField,

@@ -1,7 +1,7 @@
 /**
  * The main door of the embedded Kubernetes: a whole cluster on this machine, or nodes of this machine
- * that join another cluster. Code outside of `cluster/` and `api-machinery/` imports only the files of
- * this folder. Each of them exports only what somebody imports.
+ * that join another cluster. Other packages import only the files of this folder. Each of them exports
+ * only what somebody imports.
  */
 export {
   ADMINISTRATORS,

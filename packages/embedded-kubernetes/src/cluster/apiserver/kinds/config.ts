@@ -1,4 +1,4 @@
-/** The built-in kinds ConfigMap and Secret. */
+/** The built-in kinds ConfigMap, Secret and ServiceAccount. */
 
 import { CONFIG_MAPS, SECRETS, SERVICE_ACCOUNTS } from '@lockstep/kube/objects/core.ts';
 import {

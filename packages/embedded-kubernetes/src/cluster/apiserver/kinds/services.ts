@@ -1,4 +1,4 @@
-/** The built-in kind Service. */
+/** The built-in kinds Service and EndpointSlice. */
 
 import { dns1123LabelErrors } from '@lockstep/kube/name-rules.ts';
 import { SERVICES } from '@lockstep/kube/objects/core.ts';
