@@ -34,6 +34,7 @@ import {
   withUid,
 } from './tracking/caches.ts';
 import { ForeignClaims, type ForeignClaimsOptions } from './tracking/foreign-claims.ts';
+import type { BudgetLimits } from './tracking/jobset-budget.ts';
 import {
   type NamespaceAnnotations,
   namespaceAnnotations,
@@ -55,6 +56,8 @@ export interface OperatorOptions {
   readonly config: OperatorConfig;
   /** If present, agents may use this process instead of the API server. */
   readonly hub?: HubSettings | undefined;
+  /** By default `JOBSET_LIMITS`. */
+  readonly jobSetLimits?: BudgetLimits | undefined;
   /** If absent, nodes count as having every feature. */
   readonly nodeFeatures?: NodeFeatures | undefined;
   /** By default it reads them itself, and says itself if it may not. */

@@ -5,6 +5,7 @@ import { EVENTS } from '@lockstep/kube/objects/event.ts';
 import { JOBS } from '@lockstep/kube/objects/job.ts';
 import { afterEach, expect, test } from 'vitest';
 import { JOBSETS, type JobSetSpec } from '../../src/jobset/jobset.ts';
+import { JOBSET_LIMITS } from '../../src/operator/tracking/jobset-budget.ts';
 import { HOSTILE_NAMESPACE } from './hostile-tenant.fixture.ts';
 import { CALM_MS, SUPERVISOR, THREE_WORKERS, WORKERS } from './three-workers.fixture.ts';
 import {
@@ -15,13 +16,13 @@ import {
   TrainingGroup,
 } from './training-group.fixture.ts';
 
-/** An empty text counts as 40 bytes, so that one of 600 kB counts as 8 MB, and 16 fit. */
-const LARGE_TEXTS = 200_000;
+/** A sixteenth of those of production, so that the test handles a sixteenth of the bytes. */
+const LIMITS = { taken: JOBSET_LIMITS.taken / 16, grown: JOBSET_LIMITS.grown / 16 };
+/** An empty text counts as 40 bytes, so that one of 38 kB counts as 500 kB, and 16 fit. */
+const LARGE_TEXTS = 12_500;
 const COUNT = 20;
 const FIT = 16;
 const A_MINUTE_MS = 60_000;
-/** Millions of texts are checked and copied. */
-const TIMEOUT_MS = 240_000;
 /** At most a minute since the last list, and at most one until the server sends a bookmark. */
 const TAKEN_IN_MS = 2 * A_MINUTE_MS + CALM_MS;
 let group: TrainingGroup;
@@ -33,6 +34,7 @@ async function start(
 ): Promise<void> {
   group = new TrainingGroup(member, hub);
   group.namespaces = namespaces;
+  group.jobSetLimits = LIMITS;
   await group.start();
   await group.cluster.client.create(NAMESPACES, {
     apiVersion: 'v1',
@@ -74,43 +76,39 @@ async function toldOf(namespace: string): Promise<readonly string[]> {
     .map(({ regarding }) => regarding?.name ?? '');
 }
 
-test(
-  'leaves out the last ones, says so, and takes them in when others go',
-  async () => {
-    await start();
-    const { client, clock } = group.cluster;
-    const names = Array.from({ length: COUNT }, (_, i) => `large-${String(i).padStart(2, '0')}`);
-    for (const name of names) await createLarge(HOSTILE_NAMESPACE, name);
-    await clock.advance(CALM_MS);
-    expect((await served()).toSorted()).toEqual(names.slice(0, FIT));
-    expect((await toldOf(HOSTILE_NAMESPACE)).toSorted()).toEqual(names.slice(FIT));
+test('leaves out the last ones, says so, and takes them in when others go', async () => {
+  await start();
+  const { client, clock } = group.cluster;
+  const names = Array.from({ length: COUNT }, (_, i) => `large-${String(i).padStart(2, '0')}`);
+  for (const name of names) await createLarge(HOSTILE_NAMESPACE, name);
+  await clock.advance(CALM_MS);
+  expect((await served()).toSorted()).toEqual(names.slice(0, FIT));
+  expect((await toldOf(HOSTILE_NAMESPACE)).toSorted()).toEqual(names.slice(FIT));
 
-    // Another namespace does not notice.
-    await group.create(THREE_WORKERS, SUPERVISOR);
-    await group.allIn(1, WORKERS);
+  // Another namespace does not notice.
+  await group.create(THREE_WORKERS, SUPERVISOR);
+  await group.allIn(1, WORKERS);
 
-    // A JobSet that is listed before them comes while no operator runs; the next serves the same.
-    await group.stopOperator();
-    await createLarge(HOSTILE_NAMESPACE, 'a-first');
-    await group.startOperator();
-    await clock.advance(TAKEN_IN_MS);
-    expect((await served()).toSorted()).toEqual(names.slice(0, FIT));
+  // A JobSet that is listed before them comes while no operator runs; the next serves the same.
+  await group.stopOperator();
+  await createLarge(HOSTILE_NAMESPACE, 'a-first');
+  await group.startOperator();
+  await clock.advance(TAKEN_IN_MS);
+  expect((await served()).toSorted()).toEqual(names.slice(0, FIT));
 
-    for (const name of [...names.slice(0, 4), 'a-first']) {
-      await client.delete(JOBSETS, { namespace: HOSTILE_NAMESPACE, name });
-    }
-    await clock.advance(TAKEN_IN_MS);
-    expect((await served()).toSorted()).toEqual(names.slice(4));
-  },
-  TIMEOUT_MS,
-);
+  for (const name of [...names.slice(0, 4), 'a-first']) {
+    await client.delete(JOBSETS, { namespace: HOSTILE_NAMESPACE, name });
+  }
+  await clock.advance(TAKEN_IN_MS);
+  expect((await served()).toSorted()).toEqual(names.slice(4));
+});
 
-/** Together they fit at first. Grown, they leave a megabyte of what those that have begun may take. */
+/** Together they fit at first. Grown, they leave 64 kB of what those that have begun may take. */
 const FILLERS = Array.from({ length: 12 }, (_, i) => `filler-${i}`);
-const GROWN_TEXTS = 417_000;
-/** Two megabytes of memory, and as many characters as annotations may have. */
+const GROWN_TEXTS = 26_062;
+/** They take 128 kB of memory. */
 const ANNOTATIONS = Object.fromEntries(
-  Array.from({ length: 50_000 }, (_, i) => [`a${i.toString(36).padStart(4, '0')}`, '']),
+  Array.from({ length: 3_125 }, (_, i) => [`a${i.toString(36).padStart(4, '0')}`, '']),
 );
 
 interface Way {
@@ -126,40 +124,36 @@ const WAYS: readonly Way[] = [
   { over: 'the hub', member: supervisedOverHub(hub, 'Hub'), hub },
 ];
 
-test.each(WAYS)(
-  'lets a group that outgrows the limit run and wait, over $over',
-  async (way) => {
-    await start(way.member, way.hub, way.namespaces);
-    const { client, clock } = group.cluster;
-    await group.create(THREE_WORKERS, SUPERVISOR);
-    await group.allIn(1, WORKERS);
-    for (const name of FILLERS) await createLarge('default', name);
-    await clock.advance(CALM_MS);
-    for (const name of FILLERS) {
-      const patch = { spec: suspended(GROWN_TEXTS) };
-      await client.patch(JOBSETS, { namespace: 'default', name }, { type: 'merge', patch });
-    }
-    await clock.advance(CALM_MS);
-    expect(await toldOf('default')).toEqual([]);
-    const pods = await group.podUids();
+test.each(WAYS)('lets a group that outgrows the limit run and wait, over $over', async (way) => {
+  await start(way.member, way.hub, way.namespaces);
+  const { client, clock } = group.cluster;
+  await group.create(THREE_WORKERS, SUPERVISOR);
+  await group.allIn(1, WORKERS);
+  for (const name of FILLERS) await createLarge('default', name);
+  await clock.advance(CALM_MS);
+  for (const name of FILLERS) {
+    const patch = { spec: suspended(GROWN_TEXTS) };
+    await client.patch(JOBSETS, { namespace: 'default', name }, { type: 'merge', patch });
+  }
+  await clock.advance(CALM_MS);
+  expect(await toldOf('default')).toEqual([]);
+  const pods = await group.podUids();
 
-    await group.patch({ metadata: { annotations: ANNOTATIONS } });
-    await clock.advance(CALM_MS);
-    expect(await toldOf('default')).toEqual(['train']);
-    expect([...group.running().values()]).toEqual([1, 1, 1]);
+  await group.patch({ metadata: { annotations: ANNOTATIONS } });
+  await clock.advance(CALM_MS);
+  expect(await toldOf('default')).toEqual(['train']);
+  expect([...group.running().values()]).toEqual([1, 1, 1]);
 
-    // Its failures wait, also failures of agents that start again, and with the next operator.
-    group.exit('w/0', 1);
-    group.crash('w/1');
-    await clock.advance(A_MINUTE_MS);
-    await group.startOperator();
-    await clock.advance(A_MINUTE_MS);
-    expect((await group.jobSet()).status?.syncedEpoch).toBe(1);
-    expect(await group.podUids()).toEqual(pods);
+  // Its failures wait, also failures of agents that start again, and with the next operator.
+  group.exit('w/0', 1);
+  group.crash('w/1');
+  await clock.advance(A_MINUTE_MS);
+  await group.startOperator();
+  await clock.advance(A_MINUTE_MS);
+  expect((await group.jobSet()).status?.syncedEpoch).toBe(1);
+  expect(await group.podUids()).toEqual(pods);
 
-    await client.delete(JOBSETS, { namespace: 'default', name: FILLERS[0] ?? '' });
-    await group.allIn(2, WORKERS);
-    expect(await group.podUids()).toEqual(pods);
-  },
-  TIMEOUT_MS,
-);
+  await client.delete(JOBSETS, { namespace: 'default', name: FILLERS[0] ?? '' });
+  await group.allIn(2, WORKERS);
+  expect(await group.podUids()).toEqual(pods);
+});

@@ -40,6 +40,7 @@ import type { EndedWorker } from '../../src/jobset/worker-end/worker-evidence.ts
 import type { HubSettings } from '../../src/operator/hub/hub-connection.ts';
 import { actOn, type Operator, startOperator } from '../../src/operator/operator.ts';
 import { type OperatorCaches, startCaches } from '../../src/operator/tracking/caches.ts';
+import type { BudgetLimits } from '../../src/operator/tracking/jobset-budget.ts';
 import { InterruptedClient } from './interrupted-client.fixture.ts';
 
 /** One start of a worker, as its Pod saw it. */
@@ -89,6 +90,7 @@ export class TrainingGroup {
   asAgent: (client: Client) => Client = (client) => client;
   /** The namespaces to which the operators that start next are confined; by default none. */
   namespaces: readonly string[] | undefined;
+  jobSetLimits: BudgetLimits | undefined;
   /** Whether the operators that start next act only on JobSets that name Lockstep. */
   onlyManaged = false;
   /** Whether the operators that start next give rights to accounts that templates name. */
@@ -135,8 +137,8 @@ export class TrainingGroup {
     prepare(client);
     this.operatorClient = client;
     const clock = aheadBy(this.clockAheadMs, this.cluster.clock);
-    const { metrics } = this;
-    const options = { client, clock, random: this.#random, logger, metrics };
+    const { metrics, jobSetLimits } = this;
+    const options = { client, clock, random: this.#random, logger, metrics, jobSetLimits };
     const hub = this.#hub?.settings;
     const config = {
       agentImage: 'agent',

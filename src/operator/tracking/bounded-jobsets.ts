@@ -17,12 +17,20 @@ import type { Rate } from '@lockstep/kube/runtime/token-bucket.ts';
 import { failure } from '@lockstep/kube/status.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { isManagedByUs, type ManagedScope } from '../../jobset/manager.ts';
-import { type Holding, JOBSET_LIMITS, JobSetBudget, MEBIBYTE } from './jobset-budget.ts';
+import {
+  type BudgetLimits,
+  type Holding,
+  JOBSET_LIMITS,
+  JobSetBudget,
+  MEBIBYTE,
+} from './jobset-budget.ts';
 
 export interface BoundedJobSetsOptions extends ManagedScope {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics?: Metrics | undefined;
+  /** By default `JOBSET_LIMITS`. */
+  readonly jobSetLimits?: BudgetLimits | undefined;
 }
 
 /** The least time between two lists that take in JobSets that were left out. */
@@ -35,17 +43,22 @@ const LEFT_OUT = 'LeftOut';
 type LeftOutHandler = (jobSet: Holding) => void;
 
 export class BoundedJobSets {
+  readonly limits: BudgetLimits;
   readonly #options: BoundedJobSetsOptions;
   /** One of each source. */
   readonly #budgets: JobSetBudget[] = [];
   readonly #handlers = new Set<LeftOutHandler>();
 
   constructor(options: BoundedJobSetsOptions) {
+    this.limits = options.jobSetLimits ?? JOBSET_LIMITS;
     this.#options = options;
     const logged = new KeyedBudget(TOLD_OF_NAMESPACE, options.clock);
     this.subscribe(({ namespace, name }) => {
       if (!logged.of(namespace).tryTake()) return;
-      options.logger.warn(`a JobSet is left out: ${whyLeftOut(namespace)}`, { namespace, name });
+      options.logger.warn(`a JobSet is left out: ${whyLeftOut(namespace, this.limits)}`, {
+        namespace,
+        name,
+      });
     });
     const gauge = options.metrics?.gauge({
       name: 'lockstep_jobsets_left_out',
@@ -70,7 +83,7 @@ export class BoundedJobSets {
   /** The source of a cache, for one namespace or all. */
   of(source: ReflectorSource<JobSet>): ReflectorSource<JobSet> {
     const { clock } = this.#options;
-    const budget = new JobSetBudget();
+    const budget = new JobSetBudget(this.limits);
     this.#budgets.push(budget);
     let listedMs = clock.monotonic();
     // JobSets of other controllers are not acted on, counted or reported.
@@ -158,12 +171,12 @@ export function reportLeftOut(
       type: 'Warning',
       reason: LEFT_OUT,
       action: 'Reconciling',
-      note: whyLeftOut(namespace),
+      note: whyLeftOut(namespace, bounded.limits),
     });
   }, until);
 }
 
-function whyLeftOut(namespace: string): string {
-  const most = `${JOBSET_LIMITS.taken / MEBIBYTE} MiB`;
+function whyLeftOut(namespace: string, { taken }: BudgetLimits): string {
+  const most = `${taken / MEBIBYTE} MiB`;
   return `the JobSets of namespace ${namespace} take more than ${most} of the operator's memory, so the operator does nothing about this one until there is room: delete some that are over, or make them smaller`;
 }

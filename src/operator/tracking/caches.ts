@@ -28,6 +28,7 @@ import { asRecorded } from '../../jobset/overrides/recorded-annotations.ts';
 import { isGroup } from '../../jobset/policies/restart-strategy.ts';
 import { BoundedJobSets } from './bounded-jobsets.ts';
 import { boundedMetadata } from './bounded-metadata.ts';
+import type { BudgetLimits } from './jobset-budget.ts';
 import { keptJobs } from './kept-job.ts';
 import { LIVING, SUCCEEDED } from './pod-reads.ts';
 import { PodVersions } from './pod-versions.ts';
@@ -63,6 +64,8 @@ export interface CacheOptions extends ManagedScope {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics?: Metrics | undefined;
+  /** By default `JOBSET_LIMITS`. */
+  readonly jobSetLimits?: BudgetLimits | undefined;
   /** All namespaces when absent. */
   readonly namespaces?: readonly string[] | undefined;
 }
