@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
 import { EMBEDDED_ONLY, KUBERNETES, KUBERNETES_COUNT } from './test/kubernetes.ts';
 
@@ -13,6 +14,8 @@ const UNIT_TIMEOUT_MS = 30_000;
  * the output names it as retried. Unit tests get none: they depend on nothing outside.
  */
 const PROCESS_RETRIES = 1;
+/** Many suites wait for processes most of the time. With two more of them than cores, no core is idle. */
+const MAX_WORKERS = availableParallelism() + 2;
 
 const kubernetes = {
   test: {
@@ -56,6 +59,7 @@ const browser = {
 
 export default defineConfig({
   test: {
+    maxWorkers: MAX_WORKERS,
     projects: [
       {
         test: {
@@ -88,9 +92,6 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.ts'],
           pool: 'forks',
           retry: PROCESS_RETRIES,
-          // Most of the time they wait. After the others, whose workers they would take.
-          maxWorkers: 4,
-          sequence: { groupOrder: 1 },
           testTimeout: 2 * SUITE_TIMEOUT_MS,
           hookTimeout: 2 * SUITE_TIMEOUT_MS,
         },
