@@ -266,6 +266,24 @@ describe('a member whose agent cannot tell', () => {
     expect(endsIn(3)).toMatchObject([{ member: { node: 'n4' } }]);
   });
 
+  test('is not lost for a group to which its Job does not belong any more', () => {
+    const stranger = job();
+    const [owner] = stranger.metadata.ownerReferences ?? [];
+    const ownerReferences = owner === undefined ? [] : [{ ...owner, uid: 'another' }];
+    const moved = { ...stranger, metadata: { ...stranger.metadata, ownerReferences } };
+    jobs.set('uid-of-train-w-0', moved);
+    gone(podIn(1));
+    expect(endsIn(3)).toEqual([]);
+  });
+
+  test('has succeeded when that was seen first, and not when it is listed later', () => {
+    const pod = podIn(1, { 'jobset.sigs.k8s.io/epoch': '3' });
+    tell({ kind: 'SuccessSeen', pod });
+    expect(endsIn(3)).toEqual([]);
+    succeeded(pod);
+    expect(endsIn(3)).toMatchObject([{ end: { kind: 'Succeeded', atMs: 100_000 } }]);
+  });
+
   test('is not lost if an own write said that it leaves, and the watch is behind', () => {
     const avoided = { node: 'n1', time: '', reason: '', worker: '', pod: 'train-w-0-1' };
     const before = status;

@@ -167,3 +167,15 @@ test('an unchanged Pod is no news and keeps its place among the announcements', 
   expect([...counts.announcing(2)].map(({ uid }) => uid)).toEqual(['a', 'b']);
   expect(counts.lastAnnouncementMs).toBe(2);
 });
+
+test('counts that contradict each other are refused, with the Job and its Pod', () => {
+  const counts = new MemberCounts();
+  const facts = podFacts(POD);
+  if (facts === undefined) throw new Error('no facts');
+  const pod: { -readonly [K in keyof PodFacts]: PodFacts[K] } = { ...facts };
+  counts.observe(pod, 0);
+  pod.isTerminating = true;
+  expect(() => counts.forget(pod.uid)).toThrow(
+    'internal error, please report it: Job train-w-0 has -1 Pods after train-w-0-1-abcde went',
+  );
+});

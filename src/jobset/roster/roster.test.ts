@@ -384,6 +384,18 @@ describe('what agents say over the hub', () => {
     expect(counted.ofJob(JOB_UID)?.below(2)).toBe(1);
   });
 
+  test('comes over streams, which count for the group also if they were open before its Pod was seen', () => {
+    tell({ kind: 'StreamOpened', podUid: 'pod-0' });
+    expect(roster.of(TRAIN).streams).toBe(0);
+    podLives(podIn('0', undefined));
+    tell({ kind: 'StreamOpened', podUid: 'pod-0' });
+    tell({ kind: 'StreamClosed', podUid: 'pod-0', seenMs: 0 });
+    expect([roster.of(TRAIN).streams, roster.pod('pod-0')?.streams]).toEqual([1, 1]);
+    podGone('pod-0');
+    expect(roster.of(TRAIN).streams).toBe(0);
+    expect(news.at(-1)).toEqual({ kind: 'ReachChanged', jobSet: 'default/train' });
+  });
+
   test('of an unknown Pod counts for nothing', () => {
     announced('stranger', 3);
     expect(interest).toEqual([]);
