@@ -3,14 +3,8 @@
  * review to those of its answer, and the API server's own part, mostly the definition's schema and
  * rules.
  */
-import { createApiServer, MemoryStorage } from '@lockstep/embedded-kubernetes/in-memory';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
-import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
-import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
-import { createClient } from '@lockstep/kube/runtime/client/http-client.ts';
 import { MemoryClient } from '@lockstep/kube/runtime/memory/memory-client.ts';
-import { handlerTransport } from '@lockstep/kube/runtime/memory/memory-transport.ts';
-import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import { DEFAULT_FEATURE_GATES } from '../jobset/feature-gates.ts';
 import { JOBSETS } from '../jobset/jobset.ts';
 import { JOBSET_CRD } from '../jobset/schema/crd.ts';
@@ -20,17 +14,16 @@ import {
   jobSetQuestions,
   jobSetValidator,
 } from '../operator/webhooks/jobset-webhooks.ts';
+import { reviewOf } from './hostile/reviews.ts';
 import { jobSetOf, NAME, NAMESPACE } from './large-jobset.ts';
-import { percentile, type Row, spread } from './table.ts';
+import { PORTS, startMemoryServer } from './memory-server.ts';
+import { percentile, type Report, type Row, spread, timesOf } from './table.ts';
 
 const REPLICATED_JOBS = 100;
-const ROUNDS = 300;
-const WARM_UP_ROUNDS = 100;
-
-const PORTS = { clock: nodeClock, random: systemRandom, logger: SILENT };
+const ROUNDS = { warmUp: 100, rounds: 300 };
 const JOB_SET = jobSetOf(REPLICATED_JOBS, 1);
 
-export async function benchAdmission(report: (row: Row) => void): Promise<void> {
+export async function benchAdmission(report: Report): Promise<void> {
   const questions = jobSetQuestions(new MemoryClient());
   const handlers = new Map([
     ['/mutate', jobSetMutator(questions, DEFAULT_FEATURE_GATES)],
@@ -50,48 +43,19 @@ export async function benchAdmission(report: (row: Row) => void): Promise<void> 
   report(await benchServer(`Admission: create ${of}, no webhook`));
 }
 
-const REVIEW = Buffer.from(
-  JSON.stringify({
-    apiVersion: 'admission.k8s.io/v1',
-    kind: 'AdmissionReview',
-    request: {
-      uid: 'u',
-      operation: 'CREATE',
-      kind: { group: JOBSETS.group, version: JOBSETS.version, kind: JOBSETS.kind },
-      resource: { group: JOBSETS.group, version: JOBSETS.version, resource: JOBSETS.plural },
-      namespace: NAMESPACE,
-      name: JOB_SET.metadata.name,
-      userInfo: { username: 'bench' },
-      object: JOB_SET,
-    },
-  }),
-);
+const REVIEW = Buffer.from(reviewOf(JOB_SET));
 
 async function benchServer(benchmark: string): Promise<Row> {
-  const server = createApiServer({ ...PORTS, storage: new MemoryStorage() });
-  await server.start();
-  const client = createClient({
-    ...PORTS,
-    transport: handlerTransport(server.handler, {
-      address: '127.0.0.1',
-      certificate: { commonName: 'bench', organizations: ['system:masters'] },
-    }),
-    userAgent: 'lockstep-bench',
-  });
+  const { client, close } = await startMemoryServer();
   await client.create(CUSTOM_RESOURCE_DEFINITIONS, JOBSET_CRD);
   const jobSet = { ...JOB_SET, metadata: { namespace: NAMESPACE, generateName: `${NAME}-` } };
   const row = await timed(benchmark, () => client.create(JOBSETS, jobSet));
-  await server.close();
+  await close();
   return row;
 }
 
 async function timed(benchmark: string, work: () => Promise<unknown>): Promise<Row> {
-  const times: number[] = [];
-  for (let round = 0; round < WARM_UP_ROUNDS + ROUNDS; round++) {
-    const startMs = performance.now();
-    await work();
-    if (round >= WARM_UP_ROUNDS) times.push(performance.now() - startMs);
-  }
+  const times = await timesOf(work, ROUNDS);
   const notes = `99th percentile ${percentile(times, 99).toFixed(1)} ms`;
   return { benchmark, unit: 'ms', ...spread(times), notes };
 }

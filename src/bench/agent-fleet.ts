@@ -1,13 +1,19 @@
 /** Many simulated agents, spread over processes. */
 import { type ChildProcess, fork } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
-import type { FleetOrder, FleetReport, Milestone, RequestCounts } from './agent-process.ts';
+import type {
+  FleetOrder,
+  FleetReport,
+  FleetStart,
+  Milestone,
+  RequestCounts,
+} from './agent-process.ts';
+import { bundle } from './bundle.ts';
 
-const PROCESS = fileURLToPath(new URL('agent-process.ts', import.meta.url));
+const PROGRAM = new URL('agent-process.ts', import.meta.url);
 /** An agent takes 60 to 100 KiB, and a full process about a third of a core in a restart. */
 const AGENTS_PER_PROCESS = 1250;
 const TIMEOUT_MS = 300_000;
@@ -16,21 +22,6 @@ const TIMEOUT_MS = 300_000;
  * process, a small space for young objects would take a tenth of the CPU.
  */
 const NODE_OPTIONS = ['--min-semi-space-size=16', '--max-semi-space-size=32'];
-
-const PROGRAM = 'agents.mjs';
-
-/** Bundles the program, as agents are: translating it at run time would take a sixth more CPU. */
-async function bundle(directory: string): Promise<void> {
-  await build({
-    entryPoints: [PROCESS],
-    outfile: join(directory, PROGRAM),
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20.19',
-    logLevel: 'warning',
-  });
-}
 
 /** When the first and the last agent of a fleet reached a milestone. */
 export interface Span {
@@ -43,37 +34,36 @@ export class AgentFleet {
   readonly #directory: string;
   readonly #signal: AbortSignal;
   readonly #reports: FleetReport[] = [];
-  readonly #waiting = new Set<() => void>();
+  /** `news` after each report, and at a failure. */
+  readonly #events = new EventEmitter();
   #isStopping = false;
   /** Set if no more reports are to be expected. */
   #failure: Error | undefined;
 
-  private constructor(count: number, directory: string, signal: AbortSignal) {
+  private constructor(count: number, program: string, directory: string, signal: AbortSignal) {
     this.#signal = signal;
     this.#directory = directory;
     this.#children = Array.from({ length: count }, () => {
-      const child = fork(join(directory, PROGRAM), { execArgv: NODE_OPTIONS });
+      const child = fork(program, { execArgv: NODE_OPTIONS });
       child.on('message', (report: FleetReport) => {
         this.#reports.push(report);
-        for (const check of this.#waiting) check();
+        this.#events.emit('news');
       });
       child.once('exit', (code, by) => {
         if (this.#isStopping) return;
         this.#failure = new Error(`a process of agents ended with ${by ?? `exit code ${code}`}`);
-        for (const check of this.#waiting) check();
+        this.#events.emit('news');
       });
       return child;
     });
   }
 
-  static async start(
-    order: Extract<FleetOrder, { readonly type: 'start' }>,
-    signal: AbortSignal,
-  ): Promise<AgentFleet> {
+  static async start(order: FleetStart, signal: AbortSignal): Promise<AgentFleet> {
     const size = AGENTS_PER_PROCESS;
     const directory = await mkdtemp(join(tmpdir(), 'lockstep-bench-'));
-    await bundle(directory);
-    const fleet = new AgentFleet(Math.ceil(order.agents.length / size), directory, signal);
+    const program = await bundle(PROGRAM, directory);
+    const count = Math.ceil(order.agents.length / size);
+    const fleet = new AgentFleet(count, program, directory, signal);
     for (const [i, child] of fleet.#children.entries()) {
       const part: FleetOrder = { ...order, agents: order.agents.slice(i * size, (i + 1) * size) };
       child.send(part);
@@ -161,29 +151,16 @@ export class AgentFleet {
     await rm(this.#directory, { recursive: true, force: true });
   }
 
-  #until<T>(what: string, find: () => T | undefined): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const finish = (settle: () => void): void => {
-        clearTimeout(timer);
-        this.#waiting.delete(check);
-        this.#signal.removeEventListener('abort', abort);
-        settle();
-      };
-      const abort = (): void => finish(() => reject(this.#signal.reason as Error));
-      const timer = setTimeout(
-        () => finish(() => reject(new Error(`not within ${TIMEOUT_MS} ms: ${what}`))),
-        TIMEOUT_MS,
-      );
-      const check = (): void => {
-        const failure = this.#failure;
-        const found = find();
-        if (found !== undefined) finish(() => resolve(found));
-        else if (failure !== undefined) finish(() => reject(failure));
-      };
-      this.#waiting.add(check);
-      this.#signal.addEventListener('abort', abort, { once: true });
-      if (this.#signal.aborted) abort();
-      else check();
-    });
+  async #until<T>(what: string, find: () => T | undefined): Promise<T> {
+    const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(TIMEOUT_MS)]);
+    for (;;) {
+      const found = find();
+      if (found !== undefined) return found;
+      if (this.#failure !== undefined) throw this.#failure;
+      await once(this.#events, 'news', { signal }).catch(() => {
+        this.#signal.throwIfAborted();
+        throw new Error(`not within ${TIMEOUT_MS} ms: ${what}`);
+      });
+    }
   }
 }

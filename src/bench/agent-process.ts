@@ -28,24 +28,27 @@ import { type WorkerExit, workerExit } from '../agent/worker-exit.ts';
 import { HUB_PATH, HUB_PROTOCOL } from '../jobset/names.ts';
 import type { Progress } from '../jobset/progress/progress.ts';
 
+/** The first message from the benchmark. */
+export interface FleetStart {
+  readonly type: 'start';
+  readonly channel: 'Hub' | 'API';
+  /**
+   * In sidecar mode each restart is a new agent, with new connections, that finds its
+   * predecessor's marker. Containers take no time to start here.
+   */
+  readonly mode: Body['mode'];
+  readonly server: string;
+  readonly authority: string;
+  readonly namespace: string;
+  readonly jobSetName: string;
+  readonly jobSetUid: string;
+  readonly replicatedJobName: string;
+  readonly agents: readonly SimulatedAgent[];
+}
+
 /** Messages from the benchmark. */
 export type FleetOrder =
-  | {
-      readonly type: 'start';
-      readonly channel: 'Hub' | 'API';
-      /**
-       * In sidecar mode each restart is a new agent, with new connections, that finds its
-       * predecessor's marker. Containers take no time to start here.
-       */
-      readonly mode: Body['mode'];
-      readonly server: string;
-      readonly authority: string;
-      readonly namespace: string;
-      readonly jobSetName: string;
-      readonly jobSetUid: string;
-      readonly replicatedJobName: string;
-      readonly agents: readonly SimulatedAgent[];
-    }
+  | FleetStart
   /** The worker of the first agent dies. */
   | { readonly type: 'fail' }
   /** All workers report a step, their last one. */
@@ -85,8 +88,6 @@ export interface RequestCounts {
   readonly tooMany: number;
 }
 
-type Start = Extract<FleetOrder, { readonly type: 'start' }>;
-
 const REQUEST_TIMEOUT_MS = 60_000;
 /** For writes; the watch has its own. */
 const CONNECTIONS_PER_AGENT = 1;
@@ -120,7 +121,7 @@ process.on('message', (order: FleetOrder) => {
 // The benchmark is gone.
 process.on('disconnect', () => process.exit(0));
 
-function start(order: Start): void {
+function start(order: FleetStart): void {
   const count = order.agents.length;
   const channelOf = channelsOf(order);
   const tallies = {
@@ -161,7 +162,7 @@ class Member implements Body {
   #ended: Parameters<Body['lift']>[1] = () => undefined;
 
   constructor(
-    { mode, jobSetUid }: Start,
+    { mode, jobSetUid }: FleetStart,
     channel: (announced: number, sessions: TlsSessionStore) => Channel,
     tallies: Readonly<Record<Milestone, Tally>>,
     isFirst: boolean,
@@ -281,7 +282,7 @@ class Tally {
 
 /** Makes a new channel, with new connections, for each agent of this process. */
 function channelsOf(
-  order: Start,
+  order: FleetStart,
 ): (agent: SimulatedAgent, announced: number, sessions: TlsSessionStore) => Channel {
   const runtime = { clock: nodeClock, random: systemRandom, logger: SILENT };
   const { server, authority, jobSetUid, jobSetName, namespace, replicatedJobName } = order;

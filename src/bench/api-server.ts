@@ -3,15 +3,10 @@
  * of 5,000 Pods, and the fan-out of each change to 500 watchers. Medians of rounds on fresh
  * servers.
  */
-import { createApiServer, MemoryStorage } from '@lockstep/embedded-kubernetes/in-memory';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
-import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
-import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
-import { createClient } from '@lockstep/kube/runtime/client/http-client.ts';
-import { handlerTransport } from '@lockstep/kube/runtime/memory/memory-transport.ts';
-import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
-import { type Row, spread } from './table.ts';
+import { startMemoryServer } from './memory-server.ts';
+import { type Report, spread } from './table.ts';
 
 const ROUNDS = 3;
 const PODS_COUNT = 5000;
@@ -19,40 +14,21 @@ const WATCHERS = 500;
 const CHANGES = 100;
 const NAMESPACE = 'default';
 
-export async function benchApiServer(report: (row: Row) => void): Promise<void> {
+export async function benchApiServer(report: Report): Promise<void> {
   const creates: number[] = [];
   const lists: number[] = [];
   const watches: number[] = [];
   const deliveries: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    const server = createApiServer({
-      storage: new MemoryStorage(),
-      clock: nodeClock,
-      random: systemRandom,
-      logger: SILENT,
-    });
-    await server.start();
-    const client = createClient({
-      transport: handlerTransport(server.handler, {
-        address: '127.0.0.1',
-        certificate: { commonName: 'bench', organizations: ['system:masters'] },
-      }),
-      clock: nodeClock,
-      random: systemRandom,
-      userAgent: 'lockstep-bench',
-    });
+    const { client, close } = await startMemoryServer();
     creates.push(PODS_COUNT / (await seconds(() => createPods(client))));
     lists.push(PODS_COUNT / (await seconds(() => client.list(PODS, { namespace: NAMESPACE }))));
     watches.push(PODS_COUNT / (await seconds(() => initialEvents(client))));
     deliveries.push((WATCHERS * CHANGES) / (await fanOut(client)));
-    await server.close();
+    await close();
   }
   const row = (benchmark: string, values: readonly number[]): void =>
-    report({
-      benchmark,
-      unit: 'per second',
-      ...spread(values),
-    });
+    report({ benchmark, unit: 'per second', ...spread(values) });
   row('API server: Pods created', creates);
   row(`API server: Pods listed (${PODS_COUNT} a list)`, lists);
   row(`API server: initial events of a watch (${PODS_COUNT})`, watches);
@@ -108,11 +84,8 @@ async function fanOut(client: Client): Promise<number> {
   const taken = await seconds(async () => {
     for (let i = 0; i < CHANGES; i++) {
       const patch = { metadata: { annotations: { change: String(i) } } };
-      await client.patch(
-        PODS,
-        { namespace: NAMESPACE, name: `pod-${i}` },
-        { type: 'merge', patch },
-      );
+      const at = { namespace: NAMESPACE, name: `pod-${i}` };
+      await client.patch(PODS, at, { type: 'merge', patch });
     }
     await Promise.all(watchers);
   });

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defined } from '@lockstep/kube/json/defined.ts';
 import type { KubeObject } from '@lockstep/kube/meta.ts';
-import { NAMESPACES, SERVICE_ACCOUNTS, type TokenRequest } from '@lockstep/kube/objects/core.ts';
+import { NAMESPACES, SERVICE_ACCOUNTS } from '@lockstep/kube/objects/core.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
 import { LEASES } from '@lockstep/kube/objects/lease.ts';
 import { CLUSTER_ROLE_BINDINGS } from '@lockstep/kube/objects/rbac.ts';
@@ -24,6 +24,7 @@ import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import type { ClusterAccess } from '@lockstep/kube/runtime/credentials/cluster-access.ts';
 import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
 import { isReason } from '@lockstep/kube/status.ts';
+import { accountToken } from '../cli/account-token.ts';
 import { connectTo } from '../cli/cluster-connection.ts';
 import { restrictAgents } from '../cli/local-cluster/agent-restriction.ts';
 import { expectNoInstallation, startEmbedded } from '../cli/local-cluster/control-plane.ts';
@@ -187,7 +188,7 @@ async function joined(
     subjects: [{ kind: 'ServiceAccount', ...account }],
   });
   stops.push(() => remove(client, CLUSTER_ROLE_BINDINGS, namespace));
-  const token = await tokenOf(client, account);
+  const token = await accountToken(client, account, { expirationSeconds: TOKEN_SECONDS });
   writeOperatorKubeconfig(operatorKubeconfig, access, namespace, token);
   return {
     client,
@@ -238,20 +239,6 @@ export async function remove(
   }
   const options = { clock: nodeClock, random: systemRandom, timeoutMs: REMOVAL_TIMEOUT_MS };
   await waitFor(client, of, at, (one) => one === undefined, options);
-}
-
-async function tokenOf(
-  client: Client,
-  account: { readonly namespace: string; readonly name: string },
-): Promise<string> {
-  const request: TokenRequest = {
-    apiVersion: 'authentication.k8s.io/v1',
-    kind: 'TokenRequest',
-    metadata: {},
-    spec: { expirationSeconds: TOKEN_SECONDS },
-  };
-  const answer = await client.createSubresource(SERVICE_ACCOUNTS, account, 'token', request);
-  return answer.status?.token ?? '';
 }
 
 /** Writes JSON, which is YAML. */

@@ -5,15 +5,17 @@
  * open without traffic, as when its machine is lost. Agents reach hubs through a forwarder, as
  * through a Service.
  */
+
+import { setTimeout as pause } from 'node:timers/promises';
 import { freePorts } from '@lockstep/kube/runtime/adapters/free-ports.ts';
 import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
-import { AgentFleet } from './agent-fleet.ts';
+import type { AgentFleet } from './agent-fleet.ts';
 import { type BenchCluster, startBenchCluster } from './bench-cluster.ts';
-import type { HubBenchOptions } from './hub.ts';
 import type { OperatorProcess } from './operator-process.ts';
 import { Forwarder } from './service-forwarder.ts';
-import { SimulatedGroup, STAGE } from './simulated-group.ts';
-import { median, percentile, type Row, spread } from './table.ts';
+import { SimulatedGroup } from './simulated-group.ts';
+import { type BenchOptions, median, percentile, type Report, spread } from './table.ts';
+import { until } from './until.ts';
 
 const SIZES = [64, 5000];
 /** Silence is noticed after a fixed time, so the moment at which it begins matters little. */
@@ -23,16 +25,15 @@ const ROUNDS = { killed: 20, silent: 5 } as const;
  * of it.
  */
 const QUIET_ROUNDS = 3;
-const POLL_MS = 20;
-const TIMEOUT_MS = 120_000;
+const WAIT = { timeoutMs: 120_000, pollMs: 20 };
 const LOOPBACK = '127.0.0.1';
 
 export const FAIL_OVER_PHASES = ['killed', 'silent'] as const;
 type Phase = (typeof FAIL_OVER_PHASES)[number];
 
 export async function benchFailOver(
-  report: (row: Row) => void,
-  { agents = SIZES, kubeconfig, phases = FAIL_OVER_PHASES, signal }: HubBenchOptions,
+  report: Report,
+  { agents = SIZES, kubeconfig, phases = FAIL_OVER_PHASES, signal }: BenchOptions,
 ): Promise<void> {
   for (const size of agents) {
     for (const phase of FAIL_OVER_PHASES.filter((one) => phases.includes(one))) {
@@ -72,20 +73,14 @@ class Measurement {
     this.#signal = signal;
   }
 
-  async run(report: (row: Row) => void): Promise<void> {
+  async run(report: Report): Promise<void> {
     const { client, namespace } = this.#cluster;
     if (this.#phase === 'silent') this.#forwarder = await Forwarder.start(LOOPBACK);
     await this.#startReplica();
     await this.#nextLeader(undefined);
     await this.#startReplica();
     const group = await SimulatedGroup.create(client, namespace, this.#size, this.#signal);
-    const agents = await group.agents('Hub');
-    const { name: jobSetName, uid: jobSetUid } = group.jobSet.metadata;
-    const of = { namespace, jobSetName, jobSetUid, replicatedJobName: STAGE, agents };
-    const fleet = await AgentFleet.start(
-      { type: 'start', channel: 'Hub', mode: 'Supervisor', ...group.hub, ...of },
-      this.#signal,
-    );
+    const fleet = await group.startFleet(this.#signal);
     this.#fleet = fleet;
     await fleet.all('started', 1);
     let epoch = 1;
@@ -174,15 +169,6 @@ class Measurement {
   }
 
   async #until(what: string, condition: () => Promise<boolean>): Promise<void> {
-    const deadlineMs = performance.now() + TIMEOUT_MS;
-    while (!(await condition())) {
-      this.#signal.throwIfAborted();
-      if (performance.now() > deadlineMs) throw new Error(`not within ${TIMEOUT_MS} ms: ${what}`);
-      await pause(POLL_MS);
-    }
+    await until(what, condition, { ...WAIT, signal: this.#signal });
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

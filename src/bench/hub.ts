@@ -7,21 +7,20 @@
  */
 
 import { formatDuration } from '@lockstep/kube/duration.ts';
-import { defined } from '@lockstep/kube/json/defined.ts';
 import type { Stored } from '@lockstep/kube/meta.ts';
 import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import { PROGRESS_TIMEOUT } from '../jobset/names.ts';
-import { AgentFleet } from './agent-fleet.ts';
+import type { AgentFleet } from './agent-fleet.ts';
 import { prioritiseAgents } from './agent-priority.ts';
 import type { RequestCounts } from './agent-process.ts';
 import { type BenchCluster, startBenchCluster } from './bench-cluster.ts';
 import { Floor } from './floor.ts';
 import type { OperatorProcess } from './operator-process.ts';
 import { processCost } from './process-cost.ts';
-import { type AgentMode, SimulatedGroup, STAGE } from './simulated-group.ts';
-import { median, type Row, spread } from './table.ts';
+import { SimulatedGroup } from './simulated-group.ts';
+import { type BenchOptions, median, type Report, type Row, spread } from './table.ts';
 
 /** Fewer over the API server, where a larger group takes minutes for each restart. */
 const SIZES = {
@@ -39,21 +38,11 @@ const PROGRESS_WINDOW_MS = 10_000;
 const HANG_TIMEOUT_MS = 10_000;
 const MIB = 1024 * 1024;
 
-export interface HubBenchOptions {
-  /** Sizes of groups. */
-  readonly agents?: readonly number[] | undefined;
-  /** The kubeconfig of a running cluster. */
-  readonly kubeconfig?: string | undefined;
-  /** Limits the run to these of `PHASES`. */
-  readonly phases?: readonly string[] | undefined;
-  readonly signal: AbortSignal;
-}
-
 /** One column of the comparison. */
 interface Phase {
   readonly name: string;
   readonly channel: 'Hub' | 'API';
-  readonly mode: AgentMode;
+  readonly mode: 'Sidecar' | 'Supervisor';
   /** Whether agents have a priority level of their own; only on a real API server. */
   readonly hasPriority: boolean;
   /** Whether workers report their progress. */
@@ -78,8 +67,8 @@ const PHASES: readonly Phase[] = [
 export const PHASE_NAMES: readonly string[] = PHASES.map(({ name }) => name);
 
 export async function benchHub(
-  report: (row: Row) => void,
-  { agents, kubeconfig, phases = PHASE_NAMES, signal }: HubBenchOptions,
+  report: Report,
+  { agents, kubeconfig, phases = PHASE_NAMES, signal }: BenchOptions,
 ): Promise<void> {
   const { agents: sizes, maxApi } = SIZES[kubeconfig === undefined ? 'embedded' : 'joined'];
   for (const size of agents ?? sizes) {
@@ -101,15 +90,10 @@ export async function benchHub(
 class Measurement {
   readonly #cluster: BenchCluster;
   readonly #size: number;
-  readonly #report: (row: Row) => void;
+  readonly #report: Report;
   readonly #signal: AbortSignal;
 
-  constructor(
-    cluster: BenchCluster,
-    size: number,
-    report: (row: Row) => void,
-    signal: AbortSignal,
-  ) {
+  constructor(cluster: BenchCluster, size: number, report: Report, signal: AbortSignal) {
     this.#cluster = cluster;
     this.#size = size;
     this.#report = report;
@@ -138,27 +122,13 @@ class Measurement {
   }
 
   async #phase(group: SimulatedGroup, phase: Phase): Promise<void> {
-    const { client, namespace, access } = this.#cluster;
-    const agents = await group.agents(phase.channel);
-    const operator = await this.#cluster.startOperator(phase.channel === 'Hub' ? 'Auto' : 'API');
-    const { name, uid } = group.jobSet.metadata;
+    const { client, access } = this.#cluster;
+    const { channel, mode } = phase;
+    const operator = await this.#cluster.startOperator(channel === 'Hub' ? 'Auto' : 'API');
     const first = (await this.#jobSet(group)).status?.syncedEpoch ?? 0;
     const authority = access.tls.certificateAuthority ?? '';
-    const target = phase.channel === 'Hub' ? group.hub : { server: access.server, authority };
-    const fleet = await AgentFleet.start(
-      {
-        type: 'start',
-        channel: phase.channel,
-        mode: phase.mode,
-        ...target,
-        namespace,
-        jobSetName: name,
-        jobSetUid: uid,
-        replicatedJobName: STAGE,
-        agents,
-      },
-      this.#signal,
-    );
+    const target = channel === 'Hub' ? group.hub : { server: access.server, authority };
+    const fleet = await group.startFleet(this.#signal, { channel, mode, ...target });
     fleet.reportProgress(phase.hasProgress === true);
     const beganMs = performance.timeOrigin + performance.now();
     const label = `${this.#size}, ${phase.name}`;
@@ -168,7 +138,7 @@ class Measurement {
       if (phase.isHang === true) await this.#setTimeout(group);
       const epoch = await this.#withOperator(label, phase, group, operator, fleet, first + 1);
       await operator.stop();
-      if (phase.channel === 'Hub') return;
+      if (channel === 'Hub') return;
       const floor = new Floor(client, fleet, await this.#jobSet(group));
       const before = await fleet.requests();
       const fail = (): Promise<number> => fleet.fail();
@@ -303,14 +273,8 @@ class Measurement {
   }
 
   #row(label: string, what: string, values: readonly number[], notes?: string): void {
-    const range = { min: Math.min(...values), max: Math.max(...values) };
-    this.#report({
-      benchmark: `${label}: ${what}`,
-      unit: 'ms',
-      median: median(values),
-      ...(values.length > 1 ? range : {}),
-      ...defined({ notes }),
-    });
+    const range = values.length > 1 ? spread(values) : { median: median(values) };
+    this.#report({ benchmark: `${label}: ${what}`, unit: 'ms', ...range, notes });
   }
 
   #jobSet({ jobSet: { metadata } }: SimulatedGroup): Promise<Stored<JobSet>> {

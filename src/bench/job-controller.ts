@@ -3,26 +3,17 @@
  * one Job are created, then all succeed and are counted. The rates of a small and a large Job, side
  * by side, show whether its work grows faster than the number of Pods.
  */
-import {
-  createApiServer,
-  JOB_POD_INDEXES,
-  MemoryStorage,
-  startJobController,
-} from '@lockstep/embedded-kubernetes/in-memory';
+import { JOB_POD_INDEXES, startJobController } from '@lockstep/embedded-kubernetes/in-memory';
 import { SERVICE_ACCOUNTS } from '@lockstep/kube/objects/core.ts';
 import { JOBS, type Job } from '@lockstep/kube/objects/job.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
-import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
-import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
-import { createClient } from '@lockstep/kube/runtime/client/http-client.ts';
 import { forEachConcurrently } from '@lockstep/kube/runtime/concurrency.ts';
 import { createEventRecorder } from '@lockstep/kube/runtime/controller/event-recorder.ts';
 import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
 import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
-import { handlerTransport } from '@lockstep/kube/runtime/memory/memory-transport.ts';
-import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
-import { type Row, spread } from './table.ts';
+import { PORTS, startMemoryServer } from './memory-server.ts';
+import { type Report, spread } from './table.ts';
 
 const ROUNDS = 3;
 const POD_COUNTS = [500, 5000];
@@ -30,7 +21,7 @@ const POD_COUNTS = [500, 5000];
 const WRITES_IN_FLIGHT = 50;
 const NAMESPACE = 'default';
 
-export async function benchJobController(report: (row: Row) => void): Promise<void> {
+export async function benchJobController(report: Report): Promise<void> {
   for (const pods of POD_COUNTS) {
     const created: number[] = [];
     const counted: number[] = [];
@@ -40,11 +31,7 @@ export async function benchJobController(report: (row: Row) => void): Promise<vo
       counted.push(pods / seconds.counted);
     }
     const row = (benchmark: string, values: readonly number[]): void =>
-      report({
-        benchmark,
-        unit: 'per second',
-        ...spread(values),
-      });
+      report({ benchmark, unit: 'per second', ...spread(values) });
     row(`Job controller: Pods created (Job of ${pods})`, created);
     row(`Job controller: Pods ended and counted (Job of ${pods})`, counted);
   }
@@ -58,13 +45,8 @@ interface Phases {
 }
 
 async function oneJob(pods: number): Promise<Phases> {
-  const runtime = { clock: nodeClock, random: systemRandom, logger: SILENT };
-  const server = createApiServer({ storage: new MemoryStorage(), ...runtime });
-  await server.start();
-  const certificate = { commonName: 'bench', organizations: ['system:masters'] };
-  const transport = handlerTransport(server.handler, { address: '127.0.0.1', certificate });
-  const client = createClient({ transport, ...runtime, userAgent: 'lockstep-bench' });
-  const shared = { client, ...runtime };
+  const { client, close } = await startMemoryServer();
+  const shared = { client, ...PORTS };
   const jobs = createInformer<Job>({ ...shared, resource: JOBS });
   const podCache = createInformer<Pod>({ ...shared, resource: PODS, indexes: JOB_POD_INDEXES });
   await Promise.all([jobs.whenSynced(), podCache.whenSynced()]);
@@ -85,7 +67,7 @@ async function oneJob(pods: number): Promise<Phases> {
   await controller.stop();
   await events.stop();
   await Promise.all([jobs.stop(), podCache.stop()]);
-  await server.close();
+  await close();
   return { created: (createdMs - startMs) / 1000, counted: (countedMs - createdMs) / 1000 };
 }
 

@@ -22,6 +22,7 @@ import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.
 import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
 import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import { onTermination } from '../cli/termination.ts';
+import { until } from './until.ts';
 
 export const NAMESPACE_MODES: readonly PodNamespacesMode[] = ['Auto', 'Off'];
 
@@ -160,15 +161,7 @@ export class NodeCluster {
   }
 
   until(what: string, condition: () => boolean): Promise<void> {
-    const deadline = performance.now() + TIMEOUT_MS;
-    return new Promise((resolve, reject) => {
-      const look = (): void => {
-        if (condition()) resolve();
-        else if (performance.now() < deadline) setTimeout(look, LOOK_MS);
-        else reject(new Error(`not within ${TIMEOUT_MS} ms: ${what}`));
-      };
-      look();
-    });
+    return until(what, condition, { timeoutMs: TIMEOUT_MS, pollMs: LOOK_MS });
   }
 
   /** Waits until the API shows this many Pods as running. */

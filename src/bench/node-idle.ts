@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { NAMESPACE_MODES, type NodeCluster, withNodeCluster } from './node-cluster.ts';
 import { processCost } from './process-cost.ts';
-import type { Row } from './table.ts';
+import type { Report } from './table.ts';
 
 const PODS = 200;
 /** Time for work that the start or the end of Pods has begun. */
@@ -15,7 +15,7 @@ const REST_MS = 5_000;
 const WATCHED_MS = 20_000;
 const KIB = 1024;
 
-export async function benchNodeIdle(report: (row: Row) => void): Promise<void> {
+export async function benchNodeIdle(report: Report): Promise<void> {
   for (const mode of NAMESPACE_MODES) {
     await withNodeCluster(mode, async (cluster) => {
       // The first Pods load what a node needs only once.

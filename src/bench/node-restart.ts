@@ -6,7 +6,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { NAMESPACE_MODES, type NodeCluster, withNodeCluster } from './node-cluster.ts';
-import { type Row, spread } from './table.ts';
+import { type Report, spread } from './table.ts';
 
 const POD_COUNTS = [1, 16, 64] as const;
 const ROUNDS = 7;
@@ -17,7 +17,7 @@ const ROUNDS = 7;
 const REST_MS = 700;
 const CONTAINERS_PER_POD = 2;
 
-export async function benchNodeRestart(report: (row: Row) => void): Promise<void> {
+export async function benchNodeRestart(report: Report): Promise<void> {
   for (const mode of NAMESPACE_MODES) {
     await withNodeCluster(mode, async (cluster) => {
       for (const pods of POD_COUNTS) {

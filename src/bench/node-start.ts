@@ -4,12 +4,12 @@
  */
 import { NAMESPACE_MODES, withNodeCluster } from './node-cluster.ts';
 import { processCost } from './process-cost.ts';
-import { median, type Row, spread } from './table.ts';
+import { median, type Report, spread } from './table.ts';
 
 const POD_COUNTS = [100, 500] as const;
 const ROUNDS = 3;
 
-export async function benchNodeStart(report: (row: Row) => void): Promise<void> {
+export async function benchNodeStart(report: Report): Promise<void> {
   for (const mode of NAMESPACE_MODES) {
     await withNodeCluster(mode, async (cluster) => {
       for (const pods of POD_COUNTS) {

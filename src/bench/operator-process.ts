@@ -1,17 +1,17 @@
 /** The operator's process, as benchmarks run it. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import http from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { defined } from '@lockstep/kube/json/defined.ts';
 import { freePorts } from '@lockstep/kube/runtime/adapters/free-ports.ts';
 import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import type { Watchdog } from '../cli/watchdog/watchdog.ts';
 import { OPERATOR_NODE_OPTIONS } from '../operator/configuration/object-names.ts';
+import { until } from './until.ts';
 
 const OPERATOR = fileURLToPath(new URL('../../dist/operator.js', import.meta.url));
 const LOOPBACK = '127.0.0.1';
-const READY_TIMEOUT_MS = 60_000;
-const READY_POLL_MS = 50;
+const READY = { timeoutMs: 60_000, pollMs: 50 };
 /** The time from SIGTERM to SIGKILL; the operator promises to end within 2 s. */
 const STOP_GRACE_MS = 2_500;
 /** How often the operator is probed. */
@@ -94,29 +94,23 @@ export class OperatorProcess {
   }
 
   async #ready(signal: AbortSignal): Promise<void> {
-    const deadlineMs = performance.now() + READY_TIMEOUT_MS;
-    for (;;) {
-      signal.throwIfAborted();
+    const isReady = async (): Promise<boolean> => {
       if (this.#child.exitCode !== null) throw new Error('the operator ended; its log says why');
       const answer = await page(this.#healthPort, '/readyz').catch(() => undefined);
-      if (answer?.status === 200) return;
-      if (performance.now() > deadlineMs) {
-        throw new Error(`the operator was not ready within ${READY_TIMEOUT_MS} ms`);
-      }
-      await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
-    }
+      return answer?.status === 200;
+    };
+    await until('the operator is ready', isReady, { ...READY, signal });
   }
 }
 
 /** Probes an endpoint that answers from memory, and records the longest wait. */
-export class SilenceProbe {
+class SilenceProbe {
   #longestMs = 0;
   #isStopped = false;
   readonly #ended: Promise<void>;
 
   constructor(port: number) {
-    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
-    this.#ended = this.#run(port, agent).finally(() => agent.destroy());
+    this.#ended = this.#run(port);
   }
 
   async stop(): Promise<number> {
@@ -125,33 +119,20 @@ export class SilenceProbe {
     return this.#longestMs;
   }
 
-  async #run(port: number, agent: http.Agent): Promise<void> {
+  async #run(port: number): Promise<void> {
     while (!this.#isStopped) {
       const start = performance.now();
-      await page(port, '/livez', agent);
+      await page(port, '/livez');
       this.#longestMs = Math.max(this.#longestMs, performance.now() - start);
-      await new Promise((resolve) => setTimeout(resolve, PROBE_INTERVAL_MS));
+      await delay(PROBE_INTERVAL_MS);
     }
   }
 }
 
-function page(
+async function page(
   port: number,
   path: string,
-  agent?: http.Agent,
 ): Promise<{ readonly status: number; readonly text: string }> {
-  return new Promise((resolve, reject) => {
-    const options = { host: LOOPBACK, port, path, ...defined({ agent }) };
-    http
-      .get(options, (response) => {
-        let text = '';
-        response.setEncoding('utf8');
-        response.on('data', (part: string) => {
-          text += part;
-        });
-        response.once('end', () => resolve({ status: response.statusCode ?? 0, text }));
-        response.once('error', reject);
-      })
-      .once('error', reject);
-  });
+  const response = await fetch(`http://${LOOPBACK}:${port}${path}`);
+  return { status: response.status, text: await response.text() };
 }

@@ -4,19 +4,12 @@
  * process.
  */
 
-import { setTimeout } from 'node:timers/promises';
-import { createApiServer, MemoryStorage } from '@lockstep/embedded-kubernetes/in-memory';
 import type { Stored } from '@lockstep/kube/meta.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
 import { JOBS, type Job } from '@lockstep/kube/objects/job.ts';
-import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import { sha1 } from '@lockstep/kube/runtime/adapters/sha1.ts';
-import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
-import { createClient } from '@lockstep/kube/runtime/client/http-client.ts';
-import { handlerTransport } from '@lockstep/kube/runtime/memory/memory-transport.ts';
 import { createMetrics, type Metrics } from '@lockstep/kube/runtime/metrics.ts';
-import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import { DEFAULT_FEATURE_GATES } from '../jobset/feature-gates.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import type { Snapshot } from '../jobset/plan/snapshot.ts';
@@ -26,11 +19,12 @@ import { JOBSET_CRD } from '../jobset/schema/crd.ts';
 import { DEFINITION_LIMITS } from '../jobset/size-limits.ts';
 import { startOperator } from '../operator/operator.ts';
 import { jobSetOf, NAME, NAMESPACE } from './large-jobset.ts';
-import { type Row, spread } from './table.ts';
+import { PORTS, startMemoryServer } from './memory-server.ts';
+import { type Report, type Row, spread, timesOf } from './table.ts';
+import { until } from './until.ts';
 
 const CREATED = '2026-01-01T00:00:00Z';
-const ROUNDS = 15;
-const WARM_UP_ROUNDS = 5;
+const ROUNDS = { warmUp: 5, rounds: 15 };
 /** ReplicatedJobs, and Jobs of each. */
 const SHAPES = [
   [1, 5000],
@@ -40,30 +34,23 @@ const SHAPES = [
 ] as const;
 const PASS_JOBS = 5000;
 const PASSES = 50;
-const LIMIT_MS = 120_000;
-const POLL_INTERVAL_MS = 2;
+const WAIT = { timeoutMs: 120_000, pollMs: 2 };
 
-export async function benchPlan(report: (row: Row) => void): Promise<void> {
+export async function benchPlan(report: Report): Promise<void> {
   for (const [replicatedJobs, replicas] of SHAPES) {
     const jobSet = stored(jobSetOf(replicatedJobs, replicas));
     const count = (replicatedJobs * replicas).toLocaleString('en-US');
     const of = `Plan: ${count} Jobs in ${replicatedJobs} ReplicatedJob${replicatedJobs > 1 ? 's' : ''}`;
     const begun = begunOf(jobSet);
     const jobs = asServed(jobsMadeFor(begun));
-    report(timed(`${of}, to be made`, () => jobsMadeFor(begun)));
-    report(timed(`${of}, all running`, () => plan(snapshotOf(begun, jobs))));
+    report(await timed(`${of}, to be made`, () => jobsMadeFor(begun)));
+    report(await timed(`${of}, all running`, () => plan(snapshotOf(begun, jobs))));
   }
   report(await benchPasses());
 }
 
-function timed(benchmark: string, work: () => unknown): Row {
-  const times: number[] = [];
-  for (let round = 0; round < WARM_UP_ROUNDS + ROUNDS; round++) {
-    const startMs = performance.now();
-    work();
-    if (round >= WARM_UP_ROUNDS) times.push(performance.now() - startMs);
-  }
-  return { benchmark, unit: 'ms', ...spread(times) };
+async function timed(benchmark: string, work: () => unknown): Promise<Row> {
+  return { benchmark, unit: 'ms', ...spread(await timesOf(work, ROUNDS)) };
 }
 
 function stored<T extends JobSet | Job>(object: T): Stored<T> {
@@ -129,40 +116,25 @@ function snapshotOf(jobSet: Stored<JobSet>, jobs: readonly Stored<Job>[]): Snaps
 
 /** Mean time of passes over a JobSet with all its Jobs, from the operator's own metric. */
 async function benchPasses(): Promise<Row> {
-  const ports = { clock: nodeClock, random: systemRandom, logger: SILENT };
-  const server = createApiServer({ ...ports, storage: new MemoryStorage() });
-  await server.start();
-  const client = createClient({
-    ...ports,
-    transport: handlerTransport(server.handler, {
-      address: '127.0.0.1',
-      certificate: { commonName: 'bench', organizations: ['system:masters'] },
-    }),
-    userAgent: 'lockstep-bench',
-  });
+  const { client, close } = await startMemoryServer();
   await client.create(CUSTOM_RESOURCE_DEFINITIONS, JOBSET_CRD);
   const metrics = createMetrics();
-  const operator = await startOperator({
-    ...ports,
-    client,
-    metrics,
-    sha1,
-    config: { agentImage: 'a' },
-  });
+  const config = { agentImage: 'a' };
+  const operator = await startOperator({ ...PORTS, client, metrics, sha1, config });
   const startMs = performance.now();
   await client.create(JOBSETS, jobSetOf(1, PASS_JOBS));
-  await until(async () => (await jobCount(client)) === PASS_JOBS);
+  await until('all Jobs exist', async () => (await jobCount(client)) === PASS_JOBS, WAIT);
   const creationMs = performance.now() - startMs;
   const before = await passesOf(metrics);
   for (let pass = 0; pass < PASSES; pass++) {
     const patch = { metadata: { annotations: { pass: String(pass) } } };
     const { count } = await passesOf(metrics);
     await client.patch(JOBSETS, { namespace: NAMESPACE, name: NAME }, { type: 'merge', patch });
-    await until(async () => (await passesOf(metrics)).count > count);
+    await until('a pass', async () => (await passesOf(metrics)).count > count, WAIT);
   }
   const after = await passesOf(metrics);
   await operator.stop();
-  await server.close();
+  await close();
   return {
     benchmark: `Pass of the operator over ${PASS_JOBS.toLocaleString('en-US')} Jobs`,
     unit: 'ms',
@@ -174,14 +146,6 @@ async function benchPasses(): Promise<Row> {
 async function jobCount(client: Client): Promise<number> {
   const { items, metadata } = await client.list(JOBS, { namespace: NAMESPACE, limit: 1 });
   return items.length + (metadata.remainingItemCount ?? 0);
-}
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const limitMs = performance.now() + LIMIT_MS;
-  while (!(await condition())) {
-    if (performance.now() > limitMs) throw new Error(`not reached within ${LIMIT_MS} ms`);
-    await setTimeout(POLL_INTERVAL_MS);
-  }
 }
 
 async function passesOf(metrics: Metrics): Promise<{ count: number; seconds: number }> {

@@ -3,9 +3,8 @@
  * hand, and simulated agents act for them.
  */
 
-import { defined } from '@lockstep/kube/json/defined.ts';
 import type { Stored } from '@lockstep/kube/meta.ts';
-import { SERVICE_ACCOUNTS, type TokenRequest } from '@lockstep/kube/objects/core.ts';
+import { SERVICE_ACCOUNTS } from '@lockstep/kube/objects/core.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
 import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
@@ -13,6 +12,7 @@ import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { forEachConcurrently } from '@lockstep/kube/runtime/concurrency.ts';
 import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
 import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
+import { accountToken } from '../cli/account-token.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import {
   ENV_HUB_CA,
@@ -22,17 +22,17 @@ import {
   RESTART_BACKOFF,
   RESTART_MODE,
 } from '../jobset/names.ts';
-import type { SimulatedAgent } from './agent-process.ts';
+import { AgentFleet } from './agent-fleet.ts';
+import type { FleetStart, SimulatedAgent } from './agent-process.ts';
+import { until } from './until.ts';
 
-export const STAGE = 'w';
-export type AgentMode = 'Sidecar' | 'Supervisor';
+const STAGE = 'w';
 
 /** The operator gives it the rights of agents of the API channel. */
 const ACCOUNT = 'bench-agents';
 
 const PARALLEL_REQUESTS = 20;
-const POLL_MS = 200;
-const PODS_TIMEOUT_MS = 300_000;
+const WAIT = { timeoutMs: 300_000, pollMs: 200 };
 
 export class SimulatedGroup {
   readonly jobSet: Stored<JobSet>;
@@ -97,13 +97,28 @@ export class SimulatedGroup {
     };
   }
 
+  /** Starts the agents of its Pods, by default supervisors that connect to the hub. */
+  async startFleet(
+    signal: AbortSignal,
+    how: Partial<Pick<FleetStart, 'channel' | 'mode' | 'server' | 'authority'>> = {},
+  ): Promise<AgentFleet> {
+    const { namespace = '', name: jobSetName, uid: jobSetUid } = this.jobSet.metadata;
+    const { channel = 'Hub', mode = 'Supervisor', ...server } = how;
+    const agents = await this.#agents(channel);
+    const of = { namespace, jobSetName, jobSetUid, replicatedJobName: STAGE, agents };
+    return AgentFleet.start(
+      { type: 'start', channel, mode, ...this.hub, ...server, ...of },
+      signal,
+    );
+  }
+
   /** The address and authority of the hub, as in injected agents. */
   get hub(): { readonly server: string; readonly authority: string } {
     return { server: this.#variable(ENV_HUB_URL), authority: this.#variable(ENV_HUB_CA) };
   }
 
   /** One agent per Pod, with a token for the hub or for the API server. */
-  async agents(channel: 'Hub' | 'API'): Promise<readonly SimulatedAgent[]> {
+  async #agents(channel: 'Hub' | 'API'): Promise<readonly SimulatedAgent[]> {
     const agents: SimulatedAgent[] = [];
     const { namespace = '' } = this.jobSet.metadata;
     const account = { namespace, name: ACCOUNT };
@@ -125,23 +140,14 @@ export class SimulatedGroup {
 }
 
 /** A token of an account, bound to a Pod. */
-export async function tokenOf(
+export function tokenOf(
   client: Client,
   account: { readonly namespace: string; readonly name: string },
   { name, uid }: { readonly name: string; readonly uid: string },
-  audiences: readonly string[] | undefined,
+  audiences?: readonly string[],
 ): Promise<string> {
-  const request: TokenRequest = {
-    apiVersion: 'authentication.k8s.io/v1',
-    kind: 'TokenRequest',
-    metadata: {},
-    spec: {
-      ...defined({ audiences }),
-      boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name, uid },
-    },
-  };
-  const answer = await client.createSubresource(SERVICE_ACCOUNTS, account, 'token', request);
-  return answer.status?.token ?? '';
+  const boundObjectRef = { kind: 'Pod', apiVersion: 'v1', name, uid };
+  return accountToken(client, account, { ...(audiences && { audiences }), boundObjectRef });
 }
 
 const RUNNING = {
@@ -155,18 +161,11 @@ async function podsOf(
   size: number,
   signal: AbortSignal,
 ): Promise<readonly Stored<Pod>[]> {
-  const deadlineMs = performance.now() + PODS_TIMEOUT_MS;
-  const labelSelector = `${JOBSET_NAME}=${name}`;
-  for (;;) {
-    const { items } = await client.listMetadata(PODS, { namespace, labelSelector, signal });
-    if (items.length === size) {
-      return (await client.list(PODS, { namespace, labelSelector, signal })).items;
-    }
-    if (performance.now() > deadlineMs) {
-      throw new Error(`${items.length} of ${size} Pods after ${PODS_TIMEOUT_MS} ms`);
-    }
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
+  const selected = { namespace, labelSelector: `${JOBSET_NAME}=${name}`, signal };
+  const areThere = async (): Promise<boolean> =>
+    (await client.listMetadata(PODS, selected)).items.length === size;
+  await until(`${size} Pods exist`, areThere, { ...WAIT, signal });
+  return (await client.list(PODS, selected)).items;
 }
 
 function manifest(namespace: string, size: number): JobSet {

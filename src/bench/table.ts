@@ -14,7 +14,20 @@ export interface Row {
   readonly median: number;
   readonly min?: number;
   readonly max?: number;
-  readonly notes?: string;
+  readonly notes?: string | undefined;
+}
+
+export type Report = (row: Row) => void;
+
+/** What a benchmark gets of the command line. Each uses what concerns it. */
+export interface BenchOptions {
+  /** Sizes of groups. */
+  readonly agents?: readonly number[] | undefined;
+  /** The kubeconfig of a running cluster. */
+  readonly kubeconfig?: string | undefined;
+  /** Limits the run to these of its parts. */
+  readonly phases?: readonly string[] | undefined;
+  readonly signal: AbortSignal;
 }
 
 export function median(values: readonly number[]): number {
@@ -27,6 +40,20 @@ export function median(values: readonly number[]): number {
 /** The text of a row for measured values. */
 export function spread(values: readonly number[]): Required<Pick<Row, 'median' | 'min' | 'max'>> {
   return { median: median(values), min: Math.min(...values), max: Math.max(...values) };
+}
+
+/** How long each of `rounds` runs of the work takes, after the warm-up, in ms. */
+export async function timesOf(
+  work: () => unknown,
+  { warmUp, rounds }: { readonly warmUp: number; readonly rounds: number },
+): Promise<readonly number[]> {
+  const times: number[] = [];
+  for (let round = 0; round < warmUp + rounds; round++) {
+    const startMs = performance.now();
+    await work();
+    if (round >= warmUp) times.push(performance.now() - startMs);
+  }
+  return times;
 }
 
 /** The nearest rank; `percent` is above 0 and at most 100. */

@@ -129,6 +129,11 @@ export class WorkerGroup {
     return this.marks().filter((mark) => mark.what === 'start');
   }
 
+  /** Resolves once workers have started so many times, all together. */
+  started(times: number): Promise<void> {
+    return this.until(`${times} starts`, () => this.starts().length >= times);
+  }
+
   /** Resolves in the first state for which `condition` holds. Looks at every change of the API. */
   until(what: string, condition: () => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -201,19 +206,10 @@ export class WorkerGroup {
 
   async remove(): Promise<void> {
     const { client } = this.#options;
-    await client.delete(
-      JOBSETS,
-      { namespace: NAMESPACE, name: this.name },
-      { propagationPolicy: 'Foreground' },
-    );
+    const at = { namespace: NAMESPACE, name: this.name };
+    await client.delete(JOBSETS, at, { propagationPolicy: 'Foreground' });
     const options = { clock: nodeClock, random: systemRandom, timeoutMs: TIMEOUT_MS };
-    await waitFor(
-      client,
-      JOBSETS,
-      { namespace: NAMESPACE, name: this.name },
-      (one) => one === undefined,
-      options,
-    );
+    await waitFor(client, JOBSETS, at, (one) => one === undefined, options);
     await Promise.all([this.pods.stop(), this.jobSets.stop()]);
   }
 
@@ -273,6 +269,7 @@ export class WorkerGroup {
     const shell = this.#options.stepMs === undefined ? 'sh' : 'bash';
     const { onStop = 'exit 143', maxRestarts = DEFAULT_MAX_RESTARTS } = this.#options;
     const marks = this.#marksPath;
+    const fieldPath = `metadata.annotations['${COMPLETION_INDEX}']`;
     // Kubernetes turns `$$` into `$`. In a pid namespace a process has another number than on the
     // machine; only the machine's process table has the latter.
     const script =
@@ -308,16 +305,7 @@ export class WorkerGroup {
                         name: 'worker',
                         image: shell,
                         command: [shell, '-c', script],
-                        env: [
-                          {
-                            name: 'RANK',
-                            valueFrom: {
-                              fieldRef: {
-                                fieldPath: `metadata.annotations['${COMPLETION_INDEX}']`,
-                              },
-                            },
-                          },
-                        ],
+                        env: [{ name: 'RANK', valueFrom: { fieldRef: { fieldPath } } }],
                       },
                     ],
                   },

@@ -6,9 +6,8 @@ import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { passingAccessKey } from '../../cli/dashboard/http/access-key.ts';
 import { type Dashboard, startDashboard } from '../../cli/dashboard/server.ts';
-import { AgentFleet } from '../agent-fleet.ts';
 import { startBenchCluster } from '../bench-cluster.ts';
-import { SimulatedGroup, STAGE } from '../simulated-group.ts';
+import { SimulatedGroup } from '../simulated-group.ts';
 
 /** Debian's, or the program that `npm run test:browser` has found. */
 export const CHROMIUM = process.env['LOCKSTEP_TEST_CHROMIUM'] ?? '/usr/bin/chromium';
@@ -34,22 +33,8 @@ export async function startDashboardRun(size: number, signal: AbortSignal): Prom
     await cluster.startOperator('Auto');
     const { client, namespace, access } = cluster;
     const group = await SimulatedGroup.create(client, namespace, size, signal);
-    const { name, uid } = group.jobSet.metadata;
-    const agents = await group.agents('Hub');
-    const fleet = await AgentFleet.start(
-      {
-        type: 'start',
-        channel: 'Hub',
-        mode: 'Supervisor',
-        ...group.hub,
-        namespace,
-        jobSetName: name,
-        jobSetUid: uid,
-        replicatedJobName: STAGE,
-        agents,
-      },
-      signal,
-    );
+    const { name } = group.jobSet.metadata;
+    const fleet = await group.startFleet(signal);
     stops.push(() => fleet.stop());
     fleet.reportProgress(true);
     let epoch = 1;

@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { type CDPSession, chromium, type Page } from 'playwright-core';
 import { JOBSETS } from '../../jobset/jobset.ts';
 import { EXTRA_RESTARTS } from '../../jobset/names.ts';
-import { type Row, spread } from '../table.ts';
+import { type BenchOptions, type Report, type Row, spread } from '../table.ts';
 import { CHROMIUM, type DashboardRun, startDashboardRun } from './dashboard-run.ts';
 
 const PAGE = join(import.meta.dirname, '../../../dist/dashboard');
@@ -19,15 +19,9 @@ const WINDOW = { width: 1280, height: 900 };
 const CPU_WINDOW_MS = 10_000;
 const TIMEOUT_MS = 60_000;
 
-export interface DashboardBenchOptions {
-  /** Sizes of groups. */
-  readonly agents?: readonly number[] | undefined;
-  readonly signal: AbortSignal;
-}
-
 export async function benchDashboard(
-  report: (row: Row) => void,
-  { agents = DEFAULT_SIZES, signal }: DashboardBenchOptions,
+  report: Report,
+  { agents = DEFAULT_SIZES, signal }: BenchOptions,
 ): Promise<void> {
   report(sizeOfPage());
   for (const size of agents) {
@@ -47,7 +41,7 @@ function sizeOfPage(): Row {
   return { benchmark: 'the page, compressed', unit: 'KiB', median: bytes / KIB };
 }
 
-async function measure(run: DashboardRun, size: number, report: (row: Row) => void): Promise<void> {
+async function measure(run: DashboardRun, size: number, report: Report): Promise<void> {
   const browser = await chromium.launch({
     executablePath: CHROMIUM,
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
@@ -59,12 +53,7 @@ async function measure(run: DashboardRun, size: number, report: (row: Row) => vo
     const page = await context.newPage();
     const address = `${run.dashboard.address}#/jobset/${run.namespace}/${run.name}`;
     const row = (what: string, values: readonly number[], notes?: string): void =>
-      report({
-        benchmark: `${size} members: ${what}`,
-        unit: 'ms',
-        ...spread(values),
-        ...(notes === undefined ? {} : { notes }),
-      });
+      report({ benchmark: `${size} members: ${what}`, unit: 'ms', ...spread(values), notes });
 
     await page.goto(address);
     await page.evaluate(DRAWN);

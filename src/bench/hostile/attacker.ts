@@ -1,12 +1,10 @@
 /** Starts attacks on the operator. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { bundle } from '../bundle.ts';
 import type { Attack, AttackReport } from './attack-process.ts';
 
-const PROGRAM = 'attack.mjs';
+const PROGRAM = new URL('attack-process.ts', import.meta.url);
 
 /** Each attack is a process; `directory` holds their program. */
 export class Attacker {
@@ -18,17 +16,7 @@ export class Attacker {
   }
 
   static async in(directory: string): Promise<Attacker> {
-    const outfile = join(directory, PROGRAM);
-    await build({
-      entryPoints: [fileURLToPath(new URL('attack-process.ts', import.meta.url))],
-      outfile,
-      bundle: true,
-      platform: 'node',
-      format: 'esm',
-      target: 'node20.19',
-      logLevel: 'warning',
-    });
-    return new Attacker(outfile);
+    return new Attacker(await bundle(PROGRAM, directory));
   }
 
   /** Returns a function that ends it. */

@@ -17,12 +17,12 @@ import {
 import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
 import { HUB_AUDIENCE } from '../../jobset/names.ts';
-import { AgentFleet } from '../agent-fleet.ts';
+import type { AgentFleet } from '../agent-fleet.ts';
 import { type BenchCluster, remove, startBenchCluster } from '../bench-cluster.ts';
 import type { OperatorProcess } from '../operator-process.ts';
 import { forgetPeak, processCost } from '../process-cost.ts';
-import { SimulatedGroup, STAGE, tokenOf } from '../simulated-group.ts';
-import { median, type Row, spread } from '../table.ts';
+import { SimulatedGroup, tokenOf } from '../simulated-group.ts';
+import { type BenchOptions, median, type Report, spread } from '../table.ts';
 import type { Attack } from './attack-process.ts';
 import { Attacker } from './attacker.ts';
 import { heavyPatterns, manyReplicatedJobs, oversized, reviewOf } from './reviews.ts';
@@ -48,14 +48,7 @@ const RULES_PER_REVIEW = 20;
 /** As many handshakes as two cores complete in one part; well within the limit of open files. */
 const IDLE_CONNECTIONS = 2000;
 
-export interface HostileBenchOptions {
-  readonly signal: AbortSignal;
-}
-
-export async function benchHostile(
-  report: (row: Row) => void,
-  { signal }: HostileBenchOptions,
-): Promise<void> {
+export async function benchHostile(report: Report, { signal }: BenchOptions): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'lockstep-bench-'));
   const attacker = await Attacker.in(directory);
   const cluster = await startBenchCluster(undefined, signal);
@@ -77,14 +70,14 @@ class Siege {
   readonly #cluster: BenchCluster;
   readonly #directory: string;
   readonly #attacker: Attacker;
-  readonly #report: (row: Row) => void;
+  readonly #report: Report;
   readonly #signal: AbortSignal;
 
   constructor(
     cluster: BenchCluster,
     directory: string,
     attacker: Attacker,
-    report: (row: Row) => void,
+    report: Report,
     signal: AbortSignal,
   ) {
     this.#cluster = cluster;
@@ -99,22 +92,7 @@ class Siege {
     const webhooks = await this.#webhooks();
     const operator = await this.#cluster.startOperator('Auto', webhooks.flags);
     const group = await SimulatedGroup.create(client, namespace, SIZE, this.#signal);
-    const agents = await group.agents('Hub');
-    const { name, uid } = group.jobSet.metadata;
-    const fleet = await AgentFleet.start(
-      {
-        type: 'start',
-        channel: 'Hub',
-        mode: 'Supervisor',
-        ...group.hub,
-        namespace,
-        jobSetName: name,
-        jobSetUid: uid,
-        replicatedJobName: STAGE,
-        agents,
-      },
-      this.#signal,
-    );
+    const fleet = await group.startFleet(this.#signal);
     try {
       await fleet.all('started', 1);
       this.#epoch = 1;

@@ -12,7 +12,7 @@ export function reviewOf(jobSet: object): string {
       resource,
       operation: 'CREATE',
       namespace: 'default',
-      name: 'hostile',
+      userInfo: { username: 'bench' },
       object: jobSet,
     },
   });

@@ -1,7 +1,6 @@
 /** Asks the hub for a page, from the user's machine. */
 
 import type { Stored } from '@lockstep/kube/meta.ts';
-import { SERVICE_ACCOUNTS, type TokenRequest } from '@lockstep/kube/objects/core.ts';
 import type { Pod } from '@lockstep/kube/objects/pod.ts';
 import {
   createHttpTransport,
@@ -10,6 +9,7 @@ import {
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { wholeBody } from '@lockstep/kube/runtime/client/response-body.ts';
 import { ENV_HUB_CA, ENV_HUB_URL, HUB_AUDIENCE } from '../../jobset/names.ts';
+import { accountToken } from '../account-token.ts';
 
 /** A page of the hub, which agents serve as well. */
 export interface HubPage<Report> {
@@ -116,26 +116,15 @@ export function reportsIn<Report>(
 /** A list of 30,000 members fits. */
 export const MAX_REPORT_BYTES = 16 * 1024 * 1024;
 
-async function tokenFor(
+function tokenFor(
   client: Client,
   { metadata, spec }: Stored<Pod>,
   signal: AbortSignal,
 ): Promise<string> {
   const { name, uid, namespace = '' } = metadata;
-  const request: TokenRequest = {
-    apiVersion: 'authentication.k8s.io/v1',
-    kind: 'TokenRequest',
-    metadata: {},
-    spec: {
-      audiences: [HUB_AUDIENCE],
-      boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name, uid },
-    },
-  };
   const account = { namespace, name: spec.serviceAccountName ?? 'default' };
-  const answer = await client.createSubresource(SERVICE_ACCOUNTS, account, 'token', request, {
-    signal,
-  });
-  return answer.status?.token ?? '';
+  const boundObjectRef = { kind: 'Pod', apiVersion: 'v1', name, uid };
+  return accountToken(client, account, { audiences: [HUB_AUDIENCE], boundObjectRef }, signal);
 }
 
 /** Undefined for a Pod whose agent has no hub. */
