@@ -37,10 +37,8 @@ const OPERATOR_PRECEDENCE = 950;
 const AGENTS_PRECEDENCE = 1_000;
 
 export function apiPriority({ namespace }: InstallationSettings): readonly Installed[] {
-  const operator = {
-    kind: 'ServiceAccount',
-    serviceAccount: { namespace, name: OPERATOR_NAME },
-  };
+  const serviceAccount = { namespace, name: OPERATOR_NAME };
+  const operator = { kind: 'ServiceAccount', serviceAccount };
   const everywhere = { clusterScope: true, namespaces: ['*'] };
   return [
     priorityLevel(AGENTS, AGENTS_SHARES, AGENTS_LENDABLE_PERCENT),
@@ -89,20 +87,9 @@ export function apiPriority({ namespace }: InstallationSettings): readonly Insta
 
 function priorityLevel(name: string, shares: number, lendablePercent: number): Installed {
   const queuing = { queues: QUEUES, handSize: HAND_SIZE, queueLengthLimit: QUEUE_LENGTH };
-  return installed(
-    PRIORITY_LEVELS,
-    { name },
-    {
-      spec: {
-        type: 'Limited',
-        limited: {
-          nominalConcurrencyShares: shares,
-          lendablePercent,
-          limitResponse: { type: 'Queue', queuing },
-        },
-      },
-    },
-  );
+  const limitResponse = { type: 'Queue', queuing };
+  const limited = { nominalConcurrencyShares: shares, lendablePercent, limitResponse };
+  return installed(PRIORITY_LEVELS, { name }, { spec: { type: 'Limited', limited } });
 }
 
 function flowSchema(
@@ -111,16 +98,11 @@ function flowSchema(
   matchingPrecedence: number,
   rule: object,
 ): Installed {
-  return installed(
-    FLOW_SCHEMAS,
-    { name },
-    {
-      spec: {
-        priorityLevelConfiguration: { name: level },
-        matchingPrecedence,
-        distinguisherMethod: { type: 'ByUser' },
-        rules: [rule],
-      },
-    },
-  );
+  const spec = {
+    priorityLevelConfiguration: { name: level },
+    matchingPrecedence,
+    distinguisherMethod: { type: 'ByUser' },
+    rules: [rule],
+  };
+  return installed(FLOW_SCHEMAS, { name }, { spec });
 }

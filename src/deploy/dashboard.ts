@@ -6,18 +6,29 @@ const SCHEMA_VERSION = 39;
 /** The user chooses it at the top of the dashboard. */
 const DATASOURCE = { type: 'prometheus', uid: '$datasource' } as const;
 
+/** PromQL and the legend of its series. */
+type Query = readonly [expression: string, legend: string];
+
 interface Panel {
   readonly title: string;
   readonly description: string;
   readonly unit: 'short' | 's' | 'reqps' | 'Bps' | 'percentunit';
   /** Draws the series as bars on top of each other. */
   readonly isStacked?: true;
-  /** PromQL and the legend of its series. */
-  readonly queries: readonly (readonly [expression: string, legend: string])[];
+  readonly queries: readonly Query[];
 }
 
-const quantile = (q: number, metric: string, by: string): string =>
-  `histogram_quantile(${q}, sum by (le${by}) (rate(${metric}_bucket[$__rate_interval])))`;
+/** A quantile of a histogram, a series for each value of a label. */
+const quantile = (q: number, metric: string, label: string, legend = `{{${label}}}`): Query => [
+  `histogram_quantile(${q}, sum by (le, ${label}) (rate(${metric}_bucket[$__rate_interval])))`,
+  legend,
+];
+
+/** By how much a counter grew, a series for each value of a label. */
+const growth = (metric: string, label: string): Query => [
+  `sum by (${label}) (increase(${metric}[$__rate_interval]))`,
+  `{{${label}}}`,
+];
 
 const RUN = '{{namespace}}/{{jobset}}';
 
@@ -85,8 +96,8 @@ export const PANELS: readonly Panel[] = [
     description: 'Median and 90th percentile of each phase: detect, announce, release.',
     unit: 's',
     queries: [
-      [quantile(0.5, 'lockstep_restart_phase_seconds', ', phase'), '{{phase}}, half'],
-      [quantile(0.9, 'lockstep_restart_phase_seconds', ', phase'), '{{phase}}, 90 %'],
+      quantile(0.5, 'lockstep_restart_phase_seconds', 'phase', '{{phase}}, half'),
+      quantile(0.9, 'lockstep_restart_phase_seconds', 'phase', '{{phase}}, 90 %'),
     ],
   },
   {
@@ -95,9 +106,7 @@ export const PANELS: readonly Panel[] = [
       'Time of all JobSets by class, when a status write accounted for it. So the time of an epoch without failures shows when it ends.',
     unit: 's',
     isStacked: true,
-    queries: [
-      ['sum by (class) (increase(lockstep_goodput_seconds_total[$__rate_interval]))', '{{class}}'],
-    ],
+    queries: [growth('lockstep_goodput_seconds_total', 'class')],
   },
   {
     title: 'Productive share',
@@ -125,23 +134,13 @@ export const PANELS: readonly Panel[] = [
     description:
       'Because their workers kept failing there, or a check of the machine did not pass.',
     unit: 'short',
-    queries: [
-      [
-        'sum by (reason) (increase(lockstep_members_replaced_total[$__rate_interval]))',
-        '{{reason}}',
-      ],
-    ],
+    queries: [growth('lockstep_members_replaced_total', 'reason')],
   },
   {
     title: 'Pods deleted by force',
     description: 'Of nodes that were lost, by the reason of their DisruptionTarget.',
     unit: 'short',
-    queries: [
-      [
-        'sum by (reason) (increase(lockstep_forced_pod_deletions_total[$__rate_interval]))',
-        '{{reason}}',
-      ],
-    ],
+    queries: [growth('lockstep_forced_pod_deletions_total', 'reason')],
   },
   {
     title: 'JobSets that ended',
@@ -167,12 +166,7 @@ export const PANELS: readonly Panel[] = [
     title: 'Length of a reconcile',
     description: '90th percentile by controller.',
     unit: 's',
-    queries: [
-      [
-        quantile(0.9, 'controller_runtime_reconcile_time_seconds', ', controller'),
-        '{{controller}}',
-      ],
-    ],
+    queries: [quantile(0.9, 'controller_runtime_reconcile_time_seconds', 'controller')],
   },
   {
     title: 'Queues',
@@ -180,7 +174,7 @@ export const PANELS: readonly Panel[] = [
     unit: 'short',
     queries: [
       ['max by (name) (workqueue_depth)', '{{name}}: waiting'],
-      [quantile(0.9, 'workqueue_queue_duration_seconds', ', name'), '{{name}}: seconds'],
+      quantile(0.9, 'workqueue_queue_duration_seconds', 'name', '{{name}}: seconds'),
     ],
   },
   {
@@ -198,9 +192,7 @@ export const PANELS: readonly Panel[] = [
     title: 'Time to admit',
     description: '99th percentile by webhook.',
     unit: 's',
-    queries: [
-      [quantile(0.99, 'controller_runtime_webhook_latency_seconds', ', webhook'), '{{webhook}}'],
-    ],
+    queries: [quantile(0.99, 'controller_runtime_webhook_latency_seconds', 'webhook')],
   },
 ];
 

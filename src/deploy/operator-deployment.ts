@@ -99,23 +99,18 @@ export function operatorDeployment(settings: InstallationSettings): readonly Ins
 function networkPolicy({ namespace, configuration }: InstallationSettings): Installed {
   const { webhookPort, metricsBindAddress } = settingValues(configuration);
   const toAll = [webhookPort, HUB_PORT].map((port) => ({ protocol: 'TCP', port }));
-  return installed(
-    NETWORK_POLICIES,
-    { namespace, name: OPERATOR_NAME },
-    {
-      spec: {
-        podSelector: { matchLabels: OPERATOR_POD_LABELS },
-        policyTypes: ['Ingress'],
-        ingress: [
-          { ports: toAll },
-          ...portOf(metricsBindAddress).map((port) => ({
-            ports: [{ protocol: 'TCP', port }],
-            from: [{ namespaceSelector: { matchLabels: METRICS_READERS_LABELS } }],
-          })),
-        ],
-      },
-    },
-  );
+  const spec = {
+    podSelector: { matchLabels: OPERATOR_POD_LABELS },
+    policyTypes: ['Ingress'],
+    ingress: [
+      { ports: toAll },
+      ...portOf(metricsBindAddress).map((port) => ({
+        ports: [{ protocol: 'TCP', port }],
+        from: [{ namespaceSelector: { matchLabels: METRICS_READERS_LABELS } }],
+      })),
+    ],
+  };
+  return installed(NETWORK_POLICIES, { namespace, name: OPERATOR_NAME }, { spec });
 }
 
 /** None where nothing is served. */

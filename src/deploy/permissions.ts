@@ -80,25 +80,21 @@ export const CLUSTER_RULES: readonly ReasonedRule[] = [
     why: 'reads the topology of the node of a leader; asks what nodes can, and uses no more',
     scope: 'Cluster',
   }),
-  {
-    ...rule('apiextensions.k8s.io', ['customresourcedefinitions'], ['list', 'watch'], {
-      why: 'sees which fields of the status of JobSets are kept',
-      scope: 'Cluster',
-    }),
+  rule('apiextensions.k8s.io', ['customresourcedefinitions'], ['list', 'watch'], {
+    why: 'sees which fields of the status of JobSets are kept',
+    scope: 'Cluster',
     resourceNames: [JOBSET_CRD.metadata.name ?? ''],
-  },
+  }),
   rule('', ['namespaces'], ['get'], {
     why: 'reads which defaults the JobSets of a Namespace have, and keeps only annotations of ours',
   }),
   rule('', ['limitranges'], ['list'], {
     why: 'takes the share of a sidecar agent from its worker, unless that would fall below a minimum',
   }),
-  {
-    ...rule('', ['configmaps'], ['list', 'watch', 'update'], {
-      why: 'keeps the authorities of the hub up to date in each namespace with a group',
-    }),
+  rule('', ['configmaps'], ['list', 'watch', 'update'], {
+    why: 'keeps the authorities of the hub up to date in each namespace with a group',
     resourceNames: [HUB_AUTHORITIES_NAME],
-  },
+  }),
   rule('', ['configmaps'], ['create'], { why: 'makes that ConfigMap' }),
   rule('events.k8s.io', ['events'], ['create', 'patch'], { why: 'tells users' }),
   rule('authentication.k8s.io', ['tokenreviews'], ['create'], {
@@ -121,60 +117,36 @@ export const AGENT_RIGHTS_RULES: readonly ReasonedRule[] = [
 
 /** Only for the two configurations that are installed with it. */
 export const WEBHOOK_RULES: readonly ReasonedRule[] = [
-  {
-    ...rule(
-      'admissionregistration.k8s.io',
-      ['mutatingwebhookconfigurations'],
-      ['get', 'list', 'watch', 'update'],
-      { why: 'tells API servers which authority to trust' },
-    ),
-    resourceNames: [MUTATING_CONFIGURATION_NAME],
-  },
-  {
-    ...rule(
-      'admissionregistration.k8s.io',
-      ['validatingwebhookconfigurations'],
-      ['get', 'list', 'watch', 'update'],
-      { why: 'tells API servers which authority to trust' },
-    ),
-    resourceNames: [VALIDATING_CONFIGURATION_NAME],
-  },
+  webhookRule('mutatingwebhookconfigurations', MUTATING_CONFIGURATION_NAME),
+  webhookRule('validatingwebhookconfigurations', VALIDATING_CONFIGURATION_NAME),
 ];
 
 /** In its own namespace. Creations cannot be restricted to a name. */
 export const NAMESPACE_RULES: readonly ReasonedRule[] = [
-  {
-    ...rule('', ['secrets'], ['get', 'list', 'watch', 'update'], {
-      why: 'shares the certificates that it makes with its replicas',
-    }),
+  rule('', ['secrets'], ['get', 'list', 'watch', 'update'], {
+    why: 'shares the certificates that it makes with its replicas',
     resourceNames: [WEBHOOK_SECRET_NAME, HUB_SECRET_NAME],
-  },
+  }),
   rule('', ['secrets'], ['create'], { why: 'makes the first of them' }),
-  {
-    ...rule('coordination.k8s.io', ['leases'], ['get', 'list', 'watch', 'update'], {
-      why: 'one replica leads, and the others see at once when it has ended',
-    }),
+  rule('coordination.k8s.io', ['leases'], ['get', 'list', 'watch', 'update'], {
+    why: 'one replica leads, and the others see at once when it has ended',
     resourceNames: [LEADER_ELECTION_ID],
-  },
+  }),
   rule('coordination.k8s.io', ['leases'], ['create'], { why: 'makes the lease' }),
-  {
-    ...rule('discovery.k8s.io', ['endpointslices'], ['get', 'update', 'delete'], {
-      why: 'leads the Service of the hub to the replica that leads',
-    }),
+  rule('discovery.k8s.io', ['endpointslices'], ['get', 'update', 'delete'], {
+    why: 'leads the Service of the hub to the replica that leads',
     resourceNames: [HUB_SERVICE_NAME],
-  },
+  }),
   rule('discovery.k8s.io', ['endpointslices'], ['create'], { why: 'makes the first of them' }),
-  {
-    ...rule('', ['configmaps'], ['get', 'update'], {
-      why: 'keeps the last settings that were right, and whose turn it is to restart',
-    }),
+  rule('', ['configmaps'], ['get', 'update'], {
+    why: 'keeps the last settings that were right, and whose turn it is to restart',
     resourceNames: [SETTINGS_RECORD_NAME],
-  },
+  }),
   rule('', ['configmaps'], ['create'], { why: 'makes that ConfigMap' }),
-  {
-    ...rule('', ['configmaps'], ['get'], { why: 'tells of wrong settings there' }),
+  rule('', ['configmaps'], ['get'], {
+    why: 'tells of wrong settings there',
     resourceNames: [CONFIGURATION_NAME],
-  },
+  }),
   rule('events.k8s.io', ['events'], ['create', 'patch'], { why: 'tells users of wrong settings' }),
   rule('', ['pods'], ['list'], {
     why: 'restarts with changed settings only while its other replicas are ready',
@@ -187,12 +159,9 @@ export function permissions(settings: InstallationSettings): readonly Installed[
   const { agentRights } = settingValues(configuration);
   const metadata = { name: OPERATOR_NAME };
   const local = { namespace, name: OPERATOR_NAME };
-  const subjects = [{ kind: 'ServiceAccount', namespace, name: OPERATOR_NAME }];
-  const roleRef = (kind: 'Role' | 'ClusterRole', name = OPERATOR_NAME) => ({
-    apiGroup: RBAC_GROUP,
-    kind,
-    name,
-  });
+  const metricsReader = { name: METRICS_READER_NAME };
+  const subjects = [{ kind: 'ServiceAccount', ...local }];
+  const roleRef = (kind: string, name = OPERATOR_NAME) => ({ apiGroup: RBAC_GROUP, kind, name });
   const isEverywhere = watchNamespaces.length === 0;
   const all = [...CLUSTER_RULES, ...(agentRights ? AGENT_RIGHTS_RULES : [])];
   const everywhere = all.filter(({ scope }) => isEverywhere || scope === 'Cluster');
@@ -219,11 +188,9 @@ export function permissions(settings: InstallationSettings): readonly Installed[
         { resources: ['jobsets/status'], verbs: ['get'] },
       ],
     ),
-    installed(
-      CLUSTER_ROLES,
-      { name: METRICS_READER_NAME },
-      { rules: [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }] },
-    ),
+    installed(CLUSTER_ROLES, metricsReader, {
+      rules: [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }],
+    }),
     personRole('viewer', ['view'], [{ resources: ['jobsets', 'jobsets/status'], verbs: READ }]),
   ];
 }
@@ -253,20 +220,24 @@ function personRole(
   const labels = Object.fromEntries(
     aggregateTo.map((role) => [`rbac.authorization.k8s.io/aggregate-to-${role}`, 'true']),
   );
-  return installed(
-    CLUSTER_ROLES,
-    { name: `lockstep-jobset-${name}`, labels },
-    { rules: rules.map((one) => ({ apiGroups: [JOBSETS.group], ...one })) },
-  );
+  const metadata = { name: `lockstep-jobset-${name}`, labels };
+  const ours = rules.map((one) => ({ apiGroups: [JOBSETS.group], ...one }));
+  return installed(CLUSTER_ROLES, metadata, { rules: ours });
+}
+
+function webhookRule(resource: string, name: string): ReasonedRule {
+  const verbs = ['get', 'list', 'watch', 'update'];
+  const why = 'tells API servers which authority to trust';
+  return rule('admissionregistration.k8s.io', [resource], verbs, { why, resourceNames: [name] });
 }
 
 function rule(
   apiGroup: string,
   resources: readonly string[],
   verbs: readonly string[],
-  reason: Pick<ReasonedRule, 'why' | 'heldTo' | 'scope'>,
+  more: Omit<ReasonedRule, 'apiGroups' | 'resources' | 'verbs'>,
 ): ReasonedRule {
-  return { apiGroups: [apiGroup], resources, verbs, ...reason };
+  return { apiGroups: [apiGroup], resources, verbs, ...more };
 }
 
 function plain({ why: _why, heldTo: _heldTo, scope: _scope, ...rest }: ReasonedRule): PolicyRule {
