@@ -1,13 +1,14 @@
 /** What commands about JobSets share: its name, the way to its cluster, and how they end. */
 
 import type { Stored } from '@lockstep/kube/meta.ts';
-import { dns1123LabelErrors, dns1123SubdomainErrors } from '@lockstep/kube/name-rules.ts';
+import { dns1123SubdomainErrors } from '@lockstep/kube/name-rules.ts';
 import type { Client, ObjectKey } from '@lockstep/kube/runtime/client/client.ts';
 import { isReason } from '@lockstep/kube/status.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import { JOBSET_UID } from '../jobset/names.ts';
 import { type Connected, type ConnectionFlags, connectTo } from './cluster-connection.ts';
 import { onTermination } from './termination.ts';
+import { namespaceErrors } from './usage-error.ts';
 
 export interface JobSetName {
   readonly name: string;
@@ -17,10 +18,9 @@ export interface JobSetName {
 
 /** One line for each fault: the argument, its value and what is allowed. */
 export function jobSetNameErrors({ name, namespace }: JobSetName): readonly string[] {
-  const namespaceErrors = namespace === undefined ? [] : dns1123LabelErrors(namespace);
   return [
     ...dns1123SubdomainErrors(name).map((why) => `the name of the JobSet is "${name}": ${why}`),
-    ...namespaceErrors.map((why) => `--namespace is "${namespace}": ${why}`),
+    ...namespaceErrors(namespace),
   ];
 }
 

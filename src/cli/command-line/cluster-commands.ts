@@ -12,7 +12,7 @@ import {
   type UpFlags,
 } from '../local-cluster/up-options.ts';
 import { DEFAULT_STATE_DIRECTORY } from '../state-directory.ts';
-import { UsageError } from '../usage-error.ts';
+import { optionsOf, UsageError } from '../usage-error.ts';
 import { DASHBOARD_PORT } from './cluster-command.ts';
 
 const KUBECONFIG_HELP =
@@ -40,10 +40,9 @@ export function addClusterCommands(program: Command): void {
     .option('--json', 'print only one JSON object on standard output')
     .option('--keep', 'keep the state directory and print its path')
     .action(async (flags: DemoFlags) => {
-      const parsed = parseDemoFlags(flags);
-      if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
+      const options = optionsOf(parseDemoFlags(flags));
       const { demo } = await import('../demo/demo.ts');
-      process.exitCode = await demo(parsed.options);
+      process.exitCode = await demo(options);
     });
 
   program
@@ -94,10 +93,9 @@ export function addClusterCommands(program: Command): void {
       String(DEFAULT_START_MS / 1000),
     )
     .action(async (flags: UpFlags) => {
-      const parsed = parseUpFlags(flags);
-      if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
+      const options = optionsOf(parseUpFlags(flags));
       const { up } = await import('../up/up.ts');
-      process.exitCode = await up(parsed.options);
+      process.exitCode = await up(options);
     });
 
   program

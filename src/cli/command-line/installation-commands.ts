@@ -11,7 +11,7 @@ import {
   type InstallOptions,
   parseInstallFlags,
 } from '../install/options.ts';
-import { UsageError } from '../usage-error.ts';
+import { optionsOf } from '../usage-error.ts';
 import { bareJobSetName, clusterCommand } from './cluster-command.ts';
 
 const NAMESPACE_HELP = 'namespace of the operator';
@@ -89,9 +89,7 @@ export function addInstallationCommands(program: Command): void {
     .option('-o, --output <format>', 'json')
     .action(async (jobSet: string | undefined, flags: DoctorFlags & ConnectionFlags) => {
       const { doctor, parseDoctor } = await import('../doctor/command.ts');
-      const parsed = parseDoctor(jobSet, flags);
-      if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
-      process.exitCode = await doctor(parsed.options, flags);
+      process.exitCode = await doctor(optionsOf(parseDoctor(jobSet, flags)), flags);
     });
 
   installationCommand(
@@ -117,9 +115,6 @@ function installationCommand(program: Command, name: string, description: string
 }
 
 function installOptions(flags: InstallFlags): InstallOptions {
-  const parsed = parseInstallFlags(flags, packageJson.version, (path) =>
-    readFileSync(path, 'utf8'),
-  );
-  if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
-  return parsed.options;
+  const readFile = (path: string): string => readFileSync(path, 'utf8');
+  return optionsOf(parseInstallFlags(flags, packageJson.version, readFile));
 }

@@ -7,7 +7,7 @@ import type { LogsFlags } from '../jobset-logs/options.ts';
 import type { NodesFlags } from '../jobset-nodes/command.ts';
 import type { ReportFlags } from '../jobset-report/command.ts';
 import type { RestartFlags } from '../jobset-restart/command.ts';
-import { UsageError } from '../usage-error.ts';
+import { optionsOf, UsageError } from '../usage-error.ts';
 import { bareJobSetName, clusterCommand, DASHBOARD_PORT } from './cluster-command.ts';
 
 const NAMESPACE_HELP = "namespace of the JobSet; the context's by default";
@@ -52,16 +52,13 @@ export function addJobSetCommands(program: Command): void {
       const isOne = name !== undefined && others.length === 0;
       if (isOne && allNamespaces === undefined && selector === undefined) {
         const { jobSetStatus, parseJobSetStatus } = await import('../jobset-status/command.ts');
-        const parsed = parseJobSetStatus(name, flags);
-        if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
-        process.exitCode = await jobSetStatus(parsed.options, flags);
+        process.exitCode = await jobSetStatus(optionsOf(parseJobSetStatus(name, flags)), flags);
         return;
       }
       const { parseList } = await import('../jobset-list/options.ts');
-      const parsed = parseList(names, flags);
-      if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
+      const options = optionsOf(parseList(names, flags));
       const { listJobSets } = await import('../jobset-list/command.ts');
-      process.exitCode = await listJobSets(parsed.options, flags);
+      process.exitCode = await listJobSets(options, flags);
     });
 
   clusterCommand(program, 'dashboard', 'show JobSets and their runs in a browser, live')
@@ -71,9 +68,7 @@ export function addJobSetCommands(program: Command): void {
     .option('--no-open', 'only print the address')
     .action(async (flags: DashboardFlags & ConnectionFlags) => {
       const { dashboard, parseDashboard } = await import('../dashboard/command.ts');
-      const parsed = parseDashboard(flags);
-      if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
-      process.exitCode = await dashboard(parsed.options, flags);
+      process.exitCode = await dashboard(optionsOf(parseDashboard(flags)), flags);
     });
 
   jobSetCommand(program, 'logs', 'show the logs of all members of a JobSet, in the order of time')
@@ -91,10 +86,9 @@ export function addJobSetCommands(program: Command): void {
     .option('--agent', "show the agent's own lines too")
     .action(async (jobSet: string, flags: LogsFlags & ConnectionFlags) => {
       const { parseLogs } = await import('../jobset-logs/options.ts');
-      const parsed = parseLogs(jobSet, flags);
-      if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
+      const options = optionsOf(parseLogs(jobSet, flags));
       const { jobSetLogs } = await import('../jobset-logs/command.ts');
-      process.exitCode = await jobSetLogs(parsed.options, flags);
+      process.exitCode = await jobSetLogs(options, flags);
     });
 
   jobSetCommand(
@@ -106,9 +100,7 @@ export function addJobSetCommands(program: Command): void {
     .option('--no-wait', 'only ask for the restart')
     .action(async (jobSet: string, flags: RestartFlags & ConnectionFlags) => {
       const { parseRestart, restartJobSet } = await import('../jobset-restart/command.ts');
-      const parsed = parseRestart(jobSet, flags);
-      if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
-      process.exitCode = await restartJobSet(parsed.options, flags);
+      process.exitCode = await restartJobSet(optionsOf(parseRestart(jobSet, flags)), flags);
     });
 
   jobSetCommand(
@@ -122,9 +114,7 @@ export function addJobSetCommands(program: Command): void {
     .option('-o, --output <format>', 'json or yaml')
     .action(async (jobSet: string, flags: NodesFlags & ConnectionFlags) => {
       const { jobSetNodes, parseNodes } = await import('../jobset-nodes/command.ts');
-      const parsed = parseNodes(jobSet, flags);
-      if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
-      process.exitCode = await jobSetNodes(parsed.options, flags);
+      process.exitCode = await jobSetNodes(optionsOf(parseNodes(jobSet, flags)), flags);
     });
 
   jobSetCommand(
@@ -135,9 +125,7 @@ export function addJobSetCommands(program: Command): void {
     .option('-o, --output <format>', 'json or yaml')
     .action(async (jobSet: string, flags: ReportFlags & ConnectionFlags) => {
       const { parseReport, reportJobSet } = await import('../jobset-report/command.ts');
-      const parsed = parseReport(jobSet, flags);
-      if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
-      process.exitCode = await reportJobSet(parsed.options, flags);
+      process.exitCode = await reportJobSet(optionsOf(parseReport(jobSet, flags)), flags);
     });
 }
 

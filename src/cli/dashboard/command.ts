@@ -1,10 +1,10 @@
 /** `lockstep dashboard`: serves the page until Ctrl-C. */
-import { dns1123LabelErrors } from '@lockstep/kube/name-rules.ts';
 import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 import { parsePort } from '../local-cluster/up-options.ts';
 import { withCluster } from '../named-jobset.ts';
 import { DEFAULT_STATE_DIRECTORY } from '../state-directory.ts';
+import { namespaceErrors, type Parsed } from '../usage-error.ts';
 import { openBrowser } from './open-browser.ts';
 import { serveConnected } from './serve-connected.ts';
 
@@ -22,22 +22,18 @@ export interface DashboardCommand {
   readonly namespace: string | undefined;
 }
 
-/** The options, or one line for each wrong flag: its name, its value and what is allowed. */
 export function parseDashboard({
   port: text,
   open,
   namespace,
   allNamespaces,
-}: DashboardFlags):
-  | { readonly options: DashboardCommand }
-  | { readonly errors: readonly string[] } {
+}: DashboardFlags): Parsed<DashboardCommand> {
   const port = parsePort(text);
-  const namespaceErrors = namespace === undefined ? [] : dns1123LabelErrors(namespace);
   const errors = [
     ...(port === undefined
       ? [`--port is "${text}", allowed are whole numbers from 0 to 65535`]
       : []),
-    ...namespaceErrors.map((why) => `--namespace is "${namespace}": ${why}`),
+    ...namespaceErrors(namespace),
     ...(namespace !== undefined && allNamespaces === true
       ? [`--all-namespaces and --namespace "${namespace}": only one of them is allowed`]
       : []),

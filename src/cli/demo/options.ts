@@ -1,3 +1,4 @@
+import type { Parsed } from '../usage-error.ts';
 /** The flags of `lockstep demo`, checked together so that all wrong values are reported at once. */
 export interface DemoOptions {
   readonly workers: number;
@@ -46,10 +47,7 @@ export interface DemoFlags {
   readonly kubeconfig?: string;
 }
 
-/** The options, or one line for each wrong flag: its name, its value and what is allowed. */
-export function parseDemoFlags(
-  flags: DemoFlags,
-): { readonly options: DemoOptions } | { readonly errors: readonly string[] } {
+export function parseDemoFlags(flags: DemoFlags): Parsed<DemoOptions> {
   const errors: string[] = [];
   const whole = (flag: string, text: string, minimum: number, maximum: number): number => {
     const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;

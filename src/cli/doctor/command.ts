@@ -1,11 +1,11 @@
 /** `lockstep doctor`: reads what it may, and prints what it finds. */
 
-import { dns1123LabelErrors } from '@lockstep/kube/name-rules.ts';
 import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { ConnectionFlags } from '../cluster-connection.ts';
 import { existingJobSet, jobSetNameErrors, withCluster } from '../named-jobset.ts';
+import { namespaceErrors, type Parsed } from '../usage-error.ts';
 import { examine } from './examination.ts';
 import { type Finding, isUnknown } from './finding.ts';
 import { findingsJson, printedFindings } from './printed-findings.ts';
@@ -32,21 +32,13 @@ export interface DoctorOptions {
   readonly image: string | undefined;
 }
 
-/** The options, or one line for each wrong flag: its name, its value and what is allowed. */
 export function parseDoctor(
   jobSet: string | undefined,
   { namespace, jobsetNamespace, output, probe = false, image }: DoctorFlags,
-): { readonly options: DoctorOptions } | { readonly errors: readonly string[] } {
-  const namespaces = [
-    ['--namespace', namespace],
-    ['--jobset-namespace', jobsetNamespace],
-  ] as const;
+): Parsed<DoctorOptions> {
   const errors = [
-    ...namespaces.flatMap(([flag, value]) =>
-      value === undefined
-        ? []
-        : dns1123LabelErrors(value).map((why) => `${flag} is "${value}": ${why}`),
-    ),
+    ...namespaceErrors(namespace),
+    ...namespaceErrors(jobsetNamespace, '--jobset-namespace'),
     ...(output === undefined || output === 'json'
       ? []
       : [`--output is "${output}", allowed is json`]),

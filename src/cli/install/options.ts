@@ -1,7 +1,7 @@
 /** The flags of `lockstep install` and `uninstall`. */
 
 import { defined } from '@lockstep/kube/json/defined.ts';
-import { dns1123LabelErrors, dns1123SubdomainErrors } from '@lockstep/kube/name-rules.ts';
+import { dns1123SubdomainErrors } from '@lockstep/kube/name-rules.ts';
 import { compareQuantities, parseQuantity } from '@lockstep/kube/quantity.ts';
 import { defaultSettings, type InstallationSettings, memoryFor } from '../../deploy/settings.ts';
 import { MAX_NAMESPACES } from '../../operator/configuration/flag-values.ts';
@@ -14,6 +14,7 @@ import {
   settingValues,
 } from '../../operator/configuration/setting-values.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
+import { namespaceErrors, type Parsed } from '../usage-error.ts';
 import { readGiven } from './given-file.ts';
 
 /** Settings of the operator that have a flag here too. */
@@ -88,12 +89,11 @@ const MAX_PULL_SECRETS = 16;
 /** A host, its port and a path, with a slash at the end. */
 const REGISTRY = /^[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?(\/[A-Za-z0-9._-]+)*\/$/;
 
-/** The options, or one line for each wrong flag: its name, its value and what is allowed. */
 export function parseInstallFlags(
   flags: InstallFlags,
   version: string,
   readFile: (path: string) => string = () => '',
-): { readonly options: InstallOptions } | { readonly errors: readonly string[] } {
+): Parsed<InstallOptions> {
   const { namespace, webhooks, timeout = '120', output } = flags;
   const watchNamespaces = [...new Set(flags.watchNamespace || [])];
   const seconds = /^\d{1,9}$/.test(timeout) ? Number(timeout) : 0;
@@ -112,10 +112,8 @@ export function parseInstallFlags(
   const least = memoryFor(configuration);
   const { operatorMemory = least, operatorImage = defaults.operatorImage } = flags;
   const errors = [
-    ...dns1123LabelErrors(namespace).map((why) => `--namespace is "${namespace}": ${why}`),
-    ...watchNamespaces.flatMap((watched) =>
-      dns1123LabelErrors(watched).map((why) => `--watch-namespace is "${watched}": ${why}`),
-    ),
+    ...namespaceErrors(namespace),
+    ...watchNamespaces.flatMap((watched) => namespaceErrors(watched, '--watch-namespace')),
     ...(watchNamespaces.length <= MAX_NAMESPACES
       ? []
       : [`--watch-namespace names ${watchNamespaces.length}, allowed are ${MAX_NAMESPACES}`]),

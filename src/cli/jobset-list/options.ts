@@ -1,5 +1,4 @@
 /** The arguments of `lockstep status` for several JobSets. */
-import { dns1123LabelErrors } from '@lockstep/kube/name-rules.ts';
 import { parseLabelSelector } from '@lockstep/kube/selectors/label-selector.ts';
 import { jobSetNameErrors } from '../named-jobset.ts';
 import {
@@ -8,6 +7,7 @@ import {
   type OutputForm,
   parseOutputForm,
 } from '../output-form.ts';
+import { namespaceErrors, type Parsed } from '../usage-error.ts';
 
 export interface ListOptions {
   /** None: all. */
@@ -30,11 +30,10 @@ export interface ListFlags {
   readonly watch?: boolean | undefined;
 }
 
-/** The options, or one line for each wrong argument: its name, its value and what is allowed. */
 export function parseList(
   names: readonly string[],
   { namespace, allNamespaces, selector, output, headers, watch }: ListFlags,
-): { readonly options: ListOptions } | { readonly errors: readonly string[] } {
+): Parsed<ListOptions> {
   const parsed = parseOutputForm(output, OUTPUT_FORMS);
   const form = 'form' in parsed ? parsed.form : 'table';
   const isEverywhere = allNamespaces === true;
@@ -61,8 +60,7 @@ export function parseList(
 
 function whereErrors(names: readonly string[], namespace: string | undefined): readonly string[] {
   const ofNames = names.flatMap((name) => jobSetNameErrors({ name, namespace: undefined }));
-  const ofNamespace = namespace === undefined ? [] : dns1123LabelErrors(namespace);
-  return [...ofNames, ...ofNamespace.map((why) => `--namespace is "${namespace}": ${why}`)];
+  return [...ofNames, ...namespaceErrors(namespace)];
 }
 
 function everywhereErrors(

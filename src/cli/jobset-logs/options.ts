@@ -3,6 +3,7 @@
 import { parseDuration } from '@lockstep/kube/duration.ts';
 import { defined } from '@lockstep/kube/json/defined.ts';
 import { type JobSetName, jobSetNameErrors } from '../named-jobset.ts';
+import type { Parsed } from '../usage-error.ts';
 import type { WantedRank } from './log-members.ts';
 
 export interface LogsOptions extends JobSetName {
@@ -30,11 +31,7 @@ export interface LogsFlags {
   readonly agent?: boolean;
 }
 
-/** The options, or one line for each wrong argument: its name, its value and what is allowed. */
-export function parseLogs(
-  name: string,
-  flags: LogsFlags,
-): { readonly options: LogsOptions } | { readonly errors: readonly string[] } {
+export function parseLogs(name: string, flags: LogsFlags): Parsed<LogsOptions> {
   const { namespace, container } = flags;
   const errors = [...jobSetNameErrors({ name, namespace })];
   const count = (flag: 'epoch' | 'tail', least: number): number | undefined => {

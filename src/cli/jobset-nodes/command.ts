@@ -20,6 +20,7 @@ import {
   withJobSet,
 } from '../named-jobset.ts';
 import { documentOf, parseOutputForm } from '../output-form.ts';
+import type { Parsed } from '../usage-error.ts';
 import { entriesOf, nodeLines, nodeList, withEarlier } from './node-list.ts';
 
 export interface NodesOptions extends JobSetName {
@@ -42,11 +43,10 @@ const MAX_TIMEOUT_SECONDS = 3600;
 const MAX_ATTEMPTS = 10;
 const EXIT_FAILURE = 1;
 
-/** The options, or one line for each wrong argument: its name, its value and what is allowed. */
 export function parseNodes(
   name: string,
   { namespace, forget, all, timeout, output }: NodesFlags,
-): { readonly options: NodesOptions } | { readonly errors: readonly string[] } {
+): Parsed<NodesOptions> {
   const parsed = parseOutputForm(output, ['json', 'yaml']);
   const seconds = /^\d{1,4}$/.test(timeout) ? Number(timeout) : 0;
   const errors = [

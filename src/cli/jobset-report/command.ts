@@ -17,6 +17,7 @@ import {
 } from '../named-jobset.ts';
 import { documentOf, parseOutputForm } from '../output-form.ts';
 import { wrapped } from '../printed-text.ts';
+import type { Parsed } from '../usage-error.ts';
 import { reportLines, restartReport } from './restart-report.ts';
 
 export interface ReportOptions extends JobSetName {
@@ -31,11 +32,10 @@ export interface ReportFlags {
 /** Where the output is no terminal. */
 const DEFAULT_WIDTH = 100;
 
-/** The options, or one line for each wrong argument: its name, its value and what is allowed. */
 export function parseReport(
   name: string,
   { namespace, output }: ReportFlags,
-): { readonly options: ReportOptions } | { readonly errors: readonly string[] } {
+): Parsed<ReportOptions> {
   const parsed = parseOutputForm(output, ['json', 'yaml']);
   const errors = [
     ...jobSetNameErrors({ name, namespace }),

@@ -13,6 +13,7 @@ import {
   type NamedJobSet,
   withJobSet,
 } from '../named-jobset.ts';
+import type { Parsed } from '../usage-error.ts';
 import { askForRestart, nameOf } from './ask-for-restart.ts';
 import { restartState } from './restart-state.ts';
 
@@ -29,11 +30,10 @@ export interface RestartFlags {
 
 const MAX_TIMEOUT_SECONDS = 3600;
 
-/** The options, or one line for each wrong argument: its name, its value and what is allowed. */
 export function parseRestart(
   name: string,
   { namespace, timeout, wait }: RestartFlags,
-): { readonly options: RestartOptions } | { readonly errors: readonly string[] } {
+): Parsed<RestartOptions> {
   const seconds = /^\d{1,4}$/.test(timeout) ? Number(timeout) : 0;
   const errors = [
     ...jobSetNameErrors({ name, namespace }),

@@ -27,6 +27,7 @@ import {
   type OutputForm,
   parseOutputForm,
 } from '../output-form.ts';
+import type { Parsed } from '../usage-error.ts';
 import { HubMembers } from './hub-members.ts';
 import { followStatus } from './live-status.ts';
 import { NodeHealth } from './node-health.ts';
@@ -44,11 +45,10 @@ export interface JobSetStatusFlags {
   readonly watch?: boolean | undefined;
 }
 
-/** The options, or one line for each wrong argument: its name, its value and what is allowed. */
 export function parseJobSetStatus(
   name: string,
   { namespace, output, watch }: JobSetStatusFlags,
-): { readonly options: JobSetStatusOptions } | { readonly errors: readonly string[] } {
+): Parsed<JobSetStatusOptions> {
   const parsed = parseOutputForm(output, OUTPUT_FORMS);
   const form = 'form' in parsed ? parsed.form : 'table';
   const errors = [

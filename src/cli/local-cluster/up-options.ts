@@ -10,6 +10,7 @@ import { parseDuration } from '@lockstep/kube/duration.ts';
 import { defined } from '@lockstep/kube/json/defined.ts';
 import { labelValueErrors, qualifiedNameErrors } from '@lockstep/kube/name-rules.ts';
 import { AGENT_CHANNELS, type AgentChannel } from '../../jobset/injection/agent-hub.ts';
+import type { Parsed } from '../usage-error.ts';
 
 export interface UpOptions {
   readonly stateDirectory: string;
@@ -62,10 +63,7 @@ export function plainNodes(count: number): readonly NodeDescription[] {
   return Array.from({ length: count }, (_, i) => ({ name: `node-${i}`, labels: {} }));
 }
 
-/** The options, or one line for each wrong flag: its name, its value and what is allowed. */
-export function parseUpFlags(
-  flags: UpFlags,
-): { readonly options: UpOptions } | { readonly errors: readonly string[] } {
+export function parseUpFlags(flags: UpFlags): Parsed<UpOptions> {
   const errors: string[] = [];
   if (flags.stateDir === '') errors.push('--state-dir is "", allowed is the path of a directory');
   const count = /^\d{1,9}$/.test(flags.nodes) ? Number(flags.nodes) : Number.NaN;
