@@ -5,6 +5,7 @@
  */
 import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
 import { MemoryClient } from '@lockstep/kube/runtime/memory/memory-client.ts';
+import { PORTS } from '../cli/ports.ts';
 import { DEFAULT_FEATURE_GATES } from '../jobset/feature-gates.ts';
 import { JOBSETS } from '../jobset/jobset.ts';
 import { JOBSET_CRD } from '../jobset/schema/crd.ts';
@@ -16,7 +17,7 @@ import {
 } from '../operator/webhooks/jobset-webhooks.ts';
 import { reviewOf } from './hostile/reviews.ts';
 import { jobSetOf, NAME, NAMESPACE } from './large-jobset.ts';
-import { PORTS, startMemoryServer } from './memory-server.ts';
+import { startMemoryServer } from './memory-server.ts';
 import { percentile, type Report, type Row, spread, timesOf } from './table.ts';
 
 const REPLICATED_JOBS = 100;

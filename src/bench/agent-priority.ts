@@ -1,10 +1,9 @@
 /** The priority levels of an installation, for benchmarks on a real API server. */
 
 import type { KubeObject, Stored } from '@lockstep/kube/meta.ts';
-import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
-import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
+import { PORTS } from '../cli/ports.ts';
 import { apiPriority } from '../deploy/api-priority.ts';
 import { FLOW_SCHEMAS } from '../deploy/kinds.ts';
 import { defaultSettings } from '../deploy/settings.ts';
@@ -32,7 +31,7 @@ export async function prioritiseAgents(
       await client.create(each.of, each.object);
       made.push(each);
     }
-    const options = { clock: nodeClock, random: systemRandom, timeoutMs: ACCEPTED_TIMEOUT_MS };
+    const options = { ...PORTS, timeoutMs: ACCEPTED_TIMEOUT_MS };
     for (const { of, object } of made.filter((each) => each.of === FLOW_SCHEMAS)) {
       const { name = '' } = object.metadata;
       await waitFor(client, of, { name }, (one) => one !== undefined && isAccepted(one), options);

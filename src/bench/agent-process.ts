@@ -4,16 +4,13 @@
  */
 
 import { createHttpTransport } from '@lockstep/kube/runtime/adapters/http-transport.ts';
-import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import { streamConnectors } from '@lockstep/kube/runtime/adapters/stream-connector.ts';
-import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import {
   countedTransport,
   type TransportCounts,
 } from '@lockstep/kube/runtime/client/counted-transport.ts';
 import { createClient } from '@lockstep/kube/runtime/client/http-client.ts';
 import { staticToken } from '@lockstep/kube/runtime/credentials/credential-source.ts';
-import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import {
   processSessionStore,
   type TlsSessionStore,
@@ -25,6 +22,7 @@ import { createHubChannel } from '../agent/hub-channel.ts';
 import { type MarkerStore, NO_MARKER, processMarkerStore } from '../agent/marker.ts';
 import { ProgressWatch } from '../agent/progress/progress-watch.ts';
 import { type WorkerExit, workerExit } from '../agent/worker-exit.ts';
+import { PORTS } from '../cli/ports.ts';
 import { HUB_PATH, HUB_PROTOCOL } from '../jobset/names.ts';
 import type { Progress } from '../jobset/progress/progress.ts';
 
@@ -182,8 +180,8 @@ class Member implements Body {
         markers: this.#markers,
         channel: this.#observed(this.#channel(marker.announced, this.#sessions)),
         body: this,
-        clock: nodeClock,
-        logger: SILENT,
+        clock: PORTS.clock,
+        logger: PORTS.logger,
       });
       this.#agent.left.then(
         () => {
@@ -284,7 +282,7 @@ class Tally {
 function channelsOf(
   order: FleetStart,
 ): (agent: SimulatedAgent, announced: number, sessions: TlsSessionStore) => Channel {
-  const runtime = { clock: nodeClock, random: systemRandom, logger: SILENT };
+  const runtime = PORTS;
   const { server, authority, jobSetUid, jobSetName, namespace, replicatedJobName } = order;
   if (order.channel === 'Hub') {
     const certificateAuthority = authority;

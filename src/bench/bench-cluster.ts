@@ -16,10 +16,8 @@ import { CLUSTER_ROLE_BINDINGS } from '@lockstep/kube/objects/rbac.ts';
 import { apiVersionOf, groupResourceOf, type Resource } from '@lockstep/kube/resource.ts';
 import { freePort } from '@lockstep/kube/runtime/adapters/free-ports.ts';
 import { loadKubeconfig } from '@lockstep/kube/runtime/adapters/kubeconfig-files.ts';
-import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import { createNodeProcessRunner } from '@lockstep/kube/runtime/adapters/node-process-runner.ts';
 import { createPinoLogger } from '@lockstep/kube/runtime/adapters/pino-logger.ts';
-import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import type { ClusterAccess } from '@lockstep/kube/runtime/credentials/cluster-access.ts';
 import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
@@ -29,6 +27,7 @@ import { connectTo } from '../cli/cluster-connection.ts';
 import { restrictAgents } from '../cli/local-cluster/agent-restriction.ts';
 import { expectNoInstallation, startEmbedded } from '../cli/local-cluster/control-plane.ts';
 import { plainNodes } from '../cli/local-cluster/up-options.ts';
+import { PORTS } from '../cli/ports.ts';
 import { temporaryStateDirectory } from '../cli/state-directory.ts';
 import { Watchdog } from '../cli/watchdog/watchdog.ts';
 import { OPERATOR_NAME } from '../deploy/permissions.ts';
@@ -90,7 +89,7 @@ export async function startBenchCluster(
             stops,
           )
         : await joined(kubeconfig, join(state.path, 'operator.kubeconfig'), signal, stops);
-    const hub = ['--hub-bind-address', `${LOOPBACK}:${await freePort(systemRandom)}`];
+    const hub = ['--hub-bind-address', `${LOOPBACK}:${await freePort(PORTS.random)}`];
     const delivery = ['--agent-delivery', 'WorkerImage'];
     const noWebhooks = ['--webhooks', 'off'];
     const start = async (more: readonly string[], hostName?: string): Promise<OperatorProcess> => {
@@ -144,8 +143,7 @@ async function embedded(
 ): Promise<Ground> {
   const controlPlane = await startEmbedded(
     {
-      clock: nodeClock,
-      random: systemRandom,
+      ...PORTS,
       logger: createPinoLogger({ destination: at.log, level: 'warn' }),
       processes: at.watchdog.guard(createNodeProcessRunner()),
       stateDirectory: at.statePath,
@@ -176,7 +174,7 @@ async function joined(
   const definition = await expectDefinition(client);
   stops.push(definition.restore);
   stops.push(await restrictAgents(client));
-  const namespace = `lockstep-bench-${systemRandom.uuid().slice(0, 8)}`;
+  const namespace = `lockstep-bench-${PORTS.random.uuid().slice(0, 8)}`;
   await client.create(NAMESPACES, { ...head(NAMESPACES), metadata: { name: namespace } });
   stops.push(() => remove(client, NAMESPACES, namespace));
   const account = { namespace, name: OPERATOR_NAME };
@@ -237,7 +235,7 @@ export async function remove(
   } catch (error) {
     if (!isReason(error, 'NotFound')) throw error;
   }
-  const options = { clock: nodeClock, random: systemRandom, timeoutMs: REMOVAL_TIMEOUT_MS };
+  const options = { ...PORTS, timeoutMs: REMOVAL_TIMEOUT_MS };
   await waitFor(client, of, at, (one) => one === undefined, options);
 }
 

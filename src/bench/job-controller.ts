@@ -12,7 +12,8 @@ import { forEachConcurrently } from '@lockstep/kube/runtime/concurrency.ts';
 import { createEventRecorder } from '@lockstep/kube/runtime/controller/event-recorder.ts';
 import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
 import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
-import { PORTS, startMemoryServer } from './memory-server.ts';
+import { PORTS } from '../cli/ports.ts';
+import { startMemoryServer } from './memory-server.ts';
 import { type Report, spread } from './table.ts';
 
 const ROUNDS = 3;

@@ -1,13 +1,9 @@
 /** The embedded API server in memory, without sockets. */
 import { createApiServer, MemoryStorage } from '@lockstep/embedded-kubernetes/in-memory';
-import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
-import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { createClient } from '@lockstep/kube/runtime/client/http-client.ts';
 import { handlerTransport } from '@lockstep/kube/runtime/memory/memory-transport.ts';
-import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
-
-export const PORTS = { clock: nodeClock, random: systemRandom, logger: SILENT };
+import { PORTS } from '../cli/ports.ts';
 
 export interface MemoryServer {
   /** A client with an administrator's rights. */

@@ -14,13 +14,11 @@ import { HOST_ROOT, type PodNamespacesMode } from '@lockstep/embedded-kubernetes
 import { type Container, PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
 import { connectClient } from '@lockstep/kube/runtime/adapters/http-client-connection.ts';
 import { loadKubeconfig } from '@lockstep/kube/runtime/adapters/kubeconfig-files.ts';
-import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
-import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { forEachConcurrently } from '@lockstep/kube/runtime/concurrency.ts';
 import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
 import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
-import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
+import { PORTS } from '../cli/ports.ts';
 import { onTermination } from '../cli/termination.ts';
 import { until } from './until.ts';
 
@@ -72,7 +70,7 @@ export async function withNodeCluster<T>(
     });
     const outcome = await Promise.race([isUp, ended, interrupted]);
     if (outcome !== true) throw new Error(`lockstep up ended with ${outcome}`);
-    const runtime = { clock: nodeClock, random: systemRandom, logger: SILENT };
+    const runtime = PORTS;
     const access = await loadKubeconfig({ path, env: {}, homeDirectory: directory });
     const { client, close } = connectClient(access, { ...runtime, userAgent: 'lockstep-bench' });
     const pods = createInformer<Pod>({ ...runtime, client, resource: PODS, namespace: NAMESPACE });

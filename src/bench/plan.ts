@@ -10,6 +10,7 @@ import { JOBS, type Job } from '@lockstep/kube/objects/job.ts';
 import { sha1 } from '@lockstep/kube/runtime/adapters/sha1.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { createMetrics, type Metrics } from '@lockstep/kube/runtime/metrics.ts';
+import { PORTS } from '../cli/ports.ts';
 import { DEFAULT_FEATURE_GATES } from '../jobset/feature-gates.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import type { Snapshot } from '../jobset/plan/snapshot.ts';
@@ -19,7 +20,7 @@ import { JOBSET_CRD } from '../jobset/schema/crd.ts';
 import { DEFINITION_LIMITS } from '../jobset/size-limits.ts';
 import { startOperator } from '../operator/operator.ts';
 import { jobSetOf, NAME, NAMESPACE } from './large-jobset.ts';
-import { PORTS, startMemoryServer } from './memory-server.ts';
+import { startMemoryServer } from './memory-server.ts';
 import { type Report, type Row, spread, timesOf } from './table.ts';
 import { until } from './until.ts';
 

@@ -6,13 +6,11 @@
 import type { Stored } from '@lockstep/kube/meta.ts';
 import { SERVICE_ACCOUNTS } from '@lockstep/kube/objects/core.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
-import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
-import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { forEachConcurrently } from '@lockstep/kube/runtime/concurrency.ts';
 import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
-import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import { accountToken } from '../cli/account-token.ts';
+import { PORTS } from '../cli/ports.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import {
   ENV_HUB_CA,
@@ -82,9 +80,7 @@ export class SimulatedGroup {
       resource: JOBSETS,
       namespace,
       fieldSelector: `metadata.name=${name}`,
-      clock: nodeClock,
-      random: systemRandom,
-      logger: SILENT,
+      ...PORTS,
     });
     await jobSets.whenSynced(signal);
     let writes = 0;

@@ -11,12 +11,11 @@ import { defined } from '@lockstep/kube/json/defined.ts';
 import type { Stored, StringMap } from '@lockstep/kube/meta.ts';
 import { COMPLETION_INDEX } from '@lockstep/kube/objects/job.ts';
 import type { Pod, Toleration } from '@lockstep/kube/objects/pod.ts';
-import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
-import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
 import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
 import { createJobSetInformers } from '../cli/jobset-informers.ts';
+import { PORTS } from '../cli/ports.ts';
 import { JOBSETS, type JobSet, type RestartStrategy } from '../jobset/jobset.ts';
 import { EPOCH, RESTART_BACKOFF, RESTART_MODE, STANDBY } from '../jobset/names.ts';
 
@@ -77,7 +76,7 @@ export class WorkerGroup {
     this.#options = options;
     this.name = name;
     this.size = size;
-    const ports = { client, clock: nodeClock, random: systemRandom };
+    const ports = { client, ...PORTS };
     const { pods, jobSets } = createJobSetInformers({ namespace: NAMESPACE, name }, ports);
     this.pods = pods;
     this.jobSets = jobSets;
@@ -208,7 +207,7 @@ export class WorkerGroup {
     const { client } = this.#options;
     const at = { namespace: NAMESPACE, name: this.name };
     await client.delete(JOBSETS, at, { propagationPolicy: 'Foreground' });
-    const options = { clock: nodeClock, random: systemRandom, timeoutMs: TIMEOUT_MS };
+    const options = { ...PORTS, timeoutMs: TIMEOUT_MS };
     await waitFor(client, JOBSETS, at, (one) => one === undefined, options);
     await Promise.all([this.pods.stop(), this.jobSets.stop()]);
   }

@@ -9,8 +9,6 @@ import {
   connectClient,
 } from '@lockstep/kube/runtime/adapters/http-client-connection.ts';
 import { loadKubeconfig } from '@lockstep/kube/runtime/adapters/kubeconfig-files.ts';
-import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
-import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import { certificateFacts } from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
 import {
   FIRST_ANSWER_TIMEOUT_MS,
@@ -23,6 +21,7 @@ import {
 import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
 import { TransportError } from '@lockstep/kube/runtime/ports/transport.ts';
 import { ApiStatusError } from '@lockstep/kube/status.ts';
+import { PORTS } from './ports.ts';
 import { UsageError } from './usage-error.ts';
 
 /** After this time without an answer, the user sees what the command waits for. */
@@ -61,27 +60,27 @@ export async function accessBy(flags: ConnectionFlags): Promise<ClusterAccess> {
     homeDirectory: homedir(),
     onSlow: (what) => process.stderr.write(`lockstep: ${what}\n`),
   });
-  const expiry = expiryProblem(access, nodeClock.now());
+  const expiry = expiryProblem(access, PORTS.clock.now());
   if (expiry !== undefined) throw new ConnectionProblem(expiry);
   return access;
 }
 
 /** Rejects as `connectTo` does. */
 export async function connect(access: ClusterAccess, signal: AbortSignal): Promise<Connected> {
-  const runtime = { clock: nodeClock, random: systemRandom, userAgent: 'lockstep' };
+  const runtime = { ...PORTS, userAgent: 'lockstep' };
   const connection = connectClient(access, runtime);
-  const slow = nodeClock.setTimer(SLOW_ANSWER_MS, () => {
+  const slow = PORTS.clock.setTimer(SLOW_ANSWER_MS, () => {
     process.stderr.write(`lockstep: waiting for ${access.server}\n`);
   });
   try {
-    const answer = await firstAnswer(connection.transport, nodeClock, signal);
+    const answer = await firstAnswer(connection.transport, PORTS.clock, signal);
     slow.cancel();
     // A client would retry for as long as it cannot read the answer.
     if (answer.status === 200 && !isJsonObjectText(answer.text)) {
       throw new ConnectionProblem(`${access.server} ${NO_API_SERVER}`);
     }
     await logIn(access, signal);
-    const version = await withDeadline(nodeClock, FIRST_ANSWER_TIMEOUT_MS, signal, (limited) =>
+    const version = await withDeadline(PORTS.clock, FIRST_ANSWER_TIMEOUT_MS, signal, (limited) =>
       connection.client.getPath('/version', { signal: limited }),
     );
     return { ...connection, access, serverVersion: versionIn(version) };

@@ -1,11 +1,10 @@
 /** A large run for the dashboard: simulated members that train, and the server of the page. */
 
 import { connectClient } from '@lockstep/kube/runtime/adapters/http-client-connection.ts';
-import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
-import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { passingAccessKey } from '../../cli/dashboard/http/access-key.ts';
 import { type Dashboard, startDashboard } from '../../cli/dashboard/server.ts';
+import { PORTS } from '../../cli/ports.ts';
 import { startBenchCluster } from '../bench-cluster.ts';
 import { SimulatedGroup } from '../simulated-group.ts';
 
@@ -39,7 +38,7 @@ export async function startDashboardRun(size: number, signal: AbortSignal): Prom
     fleet.reportProgress(true);
     let epoch = 1;
     await fleet.all('started', epoch);
-    const runtime = { clock: nodeClock, random: systemRandom, userAgent: 'lockstep-bench' };
+    const runtime = { ...PORTS, userAgent: 'lockstep-bench' };
     const connection = connectClient(access, runtime);
     stops.push(() => connection.close());
     const dashboard = await startDashboard({
@@ -49,8 +48,7 @@ export async function startDashboardRun(size: number, signal: AbortSignal): Prom
       scope: { namespace: undefined, fallback: namespace },
       accessKey: passingAccessKey(),
       port: 0,
-      clock: nodeClock,
-      random: systemRandom,
+      ...PORTS,
     });
     stops.push(() => dashboard.close());
     return {

@@ -8,13 +8,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PODS } from '@lockstep/kube/objects/pod.ts';
 import { freePort } from '@lockstep/kube/runtime/adapters/free-ports.ts';
-import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
-import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import {
   createCertificateAuthority,
   issueCertificate,
 } from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
 import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
+import { PORTS } from '../../cli/ports.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
 import { HUB_AUDIENCE } from '../../jobset/names.ts';
 import type { AgentFleet } from '../agent-fleet.ts';
@@ -137,7 +136,7 @@ class Siege {
   ): Promise<void> {
     forgetPeak(operator.pid);
     const end = await attack();
-    await sleep(nodeClock, SETTLE_MS, this.#signal);
+    await sleep(PORTS.clock, SETTLE_MS, this.#signal);
     const times: number[] = [];
     for (let round = 0; round < ROUNDS; round++) {
       const [failedMs, { lastMs }] = await Promise.all([
@@ -146,7 +145,7 @@ class Siege {
       ]);
       this.#epoch++;
       times.push(lastMs - failedMs);
-      await sleep(nodeClock, PAUSE_MS, this.#signal);
+      await sleep(PORTS.clock, PAUSE_MS, this.#signal);
     }
     const { peakBytes } = processCost(operator.pid);
     const notes = await end();
@@ -157,7 +156,7 @@ class Siege {
     this.#report({ benchmark: `${label}: to peace`, unit: 'times', median: ratio });
     this.#report({ benchmark: `${label}: operator's peak`, unit: 'MiB', median: peakBytes / MIB });
     // Leftovers of one attack must not count for the next.
-    await sleep(nodeClock, SETTLE_MS, this.#signal);
+    await sleep(PORTS.clock, SETTLE_MS, this.#signal);
   }
 
   #attack(attack: Attack): EndAttack {
@@ -207,7 +206,7 @@ class Siege {
 
   /** Flags of an operator that serves its webhooks with our certificate. */
   async #webhooks(): Promise<{ readonly port: number; readonly flags: readonly string[] }> {
-    const authority = createCertificateAuthority({ commonName: 'bench', clock: nodeClock });
+    const authority = createCertificateAuthority({ commonName: 'bench', clock: PORTS.clock });
     const pair = issueCertificate(authority, {
       commonName: 'webhook',
       ipAddresses: [LOOPBACK],
@@ -217,7 +216,7 @@ class Siege {
     const certDir = this.#directory;
     await writeFile(join(certDir, 'tls.crt'), pair.certificate);
     await writeFile(join(certDir, 'tls.key'), pair.key, { mode: 0o600 });
-    const port = await freePort(systemRandom);
+    const port = await freePort(PORTS.random);
     const configuration = {
       apiVersion: 'config.jobset.x-k8s.io/v1alpha1',
       kind: 'Configuration',

@@ -7,9 +7,8 @@ import {
   kubeconfigContexts,
   loadKubeconfig,
 } from '@lockstep/kube/runtime/adapters/kubeconfig-files.ts';
-import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
-import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
+import { PORTS } from '../ports.ts';
 import type { GivenFlags, NameKind } from './wanted.ts';
 
 /** A user does not look at more, and a shell is slow to show them. */
@@ -25,8 +24,7 @@ export async function namesOf(
   if (kind === 'Contexts') return (await kubeconfigContexts(files)).filter(isPlain);
   const access = await loadKubeconfig({ ...files, context });
   const connection = connectClient(access, {
-    clock: nodeClock,
-    random: systemRandom,
+    ...PORTS,
     userAgent: 'lockstep',
   });
   try {

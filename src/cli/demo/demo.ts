@@ -1,11 +1,10 @@
 /** The main job: a real training run on an embedded cluster that loses a worker and goes on. */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
-import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import { parse } from 'yaml';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { type LocalCluster, startLocalCluster } from '../local-cluster/local-cluster.ts';
+import { PORTS } from '../ports.ts';
 import { temporaryStateDirectory } from '../state-directory.ts';
 import { onTermination } from '../termination.ts';
 import { demoManifest } from './jobset-manifest.ts';
@@ -109,8 +108,7 @@ async function train(
   let wasKilled = false;
   return runTraining({
     client: cluster.client,
-    clock: nodeClock,
-    random: systemRandom,
+    ...PORTS,
     jobSet: demoManifest(example, { ...options, ...turn, checkpointDirectory }),
     strategy,
     mode: options.mode,

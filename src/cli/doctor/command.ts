@@ -1,10 +1,9 @@
 /** `lockstep doctor`: reads what it may, and prints what it finds. */
 
-import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
-import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { ConnectionFlags } from '../cluster-connection.ts';
 import { existingJobSet, jobSetNameErrors, withCluster } from '../named-jobset.ts';
+import { PORTS } from '../ports.ts';
 import { namespaceErrors, type Parsed } from '../usage-error.ts';
 import { examine } from './examination.ts';
 import { type Finding, isUnknown } from './finding.ts';
@@ -82,13 +81,13 @@ export async function doctor(
       ...options,
       ...(jobSet && { jobSet }),
       jobSetNamespace: namespace,
-      random: systemRandom,
+      random: PORTS.random,
       warn: (line) => process.stderr.write(`lockstep: ${line}\n`),
       client,
       connection,
       serverVersion,
       version: packageJson.version,
-      clock: nodeClock,
+      clock: PORTS.clock,
       signal,
     });
     const { isTTY, columns } = process.stdout;

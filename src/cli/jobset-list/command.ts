@@ -2,13 +2,10 @@
 
 import { namespaceOf, type Stored } from '@lockstep/kube/meta.ts';
 import { JOBS, type Job } from '@lockstep/kube/objects/job.ts';
-import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
-import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { allPages } from '@lockstep/kube/runtime/client/pages.ts';
 import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
 import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
-import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import { isReason } from '@lockstep/kube/status.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { JOBSET_UID } from '../../jobset/names.ts';
@@ -17,6 +14,7 @@ import type { ConnectionFlags } from '../cluster-connection.ts';
 import { followStatus } from '../jobset-status/live-status.ts';
 import { STANDARD_OUTPUT } from '../jobset-status/status-printer.ts';
 import { UNKNOWN_API, withCluster } from '../named-jobset.ts';
+import { PORTS } from '../ports.ts';
 import { type HeardGroups, HubGroups } from './hub-groups.ts';
 import { type ListView, liveListPrinter, printList } from './list-printer.ts';
 import type { ListOptions } from './options.ts';
@@ -40,7 +38,7 @@ export async function listJobSets(options: ListOptions, flags: ConnectionFlags):
   const code = await withCluster(flags, async ({ signal, ...connection }) => {
     const { client, access } = connection;
     const namespace = options.isEverywhere ? undefined : (options.namespace ?? access.namespace);
-    const hub = new HubGroups(connection, nodeClock);
+    const hub = new HubGroups(connection, PORTS.clock);
     const listed = { client, namespace, options, hub, signal };
     try {
       return await list(listed);
@@ -57,7 +55,7 @@ async function list(listed: Listed): Promise<number> {
   // Watches would retry what the server refuses; this tells the user.
   const now = await lookOnce(listed);
   if (options.isLive) return follow(listed, now.view.problem === undefined);
-  printList(now.view, options, STANDARD_OUTPUT, nodeClock.now());
+  printList(now.view, options, STANDARD_OUTPUT, PORTS.clock.now());
   const { output } = options;
   const isForPeople = output !== 'json' && output !== 'yaml';
   const where = namespace === undefined ? '' : ` in ${namespace} namespace.`;
@@ -136,7 +134,7 @@ function viewOf(
   heard: HeardGroups,
 ): ListView {
   const podsOf = jobs === undefined ? () => null : podCountsOf(jobs);
-  const nowMs = nodeClock.now();
+  const nowMs = PORTS.clock.now();
   const rows = jobSets
     .toSorted(byName)
     .map(
@@ -154,7 +152,7 @@ function byName({ metadata: a }: Stored<JobSet>, { metadata: b }: Stored<JobSet>
 
 async function follow(listed: Listed, mayReadJobs: boolean): Promise<number> {
   const { client, options, signal } = listed;
-  const common = { client, clock: nodeClock, random: systemRandom, logger: SILENT };
+  const common = { client, ...PORTS };
   const jobSets: Informer<JobSet> = createInformer({
     ...common,
     resource: JOBSETS,
@@ -165,7 +163,7 @@ async function follow(listed: Listed, mayReadJobs: boolean): Promise<number> {
     : undefined;
   try {
     await followStatus<ListView>({
-      clock: nodeClock,
+      clock: PORTS.clock,
       signal,
       look: async (within) => {
         await Promise.all([jobSets.whenSynced(within), jobs?.whenSynced(within)]);
@@ -173,7 +171,7 @@ async function follow(listed: Listed, mayReadJobs: boolean): Promise<number> {
         const heard = await heardOf(listed, wanted, within);
         return viewOf(wanted, jobs && [...jobs.store.values()], heard);
       },
-      show: liveListPrinter(options, STANDARD_OUTPUT, () => nodeClock.now()),
+      show: liveListPrinter(options, STANDARD_OUTPUT, () => PORTS.clock.now()),
     });
     return 0;
   } finally {

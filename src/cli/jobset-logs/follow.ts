@@ -2,12 +2,10 @@
 
 import { JOBS } from '@lockstep/kube/objects/job.ts';
 import { PODS } from '@lockstep/kube/objects/pod.ts';
-import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
-import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
-import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
 import { labelledBy } from '../named-jobset.ts';
+import { PORTS } from '../ports.ts';
 import { bytesOf, type LabelledLine, shownLines } from './line-printer.ts';
 import { type LogMember, logMembers } from './log-members.ts';
 import { LiveMerge } from './merge.ts';
@@ -21,7 +19,7 @@ const MAX_STREAMS = 2 * MAX_FOLLOWED;
 /** Resolves when the JobSet is gone or finished, and all logs have ended. */
 export async function followLogs(job: LogsJob): Promise<void> {
   const { client, jobSet, at, signal } = job;
-  const common = { client, clock: nodeClock, random: systemRandom, logger: SILENT };
+  const common = { client, ...PORTS };
   const labelled = { ...common, ...labelledBy(jobSet, at) };
   const informers = {
     pods: createInformer({ ...labelled, resource: PODS }),
@@ -82,7 +80,7 @@ class Following {
     this.#job = job;
     this.#known = known;
     this.#merge = new LiveMerge({
-      clock: nodeClock,
+      clock: PORTS.clock,
       write: async (lines) => write(job, lines),
       sizeOf: bytesOf,
     });

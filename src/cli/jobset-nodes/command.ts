@@ -2,8 +2,6 @@
 
 import type { Stored } from '@lockstep/kube/meta.ts';
 import { dns1123SubdomainErrors } from '@lockstep/kube/name-rules.ts';
-import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
-import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import { DeadlineError } from '@lockstep/kube/runtime/deadline.ts';
 import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
 import { isReason } from '@lockstep/kube/status.ts';
@@ -20,6 +18,7 @@ import {
   withJobSet,
 } from '../named-jobset.ts';
 import { documentOf, parseOutputForm } from '../output-form.ts';
+import { PORTS } from '../ports.ts';
 import type { Parsed } from '../usage-error.ts';
 import { entriesOf, nodeLines, nodeList, withEarlier } from './node-list.ts';
 
@@ -75,7 +74,7 @@ export async function jobSetNodes(
     const jobSet = asked.length === 0 ? found.jobSet : await afterwards(found, asked, timeoutMs);
     const list = nodeList(jobSet);
     if (output !== 'table') process.stdout.write(documentOf(list, output));
-    else if (forget === undefined || asked.length === 0) print(nodeLines(list, nodeClock.now()));
+    else if (forget === undefined || asked.length === 0) print(nodeLines(list, PORTS.clock.now()));
     const left = stillIn(jobSet, asked);
     const gone = asked.filter((entry) => !left.includes(entry));
     if (output === 'table' && gone.length > 0) print([`forgotten: ${nodesOf(gone)}`]);
@@ -119,7 +118,7 @@ async function afterwards(
   timeoutMs: number,
 ): Promise<Stored<JobSet>> {
   let last = jobSet;
-  const wait = { clock: nodeClock, random: systemRandom, timeoutMs, signal };
+  const wait = { ...PORTS, timeoutMs, signal };
   const isDone = (now: Stored<JobSet> | undefined): boolean => {
     last = sameJobSet(jobSet, now);
     return stillIn(last, entries).length === 0;

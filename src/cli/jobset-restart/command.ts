@@ -1,8 +1,6 @@
 /** `lockstep restart JOBSET`: ends the current epoch, and waits until the next one runs. */
 
 import type { Stored } from '@lockstep/kube/meta.ts';
-import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
-import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import { DeadlineError } from '@lockstep/kube/runtime/deadline.ts';
 import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
@@ -13,6 +11,7 @@ import {
   type NamedJobSet,
   withJobSet,
 } from '../named-jobset.ts';
+import { PORTS } from '../ports.ts';
 import type { Parsed } from '../usage-error.ts';
 import { askForRestart, nameOf } from './ask-for-restart.ts';
 import { restartState } from './restart-state.ts';
@@ -75,7 +74,7 @@ async function whatFollows(
     last?.metadata.uid === uid
       ? restartState(last, epoch)
       : { kind: 'Over', text: `${nameOf(at)} was deleted` };
-  const wait = { clock: nodeClock, random: systemRandom, timeoutMs: timeoutSeconds * 1000, signal };
+  const wait = { ...PORTS, timeoutMs: timeoutSeconds * 1000, signal };
   try {
     await waitFor(
       client,

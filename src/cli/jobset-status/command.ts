@@ -3,12 +3,9 @@
 import { defined } from '@lockstep/kube/json/defined.ts';
 import type { Stored } from '@lockstep/kube/meta.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
-import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
-import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import { allPages } from '@lockstep/kube/runtime/client/pages.ts';
 import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
 import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
-import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { claims } from '../../jobset/membership.ts';
 import { type StatusView, statusView } from '../../jobset/view/status-view.ts';
@@ -27,6 +24,7 @@ import {
   type OutputForm,
   parseOutputForm,
 } from '../output-form.ts';
+import { PORTS } from '../ports.ts';
 import type { Parsed } from '../usage-error.ts';
 import { HubMembers } from './hub-members.ts';
 import { followStatus } from './live-status.ts';
@@ -69,10 +67,10 @@ export async function jobSetStatus(
   flags: ConnectionFlags,
 ): Promise<number> {
   const code = await withJobSet(named, flags, async ({ connection, ...found }) => {
-    const hub = new HubMembers(connection, nodeClock);
+    const hub = new HubMembers(connection, PORTS.clock);
     try {
-      const nodes = new NodeHealth(found.client, nodeClock);
-      const refusals = new PodRefusals(found.client, nodeClock);
+      const nodes = new NodeHealth(found.client, PORTS.clock);
+      const refusals = new PodRefusals(found.client, PORTS.clock);
       const run = isLive ? showLive : showOnce;
       await run({ ...found, hub, nodes, refusals, output });
       return 0;
@@ -97,7 +95,7 @@ async function showOnce(shown: Shown): Promise<void> {
     client.list(PODS, { ...labelledBy(jobSet, at), limit: PAGE_SIZE, ...next, signal }),
   );
   const view = await viewOf(jobSet, pods, shown, signal);
-  printStatus(view, output, STANDARD_OUTPUT, nodeClock.now());
+  printStatus(view, output, STANDARD_OUTPUT, PORTS.clock.now());
   if (view.problem !== undefined) process.stderr.write(`lockstep: ${view.problem}\n`);
 }
 
@@ -107,13 +105,11 @@ async function showLive(shown: Shown): Promise<void> {
     client,
     resource: PODS,
     ...labelledBy(jobSet, at),
-    clock: nodeClock,
-    random: systemRandom,
-    logger: SILENT,
+    ...PORTS,
   });
   try {
     const isGone = await followStatus({
-      clock: nodeClock,
+      clock: PORTS.clock,
       signal,
       look: async (within) => {
         await pods.whenSynced(within);
@@ -121,7 +117,7 @@ async function showLive(shown: Shown): Promise<void> {
         if (now === undefined || now.metadata.uid !== jobSet.metadata.uid) return undefined;
         return viewOf(now, [...pods.store.values()], shown, within);
       },
-      show: livePrinter(output, STANDARD_OUTPUT, () => new Date(nodeClock.now())),
+      show: livePrinter(output, STANDARD_OUTPUT, () => new Date(PORTS.clock.now())),
     });
     if (isGone) process.stderr.write(`lockstep: JobSet ${at.namespace}/${at.name} was deleted\n`);
   } finally {
@@ -149,7 +145,7 @@ async function viewOf(
     pods,
     'reports' in asked ? asked.reports : undefined,
     notReady,
-    nodeClock.now(),
+    PORTS.clock.now(),
   );
   const problem = 'problem' in asked ? asked.problem : undefined;
   return { ...view, ...defined({ refusal, problem }) };

@@ -10,15 +10,14 @@ import { fileURLToPath } from 'node:url';
 import type { EmbeddedClusterOptions, NodeDescription } from '@lockstep/embedded-kubernetes';
 import { forkNode, type NodeChild } from '@lockstep/embedded-kubernetes/node-process';
 import { freePorts } from '@lockstep/kube/runtime/adapters/free-ports.ts';
-import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import { createNodeProcessRunner } from '@lockstep/kube/runtime/adapters/node-process-runner.ts';
 import { createPinoLogger } from '@lockstep/kube/runtime/adapters/pino-logger.ts';
-import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { DeadlineError } from '@lockstep/kube/runtime/deadline.ts';
 import type { AgentChannel } from '../../jobset/injection/agent-hub.ts';
 import { OPERATOR_NODE_OPTIONS } from '../../operator/configuration/object-names.ts';
 import { type ControlCommand, serveControl } from '../node-control/control-socket.ts';
+import { PORTS } from '../ports.ts';
 import { machinePorts } from '../shared-ports/adapters/socket-owners.ts';
 import { watchPorts } from '../shared-ports/port-watch.ts';
 import type { StateDirectory } from '../state-directory.ts';
@@ -84,8 +83,7 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
   };
   try {
     const base = {
-      clock: nodeClock,
-      random: systemRandom,
+      ...PORTS,
       logger,
       processes: watchdog.guard(createNodeProcessRunner()),
       stateDirectory: state.path,
@@ -180,7 +178,7 @@ function containerPath(): string {
 
 /** Fixed ports, so that agents and the API server find a restarted operator at the same address. */
 async function portFlags(): Promise<readonly string[]> {
-  const [webhooks = 0, hub = 0] = await freePorts(2, systemRandom);
+  const [webhooks = 0, hub = 0] = await freePorts(2, PORTS.random);
   const host = '127.0.0.1';
   return ['--webhook-bind-address', `${host}:${webhooks}`, '--hub-bind-address', `${host}:${hub}`];
 }
