@@ -21,7 +21,6 @@ import { createPinoLogger } from '@lockstep/kube/runtime/adapters/pino-logger.ts
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import type { ClusterAccess } from '@lockstep/kube/runtime/credentials/cluster-access.ts';
 import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
-import { isReason } from '@lockstep/kube/status.ts';
 import { accountToken } from '../cli/account-token.ts';
 import { connectTo } from '../cli/cluster-connection.ts';
 import { restrictAgents } from '../cli/local-cluster/agent-restriction.ts';
@@ -29,6 +28,7 @@ import { expectNoInstallation, startEmbedded } from '../cli/local-cluster/contro
 import { plainNodes } from '../cli/local-cluster/up-options.ts';
 import { PORTS } from '../cli/ports.ts';
 import { temporaryStateDirectory } from '../cli/state-directory.ts';
+import { unlessGone } from '../cli/unless-refused.ts';
 import { Watchdog } from '../cli/watchdog/watchdog.ts';
 import { OPERATOR_NAME } from '../deploy/permissions.ts';
 import { JOBSETS } from '../jobset/jobset.ts';
@@ -202,7 +202,8 @@ export async function expectDefinition(
   client: Client,
 ): Promise<{ readonly isThere: boolean; readonly restore: () => Promise<void> }> {
   const name = groupResourceOf(JOBSETS);
-  const isThere = await exists(client, CUSTOM_RESOURCE_DEFINITIONS, name);
+  const isThere =
+    (await unlessGone(client.get(CUSTOM_RESOURCE_DEFINITIONS, { name }))) !== undefined;
   const restore = (): Promise<void> =>
     isThere ? Promise.resolve() : remove(client, CUSTOM_RESOURCE_DEFINITIONS, name);
   return { isThere, restore };
@@ -210,16 +211,6 @@ export async function expectDefinition(
 
 function head(of: Resource): { readonly apiVersion: string; readonly kind: string } {
   return { apiVersion: apiVersionOf(of), kind: of.kind };
-}
-
-async function exists(client: Client, of: Resource, name: string): Promise<boolean> {
-  try {
-    await client.get(of, { name });
-    return true;
-  } catch (error) {
-    if (isReason(error, 'NotFound')) return false;
-    throw error;
-  }
 }
 
 /** Resolves when it is gone. */
@@ -230,11 +221,7 @@ export async function remove(
   namespace?: string,
 ): Promise<void> {
   const at = { name, ...defined({ namespace }) };
-  try {
-    await client.delete(of, at);
-  } catch (error) {
-    if (!isReason(error, 'NotFound')) throw error;
-  }
+  await unlessGone(client.delete(of, at));
   const options = { ...PORTS, timeoutMs: REMOVAL_TIMEOUT_MS };
   await waitFor(client, of, at, (one) => one === undefined, options);
 }

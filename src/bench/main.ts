@@ -19,9 +19,9 @@ import { benchHang } from './hang.ts';
 import { benchHostile } from './hostile/hostile.ts';
 import { benchHub, PHASE_NAMES } from './hub.ts';
 import { benchJobController } from './job-controller.ts';
-import { benchNodeIdle } from './node-idle.ts';
-import { benchNodeRestart } from './node-restart.ts';
-import { benchNodeStart } from './node-start.ts';
+import { benchNodeIdle } from './node/node-idle.ts';
+import { benchNodeRestart } from './node/node-restart.ts';
+import { benchNodeStart } from './node/node-start.ts';
 import { benchPlan } from './plan.ts';
 import { type Row, renderRow } from './table.ts';
 

@@ -8,6 +8,7 @@ import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import { JOBSET_UID } from '../jobset/names.ts';
 import { type Connected, type ConnectionFlags, connectTo } from './cluster-connection.ts';
 import { onTermination } from './termination.ts';
+import { unlessGone } from './unless-refused.ts';
 import { namespaceErrors } from './usage-error.ts';
 
 export interface JobSetName {
@@ -92,17 +93,12 @@ export async function existingJobSet(
 }
 
 /** Undefined if there is none. */
-export async function findJobSet(
+export function findJobSet(
   client: Client,
   at: ObjectKey,
   signal: AbortSignal,
 ): Promise<Stored<JobSet> | undefined> {
-  try {
-    return await client.get(JOBSETS, at, { signal });
-  } catch (error) {
-    if (!isReason(error, 'NotFound')) throw error;
-    return undefined;
-  }
+  return unlessGone(client.get(JOBSETS, at, { signal }));
 }
 
 /** Selects what the JobSet's labels name: its Jobs and Pods, and perhaps objects of strangers. */

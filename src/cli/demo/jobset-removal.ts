@@ -14,7 +14,7 @@ import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
 import { JOBSET_NAME } from '../../jobset/names.ts';
-import { unlessGone } from '../install/removal.ts';
+import { unlessGone } from '../unless-refused.ts';
 
 /** For workers to end and everything to go; the user should not wait for long. */
 const REMOVAL_TIMEOUT_MS = 3_000;

@@ -18,7 +18,7 @@ import { readConfiguration } from '../../operator/configuration/configuration.ts
 import { MUTATING_CONFIGURATION_NAME } from '../../operator/webhooks/webhook-configurations.ts';
 import { type HealthFinding, installationHealth } from '../install/health.ts';
 import { fromArguments } from '../install/kept-objects.ts';
-import { unlessGone } from '../install/removal.ts';
+import { unlessGone } from '../unless-refused.ts';
 import { type Asking, type Fact, type Finding, fact, ifKnown } from './finding.ts';
 import { readSettings } from './settings.ts';
 

@@ -21,7 +21,7 @@ import { isManagedByUs } from '../../jobset/manager.ts';
 import { missingStatusFields } from '../../jobset/schema/missing-fields.ts';
 import { isOurDefinition } from '../install/objects.ts';
 import { otherController } from '../install/other-controller.ts';
-import { unlessGone } from '../install/removal.ts';
+import { unlessGone } from '../unless-refused.ts';
 import {
   type Asking,
   counted,

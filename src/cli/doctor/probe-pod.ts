@@ -20,7 +20,7 @@ import {
 } from '../../jobset/names.ts';
 import { followsAuthorities } from '../../jobset/plan/reports/hub-reach.ts';
 import { defaultAgentImage, HUB_SERVICE_NAME } from '../../operator/configuration/object-names.ts';
-import { unlessGone } from '../install/removal.ts';
+import { unlessGone } from '../unless-refused.ts';
 import { type Asking, fact } from './finding.ts';
 import type { OperatorHome } from './installation.ts';
 import type { Likeness } from './likeness.ts';

@@ -28,7 +28,7 @@ import {
   MUTATING_CONFIGURATION_NAME,
   VALIDATING_CONFIGURATION_NAME,
 } from '../../operator/webhooks/webhook-configurations.ts';
-import { unlessGone } from '../install/removal.ts';
+import { unlessGone } from '../unless-refused.ts';
 import { type Asking, type Fact, type Finding, fact, ifKnown } from './finding.ts';
 
 const TOPIC = 'Lockstep';

@@ -1,33 +1,11 @@
 /** What the user may do, of that which people who run JobSets do. */
 
-import type { KubeObject } from '@lockstep/kube/meta.ts';
-import { type Resource, resource } from '@lockstep/kube/resource.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
+import { mayI } from '../own-rights.ts';
 import { type Asking, type Fact, type Finding, fact } from './finding.ts';
 
 const TOPIC = 'Rights';
-
-/** `authorization.k8s.io/v1 SelfSubjectAccessReview`. */
-interface SelfSubjectAccessReview extends KubeObject {
-  readonly spec: {
-    readonly resourceAttributes: {
-      readonly namespace: string;
-      readonly verb: string;
-      readonly group: string;
-      readonly resource: string;
-      readonly subresource?: string;
-    };
-  };
-  readonly status?: { readonly allowed: boolean };
-}
-
-const SELF_SUBJECT_ACCESS_REVIEWS: Resource<SelfSubjectAccessReview> = resource(
-  'authorization.k8s.io/v1',
-  'selfsubjectaccessreviews',
-  'SelfSubjectAccessReview',
-  'Cluster',
-);
 
 interface Right {
   readonly verb: string;
@@ -118,21 +96,6 @@ export async function readRights(
     })),
   );
   return { namespace, answers };
-}
-
-async function mayI(
-  client: Client,
-  resourceAttributes: SelfSubjectAccessReview['spec']['resourceAttributes'],
-  signal: AbortSignal,
-): Promise<boolean> {
-  const review: SelfSubjectAccessReview = {
-    apiVersion: 'authorization.k8s.io/v1',
-    kind: 'SelfSubjectAccessReview',
-    metadata: {},
-    spec: { resourceAttributes },
-  };
-  const { status } = await client.create(SELF_SUBJECT_ACCESS_REVIEWS, review, { signal });
-  return status?.allowed === true;
 }
 
 function nameOf({ verb, resource: one, subresource }: Right): string {

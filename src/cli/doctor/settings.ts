@@ -7,7 +7,7 @@ import { CONFIGURATION_FILE } from '../../deploy/operator-deployment.ts';
 import { readConfiguration } from '../../operator/configuration/configuration.ts';
 import { CONFIGURATION_NAME } from '../../operator/configuration/object-names.ts';
 import { ALL_SETTINGS } from '../../operator/configuration/setting-values.ts';
-import { unlessGone } from '../install/removal.ts';
+import { unlessGone } from '../unless-refused.ts';
 import { type Asking, type Fact, type Finding, fact, ifKnown } from './finding.ts';
 
 const ABOUT = { topic: 'Lockstep', check: 'settings' } as const;

@@ -17,13 +17,14 @@ import {
 import { LEASES, type Lease } from '@lockstep/kube/objects/lease.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
 import type { Resource } from '@lockstep/kube/resource.ts';
-import type { Client, ObjectKey } from '@lockstep/kube/runtime/client/client.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { isReason } from '@lockstep/kube/status.ts';
 import { DEPLOYMENTS, type Deployment } from '../../deploy/kinds.ts';
 import { OPERATOR_NAME } from '../../deploy/permissions.ts';
 import type { InstallationSettings, Installed } from '../../deploy/settings.ts';
 import { ONLY_MANAGED_LEASE } from '../../operator/configuration/object-names.ts';
 import { settingValues } from '../../operator/configuration/setting-values.ts';
+import { unlessGone } from '../unless-refused.ts';
 import { keyOf, titleOf } from './objects.ts';
 
 export interface HealthFinding {
@@ -116,7 +117,7 @@ async function readAll({
   await Promise.all(
     objects.map(async ({ of, object }) => {
       try {
-        const stored = await read(client, of, keyOf(object), signal);
+        const stored = await unlessGone(client.get(of, keyOf(object), { signal }));
         if (stored !== undefined) found.set(titleOf(object), stored);
       } catch (error) {
         if (!mayLackRights || !isReason(error, 'Forbidden')) throw error;
@@ -125,20 +126,6 @@ async function readAll({
     }),
   );
   return { found, unread };
-}
-
-async function read<T extends KubeObject>(
-  client: Client,
-  of: Resource<T>,
-  at: ObjectKey,
-  signal: AbortSignal,
-): Promise<Stored<T> | undefined> {
-  try {
-    return await client.get(of, at, { signal });
-  } catch (error) {
-    if (isReason(error, 'NotFound')) return undefined;
-    throw error;
-  }
 }
 
 function only<T extends KubeObject>(objects: Found, of: Resource<T>): Stored<T> | undefined {
@@ -232,7 +219,7 @@ async function leader({
   };
   let lease: Lease | undefined;
   try {
-    lease = await read(client, LEASES, at, signal);
+    lease = await unlessGone(client.get(LEASES, at, { signal }));
   } catch (error) {
     if (!mayLackRights || !isReason(error, 'Forbidden')) throw error;
     return { part, problem: undefined, unread: [`Lease ${at.namespace}/${at.name}`] };

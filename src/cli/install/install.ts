@@ -9,11 +9,11 @@ import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resou
 import { ROLE_BINDINGS, ROLES } from '@lockstep/kube/objects/rbac.ts';
 import { groupResourceOf } from '@lockstep/kube/resource.ts';
 import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
-import { isReason } from '@lockstep/kube/status.ts';
 import { manifest, manifestYaml } from '../../deploy/manifest.ts';
 import { CONFINED_NAME } from '../../deploy/permissions.ts';
 import { INSTALLED_LABELS, type Installed } from '../../deploy/settings.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
+import { unlessGone, unlessRefused } from '../unless-refused.ts';
 import type { CommandContext } from './command-context.ts';
 import { type HealthFinding, type HealthOptions, installationHealth } from './health.ts';
 import { releaseOfHelm } from './helm-release.ts';
@@ -29,7 +29,7 @@ import {
 } from './objects.ts';
 import type { InstallOptions } from './options.ts';
 import { preflight } from './preflight.ts';
-import { remove, unlessGone } from './removal.ts';
+import { remove } from './removal.ts';
 import { readConfigMap, settle } from './stored-settings.ts';
 
 export const EXIT_FAILURE = 1;
@@ -157,13 +157,9 @@ async function namespaceOfOthers(
 ): Promise<readonly Installed[]> {
   const [namespace] = objects.filter(({ of }) => of.kind === NAMESPACES.kind);
   if (namespace === undefined) return [];
-  try {
-    const found = await client.get(NAMESPACES, keyOf(namespace.object), { signal });
-    return isOurs(found) ? [] : [namespace];
-  } catch (error) {
-    if (isReason(error, 'NotFound', 'Forbidden')) return [];
-    throw error;
-  }
+  const get = client.get(NAMESPACES, keyOf(namespace.object), { signal });
+  const found = await unlessRefused(get, 'NotFound', 'Forbidden');
+  return found === undefined || isOurs(found) ? [] : [namespace];
 }
 
 async function untilHealthy(

@@ -26,10 +26,10 @@ import {
   memoryFor,
 } from '../../deploy/settings.ts';
 import { defaultAgentImage } from '../../operator/configuration/object-names.ts';
+import { unlessGone } from '../unless-refused.ts';
 import type { CommandContext } from './command-context.ts';
 import { isOurs } from './objects.ts';
 import type { GivenObjects, InstallOptions } from './options.ts';
-import { unlessGone } from './removal.ts';
 import { liveSettings, recordIn, VERSION_ANNOTATION } from './stored-settings.ts';
 
 /** What the cluster has. */

@@ -4,10 +4,10 @@ import type { KubeObject } from '@lockstep/kube/meta.ts';
 import type { CustomResourceDefinition } from '@lockstep/kube/objects/custom-resource-definition.ts';
 import { CLUSTER_ROLE_BINDINGS } from '@lockstep/kube/objects/rbac.ts';
 import type { Client, ObjectKey } from '@lockstep/kube/runtime/client/client.ts';
-import { isReason } from '@lockstep/kube/status.ts';
 import { OPERATOR_NAME } from '../../deploy/permissions.ts';
 import { INSTALLED_LABELS } from '../../deploy/settings.ts';
 import { missingStatusFields } from '../../jobset/schema/missing-fields.ts';
+import { unlessRefused } from '../unless-refused.ts';
 
 /** The manager of an installation's fields. */
 export const FIELD_MANAGER = 'lockstep-install';
@@ -40,14 +40,11 @@ export async function otherPlace(
   namespace: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  try {
-    const binding = await client.get(CLUSTER_ROLE_BINDINGS, { name: OPERATOR_NAME }, { signal });
-    const [subject] = binding.subjects;
-    const there = subject !== undefined && 'namespace' in subject ? subject.namespace : namespace;
-    if (there === namespace || !isOurs(binding)) return undefined;
-    return `Lockstep is installed in namespace ${there}, not in ${namespace}: use --namespace ${there}, or uninstall it there first`;
-  } catch (error) {
-    if (isReason(error, 'NotFound', 'Forbidden')) return undefined;
-    throw error;
-  }
+  const get = client.get(CLUSTER_ROLE_BINDINGS, { name: OPERATOR_NAME }, { signal });
+  const binding = await unlessRefused(get, 'NotFound', 'Forbidden');
+  if (binding === undefined || !isOurs(binding)) return undefined;
+  const [subject] = binding.subjects;
+  const there = subject !== undefined && 'namespace' in subject ? subject.namespace : namespace;
+  if (there === namespace) return undefined;
+  return `Lockstep is installed in namespace ${there}, not in ${namespace}: use --namespace ${there}, or uninstall it there first`;
 }

@@ -13,6 +13,7 @@ import type { Resource } from '@lockstep/kube/resource.ts';
 import type { Client, ObjectKey } from '@lockstep/kube/runtime/client/client.ts';
 import { isReason } from '@lockstep/kube/status.ts';
 import { DEPLOYMENTS } from '../../deploy/kinds.ts';
+import { unlessRefused } from '../unless-refused.ts';
 import { titleOf } from './objects.ts';
 
 /** Labels of its chart, and of its manifests if a tool has added them. */
@@ -74,16 +75,9 @@ async function ofUpstream<T extends KubeObject>(
   }
   const known = NAMES[of.kind];
   const named =
-    known === undefined ? undefined : await unlessMissing(client.get(of, known, { signal }));
+    known === undefined
+      ? undefined
+      : await unlessRefused(client.get(of, known, { signal }), 'NotFound', 'Forbidden');
   if (named !== undefined) keep(named);
   return [...found.values()];
-}
-
-async function unlessMissing<T>(request: Promise<T>): Promise<T | undefined> {
-  try {
-    return await request;
-  } catch (error) {
-    if (isReason(error, 'NotFound', 'Forbidden')) return undefined;
-    throw error;
-  }
 }

@@ -15,7 +15,7 @@ import { NAMESPACES } from '@lockstep/kube/objects/core.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
 import { groupResourceOf, type Resource } from '@lockstep/kube/resource.ts';
 import type { Client, ObjectKey } from '@lockstep/kube/runtime/client/client.ts';
-import { ApiStatusError, isReason } from '@lockstep/kube/status.ts';
+import { ApiStatusError } from '@lockstep/kube/status.ts';
 import { SERVICE_MONITORS } from '../../deploy/kinds.ts';
 import type { Installed } from '../../deploy/settings.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
@@ -23,6 +23,7 @@ import {
   MUTATING_CONFIGURATION_NAME,
   VALIDATING_CONFIGURATION_NAME,
 } from '../../operator/webhooks/webhook-configurations.ts';
+import { unlessRefused } from '../unless-refused.ts';
 import { FIELD_MANAGER, isOurDefinition, keyOf, titleOf } from './objects.ts';
 import { otherController } from './other-controller.ts';
 
@@ -186,16 +187,11 @@ function refusal(of: Resource, object: KubeObject, error: ApiStatusError): strin
   return `${what}: ${error.message}`;
 }
 
-async function found<T extends KubeObject>(
+/** Missing rights to look are reported by the check of rights to create. */
+function found<T extends KubeObject>(
   { client, signal }: PreflightOptions,
   of: Resource<T>,
   at: ObjectKey,
 ): Promise<Stored<T> | undefined> {
-  try {
-    return await client.get(of, at, { signal });
-  } catch (error) {
-    // Missing rights to look are reported by the check of rights to create.
-    if (isReason(error, 'NotFound', 'Forbidden')) return undefined;
-    throw error;
-  }
+  return unlessRefused(client.get(of, at, { signal }), 'NotFound', 'Forbidden');
 }

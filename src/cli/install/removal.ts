@@ -5,8 +5,8 @@ import {
   CUSTOM_RESOURCE_DEFINITIONS,
   type CustomResourceDefinition,
 } from '@lockstep/kube/objects/custom-resource-definition.ts';
-import { isReason } from '@lockstep/kube/status.ts';
 import type { Installed } from '../../deploy/settings.ts';
+import { unlessGone } from '../unless-refused.ts';
 import type { CommandContext } from './command-context.ts';
 import { isOurDefinition, isOurs, keyOf, titleOf } from './objects.ts';
 
@@ -46,13 +46,4 @@ export function readInstalled(
   { of, object }: Installed,
 ): Promise<Stored<KubeObject> | undefined> {
   return unlessGone(client.get(of, keyOf(object), { signal }));
-}
-
-export async function unlessGone<T>(request: Promise<T>): Promise<T | undefined> {
-  try {
-    return await request;
-  } catch (error) {
-    if (isReason(error, 'NotFound')) return undefined;
-    throw error;
-  }
 }

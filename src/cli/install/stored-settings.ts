@@ -10,10 +10,10 @@ import { configurationText } from '../../operator/configuration/configuration-te
 import { parseFlags } from '../../operator/configuration/flags.ts';
 import { CONFIGURATION_NAME } from '../../operator/configuration/object-names.ts';
 import { type GivenSettings, settingValues } from '../../operator/configuration/setting-values.ts';
+import { unlessGone } from '../unless-refused.ts';
 import type { CommandContext } from './command-context.ts';
 import { planSettings, type SettingsRecord, type StoredSettings } from './kept-settings.ts';
 import { type InstallOptions, memoryErrors, WEBHOOKS_ARE_NEEDED } from './options.ts';
-import { unlessGone } from './removal.ts';
 
 /** What the last installation wrote, and what of it was asked for. */
 const INSTALLED_ANNOTATION = 'lockstep/installed-configuration';

@@ -11,7 +11,6 @@ import { LEASES } from '@lockstep/kube/objects/lease.ts';
 import type { Resource } from '@lockstep/kube/resource.ts';
 import { someOf } from '@lockstep/kube/runtime/client/pages.ts';
 import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
-import { isReason } from '@lockstep/kube/status.ts';
 import { DEPLOYMENTS } from '../../deploy/kinds.ts';
 import { manifest } from '../../deploy/manifest.ts';
 import { OPERATOR_NAME } from '../../deploy/permissions.ts';
@@ -26,12 +25,13 @@ import {
   SETTINGS_RECORD_NAME,
 } from '../../operator/configuration/object-names.ts';
 import { settingValues } from '../../operator/configuration/setting-values.ts';
+import { unlessGone, unlessRefused } from '../unless-refused.ts';
 import type { CommandContext } from './command-context.ts';
 import { confinedTo, EXIT_FAILURE, isRefused, POLL_MS } from './install.ts';
 import { fromArguments } from './kept-objects.ts';
 import { titleOf } from './objects.ts';
 import type { InstallOptions } from './options.ts';
-import { isOwn, readInstalled, remove, unlessGone } from './removal.ts';
+import { isOwn, readInstalled, remove } from './removal.ts';
 import { liveConfiguration } from './stored-settings.ts';
 
 export interface UninstallOptions extends InstallOptions {
@@ -105,18 +105,11 @@ async function removeWhatOperatorMade(
 
 /** These are in users' namespaces, where groups run on and may meet the next installation. */
 async function sayWhatStays({ client, signal, print }: CommandContext): Promise<void> {
-  let count: string | undefined;
-  try {
-    count = await counted('namespace', (page) =>
-      client.listMetadata(CONFIG_MAPS, {
-        labelSelector: HUB_AUTHORITIES_SELECTOR,
-        ...page,
-        signal,
-      }),
-    );
-  } catch (error) {
-    if (!isReason(error, 'Forbidden')) throw error;
-  }
+  const selected = { labelSelector: HUB_AUTHORITIES_SELECTOR, signal };
+  const all = counted('namespace', (page) =>
+    client.listMetadata(CONFIG_MAPS, { ...selected, ...page }),
+  );
+  const count = await unlessRefused(all, 'Forbidden');
   if (count === 'no namespaces') return;
   const where = count === undefined ? '' : ` in ${count}`;
   print(
@@ -153,13 +146,9 @@ async function untilGone(
 
 /** `no JobSets`, `1 JobSet`, `7 JobSets`. */
 async function countJobSets({ client, signal }: CommandContext): Promise<string> {
-  try {
-    return await counted('JobSet', (page) => client.listMetadata(JOBSETS, { ...page, signal }));
-  } catch (error) {
-    // A definition that is not served yet has no JobSets.
-    if (isReason(error, 'NotFound')) return 'no JobSets';
-    throw error;
-  }
+  const all = counted('JobSet', (page) => client.listMetadata(JOBSETS, { ...page, signal }));
+  // A definition that is not served yet has no JobSets.
+  return (await unlessGone(all)) ?? 'no JobSets';
 }
 
 /**

@@ -15,6 +15,7 @@ import { followStatus } from '../jobset-status/live-status.ts';
 import { STANDARD_OUTPUT } from '../jobset-status/status-printer.ts';
 import { UNKNOWN_API, withCluster } from '../named-jobset.ts';
 import { PORTS } from '../ports.ts';
+import { unlessRefused } from '../unless-refused.ts';
 import { type HeardGroups, HubGroups } from './hub-groups.ts';
 import { type ListView, liveListPrinter, printList } from './list-printer.ts';
 import type { ListOptions } from './options.ts';
@@ -85,12 +86,12 @@ export async function lookOnce(listed: Listed): Promise<Look> {
         throw isReason(error, 'NotFound') ? new Error(UNKNOWN_API) : error;
       },
     ),
-    allPages((next) =>
-      client.list(JOBS, { ...jobsOf(listed), limit: PAGE_SIZE, ...next, signal }),
-    ).catch((error: unknown) => {
-      if (isReason(error, 'Forbidden')) return undefined;
-      throw error;
-    }),
+    unlessRefused(
+      allPages((next) =>
+        client.list(JOBS, { ...jobsOf(listed), limit: PAGE_SIZE, ...next, signal }),
+      ),
+      'Forbidden',
+    ),
   ]);
   const { names } = listed.options;
   const wanted = wantedOf(listed, jobSets);

@@ -4,6 +4,7 @@ import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { forEachConcurrently } from '@lockstep/kube/runtime/concurrency.ts';
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import { isReason } from '@lockstep/kube/status.ts';
+import { unlessGone } from '../unless-refused.ts';
 
 /** It reads their Node objects, which many users may not do. */
 export class NodeHealth {
@@ -38,11 +39,8 @@ export class NodeHealth {
   async #readEach(nodes: ReadonlySet<string>, signal: AbortSignal): Promise<ReadonlySet<string>> {
     const ready = new Set<string>();
     await forEachConcurrently([...nodes], MAX_PARALLEL_READS, async (name) => {
-      try {
-        if (isReady(await this.#client.get(NODES, { name }, { signal }))) ready.add(name);
-      } catch (error) {
-        if (!isReason(error, 'NotFound')) throw error;
-      }
+      const node = await unlessGone(this.#client.get(NODES, { name }, { signal }));
+      if (node !== undefined && isReady(node)) ready.add(name);
     });
     return ready;
   }

@@ -1,8 +1,8 @@
 /** Restricts the agents of a joined cluster. */
 
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
-import { isReason } from '@lockstep/kube/status.ts';
 import { agentPolicy } from '../../deploy/agent-policy.ts';
+import { unlessGone, unlessRefused } from '../unless-refused.ts';
 
 /**
  * Lets agents touch only their own Pods, as an installation does, for as long as the cluster is
@@ -12,18 +12,10 @@ export async function restrictAgents(client: Client): Promise<() => Promise<void
   const ends: (() => Promise<void>)[] = [];
   for (const { of, object } of agentPolicy()) {
     const name = object.metadata.name ?? '';
-    try {
-      await client.create(of, object);
-      ends.push(() => client.delete(of, { name }));
-    } catch (error) {
-      if (!isReason(error, 'AlreadyExists')) throw error;
-    }
+    const made = await unlessRefused(client.create(of, object), 'AlreadyExists');
+    if (made !== undefined) ends.push(() => client.delete(of, { name }));
   }
   return async () => {
-    for (const end of ends.reverse()) {
-      await end().catch((error: unknown) => {
-        if (!isReason(error, 'NotFound')) throw error;
-      });
-    }
+    for (const end of ends.reverse()) await unlessGone(end());
   };
 }

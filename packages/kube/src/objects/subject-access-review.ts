@@ -15,6 +15,7 @@ export interface SubjectAccessReview extends KubeObject {
       readonly verb: string;
       readonly group: string;
       readonly resource: string;
+      readonly subresource?: string;
     };
   };
   readonly status?: { readonly allowed: boolean };

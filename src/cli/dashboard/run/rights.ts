@@ -1,10 +1,10 @@
 /** Asks the API server what the user may do to JobSets of a namespace. */
 
-import { SELF_SUBJECT_ACCESS_REVIEWS } from '@lockstep/kube/objects/subject-access-review.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import { JOBSETS } from '../../../jobset/jobset.ts';
+import { mayI } from '../../own-rights.ts';
 
 const VERBS = ['patch', 'delete'] as const;
 /** What the user may do; the API server judges each action anyway. */
@@ -55,18 +55,8 @@ export class RightsCheck {
     }
   }
 
-  async #may(verb: string, signal: AbortSignal): Promise<boolean> {
+  #may(verb: string, signal: AbortSignal): Promise<boolean> {
     const { group, plural: resource } = JOBSETS;
-    const review = await this.#client.create(
-      SELF_SUBJECT_ACCESS_REVIEWS,
-      {
-        apiVersion: 'authorization.k8s.io/v1',
-        kind: 'SelfSubjectAccessReview',
-        metadata: {},
-        spec: { resourceAttributes: { ...this.#at, verb, group, resource } },
-      },
-      { signal },
-    );
-    return review.status?.allowed === true;
+    return mayI(this.#client, { ...this.#at, verb, group, resource }, signal);
   }
 }

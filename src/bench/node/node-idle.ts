@@ -5,9 +5,9 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { processCost } from '../process-cost.ts';
+import type { Report } from '../table.ts';
 import { NAMESPACE_MODES, type NodeCluster, withNodeCluster } from './node-cluster.ts';
-import { processCost } from './process-cost.ts';
-import type { Report } from './table.ts';
 
 const PODS = 200;
 /** Time for work that the start or the end of Pods has begun. */

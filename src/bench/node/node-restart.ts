@@ -5,8 +5,8 @@
  * namespaces.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { type Report, spread } from '../table.ts';
 import { NAMESPACE_MODES, type NodeCluster, withNodeCluster } from './node-cluster.ts';
-import { type Report, spread } from './table.ts';
 
 const POD_COUNTS = [1, 16, 64] as const;
 const ROUNDS = 7;

@@ -18,13 +18,13 @@ import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { forEachConcurrently } from '@lockstep/kube/runtime/concurrency.ts';
 import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
 import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
-import { PORTS } from '../cli/ports.ts';
-import { onTermination } from '../cli/termination.ts';
-import { until } from './until.ts';
+import { PORTS } from '../../cli/ports.ts';
+import { onTermination } from '../../cli/termination.ts';
+import { until } from '../until.ts';
 
 export const NAMESPACE_MODES: readonly PodNamespacesMode[] = ['Auto', 'Off'];
 
-const LOCKSTEP = fileURLToPath(new URL('../../bin/lockstep.js', import.meta.url));
+const LOCKSTEP = fileURLToPath(new URL('../../../bin/lockstep.js', import.meta.url));
 /** The name that `lockstep up` gives to the only node. */
 const NODE = 'node-0';
 const NAMESPACE = 'default';

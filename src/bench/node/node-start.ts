@@ -2,9 +2,10 @@
  * Measures how long many Pods of one node take to start: from the first creation until the API
  * shows all as Running. Containers with and without namespaces.
  */
+
+import { processCost } from '../process-cost.ts';
+import { median, type Report, spread } from '../table.ts';
 import { NAMESPACE_MODES, withNodeCluster } from './node-cluster.ts';
-import { processCost } from './process-cost.ts';
-import { median, type Report, spread } from './table.ts';
 
 const POD_COUNTS = [100, 500] as const;
 const ROUNDS = 3;

@@ -1,0 +1,19 @@
+import {
+  SELF_SUBJECT_ACCESS_REVIEWS,
+  type SubjectAccessReview,
+} from '@lockstep/kube/objects/subject-access-review.ts';
+import { apiVersionOf } from '@lockstep/kube/resource.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+
+/** Asks the API server whether the user may do something. */
+export async function mayI(
+  client: Client,
+  resourceAttributes: SubjectAccessReview['spec']['resourceAttributes'] & object,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const of = SELF_SUBJECT_ACCESS_REVIEWS;
+  const head = { apiVersion: apiVersionOf(of), kind: of.kind, metadata: {} };
+  const review: SubjectAccessReview = { ...head, spec: { resourceAttributes } };
+  const { status } = await client.create(of, review, { signal });
+  return status?.allowed === true;
+}
