@@ -1,5 +1,5 @@
 /**
- * The Kubernetes under test: the embedded one, or that of the kubeconfig in
+ * The Kubernetes under test: the embedded one, or the cluster of the kubeconfig in
  * `LOCKSTEP_TEST_KUBECONFIG`, which `npm run test:kubernetes` sets. This file has the one list of
  * exceptions for a real one; everything else passes on both.
  */

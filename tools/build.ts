@@ -53,7 +53,7 @@ async function writePrograms(directory: string): Promise<void> {
   }
 }
 
-/** Moves all files of a directory over those of another, and removes what only the other has. */
+/** Moves all files of a directory over the files of another, and removes what only the other has. */
 async function replaceFiles(from: string, to: string): Promise<void> {
   const files = await filesBelow(from);
   for (const file of files) {

@@ -131,7 +131,7 @@ function limits(field: JsonSchema): string {
     .join('; ');
 }
 
-/** The messages of the definition's rules; that of an immutable field is in its row. */
+/** The messages of the definition's rules; the message of an immutable field is in its row. */
 function rulesSection(title: string, schema: JsonSchema): string {
   const rules = (schema['x-kubernetes-validations'] ?? []).filter(
     ({ rule }) => rule !== 'self == oldSelf',

@@ -1,7 +1,8 @@
 /**
- * The shape of the tree that ARCHITECTURE.md draws, held as tests: a folder imports only what stands to
- * its left, no files import each other in a circle, the core is pure, only shells touch the system, others
- * enter the embedded Kubernetes by its doors, and what runs in users' clusters carries nothing of it.
+ * Tests the shape of the tree that ARCHITECTURE.md draws. A folder imports only what stands to its
+ * left, and no files import each other in a circle. The core is pure, and only shells touch the
+ * system. Others enter the embedded Kubernetes by its doors, and programs in users' clusters do not
+ * contain it.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';

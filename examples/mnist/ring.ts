@@ -82,7 +82,7 @@ export class Ring {
     }
   }
 
-  /** Replaces `values` by those of rank 0. */
+  /** Replaces `values` by the values of rank 0. */
   async broadcast(values: Float32Array): Promise<void> {
     if (this.size === 1) return;
     if (this.rank > 0) values.set(await this.previous.receive(values.length));

@@ -102,7 +102,7 @@ describe('a running agent', () => {
     expect(channel.calls.at(-1)).toBe('close');
   });
 
-  it('cannot go on without a marker, and has announced nothing then', async () => {
+  it('cannot continue without a marker, and has announced nothing then', async () => {
     const channel = new PromptChannel();
     const markers = {
       read: () => Promise.resolve(undefined),

@@ -436,7 +436,7 @@ describe('announcing an epoch', () => {
     expect(scene.patches).toBeLessThan(40);
   });
 
-  it('goes on after the right to patch is granted', async () => {
+  it('continues after the right to patch is granted', async () => {
     scene.api.fault = ({ method }, count) =>
       method === 'PATCH' && count < 6
         ? Promise.resolve(json(403, failure('Forbidden', 'pods is forbidden').status))

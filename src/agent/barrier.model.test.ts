@@ -19,7 +19,7 @@ interface Status {
 interface Pod {
   annotation: number;
   disk: Marker;
-  /** Announcements on their way, oldest first; those of a dead agent arrive late or never. */
+  /** Announcements on their way, oldest first; announcements of a dead agent arrive late or never. */
   inFlight: { readonly epoch: number; readonly isMine: boolean }[];
   agent: Barrier | undefined;
   todo: Effect[];

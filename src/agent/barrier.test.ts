@@ -388,7 +388,7 @@ describe('an agent that is cut off', () => {
     expect(play(ending, CUT).effects).toEqual([{ type: 'stopWorker' }]);
   });
 
-  it('goes on as it was where nothing runs', () => {
+  it('continues as it was where nothing runs', () => {
     const waiting = barrier({ name: 'Waiting', epoch: 1 });
     expect(play(waiting, CUT).effects).toEqual([]);
     expect(play(waiting, CUT, LIVES).effects).toEqual([]);

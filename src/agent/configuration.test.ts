@@ -232,7 +232,7 @@ describe('the configuration of an agent', () => {
 describe("the configuration in upstream's dialect", () => {
   const UPSTREAMS: Environment = { POD_NAME: 'pod', JOBSET_NAME: 'train' };
 
-  it('is that of a sidecar by default', () => {
+  it('is for a sidecar by default', () => {
     expect(readConfiguration([], UPSTREAMS)).toMatchObject({
       configuration: {
         dialect: 'Upstream',
@@ -266,7 +266,7 @@ describe("the configuration in upstream's dialect", () => {
     });
   });
 
-  it('is that of a supervisor with WORKER_COMMAND', () => {
+  it('is for a supervisor with WORKER_COMMAND', () => {
     const environment = { ...UPSTREAMS, WORKER_COMMAND: 'train --fast', SHELL: '/bin/zsh' };
     expect(readConfiguration([], environment)).toMatchObject({
       configuration: { worker: { kind: 'Shell', line: 'train --fast', shell: '/bin/zsh' } },

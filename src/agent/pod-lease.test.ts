@@ -28,7 +28,7 @@ class Scene {
   readonly unconfirmed: number[] = [];
   /** After how long a question is answered; undefined: never. */
   answerMs: number | undefined = 10;
-  /** How far the wall clock went on while the machine was suspended. */
+  /** How far the wall clock continued while the machine was suspended. */
   suspendedMs = 0;
   readonly lease = new PodLease({
     clock: {
@@ -106,7 +106,7 @@ describe('a lease', () => {
     expect(lease.isHeld()).toBe(false);
   });
 
-  it('ends too when the machine was suspended, where only the wall clock went on', async () => {
+  it('ends too when the machine was suspended, where only the wall clock continued', async () => {
     const scene = new Scene();
     const { clock, lease, lapsed } = scene;
     lease.start();

@@ -1,7 +1,7 @@
 /**
  * Measures the admission of a JobSet with many ReplicatedJobs: each webhook, from the bytes of a
- * review to those of its answer, and the API server's own part, mostly the definition's schema and
- * rules.
+ * review to the bytes of its answer, and the API server's own part, mostly the definition's schema
+ * and rules.
  */
 import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
 import { MemoryClient } from '@lockstep/kube/runtime/memory/memory-client.ts';

@@ -1,5 +1,5 @@
 /**
- * A Kubernetes for benchmarks of the operator's process: embedded in this one, or that of a
+ * A Kubernetes for benchmarks of the operator's process: embedded in this one, or the cluster of a
  * kubeconfig. There the operator is a service account in a namespace of our own, so that the API
  * server queues its requests like an installed operator's. Everything is removed again at the end.
  */

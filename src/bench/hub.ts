@@ -52,7 +52,7 @@ interface Phase {
 }
 
 const HUB = { channel: 'Hub', hasPriority: false } as const;
-/** These go on without the operator once they have been measured. */
+/** These continue without the operator once they have been measured. */
 const API = { channel: 'API', mode: 'Supervisor' } as const;
 
 const PHASES: readonly Phase[] = [

@@ -45,7 +45,7 @@ export interface WorkerGroupOptions {
   /**
    * If present, workers train: each reports a step to its agent once all of them have done it, and
    * takes this long for the next. So when one stops, all do, as in a collective operation. After a
-   * restart they go on where they were.
+   * restart they continue where they were.
    */
   readonly stepMs?: number | undefined;
   /** Workers wait for their start as warm standbys do, and have one each. Without `stepMs`. */

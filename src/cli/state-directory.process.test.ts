@@ -40,7 +40,7 @@ test('an owner that has written nothing but its number keeps what it has', () =>
 test.runIf(process.platform === 'linux')('another process with its number is not its owner', () => {
   openStateDirectory(directory);
   const lock = join(directory, 'owner.pid');
-  // As after a reboot: the number is that of a living process with another start time.
+  // As after a reboot: the number belongs to a living process with another start time.
   writeFileSync(lock, readFileSync(lock, 'utf8').replace(/ \d+$/m, ' 1'));
   openStateDirectory(directory).release(false);
 });

@@ -1,10 +1,10 @@
 /**
  * Priority levels in the API server. A restart brings thousands of requests from agents at once.
- * Under stock settings all clients of one account share 300 places in the queues; the rest gets
- * 429, comes back in phase, and gets 429 again. Here one account may fill 8,000 places, so agents
- * wait inside the server instead. The operator, for which they wait, has places that no other
- * client uses, and its lease has those of leader elections. Requests that agents or users cause it
- * to make use neither.
+ * Under stock settings all clients of one account share 300 places in the queues; the rest gets 429,
+ * comes back in phase, and gets 429 again. Here one account may fill 8,000 places, so agents wait
+ * inside the server instead. The operator, for which they wait, has places that no other client uses,
+ * and its lease has the places of leader elections. Requests that agents or users cause it to make
+ * use neither.
  */
 
 import { LEASES } from '@lockstep/kube/objects/lease.ts';

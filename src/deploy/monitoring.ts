@@ -27,7 +27,7 @@ export function monitoring({
             port: 'metrics',
             interval: '15s',
             scheme: metricsSecure ? 'https' : 'http',
-            // Metrics of a JobSet keep its namespace; all others get that of the operator.
+            // Metrics of a JobSet keep its namespace; all others get the namespace of the operator.
             honorLabels: true,
             bearerTokenFile: '/var/run/secrets/kubernetes.io/serviceaccount/token',
             // The certificate is self-signed, unless metrics.certDir provides another.

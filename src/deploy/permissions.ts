@@ -47,7 +47,7 @@ export const CONFINED_NAME = 'lockstep-operator-jobsets';
 export const METRICS_READER_NAME = 'lockstep-metrics-reader';
 
 /**
- * In all namespaces. If the operator is confined, only those of scope `Cluster` are cluster-wide.
+ * In all namespaces. If the operator is confined, only rules of scope `Cluster` are cluster-wide.
  */
 export const CLUSTER_RULES: readonly ReasonedRule[] = [
   rule(JOBSETS.group, ['jobsets'], ['get', 'list', 'watch', 'delete'], {

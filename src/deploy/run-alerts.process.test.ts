@@ -95,7 +95,7 @@ function valuesOf(values: readonly (number | undefined)[]): string {
   }).join(' ');
 }
 
-/** A run, the minutes at which promtool looks at the alert, and those of them at which it fires. */
+/** A run, the minutes at which promtool looks at the alert, and the minutes at which it fires. */
 type Case = readonly [name: string, run: Run, at: readonly number[], firing: readonly number[]];
 
 /** What promtool says of an alert that fires where the test expects none. */

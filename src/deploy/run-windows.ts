@@ -20,7 +20,7 @@ function seconds(classes: string, before = ''): string {
   return `sum by (namespace, jobset) (max by (namespace, jobset, class) (last_over_time(${series}[${HANDOVER}]${at})))`;
 }
 
-/** Time that tells of goodput: that of `lockstep_jobset_goodput_ratio`, and pending work. */
+/** Time that tells of goodput: the time of `lockstep_jobset_goodput_ratio`, and pending work. */
 const JUDGED = '!~"Waiting|Suspended|Running"';
 
 /** A class without time has no series, and counts as 0 where the run has others. */

@@ -195,7 +195,7 @@ function replaced(
 }
 
 describe('a problem of the schema', () => {
-  test('is reported together with those of the rules, unless it is one of shape', () => {
+  test('is reported together with problems of the rules, unless it is one of shape', () => {
     const told = (given: object): readonly number[] => {
       const { schemaErrors, ruleErrors } = admit(storedJobSet(json(given)));
       return [schemaErrors.length, ruleErrors.length];

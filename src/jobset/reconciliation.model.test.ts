@@ -302,7 +302,7 @@ const SPEC: fc.Arbitrary<JobSetSpec> = fc
     };
   });
 
-test('any accepted JobSet with any sequence of events of its Jobs comes to a legal end', () => {
+test('any accepted JobSet with any sequence of events of its Jobs reaches a legal end', () => {
   const steps = fc.array(fc.record({ kind: fc.constantFrom(...STEPS), which: fc.nat(11) }), {
     maxLength: 60,
   });

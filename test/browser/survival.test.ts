@@ -42,7 +42,7 @@ afterEach(async () => {
   await removeWorkloads(cluster.client);
 });
 
-it('goes on with a server that was started again, without a new address', async () => {
+it('continues with a server that was started again, without a new address', async () => {
   const page = await browser.open(served.address);
   await create('before');
   await shows(page, 'before');
@@ -60,7 +60,7 @@ it('goes on with a server that was started again, without a new address', async 
   expect(await page.getByRole('link', { name: 'before' }).count()).toBe(1);
 });
 
-it('says that the cluster does not answer, and goes on when it does', async () => {
+it('says that the cluster does not answer, and continues when it does', async () => {
   const page = await browser.open(served.address);
   await create('known');
   await shows(page, 'known');

@@ -187,7 +187,7 @@ const ANNOTATION = 'kubectl.kubernetes.io/last-applied-configuration';
 const remembered = (data: object): object =>
   map('kubectl', data, { annotations: { [ANNOTATION]: JSON.stringify(map('kubectl', data)) } });
 
-/** kubectl changes over from its client-side apply to that of the server. */
+/** kubectl changes over from its client-side apply to server-side apply. */
 const KUBECTL_REQUESTS: readonly ScriptedRequest[] = [
   {
     name: 'a ConfigMap as kubectl applies it itself',

@@ -1,4 +1,4 @@
-/** Definitions of custom resources: some that are refused, and that of the Widgets. */
+/** Definitions of custom resources: some that are refused, and the definition of the Widgets. */
 import type { ScriptedRequest } from './scripted-request.ts';
 
 export const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';

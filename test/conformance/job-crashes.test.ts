@@ -31,7 +31,7 @@ const RUNS = 40;
 const TIMEOUT_MS = 120_000;
 const crash = fc.record({ write: fc.nat(11), isCarriedOut: fc.boolean() });
 
-it('a Job comes to the same, whenever its controller crashes', {
+it('a Job has the same result, whenever its controller crashes', {
   timeout: TIMEOUT_MS,
 }, async () => {
   const undisturbed = new Map<JobScenario, PlayedJob>();

@@ -4,7 +4,7 @@
 export interface ScriptedRequest {
   readonly name: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** `{continue}` and `{revision}` stand for those of the last list that had them. */
+  /** `{continue}` and `{revision}` stand for the values of the last list that had them. */
   readonly path: string;
   readonly body?: unknown;
   /** Sent as they are instead of `body` as JSON. */

@@ -50,7 +50,7 @@ beforeAll(async () => {
   for (const name of NAMES) await untilReady(name);
 });
 afterAll(async () => {
-  // A real cluster goes on to other suites.
+  // A real cluster continues to other suites.
   for (const { of, object } of INSTALLED.toReversed()) {
     const { namespace = '', name = '' } = object.metadata;
     await cluster.client.delete(of, { namespace, name });

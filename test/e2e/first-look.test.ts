@@ -107,7 +107,7 @@ describe.skipIf(!hasKubectl())("README's first look", () => {
     expect(report).toContain('2 of 5 restarts used');
     expect(report).toMatch(/stopped/);
 
-    // It goes on from its checkpoint for minutes, and a later run does not find it.
+    // It continues from its checkpoint for minutes, and a later run does not find it.
     await trained(AFTER_CHECKPOINT);
     await cluster.client.delete(JOBSETS, { namespace: NAMESPACE, name: NAME });
     const isGone = async (): Promise<void> => {

@@ -1,6 +1,6 @@
 /**
  * Hangs and deaths of real processes in a group that trains in lockstep: who is named, and how it
- * goes on.
+ * continues.
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';

@@ -1,6 +1,6 @@
 /**
  * The in-place property with real processes (`docs/design/protocol.md#one-restart`): after any
- * failure the same Pods go on with one new process per worker, in one new epoch, and no worker
+ * failure the same Pods continue with one new process per worker, in one new epoch, and no worker
  * starts before all old workers ended.
  */
 
@@ -33,7 +33,7 @@ function identities(of: WorkerGroup): readonly string[] {
 }
 
 /**
- * Between the starts of one epoch and those of the next, every worker that was not killed ended.
+ * Between the starts of one epoch and of the next, every worker that was not killed ended.
  */
 function expectNoEarlyStart(of: WorkerGroup, killed: readonly number[]): void {
   const marks = of.marks();

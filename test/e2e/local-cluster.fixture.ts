@@ -33,7 +33,7 @@ export interface ClusterUnderTest {
   stop(): Promise<void>;
 }
 
-/** `flags` are those of `lockstep up`. */
+/** `flags` are the options of `lockstep up`. */
 export async function startCluster(...flags: readonly string[]): Promise<ClusterUnderTest> {
   const directory = mkdtempSync(join(tmpdir(), 'lockstep-e2e-'));
   const state = join(directory, 'state');

@@ -36,7 +36,7 @@ describe.skipIf(EXCEPTIONS.nodesAreNotProcesses)('a group with a deadline for lo
     await promisify(execFile)(process.execPath, args);
   }
 
-  it('goes on by itself, and runs nothing twice', { timeout: TEST_TIMEOUT_MS }, async () => {
+  it('continues by itself, and runs nothing twice', { timeout: TEST_TIMEOUT_MS }, async () => {
     const group = await WorkerGroup.start({
       client: cluster.client,
       directory: cluster.shared,

@@ -97,7 +97,7 @@ describe.skipIf(EXCEPTIONS.nodesAreNotProcesses)('a group of which a node fails'
     await setOutOfService('node-1', false);
   });
 
-  it('goes on, in its epoch, while an agent hangs and comes back', async () => {
+  it('continues, in its epoch, while an agent hangs and comes back', async () => {
     const of = await startGroup('hung');
     const before = of.livePods().map(({ metadata }) => metadata.uid);
     await act('stop', 'node-1');

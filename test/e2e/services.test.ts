@@ -347,7 +347,7 @@ describe.skipIf(missing.length > 0)(suite, () => {
 
   const hasSidecars = !EXCEPTIONS.podsAreNotRestarted;
   test.runIf(hasSidecars)(
-    'agents find the hub by its Service, also that of the next leader',
+    'agents find the hub by its Service, also the hub of the next leader',
     async () => {
       const group = await WorkerGroup.start({
         client,

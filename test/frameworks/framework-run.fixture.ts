@@ -54,7 +54,7 @@ export interface Framework {
   readonly launcherArguments?: readonly string[];
 }
 
-/** One life of the process of a rank. Times are those of `performance.now()`. */
+/** One life of the process of a rank. Times come from `performance.now()`. */
 export interface Life {
   /** The step that it resumed from. */
   readonly from: number;
@@ -290,7 +290,7 @@ function manifestOf(
     throw new Error(`${manifest} has no workers`);
   }
   const environment: Readonly<Record<string, string>> = {
-    // Rank 0 of PyTorch listens on all addresses, so a fixed port may be that of another run.
+    // Rank 0 of PyTorch listens on all addresses, so a fixed port may belong to another run.
     [portVariable]: String(port),
     STEPS: String(steps),
     STEP_SECONDS: '0.05',

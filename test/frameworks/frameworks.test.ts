@@ -1,6 +1,7 @@
 /**
- * Real frameworks as users run them. After a fault in one process the group restarts in place, goes
- * on from the newest checkpoint, and its status names the process of the fault. `npm run test:frameworks` installs the frameworks.
+ * Real frameworks as users run them. After a fault in one process the group restarts in place,
+ * continues from the newest checkpoint, and its status names the process of the fault. `npm run
+ * test:frameworks` installs the frameworks.
  */
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -83,7 +84,7 @@ afterAll(async () => {
 });
 
 describe.each(FRAMEWORKS)(
-  '$name restarts in place, goes on from its newest checkpoint, and names the process',
+  '$name restarts in place, continues from its newest checkpoint, and names the process',
   (framework) => {
     let run: FrameworkRun;
     beforeAll(async () => {
@@ -234,7 +235,7 @@ function seconds(ms: number): string {
   return (ms / 1000).toFixed(2);
 }
 
-/** All go on from one checkpoint, the newest that can have been complete. */
+/** All continue from one checkpoint, the newest that can have been complete. */
 function expectResumed(run: FrameworkRun, epoch: number): void {
   const lastStep = Math.max(...run.lives(epoch).map((life) => life.lastStep ?? 0));
   const lives = run.lives(epoch + 1);

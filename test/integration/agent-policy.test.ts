@@ -1,7 +1,7 @@
 /**
  * Tests the admission policy for agents, and the rights that the operator gives them, on a real API
- * server: requests carry tokens that are bound to a Pod, as those of agents do. The embedded server
- * has neither policies nor authorization.
+ * server: requests carry tokens that are bound to a Pod, as requests of agents do. The embedded
+ * server has neither policies nor authorization.
  */
 
 import type { KubeObject, Stored } from '@lockstep/kube/meta.ts';

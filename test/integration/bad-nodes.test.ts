@@ -53,7 +53,7 @@ class World {
     this.group = new TrainingGroup(this.#start, this.hub);
   }
 
-  /** One node for each member, and some to spare; `labels` are those of each. */
+  /** One node for each member, and some to spare; each has `labels`. */
   async begin(
     spec: JobSetSpec,
     annotations: StringMap,

@@ -49,7 +49,7 @@ describe('an operator process', () => {
   });
   afterAll(() => stop());
 
-  test('goes on from a new list when the history has been compacted', async () => {
+  test('continues from a new list when the history has been compacted', async () => {
     const group = await cluster.group('compacted');
     proxy.weather = () => Promise.reject(new Error('no connection'));
     proxy.cut();

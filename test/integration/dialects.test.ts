@@ -172,7 +172,7 @@ test.each(MEMBERS.slice(0, 2))(
   },
 );
 
-test("our controller goes on with a restart that upstream's began", async () => {
+test("our controller continues with a restart that upstream's began", async () => {
   await start(upstreamsAgent);
   await startUpstreams();
   await group.create(SPEC, SUPERVISOR);
@@ -187,7 +187,7 @@ test("our controller goes on with a restart that upstream's began", async () => 
   expect((await group.jobSet()).status?.inPlaceRestarts).toBe(1);
 });
 
-test("a group of ours goes on under upstream's controller, and again under ours", async () => {
+test("a group of ours continues under upstream's controller, and again under ours", async () => {
   await start(upstreamsAgent);
   await group.create(SPEC, SUPERVISOR);
   await group.allIn(1, WORKERS);

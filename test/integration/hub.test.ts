@@ -149,7 +149,7 @@ describe('a restart over the hub', () => {
     await expectRestarts(1);
   });
 
-  it('goes on where an agent crashed at the barrier', async () => {
+  it('continues where an agent crashed at the barrier', async () => {
     await start();
     group.exit('w/0', 1);
     await group.until((status) => status.deprecatedEpoch === 1);
@@ -276,7 +276,7 @@ describe('a partition between an agent and the hub', () => {
     await expectRestarts(2);
   });
 
-  it('without another way: the group waits for it, and goes on when it is back', async () => {
+  it('without another way: the group waits for it, and continues when it is back', async () => {
     await start('Hub');
     hub.network('w/1').isCut = true;
     group.exit('w/0', 1);

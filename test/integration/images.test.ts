@@ -185,7 +185,7 @@ describe('a release', () => {
   it('installs the images that it brings', () => {
     const manifest = readFileSync(releaseFile('lockstep.yaml'), 'utf8');
     expect(manifest).toContain(`image: ${tagOf('operator')}\n`);
-    // The operator knows that of agents, so the settings need not name it.
+    // The operator knows the image of agents, so the settings need not name it.
     expect(defaultAgentImage(version)).toBe(tagOf('agent'));
     expect(manifest).not.toContain('  image: lockstep/agent');
   });

@@ -247,7 +247,7 @@ describe('a group', () => {
     await gone('train');
   });
 
-  test('deletes the Pod of a lost node by force, and goes on with another', async () => {
+  test('deletes the Pod of a lost node by force, and continues with another', async () => {
     const { client, clock } = group.cluster;
     await group.cluster.addNode('n3');
     await group.create(IN_PLACE, { [LOST_NODE_DEADLINE]: '2m' });

@@ -16,7 +16,7 @@ import {
   TrainingGroup,
 } from './training-group.fixture.ts';
 
-/** A sixteenth of those of production, so that the test handles a sixteenth of the bytes. */
+/** A sixteenth of the limits of production, so that the test handles a sixteenth of the bytes. */
 const LIMITS = { taken: JOBSET_LIMITS.taken / 16, grown: JOBSET_LIMITS.grown / 16 };
 /** An empty text counts as 40 bytes, so that one of 38 kB counts as 500 kB, and 16 fit. */
 const LARGE_TEXTS = 12_500;

@@ -1,6 +1,6 @@
 /**
  * JobSets change hands between upstream's controller and ours, in both directions. Jobs, Pods and
- * Services stay, counts go on, and if both may act they do not fight
+ * Services stay, counts continue, and if both may act they do not fight
  * (docs/migrating-from-upstream.md).
  */
 

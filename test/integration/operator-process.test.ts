@@ -28,7 +28,7 @@ beforeAll(async () => {
   ({ client, kubeconfig } = api);
 });
 afterAll(async () => {
-  // A server that outlives this suite would go on to call webhooks that are gone.
+  // A server that outlives this suite would continue to call webhooks that are gone.
   await client.delete(MUTATING_WEBHOOK_CONFIGURATIONS, { name: MUTATING_CONFIGURATION_NAME });
   await client.delete(VALIDATING_WEBHOOK_CONFIGURATIONS, { name: VALIDATING_CONFIGURATION_NAME });
   for (const name of ['train', 'refused']) {

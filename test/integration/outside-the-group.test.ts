@@ -24,7 +24,7 @@ function bypass(value: string | null): Promise<void> {
   return group.patch({ metadata: { annotations: { [DISABLE_IN_PLACE_RESTART]: value } } });
 }
 
-test('a running group that is taken out runs on, and goes on from its epoch when it is back', async () => {
+test('a running group that is taken out runs on, and continues from its epoch when it is back', async () => {
   await group.create(THREE_WORKERS, SUPERVISOR);
   await group.allIn(1, WORKERS);
   await bypass('true');

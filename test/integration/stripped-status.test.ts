@@ -78,7 +78,7 @@ test('charges, the history and the deadline come back, and the next failure is n
   });
 });
 
-test('a client that goes on is given in to, and gets another chance an hour later', async () => {
+test('a client that continues is given in to, and gets another chance an hour later', async () => {
   for (let time = 0; time <= STATUS_RESTORES_PER_HOUR; time++) {
     await updateStatus();
     await group.cluster.clock.advance(CALM_MS);

@@ -120,7 +120,7 @@ describe.each(['0.11', '0.12'] as const)('a group under the definition of %s', (
     });
   });
 
-  test('goes on in the same epoch when the definition becomes ours, and back', async () => {
+  test('continues in the same epoch when the definition becomes ours, and back', async () => {
     await group.create(SPEC);
     await group.allIn(1, WORKERS);
     await fail(0);

@@ -377,7 +377,7 @@ describe('Pods of a group that has left a node', () => {
     expect(await affinityOf(train, made)).toBeUndefined();
   });
 
-  test('are those of its own Jobs: no label and no owner of another tells a Pod more', async () => {
+  test('come from its own Jobs: no label and no owner of another tells a Pod more', async () => {
     world = await WebhookReplicas.start();
     await world.add();
     await world.client.create(NAMESPACES, {

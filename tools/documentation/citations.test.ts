@@ -17,7 +17,7 @@ const texts = [
   ...pages.map(({ path }) => path),
 ].map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
 
-/** Sections of RFCs are public. A citation may go on in the next line of a comment. */
+/** Sections of RFCs are public. A citation may continue in the next line of a comment. */
 const UNNAMED = [
   /\bdesign,?[\s*]+(sections?|H)[\s*]*\d/gi,
   /\bH\d{1,2}\b/g,

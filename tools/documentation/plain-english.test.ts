@@ -25,10 +25,15 @@ describe('a sentence', () => {
     ['Agents repeat what they told.', 'told'],
     ['It waits. Of both, it takes the\nhigher one.', 'Of'],
     ['Jobs are made anew.', 'anew'],
-    ['It is short. **Those of others** are not.', 'Those'],
+    ['It is short. **Those Pods** are not.', 'Those'],
     ['(One that goes is named.)', 'One that'],
     ['Such a Pod ends.', 'Such'],
     ['It waits so long.', 'so long'],
+    ['The order is that\nof the Pods.', 'that of'],
+    ['Its names are those of Kubernetes.', 'those of'],
+    ['The run goes on.', 'go on'],
+    ['A signal brought that about, and a Job went on.', 'go on'],
+    ['A hang is brought about by this.', 'bring about'],
   ])('is refused: %j', (text, word) => {
     expect(brokenRules(text)).toEqual([expect.stringContaining(`"${word}`)]);
   });
@@ -38,9 +43,18 @@ describe('a sentence', () => {
     'Be told when a run is in trouble.',
     'The first of them: of these, and those, and such.',
     'Often it waits so long that it ends. Offers stay.',
+    'Pods that go only on Monday bring it about: that often.',
   ])('is allowed: %j', (text) => {
     expect(brokenRules(text)).toEqual([]);
   });
+});
+
+test('a sentence has at most 40 words, up to a colon or a semicolon', () => {
+  const words = (count: number): string => Array.from({ length: count }, () => 'word').join(' ');
+  expect(brokenRules(`${words(40)}: ${words(40)}; ${words(40)}.\n${words(40)}.`)).toEqual([]);
+  expect(brokenRules(`${words(20)}, \n${words(21)}.`)).toEqual([
+    expect.stringContaining('more than 40 words'),
+  ]);
 });
 
 test('code, headings and targets of links are no prose', () => {

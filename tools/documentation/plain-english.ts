@@ -39,7 +39,20 @@ export const ENGLISH_RULES: readonly EnglishRule[] = [
     refused: /\bso (?:long|much|often)\b(?! (?:as|that)\b)/i,
     instead: 'the amount by name',
   },
+  {
+    name: 'no "that of" or "those of"',
+    refused: /\b(?:that|those) of\b/i,
+    instead: 'repeat the noun',
+  },
+  {
+    name: 'no "go on" or "bring about"',
+    refused: /\b(?:go|goes|going|gone|went) on\b|\b(?:bring|brings|bringing|brought) about\b/i,
+    instead: 'continue, cause',
+  },
 ];
+
+/** A colon or a semicolon ends a count, since what follows it can be read alone. */
+const MAX_WORDS = 40;
 
 /** Comments keep these too, in their first sentence: nothing stands before it. */
 const BEGINNING_RULES: readonly EnglishRule[] = [
@@ -61,7 +74,19 @@ export function sentencesOf(text: string): readonly string[] {
 
 /** What a text breaks: `the rule (write this instead): the sentence`. */
 export function brokenRules(text: string): readonly string[] {
-  return sentencesOf(text).flatMap((sentence) => broken(ENGLISH_RULES, sentence));
+  return [
+    ...sentencesOf(text).flatMap((sentence) => broken(ENGLISH_RULES, sentence)),
+    ...clausesOf(text)
+      .filter((clause) => clause.split(' ').length > MAX_WORDS)
+      .map((clause) => `more than ${MAX_WORDS} words (several sentences): ${clause}`),
+  ];
+}
+
+function clausesOf(text: string): readonly string[] {
+  const paragraphs = text
+    .split(/\n\s*\n/)
+    .map((paragraph) => paragraph.replaceAll(/\s+/g, ' ').trim());
+  return paragraphs.flatMap((paragraph) => paragraph.split(/(?<=[.!?:;][)"'`*_”]*) /));
 }
 
 /** `brokenRules`, and the rules about a beginning. */

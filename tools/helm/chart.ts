@@ -134,8 +134,8 @@ ${VALUES_SECTION}
 
 const VALUES_SECTION = `## Values
 
-A value means what the flag of \`lockstep install\` means. The chart refuses values that it does not know, and
-those of a wrong type or out of bounds. The command refuses more, such as files of certificates that no volume brings.
+A value means what the flag of \`lockstep install\` means. The chart refuses unknown values, and values of a
+wrong type or out of bounds. The command refuses more, such as files of certificates that no volume brings.
 
 ${valuesTable()}`;
 
@@ -148,7 +148,7 @@ export function valuesReference(): string {
 
 ${VALUES_SECTION}
 
-The namespace is that of the release.
+The namespace is the namespace of the release.
 
 Amounts of memory in \`operatorMemory\` are whole numbers of \`Mi\` or \`Gi\`. The least depends on \`maxStreams\`, as
 [Memory of the operator](configuration.md#memory-of-the-operator) says.

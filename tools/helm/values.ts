@@ -159,7 +159,7 @@ export const VALUES: readonly Value[] = [
       },
     },
     meaning:
-      "Secrets for the registry of the operator's image, such as [{name: registry}]. Agents use those of the workers' Pods.",
+      "Secrets for the registry of the operator's image, such as [{name: registry}]. Agents use the secrets of the workers' Pods.",
     flag: '--image-pull-secret',
   },
   {

@@ -25,7 +25,7 @@ const TIMEOUT_MS = 300_000;
 const LIBRARY_DIRECTORIES = ['lib', 'usr/lib'];
 
 /**
- * What the loader of that architecture would load for the program. The files are those of packages,
+ * What the loader of that architecture would load for the program. The files come from packages,
  * below the directory that `use` may read from; it is removed afterwards.
  */
 export function withDebianLibraries<T>(

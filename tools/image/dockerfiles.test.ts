@@ -20,7 +20,7 @@ function stagesOf(path: string): readonly (readonly string[])[] {
 describe.each(IMAGE_NAMES)('the Dockerfile of the %s', (name) => {
   const [build = [], image = []] = stagesOf(`deploy/docker/${name}.Dockerfile`);
 
-  it('makes an image that starts as those of the archives, with nothing else in it', () => {
+  it('makes an image that starts like the images of the archives, with nothing else in it', () => {
     const { entrypoint, env, user } = startOf(name);
     expect(image).toEqual([
       'FROM scratch',

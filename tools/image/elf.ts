@@ -1,6 +1,7 @@
 /**
- * Reads ELF binaries of 64 bits, little-endian, which those of x64 and arm64 are: which loader and
- * libraries a program asks for. `ldd` cannot tell that of another architecture, since it runs the loader.
+ * Reads ELF binaries of 64 bits, little-endian, as x64 and arm64 have them: which loader and
+ * libraries a program asks for. `ldd` cannot read binaries of another architecture, since it runs the
+ * loader.
  */
 import { ImageError } from './image-error.ts';
 

@@ -29,7 +29,10 @@ export class GoApi {
     return { wrapping: type.wrapping + wrapping, name: target };
   }
 
-  /** The fields of a struct as JSON has them, those of inlined structs among them, in their order. */
+  /**
+   * The fields of a struct as JSON has them, with fields of inlined structs among them, in their
+   * order.
+   */
   members(title: string): readonly GoField[] {
     return (this.struct(title) ?? []).flatMap((field) =>
       field.name === '' ? this.members(field.type.name) : field,

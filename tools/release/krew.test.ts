@@ -53,7 +53,7 @@ it('the archive has what npm installs with the package, and no package of this r
   }
 });
 
-/** The rules are those of Krew's own validation of manifests. */
+/** The rules come from Krew's own validation of manifests. */
 it('the manifest is one that Krew accepts', () => {
   const sha256 = 'ab'.repeat(32);
   const uri = 'https://example.com/v1.2.3/plugin.tar.gz';

@@ -94,7 +94,7 @@ export function portNumberErrors(value: number): Complaints {
   return isValid ? [] : ['must be between 1 and 65535, inclusive'];
 }
 
-/** Names that stand in a URL path, such as those of Roles and ClusterRoles. */
+/** Names that stand in a URL path, such as names of Roles and ClusterRoles. */
 export function pathSegmentErrors(value: string): Complaints {
   if (value === '.' || value === '..') return [`may not be '${value}'`];
   return ['/', '%'].filter((part) => value.includes(part)).map((p) => `may not contain '${p}'`);

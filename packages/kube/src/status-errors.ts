@@ -4,8 +4,8 @@ import { groupResourceOf, type Resource } from './resource.ts';
 import { type ApiStatusError, failure, type StatusDetails } from './status.ts';
 
 /**
- * Texts are those of `k8s.io/apimachinery/pkg/api/errors`, which users, scripts and clients know.
- * 422 `Invalid` is in `field-error.ts`.
+ * Texts are the same as in `k8s.io/apimachinery/pkg/api/errors`, which users, scripts and clients
+ * know. 422 `Invalid` is in `field-error.ts`.
  */
 type Of = Pick<Resource, 'group' | 'plural'>;
 

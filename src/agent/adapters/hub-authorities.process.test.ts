@@ -22,13 +22,13 @@ function authority(): string {
   return `${createCertificateAuthority(options).certificate.trimEnd()}\n`;
 }
 
-it('trusts those of the template alone while there is no file, and says nothing of it', async () => {
+it('trusts authorities of the template alone while there is no file, and says nothing of it', async () => {
   const told = authority();
   expect(await hubAuthorities(told, path, logger)()).toBe(told);
   expect(logger.records).toEqual([]);
 });
 
-it('adds those of the file as they change, each once', async () => {
+it('adds authorities of the file as they change, each once', async () => {
   const [told, next, last] = [authority(), authority(), authority()];
   const current = hubAuthorities(told, path, logger);
   await writeFile(path, `${next}${told}`);
@@ -48,7 +48,7 @@ it.each([
   ],
   ['more than it may', `${'x'.repeat(64 * 1024)}y`, 'more than 65536 bytes'],
 ])(
-  'stays with those of the template for a file with %s, and says so once',
+  'stays with authorities of the template for a file with %s, and says so once',
   async (_what, text, why) => {
     const told = authority();
     const current = hubAuthorities(told, path, logger);

@@ -43,8 +43,8 @@ function printed(script: string): Promise<string> {
   });
 }
 
-it('goes on while nobody reads a pipe, and all arrives once somebody does', async () => {
-  // The reader begins when the program has said how it goes on.
+it('continues while nobody reads a pipe, and all arrives once somebody does', async () => {
+  // The reader begins when the program has said how it continues.
   const script = `
     mkfifo "$D/said" "$D/go"
     { "$NODE" "$PROGRAM" 2>&1 >"$D/said" | { read -r first <"$D/go"; wc -c; } } &

@@ -48,7 +48,7 @@ it.each(['', '{', 'null', '[]', '{"peer":1,"session":2}'])('takes %j for none', 
   expect(await fileOf().read()).toBeUndefined();
 });
 
-it('goes on where there is no directory to keep it in', async () => {
+it('continues where there is no directory to keep it in', async () => {
   const logger = new MemoryLogger();
   const file = createSessionFile(join(directory, 'none'), PEER, logger);
   file.write(SESSION);

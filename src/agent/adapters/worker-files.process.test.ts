@@ -41,7 +41,7 @@ describe('the files of a start', () => {
     }
   });
 
-  it('go in a calm moment once their worker is gone, and those of others stay', async () => {
+  it('go in a calm moment once their worker is gone, and files of others stay', async () => {
     const files = created();
     const [one, two] = [await opened(files), await opened(files)];
     one.done();

@@ -53,7 +53,7 @@ test('tells of malformed lines once, without what they hold', async () => {
   expect(scene.watch.progress).toBeUndefined();
 });
 
-test('lets time go on while a file does not answer, and takes nothing late', async () => {
+test('lets time continue while a file does not answer, and takes nothing late', async () => {
   const scene = new Scene();
   let answer: (line: string) => void = () => undefined;
   const read = () =>

@@ -508,7 +508,7 @@ describe('a standby that dies', () => {
     expect(scene.ends).toHaveLength(1);
   });
 
-  it('leaves no last words for its worker, but keeps those of a worker that ends', async () => {
+  it('leaves no last words for its worker, but keeps the words of a worker that ends', async () => {
     const scene = new Scene();
     const { worker } = await scene.withStandby();
     scene.message = 'of the standby';
@@ -620,7 +620,7 @@ describe('the priority of a standby', () => {
     expect(scene.priorities).toEqual([`low ${standby.pid}`, `own ${standby.pid}`]);
   });
 
-  it('that cannot be restored is that of no worker', async () => {
+  it('that cannot be restored is no priority of a worker', async () => {
     const scene = new Scene();
     const { standby } = await scene.withStandby();
     await scene.append(standby, 'phase=standby');

@@ -144,7 +144,7 @@ describe('the evidence of a worker', () => {
     expect(failedMs).toBeLessThan(5000);
   });
 
-  it('has the last line of progress, and not that of the worker before', async () => {
+  it('has the last line of progress, and not the line of the worker before', async () => {
     const scene = new Scene(
       `[ -e once ] || echo 9 checkpoint=8 > "$LOCKSTEP_PROGRESS_FILE"; touch once`,
     );

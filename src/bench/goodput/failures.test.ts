@@ -20,7 +20,7 @@ describe.each([1, 2, 3])('the failures of a run, drawn from seed %i', (seed) => 
   const outages = drawOutages(new SeededRandom(seed), MEMBERS);
   const failures = failuresOf(outages);
 
-  it('are those of the report, kind by kind', () => {
+  it('are the same as in the report, kind by kind', () => {
     const counts = Object.fromEntries(
       Object.keys(FAILURES).map((kind) => [kind, failures.filter((f) => f.kind === kind).length]),
     );
@@ -41,7 +41,7 @@ describe.each([1, 2, 3])('the failures of a run, drawn from seed %i', (seed) => 
     expect(hangs.filter(({ kind }) => kind === 'Host maintenance')).toEqual([]);
   });
 
-  it('come back on a few nodes, and only those of nodes do', () => {
+  it('come back on a few nodes, and only failures of nodes do', () => {
     const bad = outages.filter(({ relapses }) => relapses.length > 0);
     expect(bad.map(({ relapses }) => 1 + relapses.length)).toEqual(
       Array.from({ length: BAD_NODES }, () => FAILURES_OF_A_BAD_NODE),

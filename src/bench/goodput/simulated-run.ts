@@ -98,7 +98,7 @@ class SimulatedRun implements Cluster {
       const atMs = Math.max(next.atMs, this.#firstStepMs + LEAD_MS);
       if (atMs >= runMs) continue;
       this.#runQuiet(atMs);
-      // The node of the first failure is that of its member at that time.
+      // The node of the first failure is the node of its member at that time.
       const node = this.#nodes[outage.slot] ?? '';
       this.#fail(outage.slot, failure);
       this.#failures++;

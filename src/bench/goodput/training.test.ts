@@ -47,7 +47,7 @@ describe('training', () => {
     expect(ledger.sums).toEqual({ ...NONE, Lost: 5, Restarting: 95, Starting: 90 });
   });
 
-  it('goes on from the newest checkpoint', () => {
+  it('continues from the newest checkpoint', () => {
     const { training } = started();
     training.skipTo(165);
     training.end(167, false);
@@ -58,7 +58,7 @@ describe('training', () => {
     expect([training.step, training.firstStepMs]).toEqual([7, 250]);
   });
 
-  it('comes to the same whether steps are done one by one or at once', () => {
+  it('has the same result whether steps are done one by one or at once', () => {
     const arbitrary = fc.record({
       stepMs: fc.integer({ min: 1, max: 50 }),
       checkpointSteps: fc.integer({ min: 1, max: 20 }),

@@ -27,7 +27,9 @@ export function manyReplicatedJobs(count: number): object {
   return { ...HEAD, spec: { replicatedJobs } };
 }
 
-/** `turn` makes the patterns of one review differ from those of others, so that none is cached. */
+/**
+ * `turn` makes the patterns of one review differ from the patterns of others, so that none is cached.
+ */
 export function heavyPatterns(rules: number, turn: number): object {
   return {
     ...HEAD,

@@ -195,7 +195,7 @@ describe('a session', () => {
     expect(large.status).toBe(413);
   });
 
-  test('that a thief may have opened ends with its streams, and others go on', async () => {
+  test('that a thief may have opened ends with its streams, and others continue', async () => {
     const address = page.dashboard.openedAddress();
     const { headers } = await fetch(address, { redirect: 'manual' });
     const [cookie = ''] = (headers.get('set-cookie') ?? '').split(';');
@@ -210,7 +210,7 @@ describe('a session', () => {
     await reader?.cancel();
   });
 
-  test('ends with its server, and goes on for a page that has a pass', async () => {
+  test('ends with its server, and continues for a page that has a pass', async () => {
     const { port } = page.dashboard;
     const host = `127.0.0.1:${port}`;
     const { id, secret } = (await (await page.fetch('/api/pass')).json()) as Pass;
@@ -291,7 +291,7 @@ describe('the overview', () => {
     await other.stop();
   });
 
-  test('says that the cluster does not answer, and goes on when it does', async () => {
+  test('says that the cluster does not answer, and continues when it does', async () => {
     await cluster.installJobSets();
     const stream = overview();
     await stream.until(({ isComplete }) => isComplete);

@@ -1,4 +1,4 @@
-/** The main job: a real training run on an embedded cluster that loses a worker and goes on. */
+/** The main job: a real training run on an embedded cluster that loses a worker and continues. */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';

@@ -29,7 +29,7 @@ export interface MeasuredRestart {
     readonly reason: string;
   };
   readonly podsRecreated: number;
-  /** Steps since the checkpoint from which training went on, which were lost. */
+  /** Steps since the checkpoint from which training continued, which were lost. */
   readonly stepsLost: number;
   /** How long each phase took, in their order; they add up to `totalMs`. */
   readonly phasesMs: Readonly<Record<string, number>>;

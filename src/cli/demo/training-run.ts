@@ -1,7 +1,7 @@
 /**
  * One training run on a cluster: creates the JobSet, watches its Pods and their logs, and kills
  * workers at the given steps. It resolves with all observations once the JobSet is finished or, if
- * asked, once training has gone on after the last kill.
+ * asked, once training has continued after the last kill.
  */
 
 import type { Stored } from '@lockstep/kube/meta.ts';
@@ -27,7 +27,7 @@ const WORKER = 'worker';
 const CONDITION_TIMEOUT_MS = 120_000;
 /** They prepare at a low priority, beside workers that use all CPUs. */
 const STANDBYS_TIMEOUT_MS = 60_000;
-/** The log of one Pod may be so far behind that of another. */
+/** The log of one Pod may be so far behind the log of another. */
 const LOGS_BEHIND_MS = 10_000;
 
 export interface TrainingRun {

@@ -27,7 +27,7 @@ export interface DoctorOptions {
   readonly hasProbe: boolean;
   /** The JobSet like whose Pods it is; undefined: like none. */
   readonly jobSet: string | undefined;
-  /** Its image; undefined: that of injected agents. */
+  /** Its image; undefined: the image of injected agents. */
   readonly image: string | undefined;
 }
 

@@ -54,7 +54,7 @@ describe('an examination', () => {
     expect(texts).toContain('you may not list jobsets in namespace default');
   });
 
-  test('goes on without what hangs', async () => {
+  test('continues without what hangs', async () => {
     await world.bringUp();
     const list = world.client.list.bind(world.client);
     world.client.list = (of, options) =>

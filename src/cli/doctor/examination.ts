@@ -36,7 +36,7 @@ export interface ExaminationOptions extends Asking {
   readonly hasProbe: boolean;
   /** Like whose Pods it is. */
   readonly jobSet?: Stored<JobSet>;
-  /** Its image; undefined: that of injected agents. */
+  /** Its image; undefined: the image of injected agents. */
   readonly image: string | undefined;
   readonly random: Random;
   readonly warn: (line: string) => void;

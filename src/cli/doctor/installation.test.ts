@@ -127,7 +127,7 @@ describe('the health of an installation', () => {
 });
 
 describe('the place of the operator', () => {
-  test('is that of the webhooks, of the binding, or the usual one', async () => {
+  test('comes from the webhooks, from the binding, or is the usual one', async () => {
     const place = () => findOperator(world.client, world.context(), undefined);
     expect(await place()).toEqual({ type: 'Cluster', namespace: 'lockstep-system' });
     await world.bringUp(optionsOf());

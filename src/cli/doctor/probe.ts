@@ -230,7 +230,7 @@ function hubFinding(reached: Reached | undefined, hub: KnownHub | undefined): Fi
 
 const PAGE = 'docs/troubleshooting.md#agents-do-not-reach-the-hub';
 
-/** The plain words, and those of the system for people who know them. */
+/** The plain words, and the words of the system for people who know them. */
 function inFull(saw: string, { error }: Extract<Reached, { readonly error: string }>): string {
   return saw === error || error === '' ? saw : `${saw} (${error})`;
 }

@@ -1,6 +1,6 @@
 /**
- * `lockstep install`. Returns its exit code: 0 done, 1 not. The installed objects are exactly
- * those of `deploy/`.
+ * `lockstep install`. Returns its exit code: 0 done, 1 not. The installed objects are exactly the
+ * objects of `deploy/`.
  */
 
 import { namespaceOf } from '@lockstep/kube/meta.ts';

@@ -102,7 +102,7 @@ describe('settings of --config', () => {
     ]);
   });
 
-  test('are those of the newest file, which wins over edits by hand', () => {
+  test('come from the newest file, which wins over edits by hand', () => {
     const edited = byHand(first.stored, { maxPods: 99, maxJobs: 7 });
     const { stored, lines } = install(edited, { file: { maxPods: 20 } });
     expect(lines).toEqual([

@@ -1,4 +1,4 @@
-/** Brings the settings of an installation and those of the cluster together. */
+/** Brings the settings of an installation and the settings of the cluster together. */
 
 import { CONFIG_MAPS, type ConfigMap } from '@lockstep/kube/objects/core.ts';
 import { DEPLOYMENTS, type Deployment } from '../../deploy/kinds.ts';
@@ -18,7 +18,7 @@ import { type InstallOptions, memoryErrors, WEBHOOKS_ARE_NEEDED } from './option
 /** What the last installation wrote, and what of it was asked for. */
 const INSTALLED_ANNOTATION = 'lockstep/installed-configuration';
 const GIVEN_ANNOTATION = 'lockstep/given-configuration';
-/** The version that installed it, whose images those of the cluster are. */
+/** The version that installed it, whose images the cluster has. */
 export const VERSION_ANNOTATION = 'lockstep/installed-version';
 
 interface Problems {

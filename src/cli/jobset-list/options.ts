@@ -12,7 +12,7 @@ import { namespaceErrors, type Parsed } from '../usage-error.ts';
 export interface ListOptions {
   /** None: all. */
   readonly names: readonly string[];
-  /** Undefined: that of the kubeconfig's context. */
+  /** Undefined: the namespace of the kubeconfig's context. */
   readonly namespace: string | undefined;
   readonly isEverywhere: boolean;
   readonly selector: string | undefined;

@@ -43,11 +43,11 @@ export function epochWindow(
 }
 
 /**
- * The lines of one log that belong to the epoch. A supervising agent writes into the log of its worker when an
- * epoch begins. It writes to standard error, and a node reads the worker's output from another pipe, so what the
- * worker says first may stand before that line. Hence each line waits for those of the next moment. Before the
- * first such line, and in other logs, the times of the status decide, as far as the clocks of the operator and
- * the node agree.
+ * The lines of one log that belong to the epoch. A supervising agent writes into the log of its
+ * worker when an epoch begins. It writes to standard error, and a node reads the worker's output from
+ * another pipe, so what the worker says first may stand before that line. Hence each line waits for
+ * the lines of the next moment. Before the first such line, and in other logs, the times of the
+ * status decide, as far as the clocks of the operator and the node agree.
  */
 export async function* linesOfEpoch<T extends JudgedLine>(
   lines: AsyncIterable<T>,
@@ -89,7 +89,9 @@ interface Held<T> {
   epoch: number | undefined;
 }
 
-/** Lines that wait at a time; those of a worker that writes more are judged in the order of the log. */
+/**
+ * Lines that wait at a time; lines of a worker that writes more are judged in the order of the log.
+ */
 const MAX_HELD_LINES = 4096;
 
 export interface AgentLine {

@@ -174,7 +174,7 @@ describe('the last lines', () => {
   }
 
   it.each([0, 1, 63, 64, 65, 700, 5000])(
-    'are those of the worker, behind %d of its agent',
+    'come from the worker, behind %d of its agent',
     async (count) => {
       const log = ['a', 'b', ...agentLines(3), 'c', 'd', ...agentLines(count)];
       expect(await lastOf(log, 3)).toEqual(count === 5000 ? [] : ['b', 'c', 'd']);
@@ -186,7 +186,7 @@ describe('the last lines', () => {
     expect(await lastOf(agentLines(100), 3)).toEqual([]);
   });
 
-  it('are those of both, if both are shown', async () => {
+  it('come from both, if both are shown', async () => {
     expect(await lastOf(['a', AGENT, 'b'], 2, true)).toEqual([AGENT, 'b']);
   });
 
@@ -342,7 +342,7 @@ describe('the lines of an epoch', () => {
 });
 
 describe('whose lines are shown', () => {
-  it('are those of the suspects, or else of the first that was seen to fail', () => {
+  it('come from the suspects, or else from the first that was seen to fail', () => {
     const witness = { pod: 'w-0-9', exitCode: 1, reason: 'WorkerExited' };
     const suspect = {
       worker: 'worker 5 of w (w-0, index 5)',

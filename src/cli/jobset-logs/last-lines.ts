@@ -10,8 +10,8 @@ const FACTORS: readonly number[] = [1, 8, 64];
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
 
 /**
- * The last `wanted` lines without those of the agent. Servers count all lines, so more are asked
- * for than are shown. `read` asks a server for the last lines of a log.
+ * The last `wanted` lines without lines of the agent. Servers count all lines, so more are asked for
+ * than are shown. `read` asks a server for the last lines of a log.
  */
 export async function* lastWorkerLines(
   wanted: number,
@@ -28,7 +28,7 @@ export async function* lastWorkerLines(
   yield* lines;
 }
 
-/** `count` is that of all lines. Undefined if the worker's are too many to be held. */
+/** `count` counts all lines. Undefined if the worker's are too many to be held. */
 async function workerLines(
   all: AsyncIterable<TimedLine>,
 ): Promise<{ readonly lines: readonly TimedLine[]; readonly count: number } | undefined> {

@@ -58,8 +58,8 @@ export function rankProblem({ spec }: JobSet, wanted: WantedRank): string | unde
 }
 
 /**
- * The newest failure, or that of `epoch`: in which epoch it was, and the Pods that failed, which are
- * the suspects, or else the first that was seen to fail.
+ * The newest failure, or the failure of `epoch`: in which epoch it was, and the Pods that failed,
+ * which are the suspects, or else the first that was seen to fail.
  */
 export function failedPods(
   history: readonly RestartRecord[] | undefined,

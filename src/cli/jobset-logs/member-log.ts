@@ -23,10 +23,10 @@ export interface MemberLogOptions {
   readonly signal: AbortSignal;
 }
 
-/** Time between two tries to go on, unless the Pod changes. */
+/** Time between two tries to continue, unless the Pod changes. */
 const RETRY_MS = { least: 200, most: 5000 } as const;
 
-/** It can be read once by `soFar`, and then once by `following`, which goes on behind that. */
+/** It can be read once by `soFar`, and then once by `following`, which continues behind that. */
 export class MemberLog {
   readonly #options: MemberLogOptions;
   readonly #cursor = new LineCursor();

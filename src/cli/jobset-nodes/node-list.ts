@@ -55,7 +55,7 @@ export function entriesOf(
   return { entries: avoidedNodes.filter(({ node }) => asked.includes(node)) };
 }
 
-/** These entries, and those of an earlier request that has not been obeyed yet. */
+/** These entries, and the entries of an earlier request that has not been obeyed yet. */
 export function withEarlier(
   { metadata, status }: Stored<JobSet>,
   entries: readonly AvoidedNode[],

@@ -15,7 +15,7 @@ const MAX_KEPT = 5000;
 /** If one thing happens to several Pods within this time, one line says so. */
 const TOGETHER_MS = 60_000;
 
-/** Chooses among all Events of a namespace: no selector finds those of Pods by their JobSet. */
+/** Chooses among all Events of a namespace: no selector finds Events of Pods by their JobSet. */
 export interface EventChoice {
   readonly transform: (event: Stored<CoreEvent>) => Stored<CoreEvent>;
   readonly keeps: (event: Stored<CoreEvent>) => boolean;

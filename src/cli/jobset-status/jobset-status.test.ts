@@ -323,7 +323,7 @@ describe('printed views', () => {
 describe('looking on', () => {
   const VIEW = inEpoch(1, 0);
 
-  it('goes on through failures, tells of them, and ends with the JobSet', async () => {
+  it('continues through failures, tells of them, and ends with the JobSet', async () => {
     const clock = new VirtualClock();
     const looks: (() => StatusView | undefined)[] = [
       () => inEpoch(1, 0),

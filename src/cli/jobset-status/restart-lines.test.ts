@@ -128,7 +128,7 @@ it('shows last words line by line, without what could change the terminal', () =
   ]);
 });
 
-it('says whose last words it shows, if they are not those of a suspect', () => {
+it('says whose last words it shows, if they come from no suspect', () => {
   const lastWords = { pod: 'w-0-9', text: 'bye' };
   const titleOf = (more: Partial<RestartRecord>) => told({ ...RECORD, lastWords, ...more })[1];
   expect(titleOf({})).toBe('    last words of Pod w-0-9:');

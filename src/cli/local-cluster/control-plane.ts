@@ -133,7 +133,7 @@ function expectNoTerminalNeeded({ credentials }: ClusterAccess): void {
 }
 
 /**
- * Our webhooks answer on this machine, at a URL; those of an installed operator are behind a
+ * Our webhooks answer on this machine, at a URL; webhooks of an installed operator are behind a
  * Service.
  */
 export async function expectNoInstallation(client: Client): Promise<void> {

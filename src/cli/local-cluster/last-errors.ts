@@ -26,7 +26,7 @@ export function lastErrors(file: string, fromByte: number): readonly string[] {
   }
 }
 
-/** Errors of a log of JSON lines. Other lines, such as those of a crash, tell of errors too. */
+/** Errors of a log of JSON lines. Other lines, such as lines of a crash, tell of errors too. */
 export function errorsIn(log: string): readonly string[] {
   const told: string[] = [];
   let isCrash = false;

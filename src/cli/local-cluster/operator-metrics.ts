@@ -33,7 +33,7 @@ export function metricsOf(child: ChildProcess): (signal: AbortSignal) => Promise
 }
 
 /**
- * What is about JobSets and Lockstep. Families of every controller would clash with those of the
+ * What is about JobSets and Lockstep. Families of every controller would clash with families of the
  * cluster on one page.
  */
 export function ownFamilies(page: string): string {

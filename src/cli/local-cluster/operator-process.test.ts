@@ -56,7 +56,7 @@ test('an operator that ends is started again, later and later while it dies youn
   expect(world.clock.pendingTimers).toBe(0);
 });
 
-test('metrics are those of the one that runs now', async () => {
+test('metrics come from the process that runs now', async () => {
   const world = new World();
   const { signal } = new AbortController();
   expect(await world.operator.metrics(signal)).toBe('page of 101');

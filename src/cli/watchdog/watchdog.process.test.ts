@@ -22,7 +22,7 @@ afterEach(() => {
   rmSync(state, { recursive: true, force: true });
 });
 
-/** A process of its own group, as those of Pods are, with that root. */
+/** A process of its own group, like processes of Pods, with that root. */
 function inRoot(root: string): ChildProcess {
   const env = { PATH: process.env['PATH'] ?? '', LOCKSTEP_ROOT: root };
   const child = spawn(SLEEP[0], [SLEEP[1]], { env, detached: true, stdio: 'ignore' });

@@ -1,4 +1,4 @@
-/** The addresses of the server. All but those of a renewal need the cookie of a session. */
+/** The addresses of the server. All but the addresses of a renewal need the cookie of a session. */
 
 /** Streams of server-sent events; each event is one message as JSON. */
 export const OVERVIEW_EVENTS = '/api/overview';

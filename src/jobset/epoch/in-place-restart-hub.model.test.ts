@@ -1,8 +1,8 @@
 /**
- * Tests the protocol over the hub under any interleaving: streams that drop or are open at one end
- * only, hubs that crash and forget, a lease that moves, a deposed leader that does not know it, one
- * that steps down and leads again, agents that fall back to the API server and return, workers that
- * hang during all that. `GroupModel` checks the properties (`docs/design/hub.md`).
+ * Tests the protocol over the hub under any interleaving. Streams drop, or are open at one end only.
+ * Hubs crash and forget. The lease moves, a deposed leader does not know it, and another steps down
+ * and leads again. Agents fall back to the API server and return, and workers hang during all that.
+ * `GroupModel` checks the properties (`docs/design/hub.md`).
  */
 import { test } from 'vitest';
 import type { Shape } from './group-model.fixture.ts';

@@ -70,7 +70,7 @@ test('the end of an epoch is pending until the next is released', () => {
   expect(classesOf(ended)).toMatchObject({ Pending: 20_000, Restarting: 20_000 });
 });
 
-test('other phases go on, and a JobSet that is over does not', () => {
+test('other phases continue, and a JobSet that is over does not', () => {
   expect(classesOf({ atS: 0, phase: 'Suspended' })).toEqual({ Suspended: 100_000 });
   expect(classesOf({ ...WORKED, phase: 'Finished' })).not.toHaveProperty('Running');
   expect(classesOf({ atS: 0 }, undefined, 'Recreate')).toEqual({ Running: 100_000 });

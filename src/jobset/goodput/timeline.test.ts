@@ -211,7 +211,7 @@ describe('the time of a group', () => {
     expect(segmentsOf(lived(GROUP, moments), 300)).toEqual(expected);
   });
 
-  test('goes on with what members have reported since the last write', () => {
+  test('continues with what members have reported since the last write', () => {
     const jobSet = lived(GROUP, [...RESTARTED, [110, { reported: () => ({}) }]]);
     const reported = { firstStepMs: 250_000, checkpoint: 6, checkpointMs: 100_000 };
     expect(segmentsOf(jobSet, 400, reported).slice(-3)).toEqual([

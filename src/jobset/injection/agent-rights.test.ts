@@ -67,7 +67,7 @@ describe('the rights of agents', () => {
     expect(agentRights(TRAIN, spec, undefined, { grantsRights: false })).toBeUndefined();
   });
 
-  it('are those of one JobSet, and belong to it', () => {
+  it('are for one JobSet, and belong to it', () => {
     const rights = rightsOf(specOf(OWN));
     expect(rights?.role.rules).toEqual([
       { apiGroups: [''], resources: ['pods'], verbs: ['patch'] },
@@ -95,7 +95,7 @@ describe('the rights of agents', () => {
     }
   });
 
-  it('are those of an account that a template names, each once, and never of `default`', () => {
+  it('are for an account that a template names, each once, and never of `default`', () => {
     expect(subjectsOf(OWN, OWN, { serviceAccount: 'old-name' })).toEqual(['old-name', 'trainer']);
     expect(subjectsOf(OWN, {})).toEqual(['trainer']);
     expect(subjectsOf({})).toBeUndefined();

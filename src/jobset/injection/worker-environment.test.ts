@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { mergeEnvironment } from './agent-environment.ts';
 import { keptFromAgent, workerEnvironment } from './worker-environment.ts';
 
-test('what an agent would obey comes to it under names that mean nothing', () => {
+test('variables that an agent would obey have other names for it, which mean nothing', () => {
   const worker = {
     name: 'worker',
     command: ['sh', '-c', 'node $(NODE_OPTIONS) $$(NODE_OPTIONS) $(RANK) $NODE_OPTIONS'],

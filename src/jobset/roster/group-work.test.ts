@@ -55,13 +55,13 @@ test.each<[string, readonly Partial<Progress>[], number, number | null | undefin
   ['not known before all members can have told', [{}], 11_000, undefined],
   ['none after that', [{ checkpoint: 7, checkpointMs: 399 }], 13_000, null],
   ['none of an agent that tells no ages', [{ checkpoint: 7 }], 13_000, null],
-])('what an epoch goes on from is %s', (_, reports, atMs, expected) => {
+])('what an epoch continues from is %s', (_, reports, atMs, expected) => {
   const work = running();
   for (const report of reports) work.take({ ...STEPPED, ...report }, 2000);
   expect(work.at(atMs).restored).toBe(expected);
 });
 
-test('what an epoch goes on from is not known of a member that makes no steps long after the others', () => {
+test('what an epoch continues from is not known of a member that makes no steps long after the others', () => {
   const work = running();
   work.take(STEPPED, 2000);
   work.take({ silentMs: 0, checkpoint: 7, checkpointMs: 0 }, 2700);

@@ -89,7 +89,7 @@ export class RosterGroup implements GroupView {
   streams = 0;
   readonly #records: ReadonlyMap<string, PodRecord>;
 
-  /** `records` are those of all groups, by UID of the Pod. */
+  /** `records` are the records of all groups, by UID of the Pod. */
   constructor(jobSet: Owner, records: ReadonlyMap<string, PodRecord>) {
     this.jobSet = jobSet;
     this.#records = records;

@@ -9,7 +9,7 @@ export class RosterGroups {
   readonly #records: ReadonlyMap<string, PodRecord>;
   readonly #none: RosterGroup;
 
-  /** `records` are those of all groups, by UID of the Pod. */
+  /** `records` are the records of all groups, by UID of the Pod. */
   constructor(records: ReadonlyMap<string, PodRecord>) {
     this.#records = records;
     this.#none = new RosterGroup({ namespace: '', name: '', uid: '' }, records);

@@ -4,7 +4,7 @@ import type { Progress, StandbyDeaths, StandbyState } from '../progress/progress
 
 /**
  * Steps are counted from the older of two earlier reports, which are at least this far apart: the
- * rate is that of the last one or two minutes.
+ * rate covers the last one or two minutes.
  */
 const SAMPLE_INTERVAL_MS = 60_000;
 /** Steps between the two at least, so that a rate of slow steps is not made of one or two. */

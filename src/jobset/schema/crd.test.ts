@@ -323,7 +323,7 @@ describe('the definition', () => {
     expect(customResourceDefinitionErrors(definition)).toEqual([]);
   });
 
-  test('names the resource and its columns as the original does, with those of in-place restart added', () => {
+  test('names the resource and its columns as the original does, with the columns of in-place restart added', () => {
     const [version] = JOBSET_CRD.spec.versions;
     expect(JOBSET_CRD.metadata.name).toBe('jobsets.jobset.x-k8s.io');
     expect(JOBSET_CRD.spec.names).toEqual({

@@ -175,7 +175,7 @@ const STARTUP_POLICY = object(
   {
     startupPolicyOrder: oneOf(
       ['AnyOrder', 'InOrder'],
-      'InOrder starts the Jobs of a ReplicatedJob when those of all before it are ready.',
+      'InOrder starts the Jobs of a ReplicatedJob when the Jobs of all before it are ready.',
     ),
   },
   { required: ['startupPolicyOrder'] },

@@ -94,7 +94,7 @@ describe('the epochs of a status that has only attempts', () => {
     );
   });
 
-  it('are those of every ReplicatedJob, since upstream releases all together', () => {
+  it('are the same for every ReplicatedJob, since upstream releases all together', () => {
     const status = { ...upstreams([0, 1]), replicatedJobsStatus: [counters()] };
     expect([releasedEpoch(status, 'w'), releasedEpoch(status, 'another')]).toEqual([2, 2]);
     const own = { ...ours([1, 1]), replicatedJobsStatus: [counters(2)] };
@@ -107,7 +107,7 @@ describe('a status taken over from upstream', () => {
   const taken = (status: JobSetStatus | undefined, counted: readonly ReplicatedJobStatus[]) =>
     takeOver(literalGroupFacts({ status: status ?? {}, counters: counted }));
 
-  it('goes on where it stands, with the restarts that upstream charged', () => {
+  it('continues where it stands, with the restarts that upstream charged', () => {
     const status = { ...upstreams([4, 5]), restarts: 2, restartsCountTowardsMax: 1 };
     expect(taken(status, [counters()])[0]?.status).toEqual({
       deprecatedEpoch: 5,

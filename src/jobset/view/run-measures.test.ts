@@ -199,7 +199,7 @@ describe('the share of time that was not lost', () => {
     stepped: true,
   } as const;
 
-  test('is that of the time under way, and each class has its own', () => {
+  test('is for the time under way, and each class has its own', () => {
     const { open } = measured({ status: { ...running, goodput } });
     expect(open?.goodputShare).toBe(30 / 40);
     expect(Object.fromEntries(open?.goodput ?? [])).toEqual({

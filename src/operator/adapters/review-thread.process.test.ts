@@ -162,7 +162,7 @@ test.each([
   },
 );
 
-test('a thread that does not come to an end is replaced, however many reviews come meanwhile', async () => {
+test('a thread that does not end is replaced, however many reviews come meanwhile', async () => {
   const timers = new Set<() => void>();
   const clock = {
     ...nodeClock,

@@ -315,7 +315,7 @@ describe('requests without end', () => {
     return statuses;
   }
 
-  it('of one Pod are refused with 429, and those of others are not', async () => {
+  it('of one Pod are refused with 429, and requests of others are not', async () => {
     const refused = await refusals(Array.from({ length: 1000 }, () => scene.token('rogue')));
     expect(new Set(refused)).toEqual(new Set([429]));
     expect(refused.length).toBeGreaterThanOrEqual(900);

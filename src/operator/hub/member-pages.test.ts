@@ -51,7 +51,7 @@ describe('the page of a JobSet', () => {
     expect(await scene.page()).toHaveLength(4);
   });
 
-  it('lets the event loop go on while it is written', async () => {
+  it('lets the event loop continue while it is written', async () => {
     const scene = new Scene();
     scene.members = 10_000;
     const page = scene.page();

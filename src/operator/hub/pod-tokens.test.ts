@@ -110,7 +110,7 @@ describe('a token that the cluster signed', () => {
     }
   });
 
-  it('may be signed with RSA, as those of most clusters are', async () => {
+  it('may be signed with RSA, as tokens of most clusters are', async () => {
     const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const key = signatureKey({ ...publicKey.export({ format: 'jwk' }), alg: 'RS256' });
     const data = Buffer.from('data');

@@ -56,7 +56,7 @@ describe('requests for agents, Events and webhooks, however many', () => {
     expect(scene.sent).toMatchObject({ hub: QPS * HUB_SHARE * 10, other: QPS * OTHER_SHARE * 10 });
   });
 
-  it('do not exceed the rate of all together with those of reconciling', async () => {
+  it('do not exceed the rate of all together with the requests of reconciling', async () => {
     const scene = new Scene();
     const seconds = 20;
     for (let second = 0; second < seconds; second++) {

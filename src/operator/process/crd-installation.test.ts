@@ -62,7 +62,7 @@ const PASSING: readonly (readonly [string, Error])[] = [
   ['no answer', new TransportError('no answer within 65000 ms', { code: 'ETIMEDOUT' })],
 ];
 
-it.each(PASSING)('goes on after %s, and says once what it waits for', async (_of, error) => {
+it.each(PASSING)('continues after %s, and says once what it waits for', async (_of, error) => {
   const scene = await Scene.start();
   const create = scene.client.create.bind(scene.client);
   let failures = 3;

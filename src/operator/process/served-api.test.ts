@@ -7,7 +7,7 @@ import { forbidden, unauthorized, unknownResource } from '@lockstep/kube/status-
 import { expect, test } from 'vitest';
 import { untilJobSetsAreServed } from './served-api.ts';
 
-test('reports each reason why there are no JobSets once, with what to do, and then goes on', async () => {
+test('reports each reason why there are no JobSets once, with what to do, and then continues', async () => {
   const clock = new VirtualClock();
   const logger = new MemoryLogger();
   const answers: (Error | undefined)[] = [

@@ -59,8 +59,9 @@ const COMMAND = fc.record({
 type Command = typeof COMMAND extends fc.Arbitrary<infer T> ? T : never;
 
 /**
- * Work that is saved as its epoch ends, of which nobody tells, and which the next epoch goes on from:
- * single commands hardly ever come in this order. After the release of the next epoch, others may.
+ * Work that is saved as its epoch ends, of which nobody tells, and which the next epoch continues
+ * from: single commands hardly ever come in this order. After the release of the next epoch, others
+ * may.
  */
 const SAVED_SILENTLY = fc
   .record({
@@ -407,7 +408,7 @@ class World {
 
   #changeLeader(clockStepMs: number): void {
     if (this.#isNoisy) this.#clockMs = clockStepMs;
-    // What the epoch goes on from is forgotten, once there is a newer checkpoint.
+    // What the epoch continues from is forgotten, once there is a newer checkpoint.
     else if (this.status.goodput?.held !== undefined) this.write({});
     this.#work = new GroupWork();
     this.#see();
@@ -463,7 +464,7 @@ function isExact({ isSummary }: TimelineSegment): boolean {
 
 type Span = Pick<TimelineSegment, 'fromMs' | 'toMs'> & { readonly class: string };
 
-/** Adds a span that begins where the last one ends, or lets that go on. */
+/** Adds a span that begins where the last one ends, or lets that continue. */
 function append(spans: Span[], { class: name, fromMs, toMs }: Span): void {
   if (toMs <= fromMs) return;
   const last = spans.at(-1);
@@ -625,7 +626,7 @@ test('whatever happens, the classes add up to the elapsed time, and metrics coun
   );
 });
 
-test('with a good clock and known progress, the classes are those of the whole life', () => {
+test('with a good clock and known progress, the classes are the same as over the whole life', () => {
   const seen = new Set<string>();
   let savedSilently = 0;
   fc.assert(

@@ -2,7 +2,7 @@ import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
 import { expect, it } from 'vitest';
 import { PodVersions } from './pod-versions.ts';
 
-it('knows the versions of a Pod in their order, and those of the last minute only', async () => {
+it('knows the versions of a Pod in their order, and versions of the last minute only', async () => {
   const clock = new VirtualClock();
   const versions = new PodVersions(clock);
   versions.saw('a', '1');

@@ -42,7 +42,7 @@ function judges() {
 }
 
 describe('reviews', () => {
-  it('of Pods are judged at once, while those of JobSets wait', async () => {
+  it('of Pods are judged at once, while reviews of JobSets wait', async () => {
     const { judging, send, count } = judges();
     for (let i = 0; i < 20; i++) void send({});
     void send({ path: WEBHOOK_PATHS.mutatePod, bytes: 1_000 });

@@ -38,7 +38,9 @@ export interface PodSpec {
   readonly nodeSelector?: StringMap;
   readonly affinity?: Affinity;
   readonly tolerations?: readonly Toleration[];
-  /** Conditions that must be True, besides those of its containers, for the Pod to be ready. */
+  /**
+   * Conditions that must be True, besides the conditions of its containers, for the Pod to be ready.
+   */
   readonly readinessGates?: readonly { readonly conditionType: string }[];
   readonly schedulingGates?: readonly { readonly name: string }[];
   readonly schedulerName?: string;

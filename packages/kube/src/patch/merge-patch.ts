@@ -3,9 +3,9 @@ import { isJsonObject, ownMember, setMember } from '../json/json-value.ts';
 import { badRequest } from '../status-errors.ts';
 
 /**
- * JSON Merge Patch (RFC 7396). Members of the patch replace those of the target, `null` removes
- * one, objects are merged, and everything else is replaced as a whole. The target stays as it is;
- * the result may share parts with both. Throws 400 `BadRequest` for a patch that is too deep.
+ * JSON Merge Patch (RFC 7396). Members of the patch replace members of the target, `null` removes
+ * one, objects are merged, and everything else is replaced as a whole. The target stays as it is; the
+ * result may share parts with both. Throws 400 `BadRequest` for a patch that is too deep.
  */
 export function applyMergePatch(target: unknown, patch: unknown): unknown {
   if (isDeeperThan(patch, MAX_JSON_DEPTH)) {

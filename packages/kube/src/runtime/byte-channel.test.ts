@@ -10,7 +10,7 @@ describe('a pair of channels', () => {
     expect(await textOf(b.incoming)).toBe('one two');
   });
 
-  it('lets a writer wait for a slow reader, and go on when it reads', async () => {
+  it('lets a writer wait for a slow reader, and continue when it reads', async () => {
     const [a, b] = channelPair();
     let isWritten = false;
     const writing = a.write(Buffer.alloc(100_000)).then(() => {

@@ -7,7 +7,7 @@ export class DeadlineError extends Error {
 
 /**
  * Runs `work` under a signal that aborts after `limitMs`, or together with `parent`. It settles
- * exactly as `work` does, so nothing of the work goes on afterwards. It therefore also waits for
+ * exactly as `work` does, so nothing of the work continues afterwards. It therefore also waits for
  * work that ignores its signal.
  */
 export async function withDeadline<T>(
@@ -31,7 +31,9 @@ export async function withDeadline<T>(
   }
 }
 
-/** Waits for `work` at most `limitMs`, and returns whether it ended by then. The work may go on. */
+/**
+ * Waits for `work` at most `limitMs`, and returns whether it ended by then. The work may continue.
+ */
 export async function endsWithin(
   clock: Clock,
   limitMs: number,
@@ -52,7 +54,7 @@ export async function endsWithin(
 
 /**
  * Settles as `work` does, but rejects with the reason of `signal` as soon as that aborts. The work
- * may go on.
+ * may continue.
  */
 export async function unlessAborted<T>(
   work: Promise<T>,

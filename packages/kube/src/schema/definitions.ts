@@ -19,8 +19,8 @@ import type { JsonSchema } from './json-schema.ts';
 export type DefinitionTexts = Readonly<Record<string, string>>;
 
 /**
- * What else holds of fields, by the name of their definition and their own; that of the definition itself
- * is empty. A text is a description; a keyword that is undefined is taken away.
+ * What else holds of fields, by the name of their definition and their own; the name of the
+ * definition itself is empty. A text is a description; a keyword that is undefined is taken away.
  */
 export type Amendments = Readonly<Record<string, Readonly<Record<string, DefinitionAmendments>>>>;
 

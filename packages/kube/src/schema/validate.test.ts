@@ -51,7 +51,7 @@ function problems(spec: unknown): string[] {
   return validate(SCHEMA, { spec }).map(formatFieldError);
 }
 
-/** The texts are those of a real API server, version 1.36. */
+/** The texts come from a real API server, version 1.36. */
 test.each<[spec: unknown, problems: string[]]>([
   [5, ['spec: Invalid value: "integer": spec in body must be of type object: "integer"']],
   [null, ['spec: Invalid value: "null": spec in body must be of type object: "null"']],

@@ -69,7 +69,7 @@ describe('a token', () => {
     expect(sessions.has(own)).toBe(true);
   });
 
-  it('that a browser with another session brings second ends that of the first too', () => {
+  it('that a browser with another session brings second ends the session of the first too', () => {
     const own = opened(sessions.printedToken);
     const token = sessions.openedToken();
     const thief = opened(token);

@@ -1,7 +1,10 @@
 /** Times, durations and shares as the page writes them. */
 import { humanDuration } from '@lockstep/kube/duration.ts';
 
-/** `UTC`, `UTC+2`, `UTC+5:30`, `UTC−3`. `offsetMinutes` is that of `Date`: local time is UTC minus it. */
+/**
+ * `UTC`, `UTC+2`, `UTC+5:30`, `UTC−3`. `offsetMinutes` counts as in `Date`: local time is UTC minus
+ * it.
+ */
 export function zoneText(offsetMinutes: number): string {
   if (!(Math.abs(offsetMinutes) > 0)) return 'UTC';
   const minutes = Math.abs(offsetMinutes);

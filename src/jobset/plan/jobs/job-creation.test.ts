@@ -56,7 +56,7 @@ describe('the Jobs of a large JobSet', () => {
     expect(madeBy(second)).toHaveLength(1);
   });
 
-  test('go on behind names that are held by others', () => {
+  test('continue behind names that are held by others', () => {
     const held = new Map(
       Array.from({ length: MAX_CREATIONS_PER_PASS }, (_, i) => [
         `train-w0-${i}`,
@@ -129,7 +129,7 @@ describe('a JobSet that was stored too large', () => {
     expect(planOf({ ...leaving, ...(status && { status }) }).status).toBeUndefined();
   });
 
-  test('goes on when the limit is raised', () => {
+  test('continues when the limit is raised', () => {
     const jobSet = storedJobSet({ replicatedJobs: [replicatedJob('w', 1, 20_001)] });
     const rejected = planOf(jobSet).status ?? {};
     const limits = { maxJobs: 20_001, maxPods: 20_001 };

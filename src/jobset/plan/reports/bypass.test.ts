@@ -58,7 +58,7 @@ describe.each<[string, FailurePolicy | undefined, Readonly<Record<string, string
   test.each<[string, JobSetStatus]>([
     ['from a running epoch', statusAt(3, 4)],
     ['in the middle of a restart', statusAt(3, 3)],
-  ])('taken back goes on %s, and no worker restarts for that', (_from, status) => {
+  ])('taken back continues %s, and no worker restarts for that', (_from, status) => {
     const off = planOf(policy, annotations, status, membersAt(undefined, JOB));
     // Workers that ran meanwhile announce the epoch in which they did: the current one.
     const on = planOf(IN_PLACE, {}, off.status ?? {}, membersAt(4, JOB));

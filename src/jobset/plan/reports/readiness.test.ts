@@ -126,7 +126,7 @@ describe('observedGeneration', () => {
     planOf(jobSetOf(SPEC, status), { lacks: new Set(['goodput', ...lacks]) }).status
       ?.observedGeneration;
 
-  it('is that of the spec that was looked at', () => {
+  it('is the generation of the spec that was looked at', () => {
     expect(generationOf()).toBe(3);
     expect(generationOf({ ...BEGUN, observedGeneration: 2 })).toBe(3);
   });

@@ -1,7 +1,7 @@
 /**
- * Sets of an object's fields, as trees; ownership is recorded in them. A field's membership is
- * independent of that of the fields below it. Sets are immutable and contain no empty subsets, so a
- * set without nodes is the empty set.
+ * Sets of an object's fields, as trees; ownership is recorded in them. A field's membership does not
+ * depend on the fields below it. Sets are immutable and contain no empty subsets, so a set without
+ * nodes is the empty set.
  */
 import { isJsonObject, type JsonObject, setMember } from '@lockstep/kube/json/json-value.ts';
 import {

@@ -92,7 +92,7 @@ function compareTexts(a: string, b: string): number {
 const MAX_UPDATERS = 10;
 const OLDEST_UPDATERS = 'ancient-changes';
 
-/** Bounds the number of updaters: merges those of one version, the oldest first. */
+/** Bounds the number of updaters: merges updaters of one version, the oldest first. */
 export function withBoundedUpdaters(managers: Managers): Managers {
   const updaters = [...managers.values()].filter(({ manager }) => manager.operation === 'Update');
   let surplus = updaters.length - MAX_UPDATERS;

@@ -27,7 +27,7 @@ import { TypeValue } from './value.ts';
 export interface CheckResult {
   readonly checked: Checked;
   readonly issues: readonly CelIssue[];
-  /** The number of variables, including those of macros; declared ones come first. */
+  /** The number of variables, including variables of macros; declared ones come first. */
   readonly slots: number;
   /** The declared variables that the expression reads. */
   readonly uses: ReadonlySet<string>;

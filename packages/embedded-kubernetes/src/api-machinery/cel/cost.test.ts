@@ -1,6 +1,6 @@
 /**
- * Compares our cost estimates with those of Kubernetes (`testdata/costs.json`, recorded from the
- * version that it names). The approximation is off by a factor, but never by enough that a limit
+ * Compares our cost estimates with the estimates of Kubernetes (`testdata/costs.json`, recorded from
+ * the version that it names). The approximation is off by a factor, but never by enough that a limit
  * would matter.
  */
 import { readFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ const RECORDED: {
 const FACTOR = 2.5;
 const SLACK = 10;
 
-describe('the estimated cost of a rule is about that of Kubernetes', () => {
+describe('the estimated cost of a rule is about the same as in Kubernetes', () => {
   it.each(Object.entries(RECORDED.costs))('%s: %d', (source, theirs) => {
     const variables = { self: RECORDED.schema, oldSelf: RECORDED.schema };
     const compiled = compileExpression(source, variables);

@@ -63,7 +63,7 @@ export function estimateCost(node: Checked): CostEstimate {
 /** The value in cel-go. */
 const LIST_COST = 10;
 const MAP_COST = 30;
-/** Each pass also tests whether to go on, and joins its result to the earlier ones. */
+/** Each pass also tests whether to continue, and joins its result to the earlier ones. */
 const LOOP_STEPS: Readonly<Record<LoopKind, number>> = {
   All: 3,
   Exists: 3,

@@ -272,7 +272,7 @@ test('no text crashes the parser', () => {
 });
 
 /** `==` agrees with equality of JSON: a value equals its copy, and nothing that differs from it. */
-test('equality of values is that of their JSON', () => {
+test('values are equal if their JSON is', () => {
   const json = fc.jsonValue({ maxDepth: 4 });
   fc.assert(
     fc.property(json, json, (a, b) => {

@@ -1,8 +1,8 @@
 /**
- * Evaluates hundreds of expressions and compares the answers with those of Kubernetes' own library
- * (`testdata/expressions.json`, recorded from the version that it names). Grammar errors are
- * compared by kind and place only, and values without an overload by kind only, because cel-go has
- * no stable words for either.
+ * Evaluates hundreds of expressions and compares the answers with the answers of Kubernetes' own
+ * library (`testdata/expressions.json`, recorded from the version that it names). Grammar errors are
+ * compared by kind and place only, and values without an overload by kind only, because cel-go has no
+ * stable words for either.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

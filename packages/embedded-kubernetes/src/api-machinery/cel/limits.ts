@@ -1,7 +1,7 @@
 /**
- * Limits of one expression. They are those of Kubernetes (`k8s.io/apiserver/pkg/apis/cel` and the
- * parser of cel-go), so a real API server refuses the same rules. A unit of cost is about one step
- * of evaluation: a variable read, a field selected, a function called, ten characters looked at.
+ * Limits of one expression. Kubernetes has the same limits (`k8s.io/apiserver/pkg/apis/cel` and the
+ * parser of cel-go), so a real API server refuses the same rules. A unit of cost is about one step of
+ * evaluation: a variable read, a field selected, a function called, ten characters looked at.
  */
 
 /** The limit of cel-go's parser. */

@@ -43,7 +43,7 @@ test('names that follow from others are filled in, and the stored version', () =
   expect(status?.storedVersions).toEqual(['v1']);
 });
 
-/** The texts are those of a real API server, version 1.36. */
+/** The texts come from a real API server, version 1.36. */
 test.each<[name: string, definition: CustomResourceDefinition, problems: string[]]>([
   ['nothing wrong', definitionOf({}), []],
   [

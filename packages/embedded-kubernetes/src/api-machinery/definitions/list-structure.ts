@@ -4,7 +4,7 @@ import { ownMember } from '@lockstep/kube/json/json-value.ts';
 import type { JsonSchema } from '@lockstep/kube/schema/json-schema.ts';
 import type { FieldError } from '@lockstep/kube/status.ts';
 
-/** Problems of `schema` as a list, without those of anything below it. */
+/** Problems of `schema` as a list, without problems of anything below it. */
 export function listStructureErrors(schema: JsonSchema, path: string): FieldError[] {
   const { type, items } = schema;
   const listType = schema['x-kubernetes-list-type'];

@@ -1,6 +1,6 @@
 /**
  * Evaluates the rules of a schema over an object that is otherwise valid. Rules about a value come
- * before rules about its parts. Texts and paths are those of the API server
+ * before rules about its parts. Texts and paths are the same as in the API server
  * (`apiextensions-apiserver/pkg/apiserver/schema/cel`), version 1.36.
  *
  * Old and new values are matched by name in objects and maps, and by key in lists of type map;

@@ -1,7 +1,7 @@
 /**
  * Checks the rules of a CustomResourceDefinition: they must be well-formed, compile, use old values
- * only where they can be found, and not be too expensive. Texts are the API server's. The estimate
- * of cost, and its precision, is that of `cel/cost.ts`.
+ * only where they can be found, and not be too expensive. Texts are the API server's. The estimate of
+ * cost, with its precision, comes from `cel/cost.ts`.
  */
 
 import {

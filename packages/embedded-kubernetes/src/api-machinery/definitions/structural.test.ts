@@ -15,7 +15,7 @@ function field(a: object): JsonSchema {
 
 const NAMED = { type: 'object', properties: { n: { type: 'string' } } };
 
-/** The texts are those of a real API server, version 1.36. */
+/** The texts come from a real API server, version 1.36. */
 test.each<[schema: JsonSchema, problems: string[]]>([
   [{}, ['S.type: Required value: must not be empty at the root']],
   [{ type: 'string' }, ['S.type: Invalid value: "string": must be object at the root']],

@@ -1,7 +1,7 @@
 /**
- * Compares the errors for schemas with rules, and for objects under rules, with those of
+ * Compares the errors for schemas with rules, and for objects under rules, with the errors of
  * Kubernetes' own library (`testdata/validation-rules.json`, recorded from the version that it
- * names). The order of errors is ignored, because there it is that of Go's maps.
+ * names). The order of errors is ignored, because there it depends on Go's maps.
  */
 import { readFileSync } from 'node:fs';
 import { formatFieldError } from '@lockstep/kube/field-error.ts';

@@ -256,7 +256,7 @@ class EmbeddedApiServer implements ApiServer {
   }
 }
 
-/** Whether the path is that of a review: its collection, without name or subresource. */
+/** Whether the path leads to a review: its collection, without name or subresource. */
 function isAt(of: Review, path: ResourcePath): boolean {
   const isSame = of.group === path.group && of.version === path.version;
   return isSame && of.plural === path.plural && path.name === undefined;

@@ -28,7 +28,7 @@ export async function releaseStrangers(
   const [first] = strangers;
   const owner = first === undefined ? undefined : controllerOf(first.metadata);
   if (first === undefined || owner === undefined) return;
-  // The cache of Jobs may lag behind that of Pods.
+  // The cache of Jobs may lag behind the cache of Pods.
   const liveUid = await uidOfJob(client, namespaceOf(first.metadata), owner.name, signal);
   const orphans = strangers.filter((pod) => !isControlledBy(pod, liveUid));
   await forEachPod(orphans, (pod) => untrackPod(client, pod, signal));

@@ -31,7 +31,7 @@ export function zoneOf({ metadata: { labels } }: Node): string {
   return region === '' && zone === '' ? '' : `${region}:${zone}`;
 }
 
-/** `nodes` are those of one zone. */
+/** `nodes` are the nodes of one zone. */
 export function zoneState(nodes: readonly Node[]): ZoneState {
   const lost = nodes.filter((node) => readinessOf(node) !== 'True').length;
   if (lost > 0 && lost === nodes.length) return 'FullDisruption';

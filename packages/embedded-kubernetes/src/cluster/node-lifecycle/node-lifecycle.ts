@@ -298,7 +298,7 @@ class NodeLifecycle {
   ): Promise<void> {
     const { client, clock, logger } = this.#options;
     const { namespace = '', name, uid } = pod.metadata;
-    // The cache of Nodes may lag behind that of Pods.
+    // The cache of Nodes may lag behind the cache of Pods.
     if (reason === 'NodeIsGone' && (await this.#exists(pod.spec.nodeName ?? '', signal))) return;
     logger.info('a Pod is given up', { pod: keyOf(pod), reason });
     if (!hasEnded(pod)) {

@@ -111,7 +111,7 @@ describe('a node that loses power', () => {
 });
 
 describe('an agent that hangs', () => {
-  it('keeps its processes, and goes on as it was', async () => {
+  it('keeps its processes, and continues as it was', async () => {
     const first = await startNode();
     await startWorker(first, 'pod/main/0');
     node.freeze();

@@ -1,7 +1,7 @@
 /**
  * One node as a process of its own. Its agent is started again when it dies; the processes of its
- * Pods belong to this process and go on meanwhile. It can be made to fail as nodes do: by a loss of
- * power, or by an agent that hangs.
+ * Pods belong to this process and continue meanwhile. It can be made to fail as nodes do: by a loss
+ * of power, or by an agent that hangs.
  */
 
 import type { KeyPair } from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
@@ -32,7 +32,7 @@ export interface NodeProcessOptions {
   readonly servingCertificate: (address: string) => KeyPair;
 }
 
-/** `frozen`: the agent does nothing, but its Pods go on. `off`: all its processes are gone. */
+/** `frozen`: the agent does nothing, but its Pods continue. `off`: all its processes are gone. */
 export type NodePower = 'running' | 'frozen' | 'off';
 
 /** The delay before a dead agent is started again, doubled while agents die young. */
@@ -92,7 +92,7 @@ export class NodeProcess {
     }
   }
 
-  /** Freezes the agent; its Pods go on. Throws if the node is off. */
+  /** Freezes the agent; its Pods continue. Throws if the node is off. */
   freeze(): void {
     if (this.#power === 'off') throw new Error(`node ${this.name} is off: start it first`);
     if (this.#power === 'frozen') return;

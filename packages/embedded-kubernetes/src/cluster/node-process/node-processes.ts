@@ -76,7 +76,7 @@ export class NodeProcesses {
   }
 
   /**
-   * `kill`: a loss of power. `stop`: the agent hangs, and the Pods go on. `start`: back to normal.
+   * `kill`: a loss of power. `stop`: the agent hangs, and the Pods continue. `start`: back to normal.
    * Rejects for an unknown node; the error lists the known ones.
    */
   async act(name: string, action: NodeAction): Promise<void> {

@@ -35,7 +35,7 @@ export class ProcessHost {
     });
   }
 
-  /** The agent has gone: its short-lived processes are killed, kept ones go on. */
+  /** The agent has gone: its short-lived processes are killed, kept ones continue. */
   disconnect(): void {
     this.#agent = undefined;
     for (const [id, hosted] of this.#processes) {

@@ -1,6 +1,6 @@
 /**
  * The messages between a node agent and the keeper of its processes, as plain objects in order. The
- * keeper lives in another process and goes on when the agent is killed.
+ * keeper lives in another process and continues when the agent is killed.
  */
 import type { ProcessExit, ProcessSignal } from '@lockstep/kube/runtime/ports/process-runner.ts';
 

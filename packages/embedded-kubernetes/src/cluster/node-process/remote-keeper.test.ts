@@ -21,7 +21,7 @@ processRunnerConformance('RemoteKeeper', () => ({
 }));
 
 describe('processes whose agent was killed', () => {
-  it('go on, and the next agent gets what they wrote and how they ended', async () => {
+  it('continue, and the next agent gets what they wrote and how they ended', async () => {
     const { runner, host } = setUp();
     const first = connected(host);
     await start(first, 'a/worker/0');
@@ -69,7 +69,7 @@ describe('processes whose agent was killed', () => {
     expect(await connected(host).keys()).toEqual([]);
   });
 
-  it('are held back while their output is not read, and go on when it is', async () => {
+  it('are held back while their output is not read, and continue when it is', async () => {
     const { runner, host, holds } = setUp();
     const taken: number[] = [];
     await start(connected(host), 'a/worker/0');

@@ -179,7 +179,7 @@ describe('a restart of all containers', () => {
     await node.until((pod) => pod.status?.phase === 'Failed');
   });
 
-  it('goes on when an init container fails in it under Always and succeeds later', async () => {
+  it('continues when an init container fails in it under Always and succeeds later', async () => {
     await run(initAndWorker('Always'));
     await exit('i', 0);
     await exit('c', 42);

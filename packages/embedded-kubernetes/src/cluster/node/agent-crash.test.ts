@@ -91,7 +91,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
 
 describe.each(Object.entries(SCENARIOS))('%s', (_, scenario) => {
   it(
-    'comes to the same end whenever the agent is killed',
+    'ends in the same way whenever the agent is killed',
     async () => {
       const calm = await play(scenario, Number.POSITIVE_INFINITY);
       expect(calm.steps).toBeGreaterThan(10);

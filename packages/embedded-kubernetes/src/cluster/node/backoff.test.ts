@@ -35,7 +35,7 @@ describe('the back-off of a crash loop', () => {
     expect(delays(1_000, settings, expected.length)).toEqual(expected);
   });
 
-  it('goes on after a run of ten minutes', () => {
+  it('continues after a run of ten minutes', () => {
     expect(delays(BACKOFF_RESET_MS, {}, 4)).toEqual([0, 10, 20, 40]);
   });
 

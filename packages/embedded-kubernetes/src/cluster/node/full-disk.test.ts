@@ -1,5 +1,5 @@
 /**
- * A node whose disk is full for a while: Pods wait and report it, running ones go on, nothing is
+ * A node whose disk is full for a while: Pods wait and report it, running ones continue, nothing is
  * left behind.
  */
 
@@ -57,7 +57,7 @@ describe('while the disk is full', () => {
     expect(node.isRunning('a') && node.isRunning('b')).toBe(true);
   });
 
-  it('a container goes on writing, and its end is known', async () => {
+  it('a container continues writing, and its end is known', async () => {
     const node = await startNode();
     await node.run({ containers: [container('c', 'run')] });
     await node.until(isRunning);

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { container } from './test-api.fixture.ts';
 import { TestNode } from './test-node.fixture.ts';
 
-it('is kept as long as the Pod is there, beside that of all', async () => {
+it('is kept as long as the Pod is there, beside the file of all', async () => {
   const node = new TestNode({ run: () => undefined });
   await node.start();
   await node.run({

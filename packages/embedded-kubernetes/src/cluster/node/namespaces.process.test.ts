@@ -169,7 +169,7 @@ function behaviour(style: NamespaceStyle): void {
     expect([uid, gid]).toEqual([process.getuid?.(), process.getgid?.()]);
   });
 
-  it('sees those of its Pod if they are shared, and they end with the Pod', async () => {
+  it('sees the processes of its Pod if they are shared, and they end with the Pod', async () => {
     const other = sh('exec tail -f /dev/null', { restartPolicy: 'Always' });
     const look = 'until grep -qx tail /proc/[0-9]*/comm 2>/dev/null; do sleep 0.05; done';
     const log = await ended({

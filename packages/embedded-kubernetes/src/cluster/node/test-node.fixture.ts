@@ -86,7 +86,7 @@ export class TestNode {
     await this.#startAgent();
   }
 
-  /** Acts like SIGKILL: the agent does nothing more, its processes go on. */
+  /** Acts like SIGKILL: the agent does nothing more, its processes continue. */
   kill(): void {
     this.#life.end();
     this.#host?.disconnect();

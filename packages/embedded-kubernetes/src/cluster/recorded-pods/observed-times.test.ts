@@ -1,7 +1,7 @@
 /**
- * Compares restart times with those of a real kubelet (1.36.3, containerd), recorded as a range.
- * Ours is never slower if starting a container takes as long, and waits as long if a rule says how
- * long to wait.
+ * Compares restart times with times of a real kubelet (1.36.3, containerd), recorded as a range. Ours
+ * is never slower if starting a container takes as long, and waits as long if a rule says how long to
+ * wait.
  */
 
 import type { Container, ContainerRestartRule, Pod, PodSpec } from '@lockstep/kube/objects/pod.ts';

@@ -22,7 +22,7 @@ export interface RecordedPod {
   readonly spec: PodSpec;
   readonly runs: Runs;
   readonly statuses: readonly RecordedStatus[];
-  /** Without those of the scheduler and of image pulls. */
+  /** Without Events of the scheduler and of image pulls. */
   readonly events: readonly string[];
 }
 
@@ -89,7 +89,7 @@ function containerOf({ command }: FakeProcess): string {
   return command.env['LOCKSTEP_CONTAINER']?.split('/')[1] ?? '';
 }
 
-/** The statuses that the API showed, without repeats; those of a Pod in deletion count as one. */
+/** The statuses that the API showed, without repeats; statuses of a Pod in deletion count as one. */
 export function shownStatuses(history: readonly Pod[]): readonly StatusText[] {
   const reader = new PodStatusReader();
   const shown: StatusText[] = [];

@@ -122,7 +122,7 @@ describe('tokenFile', () => {
     expect(await source.current()).toEqual({ token: 'second' });
   });
 
-  it('goes on with the last token while the file cannot be read', async () => {
+  it('continues with the last token while the file cannot be read', async () => {
     const clock = new VirtualClock();
     const file = await write('token', 'first');
     const source = tokenFile(file, clock);

@@ -223,7 +223,7 @@ describe('a credential plugin', () => {
       await client.list(PODS);
       expect(seen).toEqual(['one', 'two', 'two']);
       expect(runs()).toHaveLength(2);
-      // Requests under way go on with the credentials with which they began.
+      // Requests under way continue with the credentials with which they began.
       expect(openWatches).toBe(1);
       release();
       expect((await slow).items).toEqual([]);

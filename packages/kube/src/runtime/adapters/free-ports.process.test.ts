@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { SeededRandom } from '../memory/seeded-random.ts';
 import { freePorts } from './free-ports.ts';
 
-it('are distinct, can be listened on, and lie below those of outgoing connections', async () => {
+it('are distinct, can be listened on, and lie below the ports of outgoing connections', async () => {
   const ports = await freePorts(5, new SeededRandom(1));
   expect(new Set(ports).size).toBe(5);
   expect(Math.max(...ports)).toBeLessThan(30_000);

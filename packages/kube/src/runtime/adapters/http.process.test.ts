@@ -377,7 +377,7 @@ describe('a transport whose peer fails', () => {
 });
 
 describe('a server whose peer misbehaves', () => {
-  it('answers 413 to a body beyond the limit, announced or not, and goes on', async () => {
+  it('answers 413 to a body beyond the limit, announced or not, and continues', async () => {
     const server = await serve(async () => ok('fine'), { bodies: { maxBytes: 1_000 } });
     const transport = connect(server.url);
     const announced = await transport.send(post(Buffer.alloc(2_000_000)));

@@ -35,7 +35,7 @@ export interface KubeconfigFilesOptions {
 }
 
 /**
- * Loads the files that kubectl would use: the given one, those of `KUBECONFIG`, or
+ * Loads the files that kubectl would use: the given one, the files of `KUBECONFIG`, or
  * `~/.kube/config`. Rejects with `ClusterAccessError`.
  */
 export async function loadKubeconfig(options: KubeconfigFilesOptions): Promise<ClusterAccess> {

@@ -138,7 +138,7 @@ describe('a stream', () => {
     await expect(connect(new Client())).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
-  it('goes on when the certificate changes, and new ones are shown the new one', async () => {
+  it('continues when the certificate changes, and new ones are shown the new one', async () => {
     const client = new Client();
     const stream = await connect(client);
     const other = createCertificateAuthority({ commonName: 'other', clock: nodeClock });

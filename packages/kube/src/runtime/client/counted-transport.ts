@@ -5,7 +5,7 @@ import type { HttpRequest, HttpResponse, Transport } from '../ports/transport.ts
 export interface TransportCounts {
   /** A try and its outcome; undefined: there was no answer. Each retry counts. */
   answered(method: HttpRequest['method'], status: number | undefined): void;
-  /** Bytes of a body as they arrive, including those of watches. */
+  /** Bytes of a body as they arrive, including bodies of watches. */
   received(bytes: number): void;
 }
 

@@ -1,7 +1,7 @@
 /**
  * One run of a credential plugin, with limits of time and output. The plugin learns of us from its
- * environment, and writes its errors to ours. Errors of this file and their causes hold no secret
- * and no argument; those of the system contain the whole command.
+ * environment, and writes its errors to ours. Errors of this file and their causes hold no secret and
+ * no argument; errors of the system contain the whole command.
  */
 
 import { unlessAborted } from '../deadline.ts';

@@ -546,7 +546,7 @@ describe('after a fault', () => {
 describe('loading as the beginning of the watch', () => {
   const stream = { load: 'stream' } as const;
 
-  it('takes the initial events and goes on in the same request', async () => {
+  it('takes the initial events and continues in the same request', async () => {
     const at = setup((server) => {
       for (let i = 0; i < 600; i++) server.set(`p${i}`);
     }, stream);

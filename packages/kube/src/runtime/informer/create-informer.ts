@@ -42,7 +42,7 @@ export interface InformerOptions<T extends KubeObject> {
   readonly onFailure?: ((error: unknown) => void) | undefined;
 }
 
-/** Starts to follow the collection at once, and goes on through every failure until `stop`. */
+/** Starts to follow the collection at once, and continues through every failure until `stop`. */
 export function createInformer<T extends KubeObject>(
   options: InformerOptions<T> & { readonly metadataOnly?: false | undefined },
 ): Informer<T>;

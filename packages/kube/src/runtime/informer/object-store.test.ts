@@ -70,7 +70,7 @@ describe('ObjectStore', () => {
     ]);
   });
 
-  it('compares versions as numbers of any length, and takes those of other kinds as they come', () => {
+  it('compares versions as numbers of any length, and takes versions of other kinds as they come', () => {
     const store = new ObjectStore();
     store.replace([object('a', '9')], '9');
     expect(store.apply(event('MODIFIED', object('a', '10'))).length).toBe(1);

@@ -1,6 +1,6 @@
 /**
  * Keeps a copy of a collection up to date, for as long as it is not stopped: loads it, watches from
- * there, and after any failure goes on from the best point that is left. A state machine:
+ * there, and after any failure continues from the best point that is left. A state machine:
  *
  *   listing | streaming -> watching -> watching (resumed from the last version)
  *                              |-> listing | streaming (that version is gone: 410, or refused)

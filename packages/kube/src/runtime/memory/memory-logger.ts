@@ -3,7 +3,7 @@ import type { LogFields, Logger } from '../ports/logger.ts';
 export interface LogRecord {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly message: string;
-  /** The fields of `with` and those of the call; the latter win. */
+  /** The fields of `with` and of the call; fields of the call win. */
   readonly fields: LogFields;
 }
 

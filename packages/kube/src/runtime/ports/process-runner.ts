@@ -45,7 +45,7 @@ export interface RunningProcess {
   signalGroup(signal: ProcessSignal): void;
   /** Present where the command asked for it. */
   readonly input?: ProcessInput | undefined;
-  /** Delivers no output until `until` has settled; a process that goes on writing is held back. */
+  /** Delivers no output until `until` has settled; a process that continues writing is held back. */
   holdOutput(until: Promise<unknown>): void;
 }
 

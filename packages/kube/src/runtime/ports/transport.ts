@@ -23,7 +23,7 @@ export interface HttpRequest {
   readonly peer?: Peer | undefined;
 }
 
-/** PEM texts; those of intermediate authorities may follow the certificate. */
+/** PEM texts; certificates of intermediate authorities may follow the certificate. */
 export interface ClientCertificate {
   readonly certificate: string;
   readonly key: string;

@@ -148,7 +148,7 @@ function sizesOfJobs(members: readonly MemberView[]): ReadonlyMap<string, number
   return sizes;
 }
 
-/** `job 12`, or the first index of a row that goes on with one. */
+/** `job 12`, or the first index of a row that continues with one. */
 function rowText({ job, index }: MemberView, isNewJob: boolean): string {
   const number = numberAtEnd(job);
   if (isNewJob) return number < 0 ? 'job' : `job ${number}`;

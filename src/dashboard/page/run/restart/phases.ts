@@ -12,9 +12,9 @@ export interface Phase {
   readonly fromMs: number;
   /** Null: it is not known. */
   readonly tookMs: number | null;
-  /** How long it will go on for; null: that is not known, or it does not. */
+  /** How long it will continue for; null: that is not known, or it does not. */
   readonly leftMs: number | null;
-  /** It goes on, so `tookMs` grows; or it comes after one that does; or it did not happen. */
+  /** It continues, so `tookMs` grows; or it comes after one that does; or it did not happen. */
   readonly state: 'Over' | 'Open' | 'Later' | 'Never';
 }
 
@@ -46,8 +46,8 @@ interface WaterfallAt {
 type Part = readonly [phase: keyof typeof PHASES, tookMs: number | undefined, isOpen: boolean];
 
 /**
- * `isNewest`: no other restart came after it, so what is not known yet may still be going on. A
- * JobSet that is over, or that restarts whole Jobs, has nothing that goes on.
+ * `isNewest`: no other restart came after it, so what is not known yet may still last. A JobSet that
+ * is over, or that restarts whole Jobs, has nothing that continues.
  */
 export function waterfallOf(
   { time, epoch, phases = {} }: ReportedRestart,

@@ -18,7 +18,7 @@ const SEGMENTS = [
 ];
 
 describe('grownTo', () => {
-  it('extends what goes on', () => {
+  it('extends what continues', () => {
     expect(grownTo(SEGMENTS, 1500).at(-1)).toEqual(segment(901, 1500, 'Pending'));
     expect(grownTo(SEGMENTS, 900)).toBe(SEGMENTS);
     expect(grownTo([], 900)).toEqual([]);

@@ -12,7 +12,7 @@ export interface Bar {
 /** Narrower bars would not be seen. */
 const LEAST_BAR_PX = 1;
 
-/** The last stretch goes on until `nowMs`. */
+/** The last stretch continues until `nowMs`. */
 export function grownTo(
   segments: readonly TimelineSegment[],
   nowMs: number,

@@ -33,7 +33,7 @@ const LEAST_BRUSH_PX = 5;
 export function zoomByKey(key: string, { window, life, show }: Zoom): boolean {
   const { fromMs, toMs } = spanOf(window, life);
   const middleMs = (fromMs + toMs) / 2;
-  // A reader who looks at the present goes on looking at it.
+  // A reader who looks at the present continues looking at it.
   const anchorMs = window.kind === 'Fixed' ? middleMs : toMs;
   switch (key) {
     case '+':

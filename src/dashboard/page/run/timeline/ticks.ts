@@ -32,7 +32,7 @@ const LABEL_PX = 84;
 /** A guard: rounding cannot make more of them on the widest screen. */
 const MAX_TICKS = 200;
 
-/** `offsetMinutes` is that of `Date`: local time is UTC minus it. */
+/** `offsetMinutes` counts as in `Date`: local time is UTC minus it. */
 export function ticksOf(span: Span, widthPx: number, offsetMinutes: number): readonly Tick[] {
   const room = Math.max(1, Math.floor(widthPx / LABEL_PX));
   const leastMs = (span.toMs - span.fromMs) / room;

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, ownMember } from '@lockstep/kube/json/js
 import { withDefaults, withItems, withMember } from '../members.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
 
-/** Fills in a whole Job. A Job without labels of its own takes those of its template. */
+/** Fills in a whole Job. A Job without labels of its own takes the labels of its template. */
 export function defaultJob<T extends JsonObject>(job: T): T {
   const { metadata, spec } = job;
   const filled = withMember(job, 'spec', defaultJobSpec);

@@ -13,8 +13,9 @@ export const JOB_METADATA = {
 } as const;
 
 /**
- * Problems of replacing the status of `before` by that of `job`. A problem that `before` already
- * had may stay: a change of the spec can leave a status that the controller has yet to repair.
+ * Problems of replacing the status of `before` by the status of `job`. A problem that `before`
+ * already had may stay: a change of the spec can leave a status that the controller has yet to
+ * repair.
  */
 export function jobStatusUpdateErrors(job: Job, before: Job): FieldError[] {
   const { status = {}, spec } = job;

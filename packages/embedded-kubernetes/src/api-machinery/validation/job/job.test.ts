@@ -40,7 +40,7 @@ function jobOf(spec: JsonObject, podSpec: JsonObject = {}, status?: JobStatus): 
 
 const INDEXED = { completionMode: 'Indexed', completions: 3, parallelism: 3 };
 
-/** The texts are those of a real API server, version 1.36. */
+/** The texts come from a real API server, version 1.36. */
 test.each<[name: string, job: Job, problems: string[]]>([
   ['nothing wrong', jobOf({}), []],
   [

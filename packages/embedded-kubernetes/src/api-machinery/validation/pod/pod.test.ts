@@ -22,7 +22,7 @@ function problems(pod: Pod): string[] {
   return podErrors(pod).map(formatFieldError);
 }
 
-/** The texts are those of a real API server, version 1.36. */
+/** The texts come from a real API server, version 1.36. */
 test.each<[name: string, container: JsonObject, problems: string[]]>([
   [
     'a name that is no label',

@@ -56,7 +56,7 @@ export function podErrors(pod: Pod): FieldError[] {
   return errors;
 }
 
-/** Problems of a Pod template at `path`, such as that of a Job. */
+/** Problems of a Pod template at `path`, such as the template of a Job. */
 export function podTemplateErrors(template: PodTemplateSpec, path: string): FieldError[] {
   const { metadata = {}, spec } = template;
   const errors = [

@@ -9,7 +9,7 @@ import type { FieldError } from '@lockstep/kube/status.ts';
 
 const RESTART_RULE_LIMIT = 20;
 const EXIT_CODE_LIMIT = 255;
-/** The order differs from that of a Pod's policies, and error texts show it. */
+/** The order differs from the order of a Pod's policies, and error texts show it. */
 const RESTART_POLICIES: readonly RestartPolicy[] = ['Always', 'Never', 'OnFailure'];
 
 /** Problems of a regular container or an init container at `path`. */

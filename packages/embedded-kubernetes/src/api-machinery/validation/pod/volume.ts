@@ -203,7 +203,7 @@ function modeErrors(mode: number | undefined, path: string): FieldError[] {
   return [invalidValue(path, mode, detail)];
 }
 
-/** Mounts of a container; `volumes` are those of its Pod. */
+/** Mounts of a container; `volumes` are the volumes of its Pod. */
 export function mountsErrors(
   container: Container,
   volumes: readonly Volume[],

@@ -31,7 +31,7 @@ function patchPath(of: PublishedResource): string {
   return `${resourcePath(of, of.namespaced ? { namespace: 'NAMESPACE' } : {})}/{name}`;
 }
 
-/** Field numbers are those of PathItem, Operation, ParametersItem and their members. */
+/** Field numbers come from PathItem, Operation, ParametersItem and their members. */
 function pathItem({ group, version, kind }: PublishedResource): readonly Buffer[] {
   const query = [field(2, 'query'), field(4, 'fieldValidation'), field(6, 'string')];
   const parameter = [field(1, [field(2, [field(3, query)])])];

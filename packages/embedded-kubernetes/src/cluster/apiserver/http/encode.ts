@@ -12,7 +12,7 @@ import { tableOf } from './table.ts';
 
 /**
  * An object in the representation that the client asked for. Whole objects and metadata are encoded
- * once per state, for all answers and watchers. Tables hold ages, so each is made again; only those
+ * once per state, for all answers and watchers. Tables hold ages, so each is made again; only Tables
  * of a watch event are shared, because all watchers see it at one moment.
  */
 export function encodeOne(
@@ -159,7 +159,8 @@ function encodedState(
 }
 
 /**
- * In a list the list's kind implies that of its items: built-in kinds leave it out, others do not.
+ * In a list the list's kind implies the kind of its items: built-in kinds leave it out, others do
+ * not.
  */
 function encodedItem(
   of: ServedResource,

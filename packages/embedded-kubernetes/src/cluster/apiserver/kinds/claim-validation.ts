@@ -13,7 +13,7 @@ import {
   withMembers,
 } from '../resources/api-object.ts';
 
-/** Problems of a new PersistentVolumeClaim beyond those of its schema. */
+/** Problems of a new PersistentVolumeClaim beyond the problems that its schema finds. */
 export function claimErrors(claim: ApiObject): readonly FieldError[] {
   const modes = listAt(claim, 'spec', 'accessModes');
   const errors: FieldError[] = [];
@@ -43,7 +43,7 @@ export function claimUpdateErrors(claim: ApiObject, old: ApiObject): readonly Fi
   return [...errors, forbiddenField('spec', detail)];
 }
 
-/** The part of `claim`'s spec that has to equal that of `old`. */
+/** The part of `claim`'s spec that has to equal the same part of `old`. */
 function fixedPart(claim: ApiObject, old: ApiObject): JsonObject {
   const spec = objectAt(claim, 'spec');
   const isPlaced = textAt(old, 'spec', 'volumeName') !== '';

@@ -1,7 +1,7 @@
 import { numberAt, type StoredObject, textAt } from '../resources/api-object.ts';
 import { ageText, type TableLayout } from '../resources/table-layout.ts';
 
-/** The table of `core/v1` Events; those of the other group are shown as these. */
+/** The table of `core/v1` Events; Events of the other group are shown in the same way. */
 export const CORE_EVENT_TABLE: TableLayout = {
   columns: [
     { name: 'Last Seen', type: 'string' },

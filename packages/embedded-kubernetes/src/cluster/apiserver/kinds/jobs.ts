@@ -47,7 +47,7 @@ function withoutZeros(job: ApiObject): ApiObject {
 
 const OMITTED_IF_ZERO = new Set(['active', 'succeeded', 'failed', 'completedIndexes']);
 
-/** A Job whose labels default to its template's gets those of its selector too. */
+/** A Job whose labels default to its template's gets the labels of its selector too. */
 function withoutTemplateLabels(job: ApiObject): ApiObject {
   const { labels, ...metadata } = job.metadata;
   const ofTemplate = objectAt(job, 'spec', 'template', 'metadata', 'labels');

@@ -1,7 +1,6 @@
 /**
- * `pods/exec`, `pods/attach` and `pods/portforward`: the request goes on to the agent of the Pod's
- * node. If that upgrades the connection, so does this server, and passes bytes between client and
- * node.
+ * `pods/exec`, `pods/attach` and `pods/portforward`: the request goes to the agent of the Pod's node.
+ * If that upgrades the connection, so does this server, and passes bytes between client and node.
  */
 import type { Pod } from '@lockstep/kube/objects/pod.ts';
 import { type HttpResponse, TransportError } from '@lockstep/kube/runtime/ports/transport.ts';

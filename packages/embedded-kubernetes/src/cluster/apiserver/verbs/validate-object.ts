@@ -70,7 +70,7 @@ function isWhole(bySchema: readonly FieldError[]): boolean {
 
 /**
  * Removes duplicates. A kind's rules repeat some rules of metadata and schema, and the schema's
- * problems of a field yield to those of the kind.
+ * problems of a field yield to the kind's.
  */
 function eachOnce(
   errors: readonly FieldError[],

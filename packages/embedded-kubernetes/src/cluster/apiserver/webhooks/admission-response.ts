@@ -8,7 +8,7 @@ import { goTypeOf } from '../http/request-body.ts';
 
 /** A webhook's decision, from a valid answer. */
 export interface WebhookAnswer {
-  /** Undefined if the request may go on. */
+  /** Undefined if the request may continue. */
   readonly refusal: Partial<Status> | undefined;
   /** Undefined if the object stays as it is. */
   readonly patch: Patch | undefined;

@@ -16,7 +16,7 @@ import type { Entry } from '../resources/entry.ts';
 
 /** A webhook of a configuration, with everything that does not depend on a request. */
 export interface CompiledWebhook {
-  /** Unique among all webhooks, even those of one name in several configurations. */
+  /** Unique among all webhooks, even webhooks of one name in several configurations. */
   readonly id: string;
   readonly webhook: Webhook & Pick<MutatingWebhook, 'reinvocationPolicy'>;
   readonly namespaceSelector: LabelRequirements;

@@ -23,7 +23,7 @@ import { type CompiledWebhook, WebhookRegistry } from './compiled-webhook.ts';
 import { WebhookCallError, WebhookClient, type WebhookClientOptions } from './webhook-client.ts';
 import { isSelected, ruledResource, type Target } from './webhook-match.ts';
 
-/** The webhook let the request go on, or could not be asked and its failures are ignored. */
+/** The webhook let the request continue, or could not be asked and its failures are ignored. */
 export interface Consent {
   /** The operations to apply to the object. */
   readonly operations: readonly JsonPatchOperation[];

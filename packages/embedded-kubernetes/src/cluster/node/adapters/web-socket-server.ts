@@ -15,7 +15,7 @@ import type {
 
 const CLOSE_TIMEOUT_MS = 2_000;
 const NORMAL_CLOSURE = 1000;
-/** Messages that wait to be read, beside those of one piece that has arrived. */
+/** Messages that wait to be read, beside the messages of one piece that has arrived. */
 const MAX_WAITING_MESSAGES = 1;
 
 export const acceptWebSocket: WebSocketAcceptor = (request, protocol, limits) => {

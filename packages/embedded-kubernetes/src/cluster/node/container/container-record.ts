@@ -35,7 +35,7 @@ export interface Waiting {
   readonly notBeforeMs: number;
   /** The container ended, and the next start will be a restart. */
   readonly isRestart: boolean;
-  /** Shown although nothing runs: that of the container that ended before. */
+  /** Shown although nothing runs: the ID of the container that ended before. */
   readonly containerID: string | undefined;
   /** Shown: an init container that completed stays ready while all are restarted. */
   readonly ready: boolean;

@@ -187,7 +187,7 @@ describe('what wins, by the rows of docs/reference/restart-rules.md', () => {
     restartPolicyRules: [rule(action, 'In', code), rule('Terminate', 'NotIn', code)],
   });
 
-  it.each(each)('no policy of its own: that of the Pod, %j', ({ pod, code }) => {
+  it.each(each)('no policy of its own: the policy of the Pod, %j', ({ pod, code }) => {
     expect(isRestarted(pod, {}, code)).toBe(byPolicy(pod, code));
   });
 

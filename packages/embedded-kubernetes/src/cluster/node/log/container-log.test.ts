@@ -97,7 +97,7 @@ describe('a log', () => {
     expect(tail.join() === lines.slice(-2000).join()).toBe(true);
   });
 
-  it('goes on after a full disk lost output, and reports the loss once', async () => {
+  it('continues after a full disk lost output, and reports the loss once', async () => {
     const { log, files, problems } = open();
     log.append('stdout', Buffer.from('before\n'));
     files.isFull = true;

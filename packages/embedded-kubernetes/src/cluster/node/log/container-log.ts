@@ -1,7 +1,7 @@
 /**
  * The log of one run of a container on disk: `<restart>.log`, and when that is full
- * `<restart>.log.1`, `.2`, ... in the order of time; the oldest are removed. Readers of a growing
- * log are notified. What the disk does not take is lost, and the container goes on.
+ * `<restart>.log.1`, `.2`, ... in the order of time; the oldest are removed. Readers of a growing log
+ * are notified. What the disk does not take is lost, and the container continues.
  */
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { LogFile, NodeFiles } from '../ports/node-files.ts';

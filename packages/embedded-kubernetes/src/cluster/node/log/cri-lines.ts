@@ -1,6 +1,6 @@
 /**
  * Lines of a container's log as the CRI writes them: `<RFC3339Nano> <stream> <P|F> <bytes>`. `P`
- * marks a part of a line that goes on, or one that never ended. The process's bytes stay as they
+ * marks a part of a line that continues, or one that never ended. The process's bytes stay as they
  * are, in any encoding.
  */
 export type LogStream = 'stdout' | 'stderr';

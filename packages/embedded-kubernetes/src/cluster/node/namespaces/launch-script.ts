@@ -98,7 +98,7 @@ function naming({ hostname: tool }: NamespaceTools, hostname: string): string {
   return `{ { echo ${name} >/proc/sys/kernel/hostname; } || ${otherwise}:; } 2>/dev/null`;
 }
 
-/** The table of mounts (fstab). `lockedOptions` are those of the mount that a path lies in. */
+/** The table of mounts (fstab). `lockedOptions` are the options of the mount that a path lies in. */
 export function mountTable(
   {
     plan,

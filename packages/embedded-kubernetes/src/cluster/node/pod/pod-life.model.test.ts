@@ -148,7 +148,7 @@ class World {
     });
   }
 
-  /** What it had asked for and was not done is not done any more; processes go on. */
+  /** What it had asked for and was not done is not done any more; processes continue. */
   killAgent(): void {
     const { records, mode, ending, podIP, pod, stage } = this.life;
     if (stage.name === 'CleanedUp' || stage.name === 'Over') return;

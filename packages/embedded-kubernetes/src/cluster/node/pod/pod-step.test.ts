@@ -175,7 +175,7 @@ describe('a Pod that an earlier life of the node has run', () => {
     expect(on(resumed, { type: 'gone' }).effects).toEqual([{ type: 'abandonPreparation' }]);
   });
 
-  it('goes on with its preparation then, and still shows nothing', () => {
+  it('continues with its preparation then, and still shows nothing', () => {
     const { life, effects } = on(resumed, { type: 'allTakenOver' });
     expect([life.stage.name, told(effects)]).toEqual(['Preparing', ['prepare']]);
   });

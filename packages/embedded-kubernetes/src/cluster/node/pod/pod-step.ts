@@ -112,7 +112,7 @@ function onBegun(life: PodLife): Step {
   return { life, effects: [{ type: 'takeOver', runs }] };
 }
 
-/** Goes on where the earlier life of the node was. */
+/** Continues where the earlier life of the node was. */
 function onAllTakenOver(life: PodLife): Step {
   const taken: PodLife = { ...life, stage: { name: 'Preparing', problem: undefined } };
   if (life.mode !== 'ending') return live(taken);

@@ -144,7 +144,7 @@ export class PodWorker {
     await this.#checkpoint?.remove();
   }
 
-  /** One thing after the other: what effects bring about at once comes after them. */
+  /** One thing after the other: what effects cause at once comes after them. */
   #tell(news: PodNews): void {
     this.#news.push(news);
     if (this.#isFollowing) return;

@@ -143,8 +143,8 @@ function isFinal(error: unknown): boolean {
 }
 
 /**
- * A strategic merge patch. Conditions of other writers stay, those of the node are merged by type,
- * so removed texts must be removed by name.
+ * A strategic merge patch. Conditions of other writers stay, conditions of the node are merged by
+ * type, so removed texts must be removed by name.
  */
 function statusPatch(status: NodePodStatus, before: NodePodStatus | undefined): object {
   const known = new Map(before?.conditions.map((condition) => [condition.type, condition]));

@@ -8,7 +8,7 @@ import type { NodeContext } from '../ports/node-context.ts';
 import type { RemoteStreams } from './remote-streams.ts';
 
 /**
- * How far a client may be behind the output; beyond that it is dropped, and the process goes on.
+ * How far a client may be behind the output; beyond that it is dropped, and the process continues.
  */
 const MAX_BEHIND_BYTES = 4 * 1024 * 1024;
 /** For the client to read the rest after the end of the container. */

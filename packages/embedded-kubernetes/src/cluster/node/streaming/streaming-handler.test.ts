@@ -142,7 +142,7 @@ describe('an attachment', () => {
     expect(node.isRunning('reader')).toBe(true);
   });
 
-  it('that reads its output too slowly is dropped, and the container goes on', async () => {
+  it('that reads its output too slowly is dropped, and the container continues', async () => {
     await startNode();
     const client = await connect('/attach/default/p/main?output=1', 'v4.channel.k8s.io');
     client.pause();

@@ -28,7 +28,7 @@ export interface StreamingOptions {
 /** Each is a connection, and most are a process; a person has a handful. */
 const MAX_SESSIONS = 256;
 
-/** The answer to the request, and what goes on after it; or why there is none. */
+/** The answer to the request, and what continues after it; or why there is none. */
 type Session =
   | { readonly response: HttpResponse; readonly run: () => Promise<void> }
   | { readonly status: 400 | 404; readonly refusal: string };

@@ -97,7 +97,7 @@ describe('certificates', () => {
     expect(new X509Certificate(long.certificate).validTo).toMatch(/ 20[78]\d /);
   });
 
-  it('go on being issued by an authority that was loaded from PEM', async () => {
+  it('continue being issued by an authority that was loaded from PEM', async () => {
     const { certificate, key } = authority;
     const loaded = loadCertificateAuthority({ certificate, key }, nodeClock);
     const client = issueCertificate(loaded, { commonName: 'u', usages: ['client'], days: 1 });

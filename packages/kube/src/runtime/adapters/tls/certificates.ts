@@ -140,7 +140,7 @@ export function isSignedBy(certificate: string, authority: string): boolean {
   return holder.checkIssued(issuer) && holder.verify(issuer.publicKey);
 }
 
-/** Whether the key is a private key, and that of the certificate. */
+/** Whether the key is a private key, and belongs to the certificate. */
 export function isKeyPair({ certificate, key }: KeyPair): boolean {
   try {
     return parsedCertificate(certificate)?.checkPrivateKey(createPrivateKey(key)) ?? false;
