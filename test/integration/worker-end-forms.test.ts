@@ -122,6 +122,16 @@ const STOPPED: readonly (readonly [string, Ending, string])[] = [
     { signal: 'SIGKILL', told: 'Killed' },
     '"epoch":4,"starts":1,"ended":{"how":"Killed","signal":"SIGKILL","agoMs":12}',
   ],
+  [
+    'fails, which its rules would count',
+    { exitCode: 1, told: 'Stopped' },
+    '"epoch":4,"starts":1,"ended":{"how":"Stopped","exitCode":1,"agoMs":12}',
+  ],
+  [
+    'has failed by itself just before',
+    { exitCode: 1 },
+    '"epoch":4,"starts":1,"ended":{"how":"Exited","exitCode":1,"byItself":true,"agoMs":12}',
+  ],
 ];
 
 test.each(STOPPED)('a worker that is stopped and %s', (_, ending, announce) => {
@@ -303,7 +313,7 @@ function announced(
       ended: { evidence, atMs: END_MS },
       ...(told === 'Hung' ? { isHung: true } : {}),
     },
-    restartsGroup: at.name === 'Running',
+    restartsGroup: true,
   };
   const { deprecated, meanwhile } = at;
   return afterEvents(
