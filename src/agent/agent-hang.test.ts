@@ -21,7 +21,7 @@ import { createFallbackChannel } from './fallback-channel.ts';
 import { createHubChannel } from './hub-channel.ts';
 import { NO_MARKER, processMarkerStore } from './marker.ts';
 import { ProgressWatch } from './progress/progress-watch.ts';
-import type { WorkerExit } from './worker-exit.ts';
+import type { OwnEnd } from './worker-exit.ts';
 
 const LOOK_MS = 250;
 const MINUTE_MS = 60_000;
@@ -119,38 +119,43 @@ class Scene {
       progress.look(this.clock.monotonic());
       if (this.worker !== undefined) this.clock.setTimer(LOOK_MS, look);
     };
-    let end: (exit: WorkerExit) => void = () => undefined;
-    const killed = (): void => {
-      const { step } = progress.progress ?? {};
-      const atMs = this.clock.monotonic();
-      const evidence = { how: 'Hung', silentMs: progress.silentMs, step: step ?? 0 } as const;
-      const ended = { evidence, atMs };
-      end({ end: { signal: 'SIGKILL' }, exitCode: 137, isHung: true, ended });
-    };
+    let end: (how: 'Stopped' | 'Hung', signal: string) => void = () => undefined;
     return {
       mode: this.#mode,
       progress,
-      lift: (_, ended) => {
+      lift: (epoch, ended) => {
         progress.begin(this.clock.monotonic());
         this.worker = { say: (line) => void progress.took(line) };
-        end = (exit) => {
+        end = (how, signal) => {
           this.worker = undefined;
-          ended(exit, exit.exitCode !== 0);
+          const { step = 0 } = progress.progress ?? {};
+          const signs = { silentMs: progress.silentMs, step };
+          const known = { epoch, exit: { signal }, ...signs, atMs: this.clock.monotonic() };
+          const end: OwnEnd = { ...known, how, restartsGroup: true };
+          ended(end);
         };
         this.clock.setTimer(LOOK_MS, look);
       },
       stopWorker: ({ isSilent }) => {
         this.stops.push(isSilent);
-        end({ end: { signal: 'SIGTERM' }, exitCode: 143 });
+        end('Stopped', 'SIGTERM');
       },
       killHung: () => {
         this.kills.push(this.clock.monotonic());
-        killed();
+        end('Hung', 'SIGKILL');
       },
       hurry: () => undefined,
     };
   }
 }
+
+const HUNG = {
+  epoch: 1,
+  how: 'Hung',
+  exit: { signal: 'SIGKILL' },
+  restartsGroup: true,
+  step: 330,
+};
 
 describe.each(['Hub', 'API', 'Auto'] as const)('a supervised worker that hangs (%s)', (channel) => {
   it('is killed within a second of its time-out, and its end announced with the evidence', async () => {
@@ -161,10 +166,8 @@ describe.each(['Hub', 'API', 'Auto'] as const)('a supervised worker that hangs (
     await scene.clock.runUntil(() => scene.announced === 2, MINUTE_MS);
     expect(scene.clock.monotonic() - silentSince).toBeGreaterThanOrEqual(10_000);
     expect(scene.clock.monotonic() - silentSince).toBeLessThan(11_000);
-    const { cause, ended } =
-      channel === 'API' ? noticeOf(scene) : (scene.hub.announced ?? noticeOf(scene));
-    expect(cause).toEqual({ epoch: 1, end: { signal: 'SIGKILL' } });
-    expect(ended).toMatchObject({ evidence: { how: 'Hung', step: 330 } });
+    const notice = parseNotice(scene.hub.api.annotations[NOTICE] ?? '');
+    expect(scene.hub.announced?.end ?? notice?.end).toMatchObject(HUNG);
     expect(scene.said(NO_PROGRESS)).toMatchObject([{ epoch: 1, step: 330 }]);
     scene.agent?.stop('SIGTERM');
   });
@@ -198,11 +201,6 @@ describe.each(['Hub', 'API', 'Auto'] as const)('a supervised worker that hangs (
     scene.agent?.stop('SIGTERM');
   });
 });
-
-function noticeOf(scene: Scene): { readonly cause?: object; readonly ended?: object | undefined } {
-  const { ended, ...cause } = parseNotice(scene.hub.api.annotations[NOTICE] ?? '') ?? {};
-  return { cause, ended };
-}
 
 describe('a worker that makes no progress', () => {
   it('is left alone in a bypassed group', async () => {
@@ -248,7 +246,7 @@ describe('a worker that makes no progress', () => {
       scene.hub.setStatus(1, 1);
       await scene.clock.runUntil(() => scene.announced === 2, MINUTE_MS);
       expect(scene.stops).toEqual([isSilent]);
-      expect(scene.hub.announced?.cause).toBeUndefined();
+      expect(scene.hub.announced?.end).not.toHaveProperty('restartsGroup');
       scene.agent?.stop('SIGTERM');
     },
   );
@@ -263,11 +261,8 @@ describe('a worker that makes no progress', () => {
     await scene.clock.advance(3000);
     await scene.start();
     await scene.clock.runUntil(() => scene.announced === 2, MINUTE_MS);
-    expect(scene.hub.announced).toMatchObject({
-      cause: { epoch: 1, end: { signal: 'SIGKILL' } },
-      ended: { evidence: { how: 'Hung', signal: 'SIGKILL', step: 330 } },
-    });
-    expect(scene.hub.announced?.ended?.atMs).toBeLessThanOrEqual(-3000);
+    expect(scene.hub.announced?.end).toMatchObject(HUNG);
+    expect(scene.hub.announced?.end?.atMs).toBeLessThanOrEqual(-3000);
     expect(await scene.markers.read()).toMatchObject({ announced: 2 });
     expect(await scene.markers.read()).not.toHaveProperty('hung');
     scene.agent?.stop('SIGTERM');

@@ -8,6 +8,7 @@ import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { DISABLE_IN_PLACE_RESTART, EPOCH, NOTICE } from '../jobset/names.ts';
 import { parseNotice } from '../jobset/worker-end/notice.ts';
+import type { WorkerEnd } from '../jobset/worker-end/worker-end.ts';
 import { type Agent, startAgent } from './agent.ts';
 import type { Channel } from './channel.ts';
 import { apiChannelOf } from './fake-api.fixture.ts';
@@ -89,14 +90,10 @@ class Scene {
     return Math.max(this.hub.announced?.epoch ?? 0, Number(this.hub.api.annotations[EPOCH] ?? 0));
   }
 
-  /** The cause of the last announcement, and its evidence of the end of the worker. */
-  get told(): { readonly cause: unknown; readonly ended: unknown } {
-    if (this.#channel === 'Hub') {
-      const { cause, ended } = this.hub.announced ?? {};
-      return { cause, ended };
-    }
-    const { ended, ...cause } = parseNotice(this.hub.api.annotations[NOTICE] ?? '') ?? {};
-    return { cause, ended };
+  /** The end of the worker in the last announcement. */
+  get told(): WorkerEnd | undefined {
+    if (this.#channel === 'Hub') return this.hub.announced?.end;
+    return parseNotice(this.hub.api.annotations[NOTICE] ?? '')?.end;
   }
 
   #running(program: string): FakeProcess | undefined {
@@ -128,14 +125,14 @@ describe.each(['Hub', 'API'] as const)(
       preflight.exit(1);
       await scene.clock.runUntil(() => scene.announced === 2, MINUTE_MS);
       expect(scene.told).toEqual({
-        cause: { epoch: 1, end: { exitCode: 1 } },
-        ended: {
-          evidence: { how: 'Exited', exitCode: 1, byItself: true, unfit: 'GPU 3 lost' },
-          atMs: expect.any(Number),
-        },
+        epoch: 1,
+        how: 'Exited',
+        exit: { exitCode: 1 },
+        restartsGroup: true,
+        unfit: 'GPU 3 lost',
+        atMs: expect.any(Number),
       });
-      const { atMs } = scene.told.ended as { atMs: number };
-      expect(atMs).toBeLessThanOrEqual(-30_000);
+      expect(scene.told?.atMs).toBeLessThanOrEqual(-30_000);
       scene.hub.setStatus(1, 2);
       await scene.clock.runUntil(() => scene.processes.running.length > 0, MINUTE_MS);
       expect(scene.worker.command.env['LOCKSTEP_EPOCH']).toBe('2');
@@ -146,8 +143,8 @@ describe.each(['Hub', 'API'] as const)(
       await scene.run();
       (await scene.fail()).exit(0);
       await scene.clock.runUntil(() => scene.announced === 2, MINUTE_MS);
-      expect(scene.told.ended).toMatchObject({ evidence: { how: 'Exited', exitCode: 1 } });
-      expect(scene.told.ended).not.toHaveProperty('evidence.unfit');
+      expect(scene.told).toMatchObject({ how: 'Exited', exit: { exitCode: 1 } });
+      expect(scene.told).not.toHaveProperty('unfit');
     });
 
     it('is reported after the preflight too if another member ends the epoch meanwhile', async () => {
@@ -162,9 +159,7 @@ describe.each(['Hub', 'API'] as const)(
       });
       preflight.exit(4);
       await scene.clock.runUntil(() => scene.announced === 2, MINUTE_MS);
-      expect(scene.told.ended).toMatchObject({
-        evidence: { byItself: true, unfit: 'it exited with 4' },
-      });
+      expect(scene.told).toMatchObject({ how: 'Exited', unfit: 'it exited with 4' });
     });
   },
 );
@@ -211,7 +206,7 @@ describe('a preflight', () => {
     await scene.clock.advance(1000);
     expect(preflight.isRunning).toBe(false);
     expect(scene.processes.running).toHaveLength(workers);
-    expect(scene.told.ended ?? {}).not.toHaveProperty('unfit');
+    expect(scene.told ?? {}).not.toHaveProperty('unfit');
   });
 
   it('ends when the Pod may count as dead, and is announced without it', async () => {
@@ -226,7 +221,7 @@ describe('a preflight', () => {
     await scene.clock.runUntil(() => !preflight.isRunning, MINUTE_MS / 2);
     scene.hub.streams.isCut = false;
     await scene.clock.runUntil(() => scene.announced === 2, MINUTE_MS);
-    expect(scene.told.ended).not.toHaveProperty('evidence.unfit');
+    expect(scene.told).not.toHaveProperty('unfit');
   });
 
   it('that was killed with its agent leaves the announcement to the next one', async () => {
@@ -235,6 +230,6 @@ describe('a preflight', () => {
     await scene.fail();
     await scene.start();
     await scene.clock.runUntil(() => scene.announced === 2, MINUTE_MS);
-    expect(scene.told.ended).toBeUndefined();
+    expect(scene.told).toBeUndefined();
   });
 });

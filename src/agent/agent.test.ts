@@ -3,6 +3,7 @@ import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
 import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
 import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import { describe, expect, it } from 'vitest';
+import type { WorkerEnd } from '../jobset/worker-end/worker-end.ts';
 import { type AgentOptions, type Body, startAgent } from './agent.ts';
 import type { Channel, ChannelListener, GroupSnapshot } from './channel.ts';
 import { FakeHub } from './fake-hub.fixture.ts';
@@ -37,7 +38,7 @@ class PromptChannel implements Channel {
     this.calls.push('ping');
   }
 
-  tellSuccess(epoch: number): void {
+  tellSuccess({ epoch }: WorkerEnd): void {
     this.calls.push(`success ${epoch}`);
   }
 
@@ -130,7 +131,8 @@ describe('the warm standby of a worker', () => {
       lift: (_epoch, ended) => {
         end = ended;
       },
-      stopWorker: () => end({ end: { signal: 'SIGTERM' }, exitCode: 143 }, false),
+      stopWorker: () =>
+        end({ epoch: 1, how: 'Stopped', exit: { signal: 'SIGTERM' }, atMs: clock.monotonic() }),
       killHung: () => undefined,
       hurry: () => undefined,
       dropStandby: () => {
@@ -153,7 +155,11 @@ describe('the warm standby of a worker', () => {
       channel,
       clock,
       drops,
-      exit: (exitCode: number, restarts: boolean) => end({ end: { exitCode }, exitCode }, restarts),
+      exit: (exitCode: number) => {
+        const restarts = exitCode !== 0 && ({ restartsGroup: true } as const);
+        const atMs = clock.monotonic();
+        end({ epoch: 1, how: 'Exited', exit: { exitCode }, atMs, ...restarts });
+      },
       gone: () => dropped(),
       hasLeft: () => hasLeft,
     };
@@ -162,7 +168,7 @@ describe('the warm standby of a worker', () => {
   it('goes before the agent leaves with a worker that has succeeded', async () => {
     const scene = await running();
     expect(scene.drops).toEqual([]);
-    scene.exit(0, false);
+    scene.exit(0);
     await scene.clock.settle();
     expect([scene.drops.length, scene.hasLeft()]).toEqual([1, false]);
     scene.gone();
@@ -171,7 +177,7 @@ describe('the warm standby of a worker', () => {
 
   it('stays when the group restarts', async () => {
     const scene = await running();
-    scene.exit(1, true);
+    scene.exit(1);
     await scene.clock.settle();
     expect(scene.channel.calls).toContain('announce 2');
     expect(scene.drops).toEqual([]);

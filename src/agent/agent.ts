@@ -6,10 +6,9 @@
 import { defined } from '@lockstep/kube/json/defined.ts';
 import type { Clock, Timer } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import { isSuccess } from '../jobset/culprits/known.ts';
 import { ENV_LOST_NODE_DEADLINE } from '../jobset/names.ts';
 import { isSameTimeouts, type ProgressTimeouts } from '../jobset/progress/progress-timeouts.ts';
-import type { EndedWorker } from '../jobset/worker-end/worker-evidence.ts';
+import { isSuccess } from '../jobset/worker-end/worker-end.ts';
 import { mayHang, step } from './barrier.ts';
 import type { Barrier, BarrierEvent, Effect, LeaveReason } from './barrier-state.ts';
 import type { Channel } from './channel.ts';
@@ -17,7 +16,7 @@ import type { HungWorker, Marker, MarkerStore } from './marker.ts';
 import { PodLease, type PodLeaseOptions, UNCONFIRMED_AFTER_MS } from './pod-lease.ts';
 import { HangWatch } from './progress/hang-watch.ts';
 import type { ProgressWatch } from './progress/progress-watch.ts';
-import type { WorkerExit } from './worker-exit.ts';
+import type { OwnEnd } from './worker-exit.ts';
 
 /** The part of the agent that starts and stops the worker: a sidecar or a supervisor. */
 export interface Body {
@@ -26,7 +25,7 @@ export interface Body {
    * Lets the worker of `epoch` start. A supervisor calls `ended` when the worker and all of its
    * descendants are gone, however they ended.
    */
-  lift(epoch: number, ended: (exit: WorkerExit, restartsGroup: boolean) => void): void;
+  lift(epoch: number, ended: (end: OwnEnd) => void): void;
   /** The worker's reports. The body begins it at each lift, and then looks several times a second. */
   readonly progress: ProgressWatch;
   /**
@@ -168,7 +167,7 @@ class RunningAgent {
       isPodEnding: false,
       isCutOff: options.lease !== undefined,
       stage: { name: 'Unsynced' },
-      ended: endOf(options.marker.hung, options.clock),
+      end: endOf(options.marker.hung, options.clock),
     };
     this.#hangs = new HangWatch(options.body.progress, options.marker.learnt);
     this.left = new Promise((resolve, reject) => {
@@ -273,9 +272,9 @@ class RunningAgent {
       case 'lift':
         logger.info('an epoch begins', { epoch: effect.epoch });
         this.#hangs.begin(this.#state.known?.members ?? 0);
-        body.lift(effect.epoch, (exit, restartsGroup) => {
-          logger.info('the worker ended', { ...exit.end, epoch: effect.epoch });
-          this.dispatch({ type: 'workerEnded', exit, restartsGroup });
+        body.lift(effect.epoch, (end) => {
+          logger.info('the worker ended', { ...end.exit, epoch: effect.epoch });
+          this.dispatch({ type: 'workerEnded', end });
         });
         break;
       case 'stopWorker':
@@ -307,9 +306,8 @@ class RunningAgent {
 
   /** Peers that miss this member may fail before the operator sees its Pod succeed. */
   #tellSuccess(reason: LeaveReason): void {
-    const ended = reason.type === 'WorkerExit' ? reason.exit.ended : undefined;
-    if (ended === undefined || !isSuccess(ended.evidence)) return;
-    this.#options.channel.tellSuccess(this.#state.marker.started, ended);
+    if (reason.type !== 'WorkerExit' || !isSuccess(reason.end)) return;
+    this.#options.channel.tellSuccess(reason.end);
   }
 
   #writeMarker(marker: Marker): void {
@@ -337,12 +335,9 @@ class RunningAgent {
 }
 
 /** The reason why the last agent left its container. */
-function endOf(hung: HungWorker | undefined, clock: Clock): Barrier['ended'] {
+function endOf(hung: HungWorker | undefined, clock: Clock): OwnEnd | undefined {
   if (hung === undefined) return undefined;
-  const { epoch, endedMs, ...silence } = hung;
-  const worker: EndedWorker = {
-    evidence: { how: 'Hung', signal: 'SIGKILL', ...silence },
-    atMs: clock.monotonic() - Math.max(0, clock.now() - endedMs),
-  };
-  return { epoch, worker };
+  const { endedMs, ...silence } = hung;
+  const atMs = clock.monotonic() - Math.max(0, clock.now() - endedMs);
+  return { ...silence, how: 'Hung', exit: { signal: 'SIGKILL' }, restartsGroup: true, atMs };
 }

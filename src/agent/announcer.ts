@@ -18,6 +18,7 @@ import { jobOf } from '../jobset/membership.ts';
 import { NOTICE } from '../jobset/names.ts';
 import type { Announcement } from '../jobset/worker-end/announcement.ts';
 import { formatNotice } from '../jobset/worker-end/notice.ts';
+import { withoutSigns } from '../jobset/worker-end/worker-end.ts';
 import { announcementAnnotations, type Dialect, epochKey, epochText } from './pod-annotations.ts';
 
 export interface AnnouncerOptions {
@@ -203,7 +204,8 @@ export class Announcer {
     } catch (error) {
       await this.#afterFailure(error);
       if (this.#isRefusal(error) && this.#wanted === announcement) {
-        this.#wanted = { ...announcement, ended: undefined };
+        const { end } = announcement;
+        this.#wanted = { ...announcement, end: end && withoutSigns(end) };
       }
       return false;
     }

@@ -15,6 +15,7 @@ import {
   REPLICATED_JOB_NAME,
 } from '../jobset/names.ts';
 import { parseNotice } from '../jobset/worker-end/notice.ts';
+import { type WorkerEnd, withoutSigns } from '../jobset/worker-end/worker-end.ts';
 import { createApiChannel } from './api-channel.ts';
 import type { Channel } from './channel.ts';
 import { bookmark, FakeApi, json, line } from './fake-api.fixture.ts';
@@ -88,6 +89,14 @@ afterEach(async () => {
   scene = new Scene();
   expect(left).toEqual({ watches: 0, timers: 0 });
 });
+
+const FAILED: WorkerEnd = {
+  epoch: 1,
+  how: 'Exited',
+  exit: { exitCode: 3 },
+  restartsGroup: true,
+  atMs: 0,
+};
 
 describe('following a JobSet', () => {
   it('speaks only after the end of the initial events, and then of every change', async () => {
@@ -269,7 +278,7 @@ describe("an agent in upstream's dialect", () => {
     channel.announce({ epoch: 1, starts: 1 });
     await scene.until(() => scene.heard.includes('announced 1'));
     expect(scene.api.annotations).toEqual({ other: 'x', [IN_PLACE_RESTART_ATTEMPT]: '0' });
-    channel.announce({ epoch: 2, starts: 1, cause: { epoch: 1, end: { exitCode: 3 } } });
+    channel.announce({ epoch: 2, starts: 1, end: withoutSigns(FAILED) });
     await scene.until(() => scene.heard.includes('announced 2'));
     await channel.giveNotice(2);
     expect(scene.api.annotations).toEqual({ other: 'x', [IN_PLACE_RESTART_ATTEMPT]: '1' });
@@ -300,7 +309,7 @@ describe('announcing an epoch', () => {
     const channel = scene.open();
     channel.announce({ epoch: 1, starts: 1 });
     await scene.until(() => scene.heard.includes('announced 1'));
-    channel.announce({ epoch: 2, starts: 1, cause: { epoch: 1, end: { exitCode: 3 } } });
+    channel.announce({ epoch: 2, starts: 1, end: withoutSigns(FAILED) });
     await scene.until(() => scene.heard.includes('announced 2'));
     expect(scene.patches).toBe(2);
     expect(scene.api.annotations).toEqual({
@@ -359,17 +368,17 @@ describe('announcing an epoch', () => {
     scene.api.applied = (count) => {
       if (count === 1) throw new Error('connection reset');
     };
-    const ended = { evidence: { how: 'Exited', exitCode: 1, byItself: true }, atMs: 0 } as const;
-    const cause = { epoch: 1, end: { exitCode: 1 } };
-    scene.open().announce({ epoch: 2, starts: 1, cause, ended });
+    scene.open().announce({ epoch: 2, starts: 1, end: FAILED });
     await scene.until(() => scene.heard.includes('announced 2'));
     expect(scene.patches).toBe(2);
-    expect(parseNotice(scene.api.annotations[NOTICE] ?? '')).toMatchObject({ epoch: 1, ended: {} });
+    expect(parseNotice(scene.api.annotations[NOTICE] ?? '')).toMatchObject({
+      end: { how: 'Exited' },
+    });
   });
 
   it('writes evidence only where the worker is why it announces', async () => {
-    const ended = { evidence: { how: 'Stopped', signal: 'SIGTERM' }, atMs: 0 } as const;
-    scene.open().announce({ epoch: 2, starts: 1, ended });
+    const end = { epoch: 1, how: 'Stopped', exit: { signal: 'SIGTERM' }, atMs: 0 } as const;
+    scene.open().announce({ epoch: 2, starts: 1, end });
     await scene.until(() => scene.heard.includes('announced 2'));
     expect(scene.api.annotations[NOTICE]).toBeUndefined();
   });
@@ -385,11 +394,9 @@ describe('announcing an epoch', () => {
       const why = failure(reason, "ValidatingAdmissionPolicy 'lockstep-agents' denied request");
       return Promise.resolve(json(code, why.status));
     };
-    const ended = { evidence: { how: 'Exited', exitCode: 1, byItself: true }, atMs: 0 } as const;
-    const cause = { epoch: 1, end: { exitCode: 1 } };
-    scene.open().announce({ epoch: 2, starts: 1, cause, ended });
+    scene.open().announce({ epoch: 2, starts: 1, end: FAILED });
     await scene.until(() => scene.heard.includes('announced 2'), 1000);
-    expect(parseNotice(scene.api.annotations[NOTICE] ?? '')).toEqual(cause);
+    expect(scene.api.annotations[NOTICE]).toBe('{"epoch":1,"exitCode":3}');
     expect(refused.length).toBeLessThanOrEqual(2);
   });
 

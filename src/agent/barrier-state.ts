@@ -1,11 +1,9 @@
 /** The states, events and effects of the barrier. */
 
 import type { Announcement } from '../jobset/worker-end/announcement.ts';
-import type { Exit } from '../jobset/worker-end/worker-end.ts';
-import type { EndedWorker } from '../jobset/worker-end/worker-evidence.ts';
 import type { GroupSnapshot } from './channel.ts';
 import type { HungWorker, Marker } from './marker.ts';
-import type { WorkerExit } from './worker-exit.ts';
+import type { OwnEnd } from './worker-exit.ts';
 
 export interface Barrier {
   readonly mode: 'Sidecar' | 'Supervisor';
@@ -25,8 +23,8 @@ export interface Barrier {
    */
   readonly isCutOff: boolean;
   readonly stage: BarrierStage;
-  /** The last worker that is known to have ended, and its epoch. */
-  readonly ended?: { readonly epoch: number; readonly worker: EndedWorker } | undefined;
+  /** The last worker that is known to have ended. */
+  readonly end?: OwnEnd | undefined;
 }
 
 export type BarrierStage =
@@ -54,7 +52,7 @@ export type BarrierStage =
       readonly isHung?: true;
     }
   /** Supervisor only: the worker failed, which is announced once the preflight has ended. */
-  | { readonly name: 'Checking'; readonly epoch: number; readonly end: Exit }
+  | { readonly name: 'Checking' }
   /** Supervisor only: the worker was told to stop, because its epoch is over. */
   | { readonly name: 'Stopping'; readonly epoch: number }
   /** Supervisor only: the agent was told to end and waits for its worker, or for a preflight. */
@@ -81,7 +79,7 @@ export type BarrierEvent =
   /** A signal asks the agent to end. */
   | { readonly type: 'stop'; readonly signal: string }
   /** Supervisor: the worker and all its descendants have ended. */
-  | { readonly type: 'workerEnded'; readonly exit: WorkerExit; readonly restartsGroup: boolean }
+  | { readonly type: 'workerEnded'; readonly end: OwnEnd }
   /** Supervisor: the preflight and all its descendants have ended. It says why it did not pass. */
   | { readonly type: 'preflightEnded'; readonly unfit: string | undefined };
 
@@ -110,7 +108,7 @@ export type LeaveReason =
   /** Sidecar: the worker made no progress. The Pod restarts in place. */
   | { readonly type: 'Hung' }
   | { readonly type: 'Signal'; readonly signal: string }
-  | { readonly type: 'WorkerExit'; readonly exit: WorkerExit };
+  | { readonly type: 'WorkerExit'; readonly end: OwnEnd };
 
 export interface Step {
   readonly state: Barrier;

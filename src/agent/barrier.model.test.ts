@@ -6,10 +6,10 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { EndedWorker } from '../jobset/worker-end/worker-evidence.ts';
 import { mayHang, step } from './barrier.ts';
 import type { Barrier, Effect } from './barrier-state.ts';
 import { type Marker, NO_MARKER } from './marker.ts';
+import type { OwnEnd } from './worker-exit.ts';
 
 interface Status {
   readonly deprecated: number;
@@ -88,8 +88,11 @@ function world(mode: Barrier['mode'], size: number, faults: number): World {
 }
 
 const UID = 'uid-1';
-const FAILED: EndedWorker = { evidence: { how: 'Exited' }, atMs: 0 };
-const HUNG: EndedWorker = { evidence: { how: 'Hung' }, atMs: 0 };
+
+/** The end of the worker of that epoch. */
+function endOf(epoch: number, how: OwnEnd['how']): OwnEnd {
+  return { epoch, how, exit: { exitCode: 1 }, atMs: 0, restartsGroup: true };
+}
 
 function current(w: World): Status {
   return w.versions.at(-1) ?? { deprecated: 0, released: 0 };
@@ -143,10 +146,10 @@ function carryOut(w: World, pod: Pod, effect: Effect): void {
       tell(pod, { type: 'markerWritten' });
       return;
     case 'announce': {
-      const { epoch, cause, ended } = effect.announcement;
-      if (cause !== undefined && cause.epoch >= epoch) throw new Error('a cause of a later epoch');
-      if (ended?.evidence.how === 'Hung' && !pod.hung.has(epoch - 1)) {
-        throw new Error(`no worker hung in ${epoch - 1}`);
+      const { epoch, end } = effect.announcement;
+      if (end !== undefined && end.epoch >= epoch) throw new Error('an end of a later epoch');
+      if (end?.how === 'Hung' && !pod.hung.has(end.epoch)) {
+        throw new Error(`no worker hung in ${end.epoch}`);
       }
       if (pod.preflight !== 'No') throw new Error('announced before the preflight ended');
       pod.inFlight.push({ epoch, isMine: true });
@@ -158,24 +161,14 @@ function carryOut(w: World, pod: Pod, effect: Effect): void {
       return;
     case 'killHung': {
       if (pod.worker === 0) return;
+      tell(pod, { type: 'workerEnded', end: endOf(pod.worker, 'Hung') });
       pod.worker = 0;
-      const exit = {
-        end: { signal: 'SIGKILL' },
-        exitCode: 137,
-        ended: HUNG,
-        isHung: true,
-      } as const;
-      tell(pod, { type: 'workerEnded', exit, restartsGroup: false });
       pod.todo = pod.todo.filter(({ type }) => type !== 'stopWorker');
       return;
     }
     case 'stopWorker':
+      tell(pod, { type: 'workerEnded', end: endOf(pod.worker, 'Stopped') });
       pod.worker = 0;
-      tell(pod, {
-        type: 'workerEnded',
-        exit: { end: { signal: 'SIGTERM' }, exitCode: 143 },
-        restartsGroup: true,
-      });
       return;
     case 'preflight':
       if (pod.worker !== 0) throw new Error('a preflight runs beside the worker');
@@ -222,7 +215,7 @@ function podTransitions(w: World, pod: Pod): Transition[] {
         isPodEnding: pod.isEnding,
         isCutOff: false,
         stage: { name: 'Unsynced' },
-        ended: pod.disk.hung && { epoch: pod.disk.hung.epoch, worker: HUNG },
+        end: pod.disk.hung && endOf(pod.disk.hung.epoch, 'Hung'),
       };
       pod.view = w.versions.length - 1;
       see(w, pod);
@@ -335,8 +328,7 @@ function failWorker(w: World, pod: Pod): void {
     pod.isExiting = true;
     return;
   }
-  const exit = { end: { exitCode: 1 }, exitCode: 1, ended: FAILED } as const;
-  tell(pod, { type: 'workerEnded', exit, restartsGroup: true });
+  tell(pod, { type: 'workerEnded', end: endOf(epoch, 'Exited') });
   // A stop that was ordered for this worker finds nothing to stop any more.
   pod.todo = pod.todo.filter(({ type }) => type !== 'stopWorker' && type !== 'killHung');
 }

@@ -3,9 +3,11 @@ import { epochToAnnounce, mayHang, step } from './barrier.ts';
 import type { Barrier, BarrierEvent, BarrierStage, Effect } from './barrier-state.ts';
 import type { GroupSnapshot } from './channel.ts';
 import { NO_MARKER } from './marker.ts';
-import type { WorkerExit } from './worker-exit.ts';
+import type { OwnEnd } from './worker-exit.ts';
 
-const EXIT = { end: { exitCode: 1 }, exitCode: 1 } as const;
+/** By its rules, this exit does not restart the group, and the same one as `FAILED` does. */
+const EXITED: OwnEnd = { epoch: 2, how: 'Exited', exit: { exitCode: 1 }, atMs: 7 };
+const FAILED: OwnEnd = { ...EXITED, restartsGroup: true };
 
 function barrier(stage: BarrierStage, rest: Partial<Barrier> = {}): Barrier {
   return {
@@ -81,7 +83,7 @@ describe('at the barrier, an agent', () => {
     );
     expect(effects).toEqual([
       { type: 'writeMarker', marker: { announced: 1, started: 0, starts: 1 } },
-      { type: 'announce', announcement: { epoch: 1, starts: 1, cause: undefined } },
+      { type: 'announce', announcement: { epoch: 1, starts: 1 } },
       { type: 'writeMarker', marker: { announced: 1, started: 1, starts: 1 } },
       { type: 'lift', epoch: 1 },
     ]);
@@ -124,9 +126,9 @@ describe('at the barrier, an agent', () => {
     );
     expect(effects).toEqual([
       { type: 'writeMarker', marker: { announced: 3, started: 2, starts: 3 } },
-      { type: 'announce', announcement: { epoch: 3, starts: 3, cause: undefined } },
+      { type: 'announce', announcement: { epoch: 3, starts: 3 } },
       { type: 'writeMarker', marker: { announced: 4, started: 2, starts: 1 } },
-      { type: 'announce', announcement: { epoch: 4, starts: 1, cause: undefined } },
+      { type: 'announce', announcement: { epoch: 4, starts: 1 } },
     ]);
   });
 
@@ -179,14 +181,11 @@ describe('when its epoch is over, an agent with a running worker', () => {
   it('stops the worker as a supervisor and announces only when that has ended', () => {
     const stopping = play({ ...running, mode: 'Supervisor' }, seen(status(1, 1)));
     expect(stopping.effects).toEqual([{ type: 'stopWorker' }]);
-    const ended: BarrierEvent = {
-      type: 'workerEnded',
-      exit: { end: { exitCode: 0 }, exitCode: 0 },
-      restartsGroup: false,
-    };
+    const end = { epoch: 1, how: 'Exited', exit: { exitCode: 0 }, atMs: 0 } as const;
+    const ended: BarrierEvent = { type: 'workerEnded', end };
     expect(play(stopping.state, ended, WRITTEN).effects).toEqual([
       { type: 'writeMarker', marker: { announced: 2, started: 1, starts: 1 } },
-      { type: 'announce', announcement: { epoch: 2, starts: 1, cause: undefined } },
+      { type: 'announce', announcement: { epoch: 2, starts: 1, end } },
     ]);
   });
 });
@@ -196,8 +195,7 @@ it('a supervisor that is told to end while it stops its worker does not pass on 
   const stop: BarrierEvent = { type: 'stop', signal: 'SIGTERM' };
   const { effects } = play(stopping, stop, stop, {
     type: 'workerEnded',
-    exit: { end: { exitCode: 0 }, exitCode: 0 },
-    restartsGroup: false,
+    end: { epoch: 1, how: 'Exited', exit: { exitCode: 0 }, atMs: 0 },
   });
   expect(effects).toEqual([{ type: 'leave', reason: { type: 'Signal', signal: 'SIGTERM' } }]);
 });
@@ -209,31 +207,30 @@ describe('a supervisor whose worker ends by itself', () => {
   );
 
   it('announces the next epoch with the cause if its rules say so', () => {
-    const ended: BarrierEvent = { type: 'workerEnded', exit: EXIT, restartsGroup: true };
+    const ended: BarrierEvent = { type: 'workerEnded', end: FAILED };
     expect(play(running, ended, WRITTEN).effects).toContainEqual({
       type: 'announce',
-      announcement: { epoch: 3, starts: 1, cause: { epoch: 2, end: { exitCode: 1 } } },
+      announcement: { epoch: 3, starts: 1, end: FAILED },
     });
   });
 
-  it.each<[string, Partial<Barrier>, boolean]>([
-    ['if its rules do not restart the group', {}, false],
-    ['if the barrier is bypassed', { known: status(1, 2, { isBypassed: true }) }, true],
-    ['if its Pod is being deleted', { isPodEnding: true }, true],
-  ])('leaves with its exit, unreported, %s', (_, rest, restartsGroup) => {
-    const ended: BarrierEvent = { type: 'workerEnded', exit: EXIT, restartsGroup };
+  it.each<[string, Partial<Barrier>, OwnEnd]>([
+    ['if its rules do not restart the group', {}, EXITED],
+    ['if the barrier is bypassed', { known: status(1, 2, { isBypassed: true }) }, FAILED],
+    ['if its Pod is being deleted', { isPodEnding: true }, FAILED],
+  ])('leaves with its exit, unreported, %s', (_, rest, end) => {
+    const ended: BarrierEvent = { type: 'workerEnded', end };
     expect(play({ ...running, ...rest }, ended).effects).toEqual([
-      { type: 'leave', reason: { type: 'WorkerExit', exit: EXIT } },
+      { type: 'leave', reason: { type: 'WorkerExit', end } },
     ]);
   });
 
   it('leaves with its exit, unreported, after the agent was told to end', () => {
     const { effects } = play(running, { type: 'stop', signal: 'SIGTERM' }, seen(status(2, 2)), {
       type: 'workerEnded',
-      exit: EXIT,
-      restartsGroup: true,
+      end: FAILED,
     });
-    expect(effects).toEqual([{ type: 'leave', reason: { type: 'WorkerExit', exit: EXIT } }]);
+    expect(effects).toEqual([{ type: 'leave', reason: { type: 'WorkerExit', end: FAILED } }]);
   });
 });
 
@@ -338,7 +335,7 @@ describe('an agent that is cut off', () => {
   });
 
   it('stops its worker as a supervisor, and announces again only when its Pod is known to be there', () => {
-    const ended: BarrierEvent = { type: 'workerEnded', exit: EXIT, restartsGroup: true };
+    const ended: BarrierEvent = { type: 'workerEnded', end: FAILED };
     const stopped = play(running('Supervisor'), CUT, ended, seen(status(0, 1, { version: '70' })));
     expect(stopped.effects).toEqual([{ type: 'stopWorker' }]);
     const { effects } = play(stopped.state, LIVES, WRITTEN);
@@ -346,7 +343,7 @@ describe('an agent that is cut off', () => {
   });
 
   it('announces at once if that is known before its worker has ended', () => {
-    const ended: BarrierEvent = { type: 'workerEnded', exit: EXIT, restartsGroup: true };
+    const ended: BarrierEvent = { type: 'workerEnded', end: FAILED };
     const { effects } = play(running('Supervisor'), CUT, LIVES, ended, WRITTEN);
     expect(effects.at(-1)).toMatchObject({ type: 'announce', announcement: { epoch: 2 } });
   });
@@ -401,42 +398,40 @@ describe('an agent whose worker hangs', () => {
     worker: { epoch: 2, silentMs: 61_000, step: 330, endedMs: 1_700_000_000_000 },
   };
   const RAN = { announced: 2, started: 2, starts: 1 };
-  const ENDED = {
-    evidence: { how: 'Hung', signal: 'SIGKILL', silentMs: 61_000 },
-    atMs: 5,
-  } as const;
-  const KILLED = { end: { signal: 'SIGKILL' }, exitCode: 137, ended: ENDED, isHung: true } as const;
-  const end = (exit: WorkerExit, restartsGroup = false): BarrierEvent => ({
-    type: 'workerEnded',
-    exit,
-    restartsGroup,
-  });
+  const exit = { signal: 'SIGKILL' };
+  const KILLED: OwnEnd = { ...FAILED, how: 'Hung', exit, silentMs: 61_000, atMs: 5 };
+  const ends = (end: OwnEnd): BarrierEvent => ({ type: 'workerEnded', end });
   const running = (mode: Barrier['mode'], rest: Partial<Barrier> = {}): Barrier =>
     barrier(
       { name: 'Running', epoch: 2, isAnnounced: true },
       { mode, marker: RAN, known: status(1, 2), ...rest },
     );
-  const cause = { epoch: 2, end: { signal: 'SIGKILL' } };
 
-  it('kills it once as a supervisor, and then announces whatever its rules say', () => {
-    const { effects } = play(running('Supervisor'), HUNG, HUNG, end(KILLED), WRITTEN);
+  it('kills it once as a supervisor, and then announces', () => {
+    const { effects } = play(running('Supervisor'), HUNG, HUNG, ends(KILLED), WRITTEN);
     expect(effects).toEqual([
       { type: 'killHung' },
       { type: 'writeMarker', marker: { announced: 3, started: 2, starts: 1 } },
-      { type: 'announce', announcement: { epoch: 3, starts: 1, cause, ended: ENDED } },
+      { type: 'announce', announcement: { epoch: 3, starts: 1, end: KILLED } },
     ]);
   });
 
-  it.each<[string, WorkerExit, boolean, Effect['type']]>([
-    ['with success', { end: { exitCode: 0 }, exitCode: 0 }, false, 'leave'],
-    ['with a failure', EXIT, true, 'writeMarker'],
-  ])('judges an end %s before the kill as ever', (_, exit, restartsGroup, last) => {
-    const { effects } = play(running('Supervisor'), HUNG, end(exit, restartsGroup));
+  it.each<[string, OwnEnd, Effect['type']]>([
+    ['with success', { ...EXITED, exit: { exitCode: 0 } }, 'leave'],
+    ['with a failure', FAILED, 'writeMarker'],
+  ])('judges an end %s before the kill as ever', (_, end, last) => {
+    const { effects } = play(running('Supervisor'), HUNG, ends(end));
     expect(effects.map(({ type }) => type)).toEqual(['killHung', last]);
   });
 
   it('stops it when its epoch ends first, and announces without being the cause', () => {
-    const { effects } = play(running('Supervisor'), HUNG, seen(status(2, 2)), end(KILLED), WRITTEN);
+    const { effects } = play(
+      running('Supervisor'),
+      HUNG,
+      seen(status(2, 2)),
+      ends(KILLED),
+      WRITTEN,
+    );
     expect(effects.map(({ type }) => type)).toEqual([
       'killHung',
       'stopWorker',
@@ -445,13 +440,13 @@ describe('an agent whose worker hangs', () => {
     ]);
     expect(effects.at(-1)).toEqual({
       type: 'announce',
-      announcement: { epoch: 3, starts: 1, cause: undefined, ended: ENDED },
+      announcement: { epoch: 3, starts: 1, end: { ...KILLED, restartsGroup: undefined } },
     });
   });
 
   it('does not pass on its own kill when it was told to end meanwhile', () => {
     const stop: BarrierEvent = { type: 'stop', signal: 'SIGTERM' };
-    expect(play(running('Supervisor'), HUNG, stop, end(KILLED)).effects.at(-1)).toEqual({
+    expect(play(running('Supervisor'), HUNG, stop, ends(KILLED)).effects.at(-1)).toEqual({
       type: 'leave',
       reason: { type: 'Signal', signal: 'SIGTERM' },
     });
@@ -477,19 +472,19 @@ describe('an agent whose worker hangs', () => {
       { type: 'writeMarker', marker },
       { type: 'leave', reason: { type: 'Hung' } },
     ]);
-    const next = { ...UNSYNCED, marker, ended: { epoch: 2, worker: ENDED } };
+    const next = { ...UNSYNCED, marker, end: KILLED };
     expect(play(next, seen(status(1, 2)), WRITTEN).effects).toEqual([
       { type: 'writeMarker', marker: { announced: 3, started: 2, starts: 1 } },
-      { type: 'announce', announcement: { epoch: 3, starts: 1, cause, ended: ENDED } },
+      { type: 'announce', announcement: { epoch: 3, starts: 1, end: KILLED } },
     ]);
   });
 
   it('tells nothing of it for another epoch', () => {
     const marker = { announced: 5, started: 5, starts: 1, hung: HUNG.worker };
-    const next = { ...UNSYNCED, marker, ended: { epoch: 2, worker: ENDED } };
+    const next = { ...UNSYNCED, marker, end: KILLED };
     expect(play(next, seen(status(4, 5)), WRITTEN).effects.at(-1)).toEqual({
       type: 'announce',
-      announcement: { epoch: 6, starts: 1, cause: undefined, ended: undefined },
+      announcement: { epoch: 6, starts: 1 },
     });
   });
 
@@ -511,14 +506,8 @@ describe('an agent whose worker hangs', () => {
 });
 
 describe('an agent with a preflight', () => {
-  const ENDED = { evidence: { how: 'Exited', exitCode: 1, byItself: true }, atMs: 7 } as const;
-  const UNFIT = { evidence: { ...ENDED.evidence, unfit: 'GPU 3 lost' }, atMs: 7 };
-  const cause = { epoch: 2, end: { exitCode: 1 } };
-  const failed: BarrierEvent = {
-    type: 'workerEnded',
-    exit: { ...EXIT, ended: ENDED },
-    restartsGroup: true,
-  };
+  const UNFIT = { ...FAILED, unfit: 'GPU 3 lost' };
+  const failed: BarrierEvent = { type: 'workerEnded', end: FAILED };
   const checked = (unfit?: string): BarrierEvent => ({ type: 'preflightEnded', unfit });
   const STOP: BarrierEvent = { type: 'stop', signal: 'SIGTERM' };
   const running = (rest: Partial<Barrier> = {}): Barrier =>
@@ -534,31 +523,30 @@ describe('an agent with a preflight', () => {
     );
 
   it.each([
-    ['passes', undefined, ENDED],
+    ['passes', undefined, FAILED],
     ['does not pass', 'GPU 3 lost', UNFIT],
-  ])('announces only after it, and how the worker ended, when it %s', (_, unfit, ended) => {
+  ])('announces only after it, and how the worker ended, when it %s', (_, unfit, end) => {
     const checking = play(running(), failed);
     expect(checking.effects).toEqual([{ type: 'preflight' }]);
     expect(play(checking.state, checked(unfit), WRITTEN).effects).toEqual([
       { type: 'writeMarker', marker: { announced: 3, started: 2, starts: 1 } },
-      { type: 'announce', announcement: { epoch: 3, starts: 1, cause, ended } },
+      { type: 'announce', announcement: { epoch: 3, starts: 1, end } },
     ]);
   });
 
   it('runs it after a worker that hung', () => {
-    const exit = { end: { signal: 'SIGKILL' }, exitCode: 137, isHung: true } as const;
-    const ended: BarrierEvent = { type: 'workerEnded', exit, restartsGroup: false };
-    expect(play(running(), ended).effects).toEqual([{ type: 'preflight' }]);
+    const end: OwnEnd = { ...FAILED, how: 'Hung', exit: { signal: 'SIGKILL' } };
+    expect(play(running(), { type: 'workerEnded', end }).effects).toEqual([{ type: 'preflight' }]);
   });
 
   it('ends it for nothing that another member does', () => {
     const { effects } = play(running(), failed, seen(status(2, 2)), checked('GPU 3 lost'), WRITTEN);
     expect(effects.map(({ type }) => type)).toEqual(['preflight', 'writeMarker', 'announce']);
-    expect(effects.at(-1)).toMatchObject({ announcement: { epoch: 3, ended: UNFIT } });
+    expect(effects.at(-1)).toMatchObject({ announcement: { epoch: 3, end: UNFIT } });
   });
 
   it.each<[string, Barrier, BarrierEvent]>([
-    ['the exit restarts no group', running(), { ...failed, restartsGroup: false }],
+    ['the exit restarts no group', running(), { type: 'workerEnded', end: EXITED }],
     ['the group is bypassed', running({ known: status(1, 2, { isBypassed: true }) }), failed],
     ['the Pod is being deleted', running({ isPodEnding: true }), failed],
     ['others have stopped the worker', running({ stage: { name: 'Stopping', epoch: 2 } }), failed],
@@ -606,15 +594,15 @@ describe('an agent with a preflight', () => {
 });
 
 it('a supervisor tells how the worker ended that it stopped', () => {
-  const ended = { evidence: { how: 'Stopped', signal: 'SIGTERM' }, atMs: 7 } as const;
+  const end = { epoch: 1, how: 'Stopped', exit: { signal: 'SIGTERM' }, atMs: 7 } as const;
   const stopping = barrier(
     { name: 'Stopping', epoch: 1 },
     { mode: 'Supervisor', known: status(1, 1), marker: { announced: 1, started: 1, starts: 1 } },
   );
-  const exit = { end: { signal: 'SIGTERM' }, exitCode: 143, ended };
-  const { effects } = play(stopping, { type: 'workerEnded', exit, restartsGroup: true }, WRITTEN);
+  const counted: OwnEnd = { ...end, restartsGroup: true };
+  const { effects } = play(stopping, { type: 'workerEnded', end: counted }, WRITTEN);
   expect(effects.at(-1)).toEqual({
     type: 'announce',
-    announcement: { epoch: 2, starts: 1, cause: undefined, ended },
+    announcement: { epoch: 2, starts: 1, end },
   });
 });

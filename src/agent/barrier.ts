@@ -11,6 +11,7 @@
 
 import { mayBeNewer } from '@lockstep/kube/resource-version.ts';
 import type { Announcement } from '../jobset/worker-end/announcement.ts';
+import type { WorkerEnd } from '../jobset/worker-end/worker-end.ts';
 import type {
   Barrier,
   BarrierEvent,
@@ -21,7 +22,7 @@ import type {
 } from './barrier-state.ts';
 import type { GroupSnapshot } from './channel.ts';
 import type { HungWorker, Marker } from './marker.ts';
-import type { WorkerExit } from './worker-exit.ts';
+import type { OwnEnd } from './worker-exit.ts';
 
 export function step(state: Barrier, event: BarrierEvent): Step {
   if (state.stage.name === 'Left') return stay(state);
@@ -47,7 +48,7 @@ export function step(state: Barrier, event: BarrierEvent): Step {
     case 'stop':
       return onStop(state, event.signal);
     case 'workerEnded':
-      return onWorkerEnded(state, event.exit, event.restartsGroup);
+      return onWorkerEnded(state, event.end);
     case 'preflightEnded':
       return onPreflightEnded(state, event.unfit);
   }
@@ -117,14 +118,14 @@ export function mayHang({ stage, known, isPodEnding }: Barrier): boolean {
   return isRunning && !isPodEnding && known?.isBypassed === false;
 }
 
-const KILLED = { signal: 'SIGKILL' } as const;
-
 function mayRun({ isPodEnding, isCutOff }: Barrier): boolean {
   return !isPodEnding && !isCutOff;
 }
 
-/** Goes to the barrier, or straight through it when the user bypasses it. */
-function approach(state: Barrier, known: GroupSnapshot, cause?: Announcement['cause']): Step {
+/**
+ * Goes to the barrier, or straight through it when the user bypasses it. `end` is not announced yet.
+ */
+function approach(state: Barrier, known: GroupSnapshot, end?: WorkerEnd): Step {
   if (known.isBypassed) {
     if (!mayRun(state)) return stay({ ...state, stage: { name: 'Unsynced' } });
     // The marker holds each epoch that this agent announced, so this is never below one of them.
@@ -138,15 +139,9 @@ function approach(state: Barrier, known: GroupSnapshot, cause?: Announcement['ca
   }
   const epoch = epochToAnnounce(known, state.marker);
   const starts = startsAt(state, epoch);
-  const { started, hung } = state.marker;
-  const marker: Marker = { announced: epoch, started, starts };
-  const ended = state.ended?.epoch === epoch - 1 ? state.ended.worker : undefined;
-  const announcement: Announcement = {
-    epoch,
-    starts,
-    cause: cause ?? (hung?.epoch === epoch - 1 ? { epoch: hung.epoch, end: KILLED } : undefined),
-    ended,
-  };
+  const marker: Marker = { announced: epoch, started: state.marker.started, starts };
+  const last = state.end?.epoch === epoch - 1 ? state.end : undefined;
+  const announcement: Announcement = { epoch, starts, end: end ?? last };
   return {
     state: { ...state, marker, stage: { name: 'Marking', announcement } },
     effects: [{ type: 'writeMarker', marker }],
@@ -179,7 +174,7 @@ function onMarkerWritten(state: Barrier): Step {
   if (stage.name === 'Marking') {
     const { announcement } = stage;
     if (known.isBypassed || known.deprecated >= announcement.epoch) {
-      return approach(state, known, announcement.cause);
+      return approach(state, known, announcement.end);
     }
     return {
       state: { ...state, stage: { name: 'Announcing', epoch: announcement.epoch } },
@@ -282,32 +277,31 @@ function onStop(state: Barrier, signal: string): Step {
     : left;
 }
 
-function onWorkerEnded(state: Barrier, exit: WorkerExit, restartsGroup: boolean): Step {
+function onWorkerEnded(state: Barrier, end: OwnEnd): Step {
   const { stage, known } = state;
   if (known === undefined) return stay(state);
   switch (stage.name) {
     case 'Running': {
-      const { epoch } = stage;
-      const restarts = restartsGroup || exit.isHung === true;
-      if (!restarts || known.isBypassed || state.isPodEnding) {
-        return leave(state, { type: 'WorkerExit', exit });
+      if (end.restartsGroup !== true || known.isBypassed || state.isPodEnding) {
+        return leave(state, { type: 'WorkerExit', end });
       }
-      const after = afterEnd(state, epoch, exit);
-      const { end } = exit;
       return state.hasPreflight === true
         ? {
-            state: { ...after, stage: { name: 'Checking', epoch, end } },
+            state: { ...state, end, stage: { name: 'Checking' } },
             effects: [{ type: 'preflight' }],
           }
-        : approach(after, known, { epoch, end });
+        : approach({ ...state, end }, known, end);
     }
-    case 'Stopping':
-      return onKnowledge({ ...afterEnd(state, stage.epoch, exit), stage: { name: 'CutOff' } });
+    case 'Stopping': {
+      // Its epoch is over whatever the worker did.
+      const { restartsGroup: _, ...stopped } = end;
+      return onKnowledge({ ...state, end: stopped, stage: { name: 'CutOff' } });
+    }
     case 'Ending':
       // An exit with 0 would count as the success of an index that has to start over.
-      return stage.isStopped || exit.isHung === true
+      return stage.isStopped || end.how === 'Hung'
         ? leave(state, { type: 'Signal', signal: stage.signal })
-        : leave(state, { type: 'WorkerExit', exit });
+        : leave(state, { type: 'WorkerExit', end });
     case 'Unsynced':
     case 'CutOff':
     case 'Marking':
@@ -326,18 +320,11 @@ function cutPreflight(state: Barrier): Step {
 }
 
 function onPreflightEnded(state: Barrier, unfit: string | undefined): Step {
-  const { stage, known, ended } = state;
+  const { stage, known, end } = state;
   if (stage.name === 'Ending') return leave(state, { type: 'Signal', signal: stage.signal });
   if (stage.name !== 'Checking' || known === undefined) return stay(state);
-  const { epoch, end } = stage;
-  if (ended === undefined || unfit === undefined) return approach(state, known, { epoch, end });
-  const { evidence, atMs } = ended.worker;
-  const worker = { evidence: { ...evidence, unfit }, atMs };
-  return approach({ ...state, ended: { epoch, worker } }, known, { epoch, end });
-}
-
-function afterEnd(state: Barrier, epoch: number, { ended }: WorkerExit): Barrier {
-  return { ...state, ended: ended && { epoch, worker: ended } };
+  const checked = end === undefined || unfit === undefined ? end : { ...end, unfit };
+  return approach({ ...state, end: checked }, known, checked);
 }
 
 function leave(state: Barrier, reason: LeaveReason): Step {

@@ -5,7 +5,7 @@ import type { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.t
 import { expect, it } from 'vitest';
 import { FIRST_PROGRESS_TIMEOUT, PROGRESS_TIMEOUT } from '../jobset/names.ts';
 import type { ProgressTimeouts } from '../jobset/progress/progress-timeouts.ts';
-import type { EndedWorker } from '../jobset/worker-end/worker-evidence.ts';
+import { type WorkerEnd, withoutSigns } from '../jobset/worker-end/worker-end.ts';
 import type { Channel } from './channel.ts';
 
 /**
@@ -21,10 +21,8 @@ export interface ChannelUnderTest {
   annotate(annotations: StringMap): void;
   /** The newest epoch that the controller knows of the agent's Pod; 0: none. */
   announced(): number;
-  /** The cause that the controller knows for the end of the last epoch. */
-  cause(): object | undefined;
-  /** The controller's evidence of that end. */
-  ended(): EndedWorker | undefined;
+  /** The end of the worker that the controller knows as the reason for the announcement. */
+  end(): WorkerEnd | undefined;
   /** Connections break; new ones can be made at once. */
   breakConnections(): void;
   /** Nothing answers, until `restore`. */
@@ -37,6 +35,16 @@ export interface ChannelUnderTest {
 }
 
 /** The behaviour of every channel. */
+/** The end of a worker without its time. */
+const HUNG = {
+  epoch: 1,
+  how: 'Hung',
+  exit: { signal: 'SIGKILL' },
+  restartsGroup: true,
+  silentMs: 61_000,
+  step: 330,
+} as const;
+
 export function channelConformance(make: () => ChannelUnderTest): void {
   const opened = async (): Promise<Scene> => {
     const scene = new Scene(make());
@@ -66,24 +74,23 @@ export function channelConformance(make: () => ChannelUnderTest): void {
 
   it('tells how the worker ended', async () => {
     const scene = await opened();
-    const cause = { epoch: 1, end: { exitCode: 7 } };
-    scene.world.channel.announce({ epoch: 2, starts: 1, cause });
+    const end = withoutSigns({ ...HUNG, exit: { exitCode: 7 }, atMs: 0 });
+    scene.world.channel.announce({ epoch: 2, starts: 1, end });
     await scene.until(() => scene.world.announced() === 2);
-    expect(scene.world.cause()).toEqual(cause);
+    expect(scene.world.end()).toEqual(end);
     scene.close();
   });
 
   it('tells what is known of the end of the worker besides, and when it was', async () => {
     const scene = await opened();
     await scene.pass(2000);
-    const cause = { epoch: 1, end: { signal: 'SIGKILL' } };
-    const evidence = { how: 'Hung', signal: 'SIGKILL', silentMs: 61_000, step: 330 } as const;
-    const ended = { evidence, atMs: scene.world.clock.monotonic() - 1500 };
-    scene.world.channel.announce({ epoch: 2, starts: 1, cause, ended });
+    const end = { ...HUNG, atMs: scene.world.clock.monotonic() - 1500 };
+    scene.world.channel.announce({ epoch: 2, starts: 1, end });
     await scene.until(() => scene.world.announced() === 2);
-    expect(scene.world.ended()).toMatchObject({ evidence });
-    expect(scene.world.ended()?.atMs).toBeLessThanOrEqual(-1500);
-    expect(scene.world.ended()?.atMs).toBeGreaterThan(-2000);
+    const { atMs, ...known } = scene.world.end() ?? {};
+    expect(known).toEqual(HUNG);
+    expect(atMs).toBeLessThanOrEqual(-1500);
+    expect(atMs).toBeGreaterThan(-2000);
     scene.close();
   });
 

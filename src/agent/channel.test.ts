@@ -22,11 +22,7 @@ function overApi(): ChannelUnderTest {
     setStatus: (deprecated, released) => api.setStatus(deprecated, released),
     annotate: (annotations) => api.annotate(annotations),
     announced: () => Number(api.annotations[EPOCH] ?? 0),
-    cause: () => {
-      const { epoch, end } = parseNotice(api.annotations[NOTICE] ?? '') ?? {};
-      return { epoch, end };
-    },
-    ended: () => parseNotice(api.annotations[NOTICE] ?? '')?.ended,
+    end: () => parseNotice(api.annotations[NOTICE] ?? '')?.end,
     breakConnections: () => api.closeWatches(),
     goDark: () => {
       api.closeWatches();
@@ -68,8 +64,7 @@ function hubWorld(hub: FakeHub): Omit<ChannelUnderTest, 'clock' | 'channel'> {
     setStatus: (deprecated, released) => hub.setStatus(deprecated, released),
     annotate: (annotations) => hub.annotate(annotations),
     announced: () => hub.announced?.epoch ?? 0,
-    cause: () => hub.announced?.cause,
-    ended: () => hub.announced?.ended,
+    end: () => hub.announced?.end,
     breakConnections: () => hub.streams.breakAll(),
     goDark: () => {
       hub.streams.isCut = true;

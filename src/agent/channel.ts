@@ -7,7 +7,7 @@
 import type { GroupState } from '../jobset/epoch/group-state.ts';
 import type { Progress } from '../jobset/progress/progress.ts';
 import type { Announcement } from '../jobset/worker-end/announcement.ts';
-import type { EndedWorker } from '../jobset/worker-end/worker-evidence.ts';
+import type { WorkerEnd } from '../jobset/worker-end/worker-end.ts';
 
 /** The state of its JobSet that an agent needs, from one version. */
 export interface GroupSnapshot extends GroupState {
@@ -50,10 +50,10 @@ export interface Channel {
    */
   giveNotice(epoch: number): Promise<void>;
   /**
-   * Reports that the worker of `epoch` exited with 0, so that the time is known. It does not wait for
+   * Reports that the worker exited with 0, so that the time is known. It does not wait for
    * an answer. Only over the hub: the API server would need a request of its own for each member.
    */
-  tellSuccess(epoch: number, ended: EndedWorker): void;
+  tellSuccess(end: WorkerEnd): void;
   /** Asks the coordinator to confirm the agent's Pod by its UID. An answer may never come. */
   askForPod(): void;
   /** Asks the coordinator for a sign of life. An answer may never come. */

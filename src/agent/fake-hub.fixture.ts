@@ -8,7 +8,8 @@ import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import type { ByteStream } from '@lockstep/kube/runtime/ports/stream.ts';
 import type { JobSet } from '../jobset/jobset.ts';
 import type { AgentEvent } from '../jobset/roster/roster-events.ts';
-import type { Announcement, WorkerSuccess } from '../jobset/worker-end/announcement.ts';
+import type { Announcement } from '../jobset/worker-end/announcement.ts';
+import type { WorkerEnd } from '../jobset/worker-end/worker-end.ts';
 import { Hub } from '../operator/hub/hub.ts';
 import { FakeApi } from './fake-api.fixture.ts';
 
@@ -33,7 +34,7 @@ export class FakeHub {
   announced: Announcement | undefined;
   /** Epochs for which the agents gave notice. */
   readonly notices: number[] = [];
-  readonly successes: WorkerSuccess[] = [];
+  readonly successes: WorkerEnd[] = [];
   /** Reads of the JobSet that have begun. */
   reads = 0;
   /** While set, each read fails with it. */

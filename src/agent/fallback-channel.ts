@@ -9,7 +9,7 @@ import type { Clock, Timer } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import { jitter, type Random } from '@lockstep/kube/runtime/ports/random.ts';
 import type { Announcement } from '../jobset/worker-end/announcement.ts';
-import type { EndedWorker } from '../jobset/worker-end/worker-evidence.ts';
+import type { WorkerEnd } from '../jobset/worker-end/worker-end.ts';
 import type { Channel, ChannelListener } from './channel.ts';
 import type { HubContact } from './hub-conversation.ts';
 
@@ -98,8 +98,8 @@ class FallbackChannel implements Channel {
     await channel?.giveNotice(epoch);
   }
 
-  tellSuccess(epoch: number, ended: EndedWorker): void {
-    this.#hub.tellSuccess(epoch, ended);
+  tellSuccess(end: WorkerEnd): void {
+    this.#hub.tellSuccess(end);
   }
 
   askForPod(): void {

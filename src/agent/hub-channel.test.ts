@@ -46,14 +46,14 @@ test('tells what the worker has reported with each message that it sends anyway'
   channel.announce({ epoch: 2, starts: 1 });
   await clock.advance(5000);
   progress = { step: 335, checkpoint: 335, silentMs: 10 };
-  const evidence = { how: 'Exited', exitCode: 0, byItself: true } as const;
-  channel.tellSuccess(2, { evidence, atMs: clock.monotonic() - 30 });
+  const end = { epoch: 2, how: 'Exited', exit: { exitCode: 0 } } as const;
+  channel.tellSuccess({ ...end, atMs: clock.monotonic() - 30 });
   channel.close();
   const messages = sent.map((text) => parseAgentMessage(text));
   const [success] = messages.splice(3, 1);
   expect(success).toMatchObject({
     type: 'ping',
-    success: { epoch: 2, ended: { evidence, atMs: -30 } },
+    success: { ...end, atMs: -30 },
   });
   expect(messages.map(({ type }) => type)).toEqual(['hello', 'announce', 'ping', 'ping']);
   const told = { step: 330, checkpoint: 300, phase: 'evaluate', silentMs: 250 };

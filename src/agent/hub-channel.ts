@@ -12,7 +12,7 @@ import { jitter, type Random } from '@lockstep/kube/runtime/ports/random.ts';
 import type { StreamConnector } from '@lockstep/kube/runtime/ports/stream.ts';
 import type { HubMessage } from '../jobset/hub/message.ts';
 import type { Announcement } from '../jobset/worker-end/announcement.ts';
-import type { EndedWorker } from '../jobset/worker-end/worker-evidence.ts';
+import type { WorkerEnd } from '../jobset/worker-end/worker-end.ts';
 import type { Channel, ChannelListener } from './channel.ts';
 import { Conversation, type HubContact, type StreamResult } from './hub-conversation.ts';
 import { ReachLog } from './reach/reach-log.ts';
@@ -96,8 +96,8 @@ class HubChannel implements Channel {
     return Promise.resolve();
   }
 
-  tellSuccess(epoch: number, ended: EndedWorker): void {
-    this.#conversation?.tellSuccess(epoch, ended);
+  tellSuccess(end: WorkerEnd): void {
+    this.#conversation?.tellSuccess(end);
   }
 
   close(): void {

@@ -16,7 +16,7 @@ import {
 } from '../jobset/hub/message.ts';
 import type { Progress } from '../jobset/progress/progress.ts';
 import type { Announcement } from '../jobset/worker-end/announcement.ts';
-import { type EndedWorker, shifted } from '../jobset/worker-end/worker-evidence.ts';
+import { shifted, type WorkerEnd } from '../jobset/worker-end/worker-end.ts';
 import { type FailedTry, failedTry } from './reach/unreached.ts';
 
 export type HubContact =
@@ -144,9 +144,8 @@ export class Conversation {
   }
 
   /** In a `ping`, because an older hub ends a stream at a type that it does not know. */
-  tellSuccess(epoch: number, ended: EndedWorker): void {
-    const told = shifted(ended, -this.#options.clock.monotonic());
-    this.#sayPing({ success: { epoch, ended: told } });
+  tellSuccess(end: WorkerEnd): void {
+    this.#sayPing({ success: shifted(end, -this.#options.clock.monotonic()) });
   }
 
   notice(epoch: number): void {
@@ -268,6 +267,6 @@ export class Conversation {
 }
 
 /** The announcement as it is to be sent now. */
-function sentNow({ ended, ...announcement }: Announcement, nowMs: number): Announcement {
-  return ended === undefined ? announcement : { ...announcement, ended: shifted(ended, -nowMs) };
+function sentNow({ end, ...announcement }: Announcement, nowMs: number): Announcement {
+  return end === undefined ? announcement : { ...announcement, end: shifted(end, -nowMs) };
 }

@@ -41,6 +41,7 @@ import { createMemberPage } from './member-page.ts';
 import { probeLine } from './probe-report.ts';
 import { createSidecar } from './sidecar.ts';
 import type { Supervisor } from './supervisor.ts';
+import { exitCodeOf } from './worker-exit.ts';
 
 const FAILURE_EXIT_CODE = 1;
 
@@ -93,7 +94,7 @@ async function run(configuration: Configuration): Promise<number> {
   const signals = new Signals();
   try {
     const reason = await agentOf(configuration, signals, log);
-    return exitCodeOf(reason, configuration, signals);
+    return codeAfter(reason, configuration, signals);
   } catch (error) {
     const isTold = error instanceof ClusterAccessError || error instanceof NoShellError;
     logger.error('the agent cannot go on', { err: isTold ? error.message : String(error) });
@@ -136,7 +137,7 @@ function openLog({ worker }: Configuration, fields: LogFields): Log {
   };
 }
 
-function exitCodeOf(reason: LeaveReason, configuration: Configuration, signals: Signals): number {
+function codeAfter(reason: LeaveReason, configuration: Configuration, signals: Signals): number {
   // Upstream's agent reports the signal even if its worker handled it well, and users' rules rely
   // on that.
   if (configuration.dialect === 'Upstream' && signals.ending !== undefined) {
@@ -150,7 +151,7 @@ function exitCodeOf(reason: LeaveReason, configuration: Configuration, signals: 
     case 'Signal':
       return exitCodeOfSignal(reason.signal);
     case 'WorkerExit':
-      return reason.exit.exitCode;
+      return exitCodeOf(reason.end.exit);
   }
 }
 

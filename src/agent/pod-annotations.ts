@@ -4,12 +4,11 @@
  * policy that upstream gives its users refuses every other change of a Pod by its agent.
  */
 
-import { defined } from '@lockstep/kube/json/defined.ts';
 import type { StringMap } from '@lockstep/kube/meta.ts';
 import { AGENT_STARTS, EPOCH, IN_PLACE_RESTART_ATTEMPT, NOTICE } from '../jobset/names.ts';
-import type { Announcement } from '../jobset/worker-end/announcement.ts';
+import { type Announcement, causeIn } from '../jobset/worker-end/announcement.ts';
 import { formatNotice } from '../jobset/worker-end/notice.ts';
-import { shifted } from '../jobset/worker-end/worker-evidence.ts';
+import { shifted } from '../jobset/worker-end/worker-end.ts';
 
 /** `Canonical` counts epochs, `Upstream` attempts. */
 export type Dialect = 'Canonical' | 'Upstream';
@@ -27,17 +26,18 @@ export function epochText(dialect: Dialect, epoch: number): string {
 /** All annotations that an announcement writes now (monotonic), including `epochKey`. */
 export function announcementAnnotations(
   dialect: Dialect,
-  { epoch, starts, cause, ended }: Announcement,
+  announcement: Announcement,
   nowMs: number,
 ): StringMap {
+  const { epoch, starts } = announcement;
   const announced = { [epochKey(dialect)]: epochText(dialect, epoch) };
   if (dialect === 'Upstream') return announced;
-  const told = ended && shifted(ended, -nowMs);
+  const cause = causeIn(announcement);
   return {
     ...announced,
     [AGENT_STARTS]: `${epoch}:${starts}`,
     ...(cause === undefined
       ? {}
-      : { [NOTICE]: formatNotice({ ...cause, ...defined({ ended: told }) }) }),
+      : { [NOTICE]: formatNotice({ epoch: cause.epoch, end: shifted(cause, -nowMs) }) }),
   };
 }

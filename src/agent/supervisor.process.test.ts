@@ -10,7 +10,7 @@ import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSupervisor, type Supervisor } from './supervisor.ts';
 import { UNSEEN_WORKER } from './worker/unseen-worker.fixture.ts';
-import type { WorkerExit } from './worker-exit.ts';
+import { exitCodeOf, type OwnEnd } from './worker-exit.ts';
 
 let directory: string;
 beforeEach(async () => {
@@ -23,7 +23,7 @@ function run(
   script: string,
   stopGraceMs = 200,
   more: StringMap = {},
-): { readonly supervisor: Supervisor; readonly ended: Promise<WorkerExit> } {
+): { readonly supervisor: Supervisor; readonly ended: Promise<OwnEnd> } {
   const supervisor = createSupervisor({
     ...UNSEEN_WORKER,
     command: {
@@ -38,7 +38,7 @@ function run(
     random: systemRandom,
     logger: SILENT,
   });
-  const ended = new Promise<WorkerExit>((resolve) => supervisor.lift(7, resolve));
+  const ended = new Promise<OwnEnd>((resolve) => supervisor.lift(7, resolve));
   return { supervisor, ended };
 }
 
@@ -61,11 +61,13 @@ function isAlive(pid: number): boolean {
 
 describe('a supervised worker', () => {
   it.each([
-    ['its code', 'exit 3', { end: { exitCode: 3 }, exitCode: 3 }],
-    ['0', 'exit 0', { end: { exitCode: 0 }, exitCode: 0 }],
-    ['128+n for a signal', 'kill -SEGV $$', { end: { signal: 'SIGSEGV' }, exitCode: 139 }],
-  ])('is reported with %s', async (_, script, expected) => {
-    expect(await run(script).ended).toMatchObject(expected);
+    ['its code', 'exit 3', { exitCode: 3 }, 3],
+    ['0', 'exit 0', { exitCode: 0 }, 0],
+    ['128+n for a signal', 'kill -SEGV $$', { signal: 'SIGSEGV' }, 139],
+  ])('is reported with %s', async (_, script, expected, code) => {
+    const { exit } = await run(script).ended;
+    expect(exit).toEqual(expected);
+    expect(exitCodeOf(exit)).toBe(code);
   });
 
   it('gives its worker two variables of its own, and none that are for the agent', async () => {
@@ -94,7 +96,7 @@ describe('a supervised worker', () => {
       setsid bash -c "trap '' TERM HUP; echo \\$\\$ > session; while :; do sleep 1; done" &
       until [ -s group ] && [ -s session ]; do sleep 0.01; done
       exit 9`);
-    expect((await ended).exitCode).toBe(9);
+    expect((await ended).exit).toEqual({ exitCode: 9 });
     const pids = await Promise.all(['group', 'session'].map(fileText));
     await until('all have ended', () => expect(pids.map(Number).filter(isAlive)).toEqual([]));
   });
@@ -106,7 +108,7 @@ describe('a supervised worker', () => {
     );
     await fileText('ready');
     supervisor.stopWorker({ isSilent: false });
-    expect((await ended).exitCode).toBe(5);
+    expect((await ended).exit).toEqual({ exitCode: 5 });
     expect(await fileText('checkpoint')).toBe('saved\n');
   });
 
@@ -117,11 +119,7 @@ describe('a supervised worker', () => {
     );
     await fileText('ready');
     supervisor.stopWorker({ isSilent: false });
-    expect(await ended).toMatchObject({
-      end: { signal: 'SIGKILL' },
-      exitCode: 137,
-      ended: { evidence: { how: 'Killed', signal: 'SIGKILL' } },
-    });
+    expect(await ended).toMatchObject({ how: 'Killed', exit: { signal: 'SIGKILL' } });
   });
 
   it('receives the signals that are forwarded', async () => {
@@ -132,6 +130,6 @@ describe('a supervised worker', () => {
     supervisor.forward('SIGHUP');
     expect(await fileText('hup')).toBe('hup\n');
     supervisor.forward('SIGUSR1');
-    expect((await ended).exitCode).toBe(6);
+    expect((await ended).exit).toEqual({ exitCode: 6 });
   });
 });

@@ -7,18 +7,14 @@ import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
 import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
 import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import { describe, expect, it } from 'vitest';
+import type { Exit } from '../jobset/worker-end/worker-end.ts';
 import { createSupervisor, type Supervisor } from './supervisor.ts';
 import { UNSEEN_WORKER } from './worker/unseen-worker.fixture.ts';
-import { restartsGroup, type WorkerExit, workerExit } from './worker-exit.ts';
-
-interface Ended {
-  readonly exit: WorkerExit;
-  readonly restartsGroup: boolean;
-}
+import { type OwnEnd, restartsGroup } from './worker-exit.ts';
 
 class Scene {
   readonly clock = new VirtualClock();
-  readonly ended: Ended[] = [];
+  readonly ended: OwnEnd[] = [];
   readonly processes: MemoryProcessRunner;
   readonly supervisor: Supervisor;
 
@@ -37,9 +33,7 @@ class Scene {
   }
 
   lift(epoch: number): Promise<void> {
-    this.supervisor.lift(epoch, (exit, restarts) => {
-      this.ended.push({ exit, restartsGroup: restarts });
-    });
+    this.supervisor.lift(epoch, (end) => this.ended.push(end));
     return this.clock.settle();
   }
 
@@ -72,12 +66,8 @@ describe('a supervisor', () => {
       self.exit(3);
     });
     await scene.lift(1);
-    const evidence = { how: 'Exited', exitCode: 3, byItself: true };
     expect(scene.ended).toEqual([
-      {
-        exit: { end: { exitCode: 3 }, exitCode: 3, ended: { evidence, atMs: 0 } },
-        restartsGroup: true,
-      },
+      { epoch: 1, how: 'Exited', exit: { exitCode: 3 }, atMs: 0, restartsGroup: true },
     ]);
     expect(scene.processes.running).toEqual([]);
   });
@@ -90,18 +80,16 @@ describe('a supervisor', () => {
     expect(scene.workers[0]?.signals).toEqual(['SIGTERM']);
     await scene.clock.advance(1);
     expect(scene.workers[0]?.signals).toEqual(['SIGTERM', 'SIGKILL']);
-    expect(scene.ended).toMatchObject([{ exit: { end: { signal: 'SIGKILL' }, exitCode: 137 } }]);
+    expect(scene.ended).toMatchObject([{ exit: { signal: 'SIGKILL' } }]);
     expect(scene.clock.pendingTimers).toBe(0);
   });
 
   it('stops a worker whose stop came before its process', async () => {
     const scene = new Scene(() => undefined);
-    scene.supervisor.lift(1, (exit, restarts) => {
-      scene.ended.push({ exit, restartsGroup: restarts });
-    });
+    scene.supervisor.lift(1, (end) => scene.ended.push(end));
     scene.supervisor.stopWorker({ isSilent: false });
     await scene.clock.settle();
-    expect(scene.ended).toMatchObject([{ exit: { end: { signal: 'SIGTERM' } } }]);
+    expect(scene.ended).toMatchObject([{ exit: { signal: 'SIGTERM' } }]);
     expect(scene.clock.pendingTimers).toBe(0);
   });
 
@@ -117,7 +105,8 @@ describe('a supervisor', () => {
     expect(scene.supervisor.forward('SIGUSR2')).toBe(true);
     await scene.clock.settle();
     expect(scene.workers[0]?.signals).toEqual(['SIGUSR1', 'SIGUSR2']);
-    expect(scene.ended).toMatchObject([{ exit: { exitCode: 0 }, restartsGroup: false }]);
+    expect(scene.ended).toMatchObject([{ exit: { exitCode: 0 } }]);
+    expect(scene.ended[0]).not.toHaveProperty('restartsGroup');
     expect(scene.supervisor.forward('SIGHUP')).toBe(false);
   });
 
@@ -134,24 +123,28 @@ const RULES: readonly ContainerRestartRule[] = [
   { action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [137, 0] } },
 ];
 
+const ENDED = { epoch: 1, how: 'Exited', atMs: 0 } as const;
+
 describe('the exit of a worker', () => {
-  it.each<[string, readonly ContainerRestartRule[], Parameters<typeof workerExit>[0], boolean]>([
-    ['restarts the group when it failed and there are no rules', [], code(1), true],
-    ['leaves when it succeeded and there are no rules', [], code(0), false],
-    ['restarts the group for Restart', RULES, code(42), true],
-    ['restarts the group for RestartAllContainers, a signal being 128+n', RULES, killed(), true],
-    ['restarts the group even for 0 if a rule says so', RULES, code(0), true],
-    ['leaves for Terminate', RULES, code(3), false],
-    ['leaves when no rule matches', RULES, code(1), false],
+  it('restarts the group whatever the rules say if the supervisor killed the worker as hung', () => {
+    const end: OwnEnd = { ...ENDED, how: 'Hung', exit: { signal: 'SIGKILL' } };
+    expect(restartsGroup(undefined, end)).toBe(true);
+  });
+
+  it.each<[string, readonly ContainerRestartRule[], Exit, boolean]>([
+    ['restarts the group when it failed and there are no rules', [], { exitCode: 1 }, true],
+    ['leaves when it succeeded and there are no rules', [], { exitCode: 0 }, false],
+    ['restarts the group for Restart', RULES, { exitCode: 42 }, true],
+    [
+      'restarts the group for RestartAllContainers, a signal being 128+n',
+      RULES,
+      { signal: 'SIGKILL' },
+      true,
+    ],
+    ['restarts the group even for 0 if a rule says so', RULES, { exitCode: 0 }, true],
+    ['leaves for Terminate', RULES, { exitCode: 3 }, false],
+    ['leaves when no rule matches', RULES, { exitCode: 1 }, false],
   ])('%s', (_, rules, exit, expected) => {
-    expect(restartsGroup(rules, workerExit(exit).exitCode)).toBe(expected);
+    expect(restartsGroup(rules, { ...ENDED, exit })).toBe(expected);
   });
 });
-
-function code(exitCode: number): Parameters<typeof workerExit>[0] {
-  return { exitCode, signal: undefined };
-}
-
-function killed(): Parameters<typeof workerExit>[0] {
-  return { exitCode: undefined, signal: 'SIGKILL' };
-}

@@ -44,9 +44,9 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     lift: (epoch, ended) => {
       const started = new SupervisedWorker(options, progress, standbys, epoch);
       worker = started;
-      void started.ended.then((exit) => {
+      void started.ended.then((end) => {
         worker = undefined;
-        ended(exit, restartsGroup(options.rules, exit.exitCode));
+        ended(restartsGroup(options.rules, end) ? { ...end, restartsGroup: true } : end);
       });
     },
     stopWorker: ({ isSilent }) => (isSilent ? worker?.killSilent('Killed') : worker?.stop()),

@@ -3,24 +3,21 @@
 import type { ContainerRestartRule } from '@lockstep/kube/objects/pod.ts';
 import { matchingAction, restartsPod } from '@lockstep/kube/objects/restart-rule.ts';
 import type { ProcessExit } from '@lockstep/kube/runtime/ports/process-runner.ts';
-import { exitCodeOf } from '@lockstep/kube/runtime/process-exit.ts';
-import type { Exit } from '../jobset/worker-end/worker-end.ts';
-import type { EndedWorker } from '../jobset/worker-end/worker-evidence.ts';
+import { exitCodeOfSignal } from '@lockstep/kube/runtime/process-exit.ts';
+import type { Exit, WorkerEnd } from '../jobset/worker-end/worker-end.ts';
 
-export interface WorkerExit {
-  readonly end: Exit;
-  /** As `exitCodeOf` counts. */
-  readonly exitCode: number;
-  /** The supervisor's knowledge of this end. */
-  readonly ended?: EndedWorker;
-  /** It made no progress and lived until the supervisor killed it for that. */
-  readonly isHung?: true;
+/** The end of a worker that this agent has run. */
+export interface OwnEnd extends WorkerEnd {
+  readonly exit: Exit;
 }
 
-export function workerExit(exit: ProcessExit): WorkerExit {
-  return exit.signal === undefined
-    ? { end: { exitCode: exit.exitCode }, exitCode: exit.exitCode }
-    : { end: { signal: exit.signal }, exitCode: exitCodeOf(exit) };
+export function exitOf({ exitCode, signal }: ProcessExit): Exit {
+  return signal === undefined ? { exitCode } : { signal };
+}
+
+/** The exit code, 0 to 255; for a death by signal as shells count. */
+export function exitCodeOf(exit: Exit): number {
+  return 'signal' in exit ? exitCodeOfSignal(exit.signal) : exit.exitCode;
 }
 
 /**
@@ -31,9 +28,11 @@ export function workerExit(exit: ProcessExit): WorkerExit {
  */
 export function restartsGroup(
   rules: readonly ContainerRestartRule[] | undefined,
-  exitCode: number,
+  { how, exit }: OwnEnd,
 ): boolean {
+  if (how === 'Hung') return true;
   if (rules === undefined) return false;
+  const exitCode = exitCodeOf(exit);
   if (rules.length === 0) return exitCode !== 0;
   const action = matchingAction(rules, exitCode);
   return action === 'Restart' || restartsPod(action);

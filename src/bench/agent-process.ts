@@ -21,7 +21,6 @@ import type { Channel } from '../agent/channel.ts';
 import { createHubChannel } from '../agent/hub-channel.ts';
 import { type MarkerStore, NO_MARKER, processMarkerStore } from '../agent/marker.ts';
 import { ProgressWatch } from '../agent/progress/progress-watch.ts';
-import { type WorkerExit, workerExit } from '../agent/worker-exit.ts';
 import { PORTS } from '../cli/ports.ts';
 import { HUB_PATH, HUB_PROTOCOL } from '../jobset/names.ts';
 import type { Progress } from '../jobset/progress/progress.ts';
@@ -202,11 +201,11 @@ class Member implements Body {
   }
 
   stopWorker(): void {
-    this.#end(workerExit({ exitCode: undefined, signal: 'SIGTERM' }), false);
+    this.#end('SIGTERM', false);
   }
 
   killHung(): void {
-    this.#end({ ...workerExit({ exitCode: undefined, signal: 'SIGKILL' }), isHung: true }, true);
+    this.#end('SIGKILL', true);
   }
 
   hurry(): void {
@@ -216,12 +215,13 @@ class Member implements Body {
   /** In sidecar mode the node restarts all containers of the Pod, including the agent's. */
   fail(): void {
     if (this.mode === 'Sidecar') this.#agent?.stop('SIGTERM');
-    else this.#end(workerExit({ exitCode: undefined, signal: 'SIGKILL' }), true);
+    else this.#end('SIGKILL', true);
   }
 
-  #end(exit: WorkerExit, restartsGroup: boolean): void {
+  #end(signal: string, restarts: boolean): void {
     this.#stopped();
-    this.#ended(exit, restartsGroup);
+    const end = { epoch: this.#epoch, how: 'Unknown', exit: { signal }, atMs: 0 } as const;
+    this.#ended(restarts ? { ...end, restartsGroup: true } : end);
   }
 
   #stopped(): void {
@@ -244,7 +244,7 @@ class Member implements Body {
         }),
       announce: (announcement) => channel.announce(announcement),
       giveNotice: (epoch) => channel.giveNotice(epoch),
-      tellSuccess: (epoch, ended) => channel.tellSuccess(epoch, ended),
+      tellSuccess: (end) => channel.tellSuccess(end),
       askForPod: () => channel.askForPod(),
       ping: () => channel.ping(),
       close: () => channel.close(),

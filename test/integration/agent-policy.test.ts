@@ -29,7 +29,7 @@ import { defaultSettings, type Installed } from '../../src/deploy/settings.ts';
 import { withDefaults } from '../../src/jobset/defaults.ts';
 import { agentRights } from '../../src/jobset/injection/agent-rights.ts';
 import { formatNotice } from '../../src/jobset/worker-end/notice.ts';
-import type { WorkerEvidence } from '../../src/jobset/worker-end/worker-evidence.ts';
+import type { WorkerEnd } from '../../src/jobset/worker-end/worker-end.ts';
 import { KUBERNETES } from '../kubernetes.ts';
 
 const RUNTIME = { clock: nodeClock, random: systemRandom, userAgent: 'lockstep-test' };
@@ -44,10 +44,12 @@ const STARTS = 'lockstep/agent-starts';
 const NOTICE = 'lockstep/notice';
 
 /** Its notice is as long as one may be. */
-const EVIDENCE: WorkerEvidence = {
+const END: WorkerEnd = {
+  epoch: 10,
   how: 'Exited',
-  exitCode: 1,
-  byItself: true,
+  exit: { exitCode: 1 },
+  restartsGroup: true,
+  atMs: -61_000,
   silentMs: 2,
   step: 330,
   unfit: 'GPU 3: "2 errors" {uncorrectable}',
@@ -212,11 +214,7 @@ describe.skipIf(KUBERNETES === undefined)('agents on a real Kubernetes', () => {
     await annotate(agent, { [NOTICE]: '{"epoch":10,"exitCode":137}' });
     await annotate(agent, { [NOTICE]: '{"epoch":10,"signal":"SIGKILL"}' });
     await annotate(agent, {
-      [NOTICE]: formatNotice({
-        epoch: 10,
-        end: { exitCode: 1 },
-        ended: { evidence: EVIDENCE, atMs: -61_000 },
-      }),
+      [NOTICE]: formatNotice({ epoch: 10, end: END }),
     });
     await annotate(agent, { [ATTEMPT]: '0' });
     await agent.patch(PODS, at(pod), { type: 'merge', patch: {} });

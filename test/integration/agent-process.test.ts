@@ -317,8 +317,8 @@ describe('the agent as a supervisor process', () => {
     process.kill(pid, 'SIGKILL');
     await scene.untilAnnounced('2');
     const notice = parseNotice((await scene.annotation(NOTICE)) ?? '');
-    expect(notice).toMatchObject({ epoch: 1, end: { signal: 'SIGKILL' } });
-    expect(notice?.ended).toMatchObject({ evidence: { how: 'Signaled', byItself: true } });
+    const end = { how: 'Signaled', exit: { signal: 'SIGKILL' } };
+    expect(notice).toMatchObject({ epoch: 1, end });
     await scene.setStatus(1, 2);
     expect(Number(await scene.file('pid-2'))).not.toBe(pid);
 

@@ -158,7 +158,7 @@ describe('a group over the hub', () => {
     member(2).whenStopped = {
       ...STEPPING,
       how: 'Stopped',
-      exitCode: 1,
+      exit: { exitCode: 1 },
       silentMs: 8400,
       failedMs: 8000,
     };

@@ -7,15 +7,19 @@ import type { Stored } from '@lockstep/kube/meta.ts';
 import type { Pod } from '@lockstep/kube/objects/pod.ts';
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { Channel } from '../../src/agent/channel.ts';
-import type { Exit } from '../../src/jobset/worker-end/worker-end.ts';
-import type { WorkerEvidence } from '../../src/jobset/worker-end/worker-evidence.ts';
+import { type WorkerEnd, withoutSigns } from '../../src/jobset/worker-end/worker-end.ts';
 import type { Member } from './training-group.fixture.ts';
 
-export type Evidence = WorkerEvidence;
+/** The end of a worker of any epoch at any time. */
+export type Evidence = Omit<WorkerEnd, 'epoch' | 'atMs'>;
 
 export const STEPPING = { step: 330, silentMs: 400, longestMs: 900, cpuMs: 4000 } as const;
-export const EXITED: Evidence = { ...STEPPING, how: 'Exited', exitCode: 1, byItself: true };
-export const KILLED: Evidence = { ...STEPPING, how: 'Signaled', signal: 'SIGKILL', byItself: true };
+export const EXITED: Evidence = { ...STEPPING, how: 'Exited', exit: { exitCode: 1 } };
+export const KILLED: Evidence = {
+  ...STEPPING,
+  how: 'Signaled',
+  exit: { signal: 'SIGKILL' },
+};
 
 /** An agent that follows the protocol, and a worker that is nothing but its end. */
 export class Teller implements Member {
@@ -43,7 +47,7 @@ export class Teller implements Member {
       snapshot: ({ deprecated, released }) => {
         const { whenStopped } = this;
         if (deprecated >= this.#announced && whenStopped !== undefined) {
-          this.#end(deprecated + 1, whenStopped, undefined);
+          this.#end(deprecated + 1, whenStopped);
         }
         if (released !== this.#announced || this.epoch === released) return;
         this.epoch = released;
@@ -60,9 +64,8 @@ export class Teller implements Member {
 
   /** The worker ends by itself, or is ended by this agent. */
   die(evidence: Evidence, agoMs = 0): void {
-    const { signal, exitCode = 1 } = evidence;
-    const end: Exit = signal === undefined ? { exitCode } : { signal };
-    this.#end(this.#announced + 1, evidence, end, agoMs);
+    const exit = evidence.exit ?? { exitCode: 1 };
+    this.#end(this.#announced + 1, { ...evidence, exit, restartsGroup: true }, agoMs);
   }
 
   exit(): void {
@@ -77,12 +80,12 @@ export class Teller implements Member {
     this.#channel.close();
   }
 
-  #end(epoch: number, evidence: Evidence, end: Exit | undefined, agoMs = 0): void {
-    const cause = end === undefined ? undefined : { epoch: this.#announced, end };
+  #end(epoch: number, evidence: Evidence, agoMs = 0): void {
+    const atMs = this.#clock.monotonic() - agoMs;
+    const end = { ...evidence, epoch: this.#announced, atMs };
     const hasRun = this.epoch !== undefined;
     this.#announced = epoch;
     this.epoch = undefined;
-    const ended = { evidence, atMs: this.#clock.monotonic() - agoMs };
-    this.#channel.announce({ epoch, starts: 1, cause, ...(hasRun ? { ended } : {}) });
+    this.#channel.announce({ epoch, starts: 1, end: hasRun ? end : withoutSigns(end) });
   }
 }

@@ -29,14 +29,13 @@ import type { HubContact } from '../../src/agent/hub-conversation.ts';
 import { type Marker, type MarkerStore, NO_MARKER } from '../../src/agent/marker.ts';
 import type { Dialect } from '../../src/agent/pod-annotations.ts';
 import { ProgressWatch } from '../../src/agent/progress/progress-watch.ts';
-import { type WorkerExit, workerExit } from '../../src/agent/worker-exit.ts';
+import type { OwnEnd } from '../../src/agent/worker-exit.ts';
 import { type MemberReport, parseMemberReports } from '../../src/jobset/hub/member-report.ts';
 import type { AgentChannel } from '../../src/jobset/injection/agent-hub.ts';
 import { JOBSETS, type JobSet, type JobSetSpec } from '../../src/jobset/jobset.ts';
 import { EPOCH, REPLICATED_JOB_NAME } from '../../src/jobset/names.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
 import { type HeardGroup, parseGroupReports } from '../../src/jobset/view/group-report.ts';
-import type { EndedWorker } from '../../src/jobset/worker-end/worker-evidence.ts';
 import type { HubSettings } from '../../src/operator/hub/hub-connection.ts';
 import { actOn, type Operator, startOperator } from '../../src/operator/operator.ts';
 import { type OperatorCaches, startCaches } from '../../src/operator/tracking/caches.ts';
@@ -505,7 +504,7 @@ class Worker implements Member {
   /** The marker in the Pod's volume. */
   #marker: Marker = NO_MARKER;
   #running: AgentRun;
-  #ended: ((exit: WorkerExit, restartsGroup: boolean) => void) | undefined;
+  #ended: Parameters<Body['lift']>[1] | undefined;
 
   constructor(
     { metadata }: Stored<Pod>,
@@ -538,15 +537,11 @@ class Worker implements Member {
           started(epoch);
         },
         progress,
-        stopWorker: () => this.#exited({ exitCode: undefined, signal: 'SIGTERM' }, false),
+        stopWorker: () => this.#exited({ how: 'Unknown', exit: { signal: 'SIGTERM' } }),
         killHung: () => {
           const silentMs = Math.round(progress.silentMs);
-          const ended: EndedWorker = {
-            evidence: { how: 'Hung', signal: 'SIGKILL', silentMs },
-            atMs: clock.monotonic(),
-          };
-          const exit = { exitCode: undefined, signal: 'SIGKILL' } as const;
-          this.#exited(exit, true, { ended, isHung: true });
+          const exit = { signal: 'SIGKILL' };
+          this.#exited({ how: 'Hung', exit, silentMs, restartsGroup: true });
         },
         hurry: () => undefined,
       };
@@ -573,7 +568,8 @@ class Worker implements Member {
   }
 
   exit(exitCode: number): void {
-    this.#exited({ exitCode, signal: undefined }, exitCode !== 0);
+    const restarts = exitCode !== 0 && ({ restartsGroup: true } as const);
+    this.#exited({ how: 'Unknown', exit: { exitCode }, ...restarts });
   }
 
   report(line: string): void {
@@ -587,15 +583,12 @@ class Worker implements Member {
     if (this.epoch !== undefined) this.exit(0);
   }
 
-  #exited(
-    exit: Parameters<typeof workerExit>[0],
-    restartsGroup: boolean,
-    more: Partial<WorkerExit> = {},
-  ): void {
+  #exited(known: Omit<OwnEnd, 'epoch' | 'atMs'>): void {
+    const { epoch } = this;
     const ended = this.#ended;
     this.epoch = undefined;
     this.#ended = undefined;
-    ended?.({ ...workerExit(exit), ...more }, restartsGroup);
+    if (epoch !== undefined) ended?.({ ...known, epoch, atMs: this.#clock.monotonic() });
   }
 }
 

@@ -4,6 +4,7 @@
  * below the tables may change with the types; the texts may not.
  */
 
+import { defined } from '@lockstep/kube/json/defined.ts';
 import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
 import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
 import { describe, expect, test } from 'vitest';
@@ -14,9 +15,8 @@ import { Conversation } from '../../src/agent/hub-conversation.ts';
 import { NO_MARKER } from '../../src/agent/marker.ts';
 import { announcementAnnotations } from '../../src/agent/pod-annotations.ts';
 import { ProgressWatch } from '../../src/agent/progress/progress-watch.ts';
-import { evidenceOf } from '../../src/agent/worker/end-evidence.ts';
-import { workerExit } from '../../src/agent/worker-exit.ts';
-import { memberCause, parseMemberReports } from '../../src/jobset/hub/member-report.ts';
+import { endOf } from '../../src/agent/worker/end-evidence.ts';
+import { parseMemberReports } from '../../src/jobset/hub/member-report.ts';
 import {
   type AgentMessage,
   encodeAgentMessage,
@@ -27,6 +27,7 @@ import { saidIn } from '../../src/jobset/roster/said.ts';
 import { lastCauseOf } from '../../src/jobset/view/last-cause.ts';
 import type { Announcement } from '../../src/jobset/worker-end/announcement.ts';
 import { formatNotice, parseNotice } from '../../src/jobset/worker-end/notice.ts';
+import { shownEnd } from '../../src/jobset/worker-end/shown-end.ts';
 
 interface Ending {
   readonly exitCode?: number;
@@ -160,7 +161,7 @@ test('an agent that left its container for a worker that hung', () => {
       marker,
       stage: { name: 'Unsynced' },
       known: undefined,
-      ended: hungEnd(hung),
+      end: hungEnd(hung),
     },
     [{ type: 'snapshot', snapshot: snapshot(3) }, { type: 'markerWritten' }],
   );
@@ -291,30 +292,11 @@ function announced(
     readonly meanwhile?: number;
   },
 ): Announcement {
-  const exit =
-    signal === undefined
-      ? ({ exitCode: exitCode ?? 0, signal: undefined } as const)
-      : ({ exitCode: undefined, signal } as const);
-  const evidence = evidenceOf({
-    exit,
-    told,
-    hadOom: hadOom === true,
-    watch: new ProgressWatch(),
-    seen,
-    where,
-    failedMs,
-    lastWords,
-    saidMs,
-  });
-  const ended: BarrierEvent = {
-    type: 'workerEnded',
-    exit: {
-      ...workerExit(exit),
-      ended: { evidence, atMs: END_MS },
-      ...(told === 'Hung' ? { isHung: true } : {}),
-    },
-    restartsGroup: true,
-  };
+  const exit = signal === undefined ? { exitCode: exitCode ?? 0 } : { signal };
+  const signs = defined({ oom: hadOom, where, failedMs, lastWords, saidMs });
+  const known = { epoch: 3, atMs: END_MS, ...seen, ...signs };
+  const end = endOf(exit, told, known, new ProgressWatch());
+  const ended: BarrierEvent = { type: 'workerEnded', end: { ...end, restartsGroup: true } };
   const { deprecated, meanwhile } = at;
   return afterEvents(
     {
@@ -353,9 +335,10 @@ function hungEnd({
   readonly silentMs: number;
   readonly step: number;
   readonly longestMs: number;
-}): Barrier['ended'] {
-  const evidence = { how: 'Hung', signal: 'SIGKILL', silentMs, step: last, longestMs } as const;
-  return { epoch: 3, worker: { evidence, atMs: END_MS } };
+}): Barrier['end'] {
+  const signs = { silentMs, step: last, longestMs };
+  const exit = { signal: 'SIGKILL' };
+  return { epoch: 3, how: 'Hung', exit, ...signs, atMs: END_MS, restartsGroup: true };
 }
 
 function hello(announcement: Announcement): string {
@@ -399,7 +382,7 @@ function sent(message: AgentMessage): unknown {
 }
 
 function reported({ announcement }: Read): string | undefined {
-  const { cause } = memberCause(saidIn(announcement).notice);
+  const cause = shownEnd(saidIn(announcement).notice?.end);
   return cause && JSON.stringify(cause);
 }
 

@@ -1,27 +1,9 @@
 /** Combines a supervisor's knowledge of the end of its worker. */
 
 import { defined } from '@lockstep/kube/json/defined.ts';
-import type { ProcessExit } from '@lockstep/kube/runtime/ports/process-runner.ts';
-import type { HowEnded, WorkerEvidence } from '../../jobset/worker-end/worker-evidence.ts';
+import type { Exit } from '../../jobset/worker-end/worker-end.ts';
 import type { ProgressWatch } from '../progress/progress-watch.ts';
-import type { SeenProcesses } from './tree-watch.ts';
-
-export interface WorkerEnding {
-  readonly exit: ProcessExit;
-  /** How we ended the worker; undefined: it ended by itself. */
-  readonly told: 'Stopped' | 'Killed' | 'Hung' | undefined;
-  readonly hadOom: boolean;
-  /** The watch at the end of the worker. */
-  readonly watch: ProgressWatch;
-  readonly seen: SeenProcesses;
-  /** The place that a look into the worker found. */
-  readonly where: string | undefined;
-  /** How long before its end it failed, from `failedMsOf`. */
-  readonly failedMs: number | undefined;
-  readonly lastWords: string | undefined;
-  /** How long before the end it wrote its last words. */
-  readonly saidMs: number | undefined;
-}
+import type { OwnEnd } from '../worker-exit.ts';
 
 /** A step counts from the look that found it, which may be this late. */
 const STEP_LAG_MS = 1000;
@@ -47,18 +29,25 @@ export function failedMsOf(
   return Math.max(0, endMs - tracebackMs);
 }
 
-export function evidenceOf(ending: WorkerEnding): WorkerEvidence {
-  const { exit, told, hadOom, watch, seen, where, failedMs, lastWords, saidMs } = ending;
-  const { exitCode, signal } = exit;
-  const byItself: HowEnded = signal === undefined ? 'Exited' : 'Signaled';
+/** How the supervisor ended a worker; undefined: the worker ended by itself. */
+export type Told = 'Stopped' | 'Killed' | 'Hung' | undefined;
+
+/** `known` has what was seen of the worker, and `watch` is as it was at the end. */
+export function endOf(
+  exit: Exit,
+  told: Told,
+  known: Omit<OwnEnd, 'how' | 'exit'>,
+  watch: ProgressWatch,
+): OwnEnd {
+  const { epoch, atMs, oom, where, failedMs, saidMs, lastWords, ...seen } = known;
   const { progress, longestMs } = watch;
   return {
-    how: told ?? byItself,
+    epoch,
+    how: told ?? ('signal' in exit ? 'Signaled' : 'Exited'),
+    exit,
+    atMs,
     ...defined({
-      exitCode,
-      signal,
-      oom: hadOom || undefined,
-      byItself: told === undefined || undefined,
+      oom,
       silentMs: whole(progress?.silentMs),
       longestMs: whole(longestMs),
       step: progress?.step,

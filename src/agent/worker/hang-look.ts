@@ -6,7 +6,8 @@
 import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import type { ProcessCommand } from '@lockstep/kube/runtime/ports/process-runner.ts';
 import { ENV_WORKER_PID } from '../../jobset/names.ts';
-import { beginning, MAX_WHERE_BYTES } from '../../jobset/worker-end/worker-evidence.ts';
+import { MAX_WHERE_BYTES } from '../../jobset/worker-end/ended.ts';
+import { beginning } from '../../jobset/worker-end/limited-text.ts';
 import type { ProcessLooks, ThreadLook } from './process-looks.ts';
 import { runShell, type ShellOptions } from './shell-command.ts';
 

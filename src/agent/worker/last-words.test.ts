@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { encodedBytes } from '../../jobset/worker-end/worker-evidence.ts';
+import { encodedBytes } from '../../jobset/worker-end/limited-text.ts';
 import { failedMsOf } from './end-evidence.ts';
 import { lastWords, StreamTail, torchErrorText } from './last-words.ts';
 

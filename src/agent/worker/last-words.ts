@@ -1,7 +1,8 @@
 /** The last words of a worker, for people who look for the reason of its end. */
 
 import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
-import { lastLines, MAX_LAST_WORDS_BYTES } from '../../jobset/worker-end/worker-evidence.ts';
+import { MAX_LAST_WORDS_BYTES } from '../../jobset/worker-end/ended.ts';
+import { lastLines } from '../../jobset/worker-end/limited-text.ts';
 
 /** `texts` are in order, the best first; undefined if all are empty. */
 export function lastWords(texts: readonly (string | undefined)[]): string | undefined {

@@ -7,7 +7,7 @@ import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
 import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { encodedBytes } from '../../jobset/worker-end/worker-evidence.ts';
+import { encodedBytes } from '../../jobset/worker-end/limited-text.ts';
 import { runPreflight } from './preflight.ts';
 
 const PATH = process.env['PATH'] ?? '';

@@ -7,7 +7,7 @@ import {
 import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
 import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
 import { expect, test } from 'vitest';
-import { encodedBytes } from '../../jobset/worker-end/worker-evidence.ts';
+import { encodedBytes } from '../../jobset/worker-end/limited-text.ts';
 import { runPreflight } from './preflight.ts';
 
 class Scene {

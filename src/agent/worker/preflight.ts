@@ -8,7 +8,8 @@ import type { ProcessCommand, ProcessExit } from '@lockstep/kube/runtime/ports/p
 import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
 import { workerEnvironment } from '../../jobset/injection/worker-environment.ts';
 import { ENV_WORKER } from '../../jobset/names.ts';
-import { lastLines, MAX_UNFIT_BYTES } from '../../jobset/worker-end/worker-evidence.ts';
+import { MAX_UNFIT_BYTES } from '../../jobset/worker-end/ended.ts';
+import { lastLines } from '../../jobset/worker-end/limited-text.ts';
 import { runShell, type ShellOptions } from './shell-command.ts';
 
 const LIMIT_MS = 60_000;

@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import type { StandbyDeaths } from '../../jobset/progress/progress.ts';
 import type { FilesOfStart, LineListener } from '../progress/progress-files.ts';
 import { createSupervisor, type Supervisor } from '../supervisor.ts';
-import type { WorkerExit } from '../worker-exit.ts';
+import type { OwnEnd } from '../worker-exit.ts';
 import { READY_LIMIT_MS, STEADY_MS } from './standby-keeper.ts';
 import { FIRST_BACKOFF_MS, LONG_LIFE_MS, MAX_BACKOFF_MS } from './standby-plan.ts';
 import { UNSEEN_WORKER } from './unseen-worker.fixture.ts';
@@ -62,7 +62,7 @@ class Scene {
   readonly files = new Map<string, MemoryFiles>();
   readonly processes = new MemoryProcessRunner({ train: () => undefined });
   readonly supervisor: Supervisor;
-  readonly ends: WorkerExit[] = [];
+  readonly ends: OwnEnd[] = [];
   /** States of the processes that a look finds. */
   states = 'S';
   oomKills = 0;
@@ -261,10 +261,7 @@ describe('a standby', () => {
     const child = standby.fork('own group');
     standby.exit(3);
     await scene.clock.settle();
-    expect(scene.ends.at(-1)).toMatchObject({
-      exitCode: 3,
-      ended: { evidence: { how: 'Exited', step: 7 } },
-    });
+    expect(scene.ends.at(-1)).toMatchObject({ how: 'Exited', exit: { exitCode: 3 }, step: 7 });
     expect(child.isRunning).toBe(false);
   });
 
@@ -516,14 +513,14 @@ describe('a standby that dies', () => {
     await scene.clock.advance(FIRST_BACKOFF_MS);
     worker.exit(3);
     await scene.clock.settle();
-    expect(scene.ends.at(-1)?.ended?.evidence).not.toHaveProperty('lastWords');
+    expect(scene.ends.at(-1)).not.toHaveProperty('lastWords');
 
     const next = await scene.lift(2);
     await scene.append(next, 'phase=standby', '1');
     scene.message = 'of the worker';
     next.exit(3);
     await scene.clock.settle();
-    expect(scene.ends.at(-1)?.ended?.evidence).toMatchObject({ lastWords: 'of the worker' });
+    expect(scene.ends.at(-1)).toMatchObject({ lastWords: 'of the worker' });
   });
 
   it('by the hand of its agent is not said to have died by itself', async () => {

@@ -17,7 +17,7 @@ import {
 import { WHY_NO_STANDBYS } from '../../jobset/progress/standby.ts';
 import { ProgressFeed } from '../progress/progress-feed.ts';
 import { ProgressWatch } from '../progress/progress-watch.ts';
-import { workerExit } from '../worker-exit.ts';
+import { exitOf } from '../worker-exit.ts';
 import type { ProcessLooks } from './process-looks.ts';
 import { afterStandby, NO_STANDBY_YET, type StandbyEnd, type StandbyPlan } from './standby-plan.ts';
 import { WorkerProcess, type WorkerProcessOptions } from './worker-process.ts';
@@ -213,7 +213,7 @@ export class StandbyKeeper {
     const end = standby.end ?? byItself;
     if (standby.end === undefined && end === 'Died') {
       logger.warn('a standby died', { ...exit });
-      this.#countDeath(exit && workerExit(exit).end);
+      this.#countDeath(exit && exitOf(exit));
     }
     this.#ended(standby, end);
   }

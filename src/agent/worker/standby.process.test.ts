@@ -6,7 +6,7 @@ import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createProcessPriorities } from '../adapters/process-priorities.ts';
 import type { Supervisor } from '../supervisor.ts';
-import type { WorkerExit } from '../worker-exit.ts';
+import type { OwnEnd } from '../worker-exit.ts';
 import { realSupervisor } from './real-supervisor.fixture.ts';
 
 /** Usually it takes 3 ms; a busy machine needs more. */
@@ -70,7 +70,7 @@ class Scene {
     this.supervisor = realSupervisor({ argv, directory, said, logger, hasStandby: true });
   }
 
-  lift(epoch: number): Promise<WorkerExit> {
+  lift(epoch: number): Promise<OwnEnd> {
     return new Promise((resolve) => this.supervisor.lift(epoch, resolve));
   }
 
@@ -126,10 +126,10 @@ describe('a warm standby', () => {
         mayRestore ? [19, 19] : [OWN_PRIORITY, OWN_PRIORITY],
       );
       scene.supervisor.stopWorker({ isSilent: false });
-      const { ended: end } = await ended;
+      const end = await ended;
       // The output of a standby before it was the worker is not among its last words.
       const lastWords = `${before === cold ? 'prepares\n' : ''}boom ${before.pid}`;
-      expect(end?.evidence).toMatchObject({ how: 'Stopped', exitCode: 3, lastWords });
+      expect(end).toMatchObject({ how: 'Stopped', exit: { exitCode: 3 }, lastWords });
       expect([before.pid, before.child].filter(isAlive)).toEqual([]);
       const liftedAt = performance.timeOrigin + performance.now();
       ended = scene.lift(epoch);

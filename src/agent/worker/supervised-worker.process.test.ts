@@ -5,7 +5,7 @@ import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
 import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Supervisor, SupervisorOptions } from '../supervisor.ts';
-import type { WorkerExit } from '../worker-exit.ts';
+import type { OwnEnd } from '../worker-exit.ts';
 import { realSupervisor } from './real-supervisor.fixture.ts';
 
 let directory: string;
@@ -19,7 +19,7 @@ class Scene {
   readonly logger = new MemoryLogger();
   readonly said: string[] = [];
   readonly supervisor: Supervisor;
-  readonly ended: Promise<WorkerExit>;
+  readonly ended: Promise<OwnEnd>;
 
   constructor(script: string, more: Partial<SupervisorOptions> = {}) {
     const { logger, said } = this;
@@ -27,10 +27,6 @@ class Scene {
     const options = { argv, directory, said, logger, progressPrefix: 'step ', ...more };
     this.supervisor = realSupervisor(options);
     this.ended = new Promise((resolve) => this.supervisor.lift(7, resolve));
-  }
-
-  async evidence() {
-    return (await this.ended).ended?.evidence;
   }
 
   stepped(step: number): Promise<void> {
@@ -45,11 +41,10 @@ describe('a hung worker', () => {
     const scene = new Scene(`echo 330 > "$LOCKSTEP_PROGRESS_FILE"; kill -STOP $$`);
     await scene.stepped(330);
     scene.supervisor.killHung();
-    const { isHung, end } = await scene.ended;
-    expect({ isHung, end }).toEqual({ isHung: true, end: { signal: 'SIGKILL' } });
-    expect(await scene.evidence()).toMatchObject({
+    expect(await scene.ended).toMatchObject({
       how: 'Hung',
-      signal: 'SIGKILL',
+      exit: { signal: 'SIGKILL' },
+      restartsGroup: true,
       step: 330,
       states: 'T',
       silentMs: expect.any(Number),
@@ -64,7 +59,7 @@ describe('a hung worker', () => {
     });
     await scene.stepped(3);
     scene.supervisor.killHung();
-    expect(await scene.evidence()).toMatchObject({ how: 'Hung', step: 3, where: 'sleep' });
+    expect(await scene.ended).toMatchObject({ how: 'Hung', step: 3, where: 'sleep' });
     const pid = (await readFile(join(directory, 'pid'), 'utf8')).trim();
     expect(scene.said.toSorted()).toEqual([`looks at ${pid}`, 'step 3\n', 'where=sleep']);
   });
@@ -77,7 +72,7 @@ describe('a hung worker', () => {
     scene.supervisor.killHung();
     await until('the command runs', () => expect(scene.said).toContain('looks'));
     scene.supervisor.hurry();
-    expect(await scene.evidence()).toMatchObject({ how: 'Hung' });
+    expect(await scene.ended).toMatchObject({ how: 'Hung' });
     expect(scene.logger.records.at(-1)?.fields).toEqual({ problem: 'the worker had to end' });
   });
 
@@ -87,29 +82,28 @@ describe('a hung worker', () => {
     });
     await scene.stepped(1);
     scene.supervisor.killHung();
-    const { isHung, exitCode } = await scene.ended;
-    expect({ isHung, exitCode }).toEqual({ exitCode: 0 });
-    expect(await scene.evidence()).toMatchObject({ how: 'Exited', exitCode: 0, byItself: true });
+    expect(await scene.ended).toMatchObject({ how: 'Exited', exit: { exitCode: 0 } });
   });
 
   it('that is told to stop is looked into and killed, without a name for it', async () => {
     const scene = new Scene(`echo step 1; trap 'echo term' TERM; ${SLEEPS}`);
     await scene.stepped(1);
     scene.supervisor.stopWorker({ isSilent: true });
-    expect((await scene.ended).isHung).toBeUndefined();
-    expect(await scene.evidence()).toMatchObject({ how: 'Killed', signal: 'SIGKILL', step: 1 });
+    expect(await scene.ended).toMatchObject({
+      how: 'Killed',
+      exit: { signal: 'SIGKILL' },
+      step: 1,
+    });
     expect(scene.said.join('')).toBe('step 1\n');
   });
 });
 
-describe('the evidence of a worker', () => {
+describe('the end of a worker', () => {
   it('that obeyed says so', async () => {
     const scene = new Scene(`trap 'exit 5' TERM; echo step 2; ${SLEEPS}`);
     await scene.stepped(2);
     scene.supervisor.stopWorker({ isSilent: false });
-    const evidence = await scene.evidence();
-    expect(evidence).toMatchObject({ how: 'Stopped', exitCode: 5, step: 2 });
-    expect(evidence).not.toHaveProperty('byItself');
+    expect(await scene.ended).toMatchObject({ how: 'Stopped', exit: { exitCode: 5 }, step: 2 });
   });
 
   it.each([
@@ -123,23 +117,25 @@ describe('the evidence of a worker', () => {
     ['no file that is a trap', 'mkfifo message; echo boom >&2; exit 1', 'boom'],
   ])('has %s', async (_what, script, words) => {
     const scene = new Scene(script);
-    expect(await scene.evidence()).toEqual(
-      expect.objectContaining({ how: 'Exited', exitCode: 1, byItself: true, lastWords: words }),
-    );
+    expect(await scene.ended).toMatchObject({
+      how: 'Exited',
+      exit: { exitCode: 1 },
+      lastWords: words,
+    });
   });
 
   it('tells how old words on its standard error are, and not how old a message is', async () => {
     const scene = new Scene('echo careful >&2; sleep 0.3; exit 1');
-    const { saidMs } = (await scene.evidence()) ?? {};
+    const { saidMs } = await scene.ended;
     expect(saidMs).toBeGreaterThan(200);
     expect(saidMs).toBeLessThan(5000);
     const other = new Scene('echo careful >&2; echo why > message; exit 1');
-    expect(await other.evidence()).not.toHaveProperty('saidMs');
+    expect(await other.ended).not.toHaveProperty('saidMs');
   });
 
   it('failed when it printed its traceback, and not when its teardown was done', async () => {
     const fails = `echo 5 > "$LOCKSTEP_PROGRESS_FILE"; sleep 0.1; echo 'Traceback (most recent call last):' >&2`;
-    const { failedMs } = (await new Scene(`${fails}; sleep 0.4; exit 1`).evidence()) ?? {};
+    const { failedMs } = await new Scene(`${fails}; sleep 0.4; exit 1`).ended;
     expect(failedMs).toBeGreaterThan(300);
     expect(failedMs).toBeLessThan(5000);
   });
@@ -148,8 +144,8 @@ describe('the evidence of a worker', () => {
     const scene = new Scene(
       `[ -e once ] || echo 9 checkpoint=8 > "$LOCKSTEP_PROGRESS_FILE"; touch once`,
     );
-    expect(await scene.evidence()).toMatchObject({ step: 9, how: 'Exited', exitCode: 0 });
-    const again = new Promise<WorkerExit>((resolve) => scene.supervisor.lift(8, resolve));
-    expect((await again).ended?.evidence).not.toHaveProperty('step');
+    expect(await scene.ended).toMatchObject({ step: 9, how: 'Exited', exit: { exitCode: 0 } });
+    const again = new Promise<OwnEnd>((resolve) => scene.supervisor.lift(8, resolve));
+    expect(await again).not.toHaveProperty('step');
   });
 });

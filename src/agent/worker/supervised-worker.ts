@@ -1,17 +1,18 @@
 /** One run of a worker, from before its process exists until all of its descendants are gone. */
 
+import { defined } from '@lockstep/kube/json/defined.ts';
 import type { Timer } from '@lockstep/kube/runtime/ports/clock.ts';
 import {
-  type ProcessExit,
   type ProcessSignal,
   ProcessStartError,
   type RunningProcess,
 } from '@lockstep/kube/runtime/ports/process-runner.ts';
 import { parseProgressLine, saysStandby } from '../../jobset/progress/progress.ts';
+import type { Exit } from '../../jobset/worker-end/worker-end.ts';
 import { ProgressFeed } from '../progress/progress-feed.ts';
 import type { ProgressWatch } from '../progress/progress-watch.ts';
-import { type WorkerExit, workerExit } from '../worker-exit.ts';
-import { evidenceOf, failedMsOf, type WorkerEnding } from './end-evidence.ts';
+import { exitOf, type OwnEnd } from '../worker-exit.ts';
+import { endOf, failedMsOf, type Told } from './end-evidence.ts';
 import { type HangLookOptions, lookIntoHung } from './hang-look.ts';
 import { lastWords } from './last-words.ts';
 import type { StandbyKeeper, StandbyKeeperOptions } from './standby-keeper.ts';
@@ -35,7 +36,7 @@ const NOT_EXECUTABLE_EXIT_CODE = 126;
 const CALM_MS = 2000;
 
 export class SupervisedWorker {
-  readonly ended: Promise<WorkerExit>;
+  readonly ended: Promise<OwnEnd>;
   readonly #options: SupervisedWorkerOptions;
   readonly #watch: ProgressWatch;
   readonly #standbys: StandbyKeeper | undefined;
@@ -52,7 +53,8 @@ export class SupervisedWorker {
   #hasExited = false;
   #hasWaited = false;
   #hasStepped = false;
-  #told: WorkerEnding['told'];
+  readonly #epoch: number;
+  #told: Told;
   /** When the supervisor began to end it. */
   #toldMs = Number.POSITIVE_INFINITY;
   #where: string | undefined;
@@ -70,7 +72,8 @@ export class SupervisedWorker {
     this.#feed = new ProgressFeed({ ...options, watch, heard });
     this.#process = new WorkerProcess(options);
     this.#calmTimer = options.clock.setTimer(CALM_MS, () => options.files.tidy());
-    this.ended = this.#run(epoch).finally(() => {
+    this.#epoch = epoch;
+    this.ended = this.#run().finally(() => {
       this.#release();
       this.#feed.close();
     });
@@ -117,7 +120,7 @@ export class SupervisedWorker {
   }
 
   /** A worker that was told to stop before stays `Stopped` until it has to be killed. */
-  #tell(how: WorkerEnding['told']): void {
+  #tell(how: Told): void {
     this.#standbys?.pause();
     if (!this.#hasExited && this.#freeze()) this.#told = how;
   }
@@ -148,8 +151,9 @@ export class SupervisedWorker {
     this.#hurry.abort();
   }
 
-  async #run(epoch: number): Promise<WorkerExit> {
+  async #run(): Promise<OwnEnd> {
     const { clock, logger } = this.#options;
+    const epoch = this.#epoch;
     let child: RunningProcess;
     try {
       child = await this.#begin(epoch);
@@ -159,7 +163,7 @@ export class SupervisedWorker {
       await this.#process.end();
       const isMissing = error.code === 'ENOENT';
       const exitCode = isMissing ? NOT_FOUND_EXIT_CODE : NOT_EXECUTABLE_EXIT_CODE;
-      return this.#exit({ exitCode, signal: undefined }, clock.monotonic(), false, [error.message]);
+      return this.#end({ exitCode }, clock.monotonic(), false, [error.message]);
     }
     this.#child = child;
     for (const signal of this.#early) child.signalGroup(signal);
@@ -170,7 +174,7 @@ export class SupervisedWorker {
     this.#release();
     const { hadOom } = this.#tree;
     const texts = await this.#process.end(this.#feed.end());
-    return this.#exit(exit, atMs, hadOom, texts);
+    return this.#end(exitOf(exit), atMs, hadOom, texts);
   }
 
   /** Promotes the standby, or starts a process. */
@@ -208,32 +212,26 @@ export class SupervisedWorker {
     this.#options.logger.info('the worker gets no standby', { why });
   }
 
-  #exit(
-    exit: ProcessExit,
-    atMs: number,
-    hadOom: boolean,
-    texts: readonly (string | undefined)[],
-  ): WorkerExit {
-    const told = this.#told;
+  #end(exit: Exit, atMs: number, hadOom: boolean, texts: readonly (string | undefined)[]): OwnEnd {
     const { lastMs: saidAtMs, tracebackMs } = this.#process.errors;
     // A message is a file, and its time is not known.
     const isMessage = lastWords(texts.slice(0, -1)) !== undefined;
-    const evidence = evidenceOf({
-      exit,
-      told,
-      hadOom,
-      where: this.#where,
-      watch: this.#watch,
-      seen: this.#tree?.seenAt(atMs, this.#watch.newestStepMs) ?? {},
-      failedMs: failedMsOf(tracebackMs, {
-        steppedMs: this.#watch.newestStepMs,
-        toldMs: this.#toldMs,
-        endMs: atMs,
+    const known = {
+      epoch: this.#epoch,
+      atMs,
+      ...this.#tree?.seenAt(atMs, this.#watch.newestStepMs),
+      ...defined({
+        oom: hadOom || undefined,
+        where: this.#where,
+        failedMs: failedMsOf(tracebackMs, {
+          steppedMs: this.#watch.newestStepMs,
+          toldMs: this.#toldMs,
+          endMs: atMs,
+        }),
+        saidMs: isMessage || saidAtMs === undefined ? undefined : Math.max(0, atMs - saidAtMs),
+        lastWords: this.#options.hasLastWords === false ? undefined : lastWords(texts),
       }),
-      lastWords: this.#options.hasLastWords === false ? undefined : lastWords(texts),
-      saidMs: isMessage || saidAtMs === undefined ? undefined : Math.max(0, atMs - saidAtMs),
-    });
-    const ended = { evidence, atMs };
-    return { ...workerExit(exit), ended, ...(told === 'Hung' ? { isHung: true } : {}) };
+    };
+    return endOf(exit, this.#told, known, this.#watch);
   }
 }

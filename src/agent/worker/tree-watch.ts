@@ -2,7 +2,7 @@
 
 import { defined } from '@lockstep/kube/json/defined.ts';
 import type { Clock, Timer } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { WorkerEvidence } from '../../jobset/worker-end/worker-evidence.ts';
+import type { Signs } from '../../jobset/worker-end/worker-end.ts';
 import type { ProcessLooks, TreeLook } from './process-looks.ts';
 
 const LOOK_MS = 2500;
@@ -17,7 +17,7 @@ const STEP_DELAY_MS = 1000;
 
 /** The result of looks at the processes of a worker that has ended. */
 export type SeenProcesses = Pick<
-  WorkerEvidence,
+  Signs,
   'states' | 'stoppedMs' | 'cpuMs' | 'runnableMs' | 'launcher'
 >;
 

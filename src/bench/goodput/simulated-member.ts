@@ -10,8 +10,8 @@ import type { GroupSnapshot } from '../../agent/channel.ts';
 import { NO_MARKER } from '../../agent/marker.ts';
 import { HangWatch } from '../../agent/progress/hang-watch.ts';
 import { ProgressWatch } from '../../agent/progress/progress-watch.ts';
+import type { OwnEnd } from '../../agent/worker-exit.ts';
 import type { Announcement } from '../../jobset/worker-end/announcement.ts';
-import type { WorkerEvidence } from '../../jobset/worker-end/worker-evidence.ts';
 import type { SimulatedTime } from './simulated-time.ts';
 
 /** The group around it. */
@@ -68,7 +68,7 @@ export class SimulatedMember {
 
   /** Its worker fails by itself. */
   fail(): void {
-    this.#ended({ how: 'Exited', exitCode: 1, byItself: true });
+    this.#ended({ how: 'Exited', exit: { exitCode: 1 }, restartsGroup: true });
   }
 
   /** Looks for progress, as its agent does several times a second. */
@@ -116,10 +116,10 @@ export class SimulatedMember {
         this.#around.lifted(this, effect.epoch);
         break;
       case 'stopWorker':
-        this.#ended({ how: 'Stopped', signal: 'SIGTERM' });
+        this.#ended({ how: 'Stopped', exit: { signal: 'SIGTERM' } });
         break;
       case 'killHung':
-        this.#ended({ how: 'Hung', signal: 'SIGKILL' });
+        this.#ended({ how: 'Hung', exit: { signal: 'SIGKILL' }, restartsGroup: true });
         break;
       case 'preflight':
       case 'cutPreflight':
@@ -129,20 +129,13 @@ export class SimulatedMember {
     }
   }
 
-  #ended(end: Pick<WorkerEvidence, 'how' | 'exitCode' | 'signal' | 'byItself'>): void {
+  #ended(how: Pick<OwnEnd, 'how' | 'exit' | 'restartsGroup'>): void {
+    const { epoch } = this;
+    if (epoch === undefined) return;
     const { silentMs, longestMs, progress } = this.progress;
     this.epoch = undefined;
-    const evidence = { ...end, silentMs, ...defined({ longestMs, step: progress?.step }) };
-    const { exitCode = 1, signal } = end;
-    this.#dispatch({
-      type: 'workerEnded',
-      exit: {
-        end: signal === undefined ? { exitCode } : { signal },
-        exitCode,
-        ended: { evidence, atMs: this.#around.time.nowMs },
-        ...(end.how === 'Hung' ? { isHung: true } : {}),
-      },
-      restartsGroup: end.byItself === true,
-    });
+    const signs = { silentMs, ...defined({ longestMs, step: progress?.step }) };
+    const end = { epoch, ...how, ...signs, atMs: this.#around.time.nowMs };
+    this.#dispatch({ type: 'workerEnded', end });
   }
 }

@@ -70,9 +70,9 @@ export class SimulatedOperator {
   }
 
   /** An agent announces an epoch. */
-  announced(place: SimulatedPod, { epoch, ended }: Announcement): void {
+  announced(place: SimulatedPod, { epoch, end }: Announcement): void {
     const { nowMs } = this.#time;
-    if (ended !== undefined) this.#noteEnd(place, epoch - 1, { kind: 'Ended', ...ended });
+    if (end !== undefined) this.#noteEnd(place, end.epoch, { kind: 'Ended', ...end });
     this.#members.observe(this.#factsOf(place, epoch), START_MS + nowMs);
     this.wake();
   }

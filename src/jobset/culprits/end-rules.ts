@@ -1,11 +1,11 @@
 /** Rules about how workers ended, and when. */
-import { endInWords, fatalEnd } from './end-in-words.ts';
+import { endInWords, fatalEnd } from '../worker-end/end-in-words.ts';
+import { type Exit, exitCodeIn, isSuccess } from '../worker-end/worker-end.ts';
 import {
   type EndedMember,
   type EvidenceInOrder,
   few,
   isSteppedOn,
-  isSuccess,
   paceAt,
   type Suspicion,
   silentMsAt,
@@ -42,7 +42,7 @@ export function leftEarly({ ends, others, firstMs, size }: EvidenceInOrder): rea
     ...others.flatMap(({ member, end }) =>
       end.kind === 'Succeeded' && end.atMs < firstMs ? [{ member, atMs: end.atMs }] : [],
     ),
-    ...ends.filter((end) => isSuccess(end.evidence) && end.atMs < firstMs),
+    ...ends.filter((end) => isSuccess(end) && end.atMs < firstMs),
   ];
   if (left.length > few(size)) return [];
   const why = 'exited with code 0 before the others';
@@ -56,13 +56,13 @@ export function leftEarly({ ends, others, firstMs, size }: EvidenceInOrder): rea
  */
 export function killed(known: EvidenceInOrder): readonly Suspicion[] {
   const { ends, deaths, pace } = known;
-  const fatal = deaths.filter(({ evidence }) => fatalEnd(evidence) !== undefined);
+  const fatal = deaths.filter((end) => fatalEnd(end) !== undefined);
   const [first] = fatal;
   if (first === undefined) return [];
   const leadMs = first.atMs - (deaths[0]?.atMs ?? first.atMs);
   // A crash this late after another failure is its consequence.
   if (leadMs > TOGETHER_MS) return [];
-  const isOutOfMemory = first.evidence.oom === true;
+  const isOutOfMemory = first.oom === true;
   const isLate = pace === 'Silent' && !isOutOfMemory;
   const dead = new Set(fatal.map(({ member }) => member));
   const stopped = stoppedOnes(known).filter(({ member }) => !dead.has(member));
@@ -71,9 +71,9 @@ export function killed(known: EvidenceInOrder): readonly Suspicion[] {
   const isFirst = deaths[0] === first;
   const isSure = isFirst && together.length === 1 && !isLate && !isAnyStopped(known);
   const silence = `, ${Math.round(silentMsAt(ends, first.atMs) / 1000)} s after the last step`;
-  const found = together.map(({ member, evidence }): Suspicion => {
-    const why = `${fatalEnd(evidence) ?? ''}${isLate ? silence : ''}`;
-    return { member, why, confidence: isSure ? 'Certain' : 'Likely' };
+  const found = together.map((end): Suspicion => {
+    const why = `${fatalEnd(end) ?? ''}${isLate ? silence : ''}`;
+    return { member: end.member, why, confidence: isSure ? 'Certain' : 'Likely' };
   });
   return [...found, ...stopped];
 }
@@ -99,7 +99,7 @@ export function failedSlowly(known: EvidenceInOrder): readonly Suspicion[] {
       each !== end &&
       (each === death
         ? isSoon(each.atMs) || pace === 'Stepping'
-        : each.evidence.failedMs === undefined && isSoon(each.atMs)),
+        : each.failedMs === undefined && isSoon(each.atMs)),
   );
   const isAlone = rivals.length === 0 && (second === undefined || !isSoon(second.sinceMs));
   if (!isAlone && !isTold) return [];
@@ -108,8 +108,8 @@ export function failedSlowly(known: EvidenceInOrder): readonly Suspicion[] {
   const why = `printed a traceback${took} before the others failed`;
   const found: readonly Suspicion[] = [
     { member: end.member, why, confidence: 'Likely' },
-    ...rivals.map(({ member, evidence }): Suspicion => {
-      return { member, why: endInWords(evidence), confidence: 'Likely' };
+    ...rivals.map((rival): Suspicion => {
+      return { member: rival.member, why: endInWords(rival), confidence: 'Likely' };
     }),
   ];
   const named = new Set(found.map(({ member }) => member));
@@ -125,9 +125,10 @@ function tracebacks(
 ): readonly { readonly end: EndedMember; readonly sinceMs: number }[] {
   return ends
     .flatMap((end) => {
-      const { failedMs, exitCode } = end.evidence;
+      const { failedMs, exit } = end;
       const sinceMs = end.atMs - (failedMs ?? 0);
-      const counts = failedMs !== undefined && exitCode !== 0 && !isSteppedOn(ends, sinceMs);
+      const counts =
+        failedMs !== undefined && exitCodeIn(exit) !== 0 && !isSteppedOn(ends, sinceMs);
       return counts ? [{ end, sinceMs }] : [];
     })
     .toSorted((a, b) => a.sinceMs - b.sinceMs);
@@ -137,29 +138,27 @@ export function firstToFail(known: EvidenceInOrder): readonly Suspicion[] {
   const { ends, deaths, others, pace, isTold } = known;
   const [first, ...later] = deaths;
   if (first === undefined || pace === 'Unknown' || pace === 'Silent') return [];
-  if (first.evidence.how === 'Hung') return [];
+  if (first.how === 'Hung') return [];
   // A worker that was told to stop and exits like the first was perhaps failing already.
   const alike = ends.filter(
-    ({ member, evidence: { how, exitCode } }) =>
-      member !== first.member && how === 'Stopped' && isFailure(exitCode, first.evidence.exitCode),
+    ({ member, how, exit }) =>
+      member !== first.member && how === 'Stopped' && isSameFailure(exit, first.exit),
   );
   const isAlone = ![...later, ...alike].some(({ atMs }) => atMs - first.atMs <= TOGETHER_MS);
   // Members without a known end may have ended earlier than all these.
   if (!isAlone && !isTold) return [];
-  const isAfterAll =
-    others.some(({ end }) => end.kind === 'Succeeded') ||
-    ends.some((end) => isSuccess(end.evidence));
-  const { member, evidence } = first;
-  const why = `${endInWords(evidence)} before the others`;
+  const isAfterAll = others.some(({ end }) => end.kind === 'Succeeded') || ends.some(isSuccess);
+  const why = `${endInWords(first)} before the others`;
   // Launchers may wait for each other, so which of them ends first is chance.
-  const isLaunched = ends.some((end) => end.evidence.launcher === true);
+  const isLaunched = ends.some((end) => end.launcher === true);
   // A group may wait for stopped workers for as long as its longest step.
   const stopped = stoppedOnes(known);
   const isClear = !isAfterAll && !isLaunched && !isAnyStopped(known);
   const isSure = isAlone && isClear && pace === 'Stepping';
-  return [...stopped, { member, why, confidence: isSure ? 'Certain' : 'Likely' }];
+  return [...stopped, { member: first.member, why, confidence: isSure ? 'Certain' : 'Likely' }];
 }
 
-function isFailure(exitCode: number | undefined, ofFirst: number | undefined): boolean {
-  return exitCode !== undefined && exitCode !== 0 && exitCode === ofFirst;
+function isSameFailure(exit: Exit | undefined, ofFirst: Exit | undefined): boolean {
+  const exitCode = exitCodeIn(exit);
+  return exitCode !== undefined && exitCode !== 0 && exitCode === exitCodeIn(ofFirst);
 }

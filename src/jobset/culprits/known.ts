@@ -1,13 +1,13 @@
 /** What is known of a group in which a worker failed, in the order in which rules look at it. */
 import { MAX_SUSPECTS, type Suspect } from '../jobset-status.ts';
 import type { GroupEvidence, Member, MemberEnd } from '../roster/group-evidence.ts';
-import type { EndedWorker, WorkerEvidence } from '../worker-end/worker-evidence.ts';
+import { isByItself, isSuccess, type WorkerEnd } from '../worker-end/worker-end.ts';
 
 export interface Suspicion extends Pick<Suspect, 'why' | 'confidence'> {
   readonly member: Member;
 }
 
-export interface EndedMember extends EndedWorker {
+export interface EndedMember extends WorkerEnd {
   readonly member: Member;
 }
 
@@ -48,14 +48,14 @@ export function knownOf({ size, members }: GroupEvidence): EvidenceInOrder {
   const ends: EndedMember[] = [];
   const others: EvidenceInOrder['others'][number][] = [];
   for (const { member, end } of members) {
-    if (end.kind === 'Ended') ends.push({ member, atMs: end.atMs, evidence: end.evidence });
+    if (end.kind === 'Ended') ends.push({ ...end, member });
     else others.push({ member, end });
   }
   ends.sort((a, b) => a.atMs - b.atMs || compare(a.member, b.member));
   others.sort((a, b) => timeOf(a.end) - timeOf(b.end) || compare(a.member, b.member));
-  const deaths = ends.filter(({ evidence }) => isDeath(evidence));
+  const deaths = ends.filter(isDeath);
   // A member may have finished long before all this.
-  const firstMs = (deaths[0] ?? ends.find(({ evidence }) => !isSuccess(evidence)))?.atMs;
+  const firstMs = (deaths[0] ?? ends.find((end) => !isSuccess(end)))?.atMs;
   const isAccountedFor = members.length >= size && members.every(({ end }) => isSure(end));
   const isTold = isAccountedFor && others.every(({ end }) => end.kind !== 'Lost');
   const pace = paceAt(firstMs, ends);
@@ -89,16 +89,8 @@ function order(a: string, b: string): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }
 
-function isDeath(evidence: WorkerEvidence): boolean {
-  return evidence.how === 'Hung' || (evidence.byItself === true && !isSuccess(evidence));
-}
-
-export function isSuccess({
-  how,
-  byItself,
-  exitCode,
-}: Pick<WorkerEvidence, 'how' | 'byItself' | 'exitCode'>): boolean {
-  return how === 'Exited' && byItself === true && exitCode === 0;
+function isDeath(end: WorkerEnd): boolean {
+  return end.how === 'Hung' || (isByItself(end) && !isSuccess(end));
 }
 
 /** The newest report of the group, and the shortest of its members' longest silences. */
@@ -108,9 +100,9 @@ function reportsOf(ends: readonly EndedMember[]): {
 } {
   let longestMs = Number.POSITIVE_INFINITY;
   let newestMs = Number.NEGATIVE_INFINITY;
-  for (const { atMs, evidence } of ends) {
-    longestMs = Math.min(longestMs, evidence.longestMs ?? longestMs);
-    if (evidence.silentMs !== undefined) newestMs = Math.max(newestMs, atMs - evidence.silentMs);
+  for (const end of ends) {
+    longestMs = Math.min(longestMs, end.longestMs ?? longestMs);
+    if (end.silentMs !== undefined) newestMs = Math.max(newestMs, end.atMs - end.silentMs);
   }
   return { newestMs, longestMs };
 }
@@ -129,7 +121,7 @@ export function isSteppedOn(ends: readonly EndedMember[], sinceMs: number): bool
 /** What the group did at a moment, such as when the first worker died. */
 export function paceAt(firstMs: number | undefined, ends: readonly EndedMember[]): Pace {
   const { longestMs } = reportsOf(ends);
-  const isInPhase = ends.some(({ evidence }) => evidence.inPhase === true);
+  const isInPhase = ends.some(({ inPhase }) => inPhase === true);
   if (firstMs === undefined || longestMs === Number.POSITIVE_INFINITY) return 'Unknown';
   const silentMs = silentMsAt(ends, firstMs);
   if (isInPhase || silentMs <= longestMs) return 'Stepping';

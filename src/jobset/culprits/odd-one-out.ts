@@ -1,11 +1,11 @@
 /** Rules for a silent group: few of its workers did something that the rest did not do. */
-import { silenceInWords } from './end-in-words.ts';
+import { silenceInWords } from '../worker-end/end-in-words.ts';
+import { isByItself, isSuccess } from '../worker-end/worker-end.ts';
 import {
   type EndedMember,
   type EvidenceInOrder,
   few,
   isSteppedOn,
-  isSuccess,
   type Suspicion,
 } from './known.ts';
 import { readableLine } from './readable.ts';
@@ -20,19 +20,19 @@ const WAITING_MS = 2500;
 /** When one worker hangs, all hang: the first one shows only by what it does unlike the others. */
 export function oddOneOut(known: EvidenceInOrder): readonly Suspicion[] {
   const { ends, deaths, pace } = known;
-  const isHang = deaths[0]?.evidence.how === 'Hung';
+  const isHang = deaths[0]?.how === 'Hung';
   if ((pace === 'Stepping' || pace === 'Pausing') && !isHang) return [];
   const stopped = stoppedEnds(known);
   if (stopped.length > 0) {
     // Earlier agents report processes, too, that were stopped since the start, without a time.
-    const isSure = stopped.every(({ evidence }) => evidence.stoppedMs !== undefined);
+    const isSure = stopped.every(({ stoppedMs }) => stoppedMs !== undefined);
     const confidence = isSure && pace !== 'Unknown' ? 'Certain' : 'Likely';
     return stopped.map(({ member }) => ({ member, why: STOPPED, confidence }));
   }
   if (pace === 'Unknown' && !isHang) return [];
   // A member in a phase with a time-out of its own is busy with that phase. A member that exited
   // with 0 waits for nobody.
-  const waiting = ends.filter(({ evidence }) => evidence.inPhase !== true && !isSuccess(evidence));
+  const waiting = ends.filter((end) => end.inPhase !== true && !isSuccess(end));
   const rules =
     pace === 'Unknown' ? [elsewhere] : [elsewhere, behind, inDiskWait, spinning, sleeping];
   for (const odd of rules) {
@@ -60,8 +60,9 @@ function stoppedEnds(known: EvidenceInOrder): readonly EndedMember[] {
 }
 
 function allStopped({ ends }: EvidenceInOrder): readonly EndedMember[] {
-  return ends.filter(({ atMs, evidence: { states = '', stoppedMs, step, byItself } }) => {
-    if (!/[Tt]/.test(states) || byItself === true) return false;
+  return ends.filter((end) => {
+    const { atMs, states = '', stoppedMs, step } = end;
+    if (!/[Tt]/.test(states) || isByItself(end)) return false;
     // The worker's agent has compared this with the worker's own steps, if it made some.
     if (step !== undefined || stoppedMs === undefined) return true;
     return !isSteppedOn(ends, atMs - stoppedMs);
@@ -70,25 +71,23 @@ function allStopped({ ends }: EvidenceInOrder): readonly EndedMember[] {
 
 /** Few workers whose programs were at another place than most. */
 function elsewhere(ends: readonly EndedMember[]): readonly Suspicion[] {
-  const told = ends.filter(({ evidence }) => evidence.where !== undefined);
+  const told = ends.filter(({ where }) => where !== undefined);
   if (2 * told.length <= ends.length) return [];
   const counts = new Map<string, number>();
-  for (const { evidence } of told) {
-    const where = evidence.where ?? '';
+  for (const { where = '' } of told) {
     counts.set(where, (counts.get(where) ?? 0) + 1);
   }
   const [usual] = [...counts].reduce((a, b) => (b[1] > a[1] ? b : a), ['', 0]);
-  const odd = outliers(told, ({ evidence }) => evidence.where !== usual);
-  return odd.map(({ member, evidence }) => {
-    const where = readableLine(evidence.where ?? '');
-    const why = `was in ${where} while the others were in ${readableLine(usual)}`;
+  const odd = outliers(told, ({ where }) => where !== usual);
+  return odd.map(({ member, where = '' }) => {
+    const why = `was in ${readableLine(where)} while the others were in ${readableLine(usual)}`;
     return { member, why, confidence: 'Likely' };
   });
 }
 
 function behind(ends: readonly EndedMember[]): readonly Suspicion[] {
-  const reporting = ends.filter(({ evidence }) => evidence.step !== undefined);
-  const stepOf = ({ evidence }: EndedMember): number => evidence.step ?? 0;
+  const reporting = ends.filter(({ step }) => step !== undefined);
+  const stepOf = ({ step = 0 }: EndedMember): number => step;
   const newest = reporting.reduce((most, end) => Math.max(most, stepOf(end)), 0);
   // Workers that wait for each other may be a step apart.
   for (const apart of [1, 0]) {
@@ -97,7 +96,7 @@ function behind(ends: readonly EndedMember[]): readonly Suspicion[] {
     return late.map((end) => {
       const steps = newest - stepOf(end);
       const lag = `${steps} ${steps === 1 ? 'step' : 'steps'} behind the others`;
-      const why = `${silenceInWords(end.evidence)}, ${lag}`;
+      const why = `${silenceInWords(end)}, ${lag}`;
       return { member: end.member, why, confidence: 'Likely' };
     });
   }
@@ -105,7 +104,7 @@ function behind(ends: readonly EndedMember[]): readonly Suspicion[] {
 }
 
 function inDiskWait(ends: readonly EndedMember[]): readonly Suspicion[] {
-  const odd = outliers(ends, ({ evidence }) => evidence.states?.includes('D') === true);
+  const odd = outliers(ends, ({ states = '' }) => states.includes('D'));
   return likelyAll(odd, 'its processes waited for a disk while the others did not');
 }
 
@@ -121,16 +120,16 @@ function sleeping(ends: readonly EndedMember[]): readonly Suspicion[] {
 
 /** None if any worker is neither clearly busy nor clearly idle. */
 function clearlyBusyOrIdle(ends: readonly EndedMember[]): readonly EndedMember[] {
-  const measured = ends.filter(({ evidence }) => evidence.cpuMs !== undefined);
+  const measured = ends.filter(({ cpuMs }) => cpuMs !== undefined);
   return measured.every((end) => isBusy(end) || isIdle(end)) ? measured : [];
 }
 
-function isBusy({ evidence: { cpuMs = 0, runnableMs = 0 } }: EndedMember): boolean {
+function isBusy({ cpuMs = 0, runnableMs = 0 }: EndedMember): boolean {
   return cpuMs >= BUSY_CPU_MS || runnableMs >= SPINNING_MS;
 }
 
 function isIdle(end: EndedMember): boolean {
-  const { cpuMs = 0, runnableMs } = end.evidence;
+  const { cpuMs = 0, runnableMs } = end;
   if (isBusy(end)) return false;
   return runnableMs === undefined ? cpuMs <= IDLE_CPU_MS : runnableMs <= WAITING_MS;
 }

@@ -1,5 +1,6 @@
 /** Texts of workers without what may deceive a terminal or a reader. */
-import { lastLines, MAX_LAST_WORDS_BYTES } from '../worker-end/worker-evidence.ts';
+import { MAX_LAST_WORDS_BYTES } from '../worker-end/ended.ts';
+import { lastLines } from '../worker-end/limited-text.ts';
 
 /** Control characters, halves of surrogate pairs, and characters that turn a line's direction. */
 const DECEIVING = /(?![\n\t])[\p{Cc}\p{Cs}\p{Bidi_Control}\u2028\u2029]/gu;

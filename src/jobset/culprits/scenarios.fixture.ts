@@ -1,6 +1,6 @@
 /** Failures of a group, the reports about each, and the suspects that the operator has to name. */
 import type { GroupEvidence, MemberEnd, MemberEvidence } from '../roster/group-evidence.ts';
-import type { WorkerEvidence } from '../worker-end/worker-evidence.ts';
+import type { WorkerEnd } from '../worker-end/worker-end.ts';
 
 /** In words, of 4 and of 64 members. */
 type Expected = Readonly<Record<4 | 64, string>>;
@@ -18,25 +18,25 @@ const T = 1_000_000;
 /** The culprit of most scenarios. */
 const C = 2;
 
-type Evidence = Partial<WorkerEvidence>;
+type Known = Partial<WorkerEnd>;
 
-function ended(afterMs: number, evidence: Evidence): MemberEnd {
-  return { kind: 'Ended', atMs: T + afterMs, evidence: { how: 'Stopped', ...evidence } };
+function ended(afterMs: number, known: Known): MemberEnd {
+  return { kind: 'Ended', epoch: 1, how: 'Stopped', ...known, atMs: T + afterMs };
 }
 
 /** A worker that was told to stop soon after the first failure, while all went well. */
-const STEPPING: Evidence = { step: 330, silentMs: 400, longestMs: 900, cpuMs: 4000 };
-const stopped = (evidence: Evidence = {}): MemberEnd => ended(50, { ...STEPPING, ...evidence });
-const diedBy = (signal: string, more: Evidence = {}): Evidence => {
-  return { ...STEPPING, how: 'Signaled', signal, byItself: true, ...more };
+const STEPPING: Known = { step: 330, silentMs: 400, longestMs: 900, cpuMs: 4000 };
+const stopped = (known: Known = {}): MemberEnd => ended(50, { ...STEPPING, ...known });
+const diedBy = (signal: string, more: Known = {}): Known => {
+  return { ...STEPPING, how: 'Signaled', exit: { signal }, ...more };
 };
-const exited = (exitCode: number, more: Evidence = {}): Evidence => {
-  return { ...STEPPING, how: 'Exited', exitCode, byItself: true, ...more };
+const exited = (exitCode: number, more: Known = {}): Known => {
+  return { ...STEPPING, how: 'Exited', exit: { exitCode }, ...more };
 };
 /** A worker without progress for a minute, which was ended for that. */
-const HANGING: Evidence = {
+const HANGING: Known = {
   how: 'Hung',
-  signal: 'SIGKILL',
+  exit: { signal: 'SIGKILL' },
   step: 330,
   silentMs: 61_000,
   longestMs: 900,
@@ -45,13 +45,13 @@ const HANGING: Evidence = {
 /** Since just after its last step. */
 const STOPPED = { states: 'T', stoppedMs: 60_500 } as const;
 /** All hang: each rank's time-out comes a little later than the one of the rank before it. */
-const hung = (rank: number, evidence: Evidence = {}): MemberEnd =>
-  ended(rank * 3, { ...HANGING, ...evidence });
+const hung = (rank: number, known: Known = {}): MemberEnd =>
+  ended(rank * 3, { ...HANGING, ...known });
 /** The end for a worker that reports no progress. */
 function silently(end: MemberEnd): MemberEnd {
   if (end.kind !== 'Ended') return end;
-  const { step: _, silentMs: _silent, longestMs: _longest, cpuMs: _cpu, ...rest } = end.evidence;
-  return { ...end, evidence: rest };
+  const { step: _, silentMs: _silent, longestMs: _longest, cpuMs: _cpu, ...rest } = end;
+  return rest;
 }
 const overApi = (end: MemberEnd): MemberEnd =>
   end.kind === 'Ended' ? { ...end, isOverApi: true } : end;
@@ -145,7 +145,7 @@ export const SCENARIOS: readonly Scenario[] = [
   row(
     'agent and worker run out of memory together, as the Pod tells',
     '2 Certain',
-    one(ended(0, { how: 'Signaled', signal: 'SIGKILL', oom: true, byItself: true })),
+    one(ended(0, { how: 'Signaled', exit: { signal: 'SIGKILL' }, oom: true })),
   ),
   row(
     'agent and worker die together, and the Pod tells nothing',
@@ -173,15 +173,17 @@ export const SCENARIOS: readonly Scenario[] = [
   row(
     'a traceback, and a teardown in which a peer loses its connection and ends first',
     '2 Likely, 0 Likely',
-    one(ended(300, { ...STEPPING, exitCode: 1, silentMs: 3700, failedMs: 3300 }), (rank) =>
-      rank === 0 ? ended(0, exited(1, { silentMs: 400 })) : stopped(),
+    one(
+      ended(300, { ...STEPPING, exit: { exitCode: 1 }, silentMs: 3700, failedMs: 3300 }),
+      (rank) => (rank === 0 ? ended(0, exited(1, { silentMs: 400 })) : stopped()),
     ),
   ),
   row(
     'a traceback, and a teardown in which peers print theirs and end first',
     '2 Likely',
-    one(ended(300, { ...STEPPING, exitCode: 1, silentMs: 9700, failedMs: 9300 }), (rank) =>
-      ended(rank * 4, exited(1, { silentMs: 9400, failedMs: 50 })),
+    one(
+      ended(300, { ...STEPPING, exit: { exitCode: 1 }, silentMs: 9700, failedMs: 9300 }),
+      (rank) => ended(rank * 4, exited(1, { silentMs: 9400, failedMs: 50 })),
     ),
   ),
   row(
@@ -218,7 +220,7 @@ export const SCENARIOS: readonly Scenario[] = [
     '1 Certain',
     (rank) => {
       if (rank === 1) return ended(0, exited(1, { failedMs: 200 }));
-      return stopped(rank === C ? { failedMs: 300, exitCode: 0 } : {});
+      return stopped(rank === C ? { failedMs: 300, exit: { exitCode: 0 } } : {});
     },
   ),
   row(
@@ -261,7 +263,7 @@ export const SCENARIOS: readonly Scenario[] = [
   row(
     'a launcher fails, and the others are stopped while they fail too',
     '2 Likely',
-    one(ended(0, exited(1)), () => stopped({ exitCode: 1 })),
+    one(ended(0, exited(1)), () => stopped({ exit: { exitCode: 1 } })),
   ),
   row(
     'a launcher ends, and the others are stopped',
@@ -276,7 +278,7 @@ export const SCENARIOS: readonly Scenario[] = [
   row(
     'a Python exception in one, and the others exit in their own way when they are stopped',
     '2 Certain',
-    one(ended(0, exited(1)), () => stopped({ exitCode: 143 })),
+    one(ended(0, exited(1)), () => stopped({ exit: { exitCode: 143 } })),
   ),
   ...[100, 2000].map((laterMs) => {
     const name = `a Python exception in one, and the others follow ${laterMs} ms later`;
@@ -351,7 +353,7 @@ export const SCENARIOS: readonly Scenario[] = [
   row('one hangs elsewhere in its first step', '2 Likely', (rank) => {
     const end = silently(hung(rank));
     const where = rank === C ? 'load (data.py:9)' : 'all_reduce (dist.py:7)';
-    return end.kind === 'Ended' ? { ...end, evidence: { ...end.evidence, where } } : end;
+    return end.kind === 'Ended' ? { ...end, where } : end;
   }),
   row('all are in the same place', 'unknown', (rank) => hung(rank, { where: 'wait (sync.py:7)' })),
   row('each is in a place of its own', 'unknown', (rank) => hung(rank, { where: `line ${rank}` })),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { GroupEvidence, MemberEnd, MemberEvidence } from '../roster/group-evidence.ts';
-import type { WorkerEvidence } from '../worker-end/worker-evidence.ts';
+import type { WorkerEnd } from '../worker-end/worker-end.ts';
 import type { Suspicion } from './known.ts';
 import { evidenceIn, memberOf, SCENARIOS } from './scenarios.fixture.ts';
 import { suspectsOf } from './suspects.ts';
@@ -56,8 +56,8 @@ describe('who failed first', () => {
   test('a place holds nothing that deceives its reader', () => {
     const members = Array.from({ length: 4 }, (_, rank): MemberEvidence => {
       const where = rank === 2 ? 'a\u001b[2K\nb' : 'c\u202ed';
-      const evidence = { how: 'Hung', where } as const;
-      return { member: memberOf(rank, 4), end: { kind: 'Ended', atMs: rank, evidence } };
+      const end = { kind: 'Ended', epoch: 1, how: 'Hung', where, atMs: rank } as const;
+      return { member: memberOf(rank, 4), end };
     });
     const why = 'was in a\uFFFD[2K b while the others were in c\uFFFDd';
     expect(suspectsOf({ size: 4, members })[0]?.why).toBe(why);
@@ -65,7 +65,7 @@ describe('who failed first', () => {
 
   test('a node is named that is lost', () => {
     const end = { kind: 'Lost', seenMs: 0, deletedMs: 0, isNodeLost: true } as const;
-    const stopped = { kind: 'Ended', atMs: 9, evidence: { how: 'Stopped' } } as const;
+    const stopped = { kind: 'Ended', epoch: 1, how: 'Stopped', atMs: 9 } as const;
     const members = [
       { member: { ...memberOf(0, 2), node: 'n4' }, end },
       { member: memberOf(1, 2), end: stopped },
@@ -75,13 +75,19 @@ describe('who failed first', () => {
 });
 
 const maybe = <T>(arb: fc.Arbitrary<T>) => fc.option(arb, { nil: undefined });
-const evidences: fc.Arbitrary<WorkerEvidence> = fc
+const times = fc.integer({ min: 0, max: 30_000 });
+const workerEnds: fc.Arbitrary<WorkerEnd> = fc
   .record({
     how: fc.constantFrom('Exited', 'Signaled', 'Stopped', 'Killed', 'Hung'),
-    exitCode: maybe(fc.constantFrom(0, 1, 137, 139)),
-    signal: maybe(fc.constantFrom('SIGKILL', 'SIGABRT', 'SIGSEGV')),
+    epoch: fc.constant(1),
+    atMs: times,
+    exit: maybe(
+      fc.oneof(
+        fc.constantFrom(0, 1, 137, 139).map((exitCode) => ({ exitCode })),
+        fc.constantFrom('SIGKILL', 'SIGABRT', 'SIGSEGV').map((signal) => ({ signal })),
+      ),
+    ),
     oom: maybe(fc.constant(true as const)),
-    byItself: maybe(fc.constant(true as const)),
     silentMs: maybe(fc.integer({ min: 0, max: 20_000 })),
     longestMs: maybe(fc.integer({ min: 0, max: 2000 })),
     step: maybe(fc.integer({ min: 320, max: 331 })),
@@ -93,19 +99,13 @@ const evidences: fc.Arbitrary<WorkerEvidence> = fc
     runnableMs: maybe(fc.constantFrom(0, 3000, 4900)),
   })
   .map((all) => Object.fromEntries(Object.entries(all).filter(([, each]) => each !== undefined)))
-  .map((all) => all as unknown as WorkerEvidence);
-const times = fc.integer({ min: 0, max: 30_000 });
+  .map((all) => all as unknown as WorkerEnd);
 const anyEnd: fc.Arbitrary<MemberEnd> = fc.oneof(
   {
     weight: 6,
-    arbitrary: fc.record({ kind: fc.constant('Ended'), atMs: times, evidence: evidences }),
+    arbitrary: workerEnds.map((end) => ({ kind: 'Ended' as const, ...end })),
   },
-  fc.record({
-    kind: fc.constant('Ended'),
-    atMs: times,
-    evidence: evidences,
-    isOverApi: fc.constant(true as const),
-  }),
+  workerEnds.map((end) => ({ kind: 'Ended' as const, isOverApi: true as const, ...end })),
   fc.record({ kind: fc.constant('Succeeded'), atMs: times }),
   fc.record({ kind: fc.constant('Lost'), seenMs: times, deletedMs: times }),
   fc.record({ kind: fc.constant('Lost'), seenMs: times }),
@@ -172,26 +172,22 @@ describe('suspects', () => {
 const FAILED_MS = 1_000_000;
 const HOUR_MS = 3_600_000;
 const WELL = { step: 330, silentMs: 400, longestMs: 900, cpuMs: 4000 } as const;
-const HIDDEN: MemberEnd = {
-  kind: 'Ended',
-  atMs: FAILED_MS + 50,
-  evidence: { ...WELL, how: 'Stopped' },
+const told = (known: Partial<WorkerEnd>): MemberEnd => {
+  const end = { epoch: 1, how: 'Stopped', atMs: FAILED_MS + 50 } as const;
+  return { kind: 'Ended', ...end, ...WELL, ...known };
 };
-const told = (evidence: Partial<WorkerEvidence>): MemberEnd => {
-  return { ...HIDDEN, evidence: { ...HIDDEN.evidence, ...evidence } };
-};
-const longAgo = (evidence: Partial<WorkerEvidence>): MemberEnd => {
-  return { ...told(evidence), atMs: FAILED_MS - HOUR_MS } as MemberEnd;
-};
+const HIDDEN = told({});
+const longAgo = (known: Partial<WorkerEnd>): MemberEnd =>
+  told({ ...known, atMs: FAILED_MS - HOUR_MS });
 const LIES: readonly (readonly [string, MemberEnd])[] = [
   ['a traceback an hour ago', told({ failedMs: HOUR_MS, silentMs: HOUR_MS + 1 })],
   ['a traceback just before the failure', told({ failedMs: 1000, silentMs: 1050 })],
   ['stopped for an hour', told({ how: 'Killed', states: 'T', stoppedMs: HOUR_MS })],
   ['stopped for a second', told({ how: 'Killed', states: 'T', stoppedMs: 1000 })],
-  ['died an hour ago', longAgo({ how: 'Exited', exitCode: 1, byItself: true })],
-  ['crashed an hour ago', longAgo({ how: 'Signaled', signal: 'SIGSEGV', byItself: true })],
+  ['died an hour ago', longAgo({ how: 'Exited', exit: { exitCode: 1 } })],
+  ['crashed an hour ago', longAgo({ how: 'Signaled', exit: { signal: 'SIGSEGV' } })],
   ['hung an hour ago', longAgo({ how: 'Hung', silentMs: 60_000 })],
-  ['finished an hour ago', longAgo({ how: 'Exited', exitCode: 0, byItself: true })],
+  ['finished an hour ago', longAgo({ how: 'Exited', exit: { exitCode: 0 } })],
   ['in a phase without end', told({ inPhase: true })],
   ['a step just now', told({ silentMs: 0 })],
   ['steps without a pause', told({ longestMs: 0 })],
@@ -223,7 +219,7 @@ describe('an agent that lies', () => {
           // A process that a look saw stopped is no lie.
           const innocent = named.filter((rank) => {
             const end = evidence.members.find((each) => each.member.completionIndex === rank)?.end;
-            return end?.kind !== 'Ended' || end.evidence.states === undefined;
+            return end?.kind !== 'Ended' || end.states === undefined;
           });
           return innocent.map((rank) => `${row.name}, of ${size}: ${rank}`);
         }),

@@ -11,7 +11,6 @@ import { expect } from 'vitest';
 import { isSuspended } from '../child-jobs/child-jobs.ts';
 import type { JobSetStatus } from '../jobset-status.ts';
 import type { MemberEvidence } from '../roster/group-evidence.ts';
-import type { WorkerEvidence } from '../worker-end/worker-evidence.ts';
 import { SlotModel } from './agent-model.fixture.ts';
 import {
   ControllerModel,
@@ -271,12 +270,9 @@ function endOf(slot: SlotModel, diedUid: string, hasPreflight = false): MemberEv
   const place = { replicatedJob: `r${stage}`, jobIndex: 0, completions: MAX_PODS };
   const pod = slot.pod().metadata.name;
   const member = { ...place, completionIndex: index, pod, podUid, node: `node-of-${podUid}` };
-  const evidence: WorkerEvidence = has
-    ? { how: 'Signaled', signal: 'SIGKILL', byItself: true }
-    : { how: 'Stopped' };
   const unfit = has && hasPreflight ? { unfit: 'no GPU' } : {};
-  return {
-    member,
-    end: { kind: 'Ended', atMs: has ? 0 : 5000, evidence: { ...evidence, ...unfit } },
-  };
+  const end = has
+    ? ({ how: 'Signaled', exit: { signal: 'SIGKILL' }, atMs: 0, ...unfit } as const)
+    : ({ how: 'Stopped', atMs: 5000 } as const);
+  return { member, end: { kind: 'Ended', epoch: slot.worker, ...end } };
 }

@@ -101,10 +101,15 @@ describe('the witness of a failure', () => {
   });
 
   test('is exact if a supervisor has said how its worker ended in the epoch before', () => {
-    const notice = { epoch: 2, end: { signal: 'SIGSEGV' } };
+    const end = { how: 'Unknown', atMs: 0 } as const;
+    const segfault = { ...end, epoch: 2, exit: { signal: 'SIGSEGV' } };
+    const notice = { epoch: 2, end: segfault };
     const { record } = witnessOf({ ...FACTS, notice }, pod({ worker: {} }), undefined, SINCE_MS);
     expect(record).toMatchObject({ container: 'worker', exitCode: null, signal: 'SIGSEGV' });
-    const old = { ...FACTS, notice: { epoch: 1, end: { exitCode: 3 } } };
+    const old = {
+      ...FACTS,
+      notice: { epoch: 1, end: { ...end, epoch: 1, exit: { exitCode: 3 } } },
+    };
     expect(witnessOf(old, pod({ worker: {} }), undefined, SINCE_MS).record.exitCode).toBeNull();
   });
 

@@ -153,9 +153,9 @@ function endOfWorker(
   { notice, epoch }: PodFacts,
   pod: Pod | undefined,
 ): { readonly container: string | undefined; readonly end: Exit } | undefined {
-  if (notice?.end === undefined) return undefined;
+  if (notice?.end?.exit === undefined) return undefined;
   if (epoch !== undefined && notice.epoch !== epoch - 1) return undefined;
-  return { container: pod?.spec.containers[0]?.name, end: notice.end };
+  return { container: pod?.spec.containers[0]?.name, end: notice.end.exit };
 }
 
 function lastFailure(pod: Pod | undefined, sinceMs: number | undefined): ContainerEnd | undefined {

@@ -3,7 +3,7 @@ import { LineSplitter } from '@lockstep/kube/runtime/client/watch-stream.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Announcement } from '../worker-end/announcement.ts';
-import { MAX_EPOCH } from '../worker-end/worker-end.ts';
+import { type Exit, MAX_EPOCH, type WorkerEnd } from '../worker-end/worker-end.ts';
 import {
   type AgentMessage,
   BYE_REASONS,
@@ -27,8 +27,11 @@ const announcement: fc.Arbitrary<Announcement> = fc
   .map(([of, starts, ended]) =>
     ended === undefined
       ? { epoch: of, starts }
-      : { epoch: of, starts, cause: { epoch: of - 1, end: ended } },
+      : { epoch: of, starts, end: exitOnly(of - 1, ended) },
   );
+function exitOnly(of: number, exit: Exit): WorkerEnd {
+  return { epoch: of, how: 'Unknown', exit, atMs: 0, restartsGroup: true };
+}
 const step = fc.maxSafeNat();
 const progress = fc.record(
   {
@@ -48,13 +51,11 @@ const withProgress = <T extends object>(message: T) =>
     .option(progress, { nil: undefined })
     .map((of) => ({ ...message, ...defined({ progress: of }) }));
 const SUCCESS = { how: 'Exited', exitCode: 0, byItself: true, agoMs: 40 };
-const success = fc.record({
-  epoch,
-  ended: fc.record({ agoMs: count, silentMs: count, step: count }).map(({ agoMs, ...times }) => ({
-    evidence: { how: 'Exited' as const, exitCode: 0, byItself: true as const, ...times },
-    atMs: 0 - agoMs,
-  })),
-});
+const success = fc
+  .record({ epoch, agoMs: count, silentMs: count, step: count })
+  .map(({ agoMs, ...known }): WorkerEnd => {
+    return { ...known, how: 'Exited', exit: { exitCode: 0 }, atMs: 0 - agoMs };
+  });
 const agentMessage: fc.Arbitrary<AgentMessage> = fc.oneof(
   fc
     .record({
@@ -192,7 +193,7 @@ it('is at most a quarter of the limit, so that there is room for new members', (
   const longest = {
     epoch: MAX_EPOCH,
     starts: MAX_EPOCH,
-    cause: { epoch: MAX_EPOCH - 1, end: { signal: `SIG${'A'.repeat(16)}` } },
+    end: exitOnly(MAX_EPOCH - 1, { signal: `SIG${'A'.repeat(16)}` }),
   };
   const uid = 'x'.repeat(36);
   const hello = encodeAgentMessage({ type: 'hello', jobSetUid: uid, announcement: longest });

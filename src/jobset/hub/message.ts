@@ -5,23 +5,20 @@
  */
 import { defined } from '@lockstep/kube/json/defined.ts';
 import { isJsonObject, type JsonObject } from '@lockstep/kube/json/json-value.ts';
-import { isSuccess } from '../culprits/known.ts';
 import type { GroupState } from '../epoch/group-state.ts';
 import { type Progress, parseProgress, progressFields } from '../progress/progress.ts';
 import { parseTimeouts } from '../progress/progress-timeouts.ts';
-import type { Announcement, WorkerSuccess } from '../worker-end/announcement.ts';
-import { isEpoch, MAX_EPOCH, reportedEnd } from '../worker-end/worker-end.ts';
 import {
-  type EndedWorker,
-  endedFields,
-  parseEnded,
-  withEnded,
-} from '../worker-end/worker-evidence.ts';
+  type Announcement,
+  announcementFields,
+  parseAnnouncement,
+  parseSuccess,
+  successFields,
+} from '../worker-end/announcement.ts';
+import { isEpoch, MAX_EPOCH, type WorkerEnd } from '../worker-end/worker-end.ts';
 
 /** The limit for a line without its line feed. `MAX_ANNOUNCEMENT_BYTES` leaves room for more. */
 export const MAX_MESSAGE_BYTES = 2048;
-/** A longer announcement loses its last words, and then its evidence. */
-export const MAX_ANNOUNCEMENT_BYTES = 1500;
 
 /** `progress` is what the worker that runs, or ran last, has reported; absent: nothing. */
 export type AgentMessage =
@@ -45,7 +42,7 @@ export type AgentMessage =
       /** Asks whether the agent's Pod exists, under a number that the answer repeats. */
       readonly ask?: number;
       /** The worker exited with 0, and the agent leaves. */
-      readonly success?: WorkerSuccess;
+      readonly success?: WorkerEnd;
       readonly progress?: Progress | undefined;
     };
 
@@ -173,7 +170,7 @@ export function parseAgentMessage(text: string): AgentMessage | Malformed {
     case 'ping': {
       const { ask } = object;
       if (ask !== undefined && !isCount(ask)) return malformed(text, 'a count as "ask"');
-      const success = successOf(object);
+      const success = parseSuccess(object);
       return { type: 'ping', ...defined({ ask, success }), ...progressOf(object) };
     }
     default:
@@ -213,39 +210,6 @@ const MAX_SHOWN_LENGTH = 200;
 
 function line(value: object): string {
   return `${JSON.stringify(value)}\n`;
-}
-
-function announcementFields({ epoch, starts, cause, ended }: Announcement): object {
-  const told = cause === undefined ? undefined : { epoch: cause.epoch, ...cause.end };
-  return withEnded({ epoch, starts, ...defined({ cause: told }) }, ended, MAX_ANNOUNCEMENT_BYTES);
-}
-
-function parseAnnouncement(object: JsonObject): Announcement | undefined {
-  const { epoch, starts, cause } = object;
-  if (!isEpoch(epoch) || !isEpoch(starts)) return undefined;
-  const known = defined({ ended: parseEnded(object['ended']) });
-  if (cause === undefined) return { epoch, starts, ...known };
-  const reported = isJsonObject(cause) ? reportedEnd(cause) : undefined;
-  return reported === undefined || reported.epoch >= epoch
-    ? undefined
-    : { epoch, starts, cause: reported, ...known };
-}
-
-function successFields(success: WorkerSuccess | undefined): object {
-  if (success === undefined) return {};
-  return { epoch: success.epoch, ended: endedFields(withoutWords(success.ended)) };
-}
-
-/** Like all evidence, a success with a value out of bounds counts as none. */
-function successOf({ epoch, ended: told }: JsonObject): WorkerSuccess | undefined {
-  const ended = told === undefined ? undefined : parseEnded(told);
-  if (ended === undefined || !isEpoch(epoch) || !isSuccess(ended.evidence)) return undefined;
-  return { epoch, ended: withoutWords(ended) };
-}
-
-function withoutWords({ evidence, atMs }: EndedWorker): EndedWorker {
-  const { lastWords: _, ...rest } = evidence;
-  return { evidence: rest, atMs };
 }
 
 function progressOf(object: JsonObject): { readonly progress?: Progress } {

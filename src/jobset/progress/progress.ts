@@ -3,7 +3,7 @@ import { parseDuration } from '@lockstep/kube/duration.ts';
 import { defined } from '@lockstep/kube/json/defined.ts';
 import { isJsonObject, type JsonObject } from '@lockstep/kube/json/json-value.ts';
 import { isMilliseconds, isStep } from '../reported-number.ts';
-import { type Exit, parseEnd } from '../worker-end/worker-end.ts';
+import { type Exit, parseExit } from '../worker-end/worker-end.ts';
 
 /** What a worker has reported since it started. */
 export interface Progress {
@@ -149,7 +149,7 @@ function parseDeaths(told: unknown): StandbyDeaths | undefined {
   const { count, last: how } = told;
   if (!isStep(count) || count === 0) return undefined;
   if (how === 'NotReady') return { count, last: how };
-  return { count, ...defined({ last: isJsonObject(how) ? parseEnd(how) : undefined }) };
+  return { count, ...defined({ last: isJsonObject(how) ? parseExit(how) : undefined }) };
 }
 
 function isPhase(value: unknown): value is string {

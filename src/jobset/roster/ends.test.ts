@@ -4,14 +4,14 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { storedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import { ZERO } from '../../../test/fixtures/planned.ts';
 import type { JobSetStatus } from '../jobset-status.ts';
-import type { EndedWorker, WorkerEvidence } from '../worker-end/worker-evidence.ts';
+import type { WorkerEnd } from '../worker-end/worker-end.ts';
 import type { MemberEvidence } from './group-evidence.ts';
 import { Roster } from './roster.ts';
 import type { RosterEvent } from './roster-events.ts';
 
 const TRAIN = { namespace: 'default', name: 'train', uid: 'the-jobset' };
-const BY_SIGKILL: WorkerEvidence = { how: 'Signaled', signal: 'SIGKILL', byItself: true };
-const KILLED: EndedWorker = { evidence: BY_SIGKILL, atMs: -40 };
+const BY_SIGKILL = { how: 'Signaled', exit: { signal: 'SIGKILL' } } as const;
+const KILLED: WorkerEnd = { epoch: 3, ...BY_SIGKILL, atMs: -40 };
 const DELETED = {
   deletionTimestamp: '2026-01-01T00:00:00Z',
   finalizers: ['batch.kubernetes.io/job-tracking'],
@@ -93,7 +93,7 @@ function running(slot: number): void {
   announced(slot, { epoch: 3 });
 }
 
-function announced(slot: number, said: { readonly epoch: number; readonly ended?: EndedWorker }) {
+function announced(slot: number, said: { readonly epoch: number; readonly end?: WorkerEnd }) {
   tell({ kind: 'Announced', podUid: `pod-${slot}`, announcement: { starts: 1, ...said } });
 }
 
@@ -119,7 +119,7 @@ function endsIn(epoch: number): readonly MemberEvidence[] {
 
 describe('what agents tell', () => {
   test('is dated by its age, belongs to the epoch before the announced one, and has a place', () => {
-    announced(1, { epoch: 4, ended: KILLED });
+    announced(1, { epoch: 4, end: KILLED });
     expect(endsIn(4)).toEqual([]);
     expect(endsIn(3)).toEqual([
       {
@@ -131,28 +131,27 @@ describe('what agents tell', () => {
           pod: 'train-w-0-1',
           podUid: 'pod-1',
         },
-        end: { kind: 'Ended', atMs: 99_960, evidence: BY_SIGKILL },
+        end: { kind: 'Ended', ...KILLED, atMs: 99_960 },
       },
     ]);
   });
 
   test('of a success counts for the epoch that runs, and is surer than what its Pod shows', () => {
-    const evidence: WorkerEvidence = { how: 'Exited', exitCode: 0, byItself: true };
-    const ended = { evidence, atMs: -300 };
-    tell({ kind: 'WorkerSucceeded', podUid: 'pod-1', success: { epoch: 2, ended } });
-    tell({ kind: 'WorkerSucceeded', podUid: 'pod-1', success: { epoch: 4, ended } });
+    const end = { how: 'Exited', exit: { exitCode: 0 } } as const;
+    tell({ kind: 'WorkerSucceeded', podUid: 'pod-1', success: { ...end, epoch: 2, atMs: -300 } });
+    tell({ kind: 'WorkerSucceeded', podUid: 'pod-1', success: { ...end, epoch: 4, atMs: -300 } });
     expect([2, 3, 4].map((epoch) => endsIn(epoch))).toEqual([[], [], []]);
-    tell({ kind: 'WorkerSucceeded', podUid: 'pod-1', success: { epoch: 3, ended } });
+    tell({ kind: 'WorkerSucceeded', podUid: 'pod-1', success: { ...end, epoch: 3, atMs: -300 } });
     nowMs += 5000;
     succeeded(podIn(1));
     gone(podIn(1));
-    expect(endsIn(3).map(({ end }) => end)).toEqual([{ kind: 'Ended', atMs: 99_700, evidence }]);
+    expect(endsIn(3)).toMatchObject([{ end: { kind: 'Ended', atMs: 99_700, ...end } }]);
   });
 
   test('keeps its first date when it is repeated', () => {
-    announced(1, { epoch: 4, ended: KILLED });
+    announced(1, { epoch: 4, end: KILLED });
     nowMs += 9000;
-    announced(1, { epoch: 4, ended: { ...KILLED, atMs: -9200 } });
+    announced(1, { epoch: 4, end: { ...KILLED, atMs: -9200 } });
     expect(endsIn(3)[0]?.end).toMatchObject({ atMs: 99_960 });
   });
 
@@ -160,7 +159,7 @@ describe('what agents tell', () => {
     const notice = JSON.stringify({
       epoch: 3,
       signal: 'SIGKILL',
-      ended: { ...BY_SIGKILL, agoMs: 40 },
+      ended: { how: 'Signaled', signal: 'SIGKILL', byItself: true, agoMs: 40 },
     });
     const pod = podIn(1, { 'lockstep/notice': notice });
     const listed = new Roster((uid) => jobs.get(uid));
@@ -172,21 +171,21 @@ describe('what agents tell', () => {
   });
 
   test('is forgotten when its record is written', () => {
-    announced(1, { epoch: 4, ended: KILLED });
+    announced(1, { epoch: 4, end: KILLED });
     roster.of(TRAIN).settle(3);
     expect(endsIn(3)).toHaveLength(1);
     roster.of(TRAIN).settle(4);
     expect(endsIn(3)).toEqual([]);
-    announced(1, { epoch: 4, ended: KILLED });
+    announced(1, { epoch: 4, end: KILLED });
     expect(endsIn(3), 'repeated after that').toEqual([]);
-    announced(1, { epoch: 5, ended: KILLED });
+    announced(1, { epoch: 5, end: { ...KILLED, epoch: 4 } });
     tell({ kind: 'JobSetGone', jobSet: TRAIN });
     expect(endsIn(4)).toEqual([]);
   });
 
   test('is nothing if the JobSet is over, or restarts otherwise', () => {
     seen(status, 'Recreate');
-    announced(1, { epoch: 4, ended: KILLED });
+    announced(1, { epoch: 4, end: KILLED });
     seen(status);
     expect(endsIn(3)).toEqual([]);
   });
@@ -195,20 +194,17 @@ describe('what agents tell', () => {
     jobs.set('uid-of-train-w-0', job({ completions: 300, parallelism: 300 }));
     for (let slot = 0; slot < 300; slot++) {
       running(slot);
-      const evidence = { ...BY_SIGKILL, lastWords: 'x'.repeat(500) };
-      announced(slot, { epoch: 4, ended: { ...KILLED, evidence } });
+      announced(slot, { epoch: 4, end: { ...KILLED, lastWords: 'x'.repeat(500) } });
     }
     const known = endsIn(3);
-    const speaking = known.filter(
-      ({ end }) => end.kind === 'Ended' && end.evidence.lastWords !== undefined,
-    );
+    const speaking = known.filter(({ end }) => end.kind === 'Ended' && end.lastWords !== undefined);
     expect([known.length, speaking.length]).toEqual([300, 256]);
   });
 });
 
 describe('a member whose Pod goes while it waits at the barrier', () => {
   beforeEach(() => {
-    announced(1, { epoch: 4, ended: KILLED });
+    announced(1, { epoch: 4, end: KILLED });
     seen({ ...status, deprecatedEpoch: 3 });
   });
 
@@ -218,7 +214,7 @@ describe('a member whose Pod goes while it waits at the barrier', () => {
     ['is told to end, and exits with 0', () => succeeded(podIn(1, {}, DELETED))],
   ])('keeps what it reported, and has no part in the next epoch: it %s', (_, go) => {
     go();
-    expect(endsIn(3)).toMatchObject([{ end: { kind: 'Ended', evidence: BY_SIGKILL } }]);
+    expect(endsIn(3)).toMatchObject([{ end: { kind: 'Ended', ...BY_SIGKILL } }]);
     const replicatedJobsStatus = [{ name: 'w', ...ZERO, syncedEpoch: 4 }];
     seen({ ...status, replicatedJobsStatus });
     expect(endsIn(4)).toEqual([]);

@@ -5,8 +5,8 @@ import type { Job } from '@lockstep/kube/objects/job.ts';
 import { isSame, ownerOf } from '../membership.ts';
 import { REPLICATED_JOB_NAME } from '../names.ts';
 import { releasedEpoch } from '../status/epochs.ts';
-import type { Announcement, WorkerSuccess } from '../worker-end/announcement.ts';
-import { type EndedWorker, shifted } from '../worker-end/worker-evidence.ts';
+import type { Announcement } from '../worker-end/announcement.ts';
+import { shifted, type WorkerEnd } from '../worker-end/worker-end.ts';
 import type { MemberEnd } from './group-evidence.ts';
 import type { PodFacts } from './pod-facts.ts';
 import type { PodRecord } from './roster-group.ts';
@@ -24,19 +24,21 @@ export class Ends {
   }
 
   /** An announcement, judged by what the agent has said before it. */
-  announced(record: PodRecord, { epoch, ended }: Announcement, nowMs: number): void {
+  announced(record: PodRecord, { epoch, end }: Announcement, nowMs: number): void {
     const { written, leftMs } = record;
     record.leftMs = undefined;
-    if (ended !== undefined) this.#note(record, written, epoch - 1, endedAt(ended, nowMs));
-    else if (leftMs !== undefined && this.#epochOf(record, written) === epoch - 1) {
+    if (end !== undefined && end.how !== 'Unknown') {
+      this.#note(record, written, end.epoch, endedAt(end, nowMs));
+    } else if (leftMs !== undefined && this.#epochOf(record, written) === epoch - 1) {
       this.#note(record, written, epoch - 1, { kind: 'Returned', atMs: leftMs });
     }
   }
 
   /** The agent dates the success of its worker, which the Pod shows only later. */
-  workerSucceeded(record: PodRecord, { epoch, ended }: WorkerSuccess, nowMs: number): void {
+  workerSucceeded(record: PodRecord, success: WorkerEnd, nowMs: number): void {
+    const { epoch } = success;
     if (this.#epochOf(record, record.written) !== epoch) return;
-    this.#note(record, record.written, epoch, endedAt(ended, nowMs));
+    this.#note(record, record.written, epoch, endedAt(success, nowMs));
   }
 
   left(record: PodRecord, seenMs: number): void {
@@ -51,8 +53,9 @@ export class Ends {
     // An agent that left the hub and announces on its Pod lives, and may be lost only later.
     if (facts.epoch !== written.epoch) record.leftMs = undefined;
     const { notice } = facts;
-    if (notice?.ended === undefined || notice.epoch === written.notice?.epoch) return;
-    const end = { ...endedAt(notice.ended, nowMs), isOverApi: true } as const;
+    if (notice?.end === undefined || notice.end.how === 'Unknown') return;
+    if (notice.epoch === written.notice?.epoch) return;
+    const end = { ...endedAt(notice.end, nowMs), isOverApi: true } as const;
     this.#note(record, facts, notice.epoch, end);
   }
 
@@ -103,6 +106,6 @@ export class Ends {
   }
 }
 
-function endedAt(ended: EndedWorker, nowMs: number): MemberEnd & { readonly kind: 'Ended' } {
-  return { kind: 'Ended', ...shifted(ended, nowMs) };
+function endedAt(end: WorkerEnd, nowMs: number): MemberEnd & { readonly kind: 'Ended' } {
+  return { kind: 'Ended', ...shifted(end, nowMs) };
 }

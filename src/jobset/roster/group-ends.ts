@@ -87,11 +87,11 @@ function weight(end: MemberEnd): number {
 }
 
 function hasWords(end: MemberEnd): boolean {
-  return end.kind === 'Ended' && end.evidence.lastWords !== undefined;
+  return end.kind === 'Ended' && end.lastWords !== undefined;
 }
 
 function withoutWords(end: MemberEnd): MemberEnd {
   if (end.kind !== 'Ended') return end;
-  const { lastWords: _, ...evidence } = end.evidence;
-  return { ...end, evidence };
+  const { lastWords: _, ...rest } = end;
+  return rest;
 }

@@ -2,7 +2,7 @@
  * The ends of a group's workers, as far as the operator knows them when their epoch is over
  * (`docs/design/culprits.md`). Times are milliseconds of the operator's monotonic clock.
  */
-import type { EndedWorker } from '../worker-end/worker-evidence.ts';
+import type { WorkerEnd } from '../worker-end/worker-end.ts';
 
 export interface GroupEvidence {
   /** Members that ran in the epoch, whether or not anything is known of their ends. */
@@ -31,7 +31,7 @@ export interface Member {
 /** How the worker of a member ended in an epoch, as far as the operator knows. */
 export type MemberEnd =
   /** Its agent reported how the worker ended. Over the API server its date is less sure. */
-  | ({ readonly kind: 'Ended'; readonly isOverApi?: true } & EndedWorker)
+  | ({ readonly kind: 'Ended'; readonly isOverApi?: true } & WorkerEnd)
   /** Its Pod succeeded. */
   | { readonly kind: 'Succeeded'; readonly atMs: number }
   /**

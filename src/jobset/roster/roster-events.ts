@@ -4,7 +4,8 @@ import type { Job } from '@lockstep/kube/objects/job.ts';
 import type { JobSet } from '../jobset.ts';
 import type { Owner } from '../membership.ts';
 import type { Progress } from '../progress/progress.ts';
-import type { Announcement, WorkerSuccess } from '../worker-end/announcement.ts';
+import type { Announcement } from '../worker-end/announcement.ts';
+import type { WorkerEnd } from '../worker-end/worker-end.ts';
 import type { InvalidPod } from './invalid-pod.ts';
 import type { PodFacts } from './pod-facts.ts';
 
@@ -39,7 +40,7 @@ export type AgentEvent = { readonly podUid: string } & (
   /** The worker of `epoch` is about to be stopped from outside. */
   | { readonly kind: 'Noticed'; readonly epoch: number }
   /** The worker exited with 0, which the Pod shows only later. */
-  | { readonly kind: 'WorkerSucceeded'; readonly success: WorkerSuccess }
+  | { readonly kind: 'WorkerSucceeded'; readonly success: WorkerEnd }
   /** `progress` is undefined if the worker has said nothing since it started. */
   | { readonly kind: 'Reported'; readonly progress: Progress | undefined }
 );

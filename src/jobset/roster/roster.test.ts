@@ -368,12 +368,13 @@ describe('what agents say over the hub', () => {
 
   test('of a failure is looked at at once, and carries how the worker ended', () => {
     podLives(podIn('0', undefined));
-    const notice = { epoch: 2, end: { signal: 'SIGKILL' } };
-    const announcement = { epoch: 3, starts: 1, cause: notice };
+    const how = { how: 'Signaled', exit: { signal: 'SIGKILL' }, restartsGroup: true } as const;
+    const end = { epoch: 2, ...how, atMs: 0 };
+    const announcement = { epoch: 3, starts: 1, end };
     tell({ kind: 'Announced', podUid: 'pod-0', announcement });
     expect(interest).toEqual(['default/train']);
     const [announced] = members().announcing(3);
-    expect(announced?.notice).toEqual(notice);
+    expect(announced?.notice).toEqual({ epoch: 2, end });
   });
 
   test('counts in a fresh list of Pods too', () => {

@@ -1,9 +1,9 @@
 /** What the agent of a Pod has said over the hub: the same facts as the annotations of the Pod. */
 
 import { defined } from '@lockstep/kube/json/defined.ts';
-import type { Announcement } from '../worker-end/announcement.ts';
+import { type Announcement, causeIn } from '../worker-end/announcement.ts';
 import type { Notice } from '../worker-end/notice.ts';
-import type { EndedWorker } from '../worker-end/worker-evidence.ts';
+import { withoutWords } from '../worker-end/worker-end.ts';
 import type { AgentStarts, PodFacts } from './pod-facts.ts';
 
 export interface Said {
@@ -12,16 +12,12 @@ export interface Said {
   readonly notice?: Notice;
 }
 
-export function saidIn({ epoch, starts, cause, ended }: Announcement): Said {
-  const notice = cause === undefined ? undefined : { ...cause, ...hangIn(ended) };
+export function saidIn(announcement: Announcement): Said {
+  const { epoch, starts } = announcement;
+  const end = causeIn(announcement);
+  // The ends of the group keep the last words.
+  const notice = end && { epoch: end.epoch, end: withoutWords(end) };
   return { epoch, starts: { epoch, starts }, ...defined({ notice }) };
-}
-
-/** People are shown how a worker hung: the signal that ended it does not tell. */
-function hangIn(ended: EndedWorker | undefined): Pick<Notice, 'ended'> {
-  if (ended?.evidence.how !== 'Hung') return {};
-  const { how, silentMs, step } = ended.evidence;
-  return { ended: { evidence: { how, ...defined({ silentMs, step }) }, atMs: ended.atMs } };
 }
 
 /** A notice of an earlier epoch replaces none of a later one. */

@@ -1,10 +1,8 @@
 /** Why the worker of a member ended last. It never contradicts the records of the group. */
-import { defined } from '@lockstep/kube/json/defined.ts';
-import { hangInWords } from '../culprits/end-in-words.ts';
 import type { MemberReport } from '../hub/member-report.ts';
 import type { RestartRecord } from '../jobset-status.ts';
 import type { Notice } from '../worker-end/notice.ts';
-import type { Exit } from '../worker-end/worker-end.ts';
+import { type ShownEnd, shownEnd } from '../worker-end/shown-end.ts';
 
 /** At most one of `hung`, `exitCode` and `signal`; none if unknown. */
 export interface LastCause {
@@ -30,8 +28,8 @@ export function lastCauseOf(
   history: readonly RestartRecord[],
 ): LastCause | null {
   const last = newest([
-    reported(report?.cause),
-    noticed(notice),
+    told(report?.cause),
+    told(shownEnd(notice?.end)),
     ...history.flatMap((record) => [witnessed(record, pod), suspected(record, pod)]),
   ]);
   if (last === null) return null;
@@ -71,18 +69,10 @@ function newest(causes: readonly (LastCause | undefined)[]): LastCause | null {
   return last;
 }
 
-function reported(
-  notice: { readonly epoch: number; readonly end?: Exit; readonly hung?: string } | undefined,
-): LastCause | undefined {
-  if (notice?.end === undefined) return undefined;
-  const { epoch, end, hung } = notice;
+function told(shown: ShownEnd | undefined): LastCause | undefined {
+  if (shown === undefined) return undefined;
+  const { epoch, end, hung } = shown;
   return { epoch, ...(hung === undefined ? end : { hung }) };
-}
-
-function noticed(notice: Notice | undefined): LastCause | undefined {
-  return reported(
-    notice && { ...notice, ...defined({ hung: hangInWords(notice.ended?.evidence) }) },
-  );
 }
 
 /** Sidecars do not see how a worker ends, but the witness of a restart may show it. */

@@ -1,7 +1,8 @@
 /** Warm standbys in words. */
-import { exitInWords } from '../culprits/end-in-words.ts';
+
 import type { Progress } from '../progress/progress.ts';
 import { hasNoStandbys, WHY_NO_STANDBYS } from '../progress/standby.ts';
+import { exitInWords } from '../worker-end/end-in-words.ts';
 
 type Told = Pick<Progress, 'standby' | 'standbyDeaths'>;
 

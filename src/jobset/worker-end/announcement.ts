@@ -1,23 +1,56 @@
-/** What an agent says of its worker, over its stream to the hub or as annotations of its Pod. */
-import type { Exit } from './worker-end.ts';
-import type { EndedWorker } from './worker-evidence.ts';
+/** What an agent says of its worker over its stream to the hub, and partly as annotations of its Pod. */
+import { defined } from '@lockstep/kube/json/defined.ts';
+import type { JsonObject } from '@lockstep/kube/json/json-value.ts';
+import { causeFields, endedFields, parseCause, parseEnded, withEnded } from './ended.ts';
+import { isEpoch, isSuccess, type WorkerEnd, withoutSigns, withoutWords } from './worker-end.ts';
 
-/**
- * An agent's announcement, repeated at will: the newest epoch counts. In a message, the time of an
- * end counts from when that is sent.
- */
+/** A longer announcement loses its last words, and then the signs of the end. */
+export const MAX_ANNOUNCEMENT_BYTES = 1500;
+
+/** An agent's announcement, repeated at will: the newest epoch counts. */
 export interface Announcement {
   readonly epoch: number;
   /** How many agents of this Pod have announced this epoch by now, including this one. */
   readonly starts: number;
-  /** How the worker of an earlier epoch ended, if that is the reason for this announcement. */
-  readonly cause?: { readonly epoch: number; readonly end: Exit } | undefined;
-  /** How the worker of the epoch before this one ended; absent: the agent does not know. */
-  readonly ended?: EndedWorker | undefined;
+  /**
+   * How the worker of an earlier epoch ended. Its signs are sent only if that is the epoch before
+   * this one. An end that does not restart the group is not sent otherwise.
+   */
+  readonly end?: WorkerEnd | undefined;
 }
 
-/** How the worker of `epoch` exited with 0 by itself. */
-export interface WorkerSuccess {
-  readonly epoch: number;
-  readonly ended: EndedWorker;
+/** In a message: `cause` is the exit that restarts the group, `ended` the signs of the last end. */
+export function announcementFields({ epoch, starts, end }: Announcement): object {
+  const cause = end?.restartsGroup === true ? causeFields(end) : undefined;
+  const last = end?.epoch === epoch - 1 ? end : undefined;
+  return withEnded({ epoch, starts, ...defined({ cause }) }, last, MAX_ANNOUNCEMENT_BYTES);
+}
+
+/** Undefined for an invalid announcement. */
+export function parseAnnouncement(object: JsonObject): Announcement | undefined {
+  const { epoch, starts } = object;
+  if (!isEpoch(epoch) || !isEpoch(starts)) return undefined;
+  const last = parseEnded(object['ended'], epoch - 1);
+  if (object['cause'] === undefined) return { epoch, starts, ...defined({ end: last }) };
+  const cause = parseCause(object['cause']);
+  if (cause === undefined || cause.epoch >= epoch) return undefined;
+  return { epoch, starts, end: { ...cause, ...(cause.epoch === epoch - 1 && last) } };
+}
+
+/** The end in an announcement that is the reason for it, as a notice says it. */
+export function causeIn({ epoch, end }: Announcement): WorkerEnd | undefined {
+  if (end?.restartsGroup !== true) return undefined;
+  return end.epoch === epoch - 1 ? end : withoutSigns(end);
+}
+
+/** The success of a worker: an exit with 0 by itself, without its last words. */
+export function successFields(success: WorkerEnd | undefined): object {
+  if (success === undefined) return {};
+  return { epoch: success.epoch, ended: endedFields(withoutWords(success)) };
+}
+
+/** Like all evidence, a success with a value out of bounds counts as none. */
+export function parseSuccess({ epoch, ended }: JsonObject): WorkerEnd | undefined {
+  const end = isEpoch(epoch) ? parseEnded(ended, epoch) : undefined;
+  return end !== undefined && isSuccess(end) ? withoutWords(end) : undefined;
 }

@@ -1,13 +1,33 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatNotice, type Notice, parseNotice } from './notice.ts';
+import { type WorkerEnd, withoutSigns } from './worker-end.ts';
 
+const FAILED: WorkerEnd = {
+  epoch: 3,
+  how: 'Exited',
+  exit: { exitCode: 1 },
+  restartsGroup: true,
+  silentMs: 3,
+  step: 330,
+  atMs: -12,
+};
 const EPOCHS = fc.integer({ min: 1, max: 2147483647 });
+const EXITS = fc.oneof(
+  fc.record({ exitCode: fc.integer({ min: 0, max: 255 }) }),
+  fc.record({ signal: fc.constantFrom('SIGKILL', 'SIGSEGV') }),
+);
 const NOTICES: fc.Arbitrary<Notice> = fc.oneof(
   EPOCHS.map((epoch) => ({ epoch })),
-  fc.record({ epoch: EPOCHS, end: fc.record({ exitCode: fc.integer({ min: 0, max: 255 }) }) }),
-  fc.record({ epoch: EPOCHS, end: fc.record({ signal: fc.constantFrom('SIGKILL', 'SIGSEGV') }) }),
+  fc.tuple(EPOCHS, EXITS).map(([epoch, exit]) => noticeOf({ ...FAILED, epoch, exit })),
+  fc
+    .tuple(EPOCHS, EXITS)
+    .map(([epoch, exit]) => noticeOf({ ...withoutSigns(FAILED), epoch, exit })),
 );
+
+function noticeOf(end: WorkerEnd): Notice {
+  return { epoch: end.epoch, end };
+}
 
 describe('a notice', () => {
   it('survives writing and reading', () => {
@@ -18,37 +38,25 @@ describe('a notice', () => {
     );
   });
 
-  it('keeps evidence of the end, as far as there is room', () => {
-    const end = { exitCode: 1 } as const;
-    const known = { how: 'Exited', byItself: true, silentMs: 3, step: 330 } as const;
-    const text = (lastWords: string): string =>
-      formatNotice({ epoch: 3, end, ended: { evidence: { ...known, lastWords }, atMs: -12 } });
-    expect(parseNotice(text('out of data'))).toEqual({
-      epoch: 3,
-      end,
-      ended: { evidence: { ...known, lastWords: 'out of data' }, atMs: -12 },
-    });
-    const unfit = 'no GPU';
-    const failed = formatNotice({
-      epoch: 3,
-      end,
-      ended: { evidence: { ...known, unfit, lastWords: '{'.repeat(900) }, atMs: -12 },
-    });
-    expect(parseNotice(failed)?.ended).toMatchObject({
-      evidence: { unfit, lastWords: '{'.repeat(512) },
-    });
-    const long = text('\n'.repeat(600));
+  it('keeps the signs of the end, as far as there is room', () => {
+    const kept = (end: WorkerEnd) => parseNotice(formatNotice(noticeOf(end)));
+    const said = { ...FAILED, lastWords: 'out of data' };
+    expect(kept(said)).toEqual(noticeOf(said));
+    const unfit = { ...FAILED, unfit: 'no GPU' };
+    expect(kept({ ...unfit, lastWords: '{'.repeat(900) })).toEqual(
+      noticeOf({ ...unfit, lastWords: '{'.repeat(512) }),
+    );
+    const long = formatNotice(noticeOf({ ...FAILED, lastWords: '\n'.repeat(600) }));
     expect(long.length).toBeLessThanOrEqual(1000);
-    expect(parseNotice(long)).toMatchObject({ epoch: 3, end, ended: { evidence: known } });
+    expect(parseNotice(long)).toMatchObject({ end: FAILED });
   });
 
-  it('counts evidence that is malformed as none', () => {
+  it('counts signs that are malformed as none', () => {
     const end = { epoch: 3, exitCode: 1 };
     for (const ended of [7, 'x', null, [], {}, { how: 'Exited' }, { how: 'Fell', agoMs: 1 }]) {
-      expect(parseNotice(JSON.stringify({ ...end, ended }))).toEqual({
-        epoch: 3,
-        end: { exitCode: 1 },
-      });
+      expect(parseNotice(JSON.stringify({ ...end, ended }))).toEqual(
+        noticeOf(withoutSigns(FAILED)),
+      );
     }
   });
 

@@ -4,31 +4,31 @@
  * as a plain number. A supervisor has seen its worker end and writes JSON
  * (`docs/design/member-hazards.md#a-stop-looks-like-a-failure`).
  */
-import { defined } from '@lockstep/kube/json/defined.ts';
 import { isJsonObject, type JsonObject } from '@lockstep/kube/json/json-value.ts';
-import { type Exit, isEpoch, reportedEnd } from './worker-end.ts';
-import { type EndedWorker, parseEnded, withEnded } from './worker-evidence.ts';
+import { causeFields, parseCause, parseEnded, withEnded } from './ended.ts';
+import { isEpoch, type WorkerEnd } from './worker-end.ts';
 
 export interface Notice {
   /** The epoch in which the worker ran. */
   readonly epoch: number;
-  /** How it ended; absent if the agent cannot know (sidecar). */
-  readonly end?: Exit;
-  /** What a supervisor knows of that end; 0 is the time at which the notice was written. */
-  readonly ended?: EndedWorker;
+  /**
+   * How it ended, which restarts the group; absent if the agent cannot know (sidecar). `atMs` 0 is
+   * the time at which the notice was written.
+   */
+  readonly end?: WorkerEnd;
 }
 
-/** In bytes. A longer notice loses its last words, and then its evidence. */
+/** In bytes. A longer notice loses its last words, and then its signs. */
 const MAX_NOTICE_BYTES = 1000;
 /** Far more than any notice needs; a longer text is not parsed at all. */
 const NOTICE_LENGTH_LIMIT = 1024;
 
-export function formatNotice({ epoch, end, ended }: Notice): string {
+export function formatNotice({ epoch, end }: Notice): string {
   if (end === undefined) return String(epoch);
-  return JSON.stringify(withEnded({ epoch, ...end }, ended, MAX_NOTICE_BYTES));
+  return JSON.stringify(withEnded(causeFields(end), end, MAX_NOTICE_BYTES));
 }
 
-/** Undefined for an invalid notice: it is only a hint. Invalid evidence counts as none. */
+/** Undefined for an invalid notice: it is only a hint. Invalid signs count as none. */
 export function parseNotice(text: string): Notice | undefined {
   if (/^[0-9]{1,10}$/.test(text)) {
     const epoch = Number(text);
@@ -36,9 +36,10 @@ export function parseNotice(text: string): Notice | undefined {
   }
   if (text.length > NOTICE_LENGTH_LIMIT) return undefined;
   const parsed = parseObject(text);
-  const reported = parsed === undefined ? undefined : reportedEnd(parsed);
-  if (reported === undefined) return undefined;
-  return { ...reported, ...defined({ ended: parseEnded(parsed?.['ended']) }) };
+  const cause = parseCause(parsed);
+  if (cause === undefined) return undefined;
+  const { epoch } = cause;
+  return { epoch, end: { ...cause, ...parseEnded(parsed?.['ended'], epoch) } };
 }
 
 function parseObject(text: string): JsonObject | undefined {

@@ -19,7 +19,7 @@ import type {
   StreamRequest,
 } from '@lockstep/kube/runtime/ports/stream.ts';
 import { isReason } from '@lockstep/kube/status.ts';
-import { type MemberReport, memberCause } from '../../jobset/hub/member-report.ts';
+import type { MemberReport } from '../../jobset/hub/member-report.ts';
 import type { ServedHub } from '../../jobset/injection/agent-hub.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { identityOf, membershipOf, type Owner, ownerKey } from '../../jobset/membership.ts';
@@ -28,6 +28,7 @@ import type { GroupView } from '../../jobset/roster/roster-group.ts';
 import { epochsOf } from '../../jobset/status/epochs.ts';
 import { type GroupReport, groupReport } from '../../jobset/view/group-report.ts';
 import { silenceOf } from '../../jobset/view/silence.ts';
+import { shownEnd } from '../../jobset/worker-end/shown-end.ts';
 import { GROUPS_BY_NAMESPACE } from '../tracking/caches.ts';
 import { LIVING, podsOf } from '../tracking/pod-reads.ts';
 import type { RosterFeed } from '../tracking/roster-feed.ts';
@@ -166,8 +167,7 @@ function* reportsOf(group: GroupView, nowMs: number): Iterable<MemberReport> {
       pod: name,
       epoch: epoch ?? null,
       channel: streams > 0 ? 'Hub' : isWritten ? 'API' : null,
-      ...memberCause(notice),
-      ...defined({ progress }),
+      ...defined({ cause: shownEnd(notice?.end), progress }),
     };
   }
 }

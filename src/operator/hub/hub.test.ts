@@ -439,8 +439,8 @@ describe('the progress of a member', () => {
   it('comes with the success of a worker, whose time the agent knows', async () => {
     const scene = new Scene();
     const client = await scene.greeted('a');
-    const evidence = { how: 'Exited', exitCode: 0, byItself: true } as const;
-    client.say({ type: 'ping', success: { epoch: 3, ended: { evidence, atMs: -3 } } });
+    const success = { epoch: 3, how: 'Exited', exit: { exitCode: 0 }, atMs: -3 } as const;
+    client.say({ type: 'ping', success });
     await scene.clock.advance(1);
     expect(scene.announced).toContain('a success 3');
     expect(client.isClosed).toBe(false);

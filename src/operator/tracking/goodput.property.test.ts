@@ -251,8 +251,10 @@ class World {
           member: { replicatedJob: 'w', jobIndex: 0, completions: 3, pod: 'hung', podUid: 'hung' },
           end: {
             kind: 'Ended',
+            epoch: 1,
+            how: 'Hung',
             atMs: 0,
-            evidence: { how: 'Hung', ...(silentMs !== undefined && { silentMs }) },
+            ...(silentMs !== undefined && { silentMs }),
           },
         },
       ],

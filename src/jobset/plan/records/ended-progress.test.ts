@@ -55,9 +55,8 @@ function fail(
 
 function endedAt(step: number): MemberEvidence {
   const place = { replicatedJob: 'w', jobIndex: 0, completions: 2, completionIndex: 0 };
-  const evidence = { how: 'Exited', exitCode: 1, byItself: true, step } as const;
   const member = { ...place, pod: 'p0', podUid: 'u0', node: 'n1' };
-  return { member, end: { kind: 'Ended', atMs: 0, evidence } };
+  return { member, end: { kind: 'Ended', epoch: 1, how: 'Stopped', step, atMs: 0 } };
 }
 
 describe('with a limit of 3 restarts without progress', () => {

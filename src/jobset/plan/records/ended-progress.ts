@@ -53,7 +53,7 @@ function reachedIn({
   const { checkpoint, highestStep } = reported?.() ?? {};
   let step = highestStep;
   for (const { end } of endsIn?.(group.epoch) ?? []) {
-    if (end.kind === 'Ended') step = highest(step, end.evidence.step);
+    if (end.kind === 'Ended') step = highest(step, end.step);
   }
   return { ...defined({ checkpoint, step }) };
 }

@@ -159,7 +159,7 @@ describe('the release of the next epoch', () => {
       endsOf(name).map(({ member, end }): MemberEvidence => {
         if (end.kind !== 'Ended') return { member, end };
         const lastWords = `I am ${member.completionIndex}`;
-        return { member, end: { ...end, evidence: { ...end.evidence, lastWords } } };
+        return { member, end: { ...end, lastWords } };
       });
     const named = releaseWith(speaking('one SIGKILL'), { answers });
     const unknown = releaseWith(speaking('SIGSTOP of all'), { answers });

@@ -6,7 +6,6 @@
  */
 import { defined } from '@lockstep/kube/json/defined.ts';
 import type { Job } from '@lockstep/kube/objects/job.ts';
-import { hangInWords } from '../../culprits/end-in-words.ts';
 import { failureInWords, isFailure, likeliest } from '../../culprits/failure-words.ts';
 import { readable } from '../../culprits/readable.ts';
 import { suspectsOf } from '../../culprits/suspects.ts';
@@ -23,6 +22,7 @@ import {
 import type { GroupEvidence, MemberEnd, MemberEvidence } from '../../roster/group-evidence.ts';
 import { placeIn, workerInWords } from '../../roster/worker-name.ts';
 import { releasedEpoch } from '../../status/epochs.ts';
+import { hangInWords } from '../../worker-end/end-in-words.ts';
 import type { PlannedEvent } from '../decision.ts';
 import type { GroupFacts } from '../facts.ts';
 import type { SuspectAnswer, SuspectPod } from '../snapshot.ts';
@@ -105,7 +105,7 @@ export function identified(
   const worker = place && workerInWords(place);
   const named = { ...witness.record, ...defined({ worker }) };
   const told = endsIn?.(group.epoch).find(({ member }) => member.pod === named.pod)?.end;
-  const message = told?.kind === 'Ended' ? hangInWords(told.evidence) : undefined;
+  const message = told?.kind === 'Ended' ? hangInWords(told) : undefined;
   if (message === undefined) return { ...witness, record: named };
   const { signal: _, ...rest } = named;
   return { ...witness, record: { ...rest, exitCode: null, reason: 'WorkerHung', message } };
@@ -125,7 +125,7 @@ export function evidenceOf(
     size: slotCount(ran),
     members: members.map((each) => {
       const seen = each.member.pod === witness?.pod ? seenIn(witness) : undefined;
-      return withAnswer(each, seen, answers.suspects?.get(each.member.podUid));
+      return withAnswer(each, epoch, seen, answers.suspects?.get(each.member.podUid));
     }),
   };
 }
@@ -138,6 +138,7 @@ function seenIn(witness: RestartWitness): SuspectAnswer {
 
 function withAnswer(
   { member, end }: MemberEvidence,
+  epoch: number,
   seen: SuspectAnswer | undefined,
   answer: SuspectAnswer | undefined,
 ): MemberEvidence {
@@ -147,7 +148,7 @@ function withAnswer(
     member: { ...member, ...defined({ node }) },
     end:
       end.kind === 'Returned'
-        ? endedContainer(end, seen?.witness ?? answer?.witness)
+        ? endedContainer(end, epoch, seen?.witness ?? answer?.witness)
         : end.kind === 'Lost' && isNodeLost
           ? { ...end, isNodeLost }
           : end,
@@ -157,17 +158,17 @@ function withAnswer(
 /** The agent died with its worker, and the Pod shows how. */
 function endedContainer(
   returned: Extract<MemberEnd, { readonly kind: 'Returned' }>,
+  epoch: number,
   witness: RestartWitness | undefined,
 ): MemberEnd {
   if (witness === undefined || witness.exitCode === null || witness.exitCode === 0) return returned;
   const { exitCode, signal, reason } = witness;
   const end =
     signal === undefined
-      ? { how: 'Exited' as const, exitCode }
-      : { how: 'Signaled' as const, signal };
+      ? ({ how: 'Exited', exit: { exitCode } } as const)
+      : ({ how: 'Signaled', exit: { signal } } as const);
   const oom = reason === 'OOMKilled' ? { oom: true as const } : {};
-  const { atMs } = returned;
-  return { kind: 'Ended', atMs, evidence: { ...end, ...oom, byItself: true } };
+  return { kind: 'Ended', epoch, atMs: returned.atMs, ...end, ...oom };
 }
 
 function firstOf<T>(values: readonly (T | undefined)[]): T | undefined {
@@ -177,7 +178,7 @@ function firstOf<T>(values: readonly (T | undefined)[]): T | undefined {
 function lastWordsOf(pod: string, { members }: GroupEvidence): LastWords | undefined {
   const end = members.find(({ member }) => member.pod === pod)?.end;
   if (end?.kind !== 'Ended') return undefined;
-  const { lastWords = '', saidMs: beforeEndMs } = end.evidence;
+  const { lastWords = '', saidMs: beforeEndMs } = end;
   const text = readable(lastWords);
   return text.trim() === '' ? undefined : { pod, text, ...defined({ beforeEndMs }) };
 }

@@ -74,9 +74,9 @@ function hungMs(facts: Facts, next: JobSetStatus, phase: GoodputPhase): number |
   const { epoch, witness } = record;
   if (phase !== 'Restarting' && epoch !== currentEpoch(facts.status)) return undefined;
   const end = facts.endsIn?.(epoch).find(({ member }) => member.pod === witness.pod)?.end;
-  if (end?.kind !== 'Ended' || end.evidence.how !== 'Hung') return undefined;
+  if (end?.kind !== 'Ended' || end.how !== 'Hung') return undefined;
   // The worker may never have reported anything.
-  return end.evidence.silentMs ?? Number.MAX_SAFE_INTEGER;
+  return end.silentMs ?? Number.MAX_SAFE_INTEGER;
 }
 
 function grown(

@@ -22,7 +22,7 @@ import type { Plan } from '../../plan.ts';
 import type { MemberEvidence } from '../../roster/group-evidence.ts';
 import { MemberCounts } from '../../roster/members.ts';
 import type { PodFacts } from '../../roster/pod-facts.ts';
-import type { WorkerEvidence } from '../../worker-end/worker-evidence.ts';
+import type { WorkerEnd } from '../../worker-end/worker-end.ts';
 import type { Snapshot } from '../snapshot.ts';
 
 const SIZE = 4;
@@ -56,7 +56,7 @@ function atBarrier(...others: readonly PodFacts[]): MemberCounts {
 
 /** Epoch 3 has ended, with these ends of its workers. */
 function endsOfMembers(
-  ends: Readonly<Record<number, Partial<WorkerEvidence>>>,
+  ends: Readonly<Record<number, Partial<WorkerEnd>>>,
   node: string | null = 'bad',
 ): readonly MemberEvidence[] {
   return Array.from({ length: SIZE }, (_, slot): MemberEvidence => {
@@ -64,16 +64,15 @@ function endsOfMembers(
     const place = { replicatedJob: 'w', jobIndex: 0, completions: SIZE, completionIndex: slot };
     const where = node === null ? {} : { node: slot === 2 ? node : `n${slot}` };
     const own = ends[slot];
-    const evidence: WorkerEvidence = { how: 'Stopped', ...own };
     const atMs = own === undefined ? 9000 : 1000;
     return {
       member: { ...place, pod: name, podUid: uid, ...where },
-      end: { kind: 'Ended', atMs, evidence },
+      end: { kind: 'Ended', epoch: 3, how: 'Stopped', atMs, ...own },
     };
   });
 }
 
-const KILLED = { how: 'Signaled', signal: 'SIGKILL', byItself: true } as const;
+const KILLED = { how: 'Signaled', exit: { signal: 'SIGKILL' } } as const;
 const NEWEST: RestartRecord = {
   epoch: 3,
   time: ago(5000),
@@ -361,7 +360,7 @@ describe('a member whose preflight did not pass', () => {
   });
 
   test('is asked for its node, though its end makes it no certain suspect', () => {
-    const ends = { 1: { ...unfit, how: 'Exited', exitCode: 1 }, 2: KILLED } as const;
+    const ends = { 1: { ...unfit, how: 'Exited', exit: { exitCode: 1 } }, 2: KILLED } as const;
     const lost = endsOfMembers(ends, null);
     const asked = planned({ annotations, endsIn: () => lost });
     const { question } = asked;

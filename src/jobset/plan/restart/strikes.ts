@@ -61,8 +61,8 @@ export function unfitMembers(
   if (asked(facts.jobSet.metadata.annotations, PREFLIGHT) === undefined) return found;
   if (newest === undefined || !isOpen(newest)) return found;
   for (const { member, end } of evidenceOf(newest, facts).members) {
-    if (end.kind !== 'Ended' || end.evidence.unfit === undefined) continue;
-    const last = readable(end.evidence.unfit).replaceAll(/\s+/g, ' ').trim();
+    if (end.kind !== 'Ended' || end.unfit === undefined) continue;
+    const last = readable(end.unfit).replaceAll(/\s+/g, ' ').trim();
     const reason = `its preflight did not pass${last === '' ? '' : `: ${last}`}`;
     found.set(member.podUid, { ...blamed(member), cause: 'Unfit', reason });
   }

@@ -1,11 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { beginning, encodedBytes, lastLines, parseEnded, withEnded } from './worker-evidence.ts';
+import { parseEnded, withEnded } from './ended.ts';
+import type { WorkerEnd } from './worker-end.ts';
 
-const HUNG = {
-  how: 'Hung',
-  signal: 'SIGKILL',
-  agoMs: 12,
+const SIGNS = {
   silentMs: 61_000,
   longestMs: 900,
   step: 330,
@@ -20,12 +18,24 @@ const HUNG = {
   saidMs: 3000,
   lastWords: 'NCCL timeout\n',
 } as const;
+const HUNG = { how: 'Hung', signal: 'SIGKILL', agoMs: 12, ...SIGNS };
+const END: WorkerEnd = {
+  epoch: 7,
+  how: 'Hung',
+  exit: { signal: 'SIGKILL' },
+  ...SIGNS,
+  atMs: -12,
+};
 
-describe('the evidence of a worker', () => {
-  test.each([HUNG, { how: 'Exited', exitCode: 1, byItself: true, agoMs: 0 }])(
-    '%j is taken as it is',
-    ({ agoMs, ...evidence }) =>
-      expect(parseEnded({ ...evidence, agoMs, later: 1 })).toEqual({ evidence, atMs: 0 - agoMs }),
+describe('the signs of an end', () => {
+  test.each<[object, WorkerEnd]>([
+    [HUNG, END],
+    [
+      { how: 'Exited', exitCode: 1, byItself: true, agoMs: 0 },
+      { epoch: 7, how: 'Exited', exit: { exitCode: 1 }, atMs: 0 },
+    ],
+  ])('%j are taken as they are', (report, end) =>
+    expect(parseEnded({ ...report, later: 1 }, 7)).toEqual(end),
   );
 
   test.each([
@@ -37,6 +47,7 @@ describe('the evidence of a worker', () => {
     { how: 'Vanished', agoMs: 1 },
     { how: 'Exited', agoMs: -1 },
     { how: 'Exited', agoMs: 1, exitCode: 256 },
+    { how: 'Exited', agoMs: 1, exitCode: 1, signal: 'SIGKILL' },
     { how: 'Signaled', agoMs: 1, signal: 'kill' },
     { how: 'Killed', agoMs: 1, oom: 'yes' },
     { how: 'Killed', agoMs: 1, states: 'RRRRRRRR' },
@@ -52,19 +63,17 @@ describe('the evidence of a worker', () => {
     { how: 'Exited', agoMs: 1, unfit: 7 },
     { how: 'Exited', agoMs: 1, unfit: '\u001b'.repeat(34) },
   ])('%j counts as none', (report) => {
-    expect(parseEnded(report)).toBeUndefined();
+    expect(parseEnded(report, 7)).toBeUndefined();
   });
 
   test('loses its last words before anything else', () => {
     const fields = { epoch: 8, starts: 1 };
     const size = (value: object): number => JSON.stringify(value).length;
     const { lastWords: _, ...bare } = HUNG;
-    const { agoMs, ...evidence } = HUNG;
-    const end = { evidence, atMs: -agoMs };
-    expect(withEnded(fields, end, 1500)).toEqual({ ...fields, ended: HUNG });
+    expect(withEnded(fields, END, 1500)).toEqual({ ...fields, ended: HUNG });
     const least = size({ ...fields, ended: bare });
-    expect(withEnded(fields, end, least)).toEqual({ ...fields, ended: bare });
-    expect(withEnded(fields, end, least - 1)).toEqual(fields);
+    expect(withEnded(fields, END, least)).toEqual({ ...fields, ended: bare });
+    expect(withEnded(fields, END, least - 1)).toEqual(fields);
     expect(withEnded(fields, undefined, 1500)).toEqual(fields);
   });
 
@@ -74,42 +83,12 @@ describe('the evidence of a worker', () => {
       fc.property(words, fc.integer({ min: 60, max: 700 }), (lastWords, limit) => {
         const told = withEnded(
           { epoch: 8 },
-          { evidence: { how: 'Exited', lastWords }, atMs: -1 },
+          { epoch: 7, how: 'Exited', lastWords, atMs: -1 },
           limit,
         );
         expect(new TextEncoder().encode(JSON.stringify(told)).byteLength).toBeLessThanOrEqual(
           limit,
         );
-      }),
-    );
-  });
-});
-
-test.each([
-  ['where', 9, 'where'],
-  ['a😀b', 5, 'a😀'],
-  ['a😀b', 4, 'a'],
-  ['\u001b!', 5, ''],
-])('the beginning of %j in %i bytes is %j', (text, limit, kept) => {
-  expect(beginning(text, limit)).toBe(kept);
-});
-
-describe('the last lines of a text', () => {
-  test.each([
-    ['one\ntwo\nthree', 9, 'three'],
-    ['one\ntwo', 100, 'one\ntwo'],
-    ['without end', 3, 'end'],
-    ['one\nlonger\n', 8, 'longer\n'],
-    ['a😀', 4, '😀'],
-    ['', 0, ''],
-  ])('%j in %i bytes are %j', (text, limit, kept) => expect(lastLines(text, limit)).toBe(kept));
-
-  test('fit', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), fc.nat(60), (text, limit) => {
-        const kept = lastLines(text, limit);
-        expect(encodedBytes(kept)).toBeLessThanOrEqual(limit);
-        expect(text.endsWith(kept)).toBe(true);
       }),
     );
   });
