@@ -8,7 +8,7 @@ import { EMBEDDED_ONLY, KUBERNETES, KUBERNETES_COUNT } from './test/kubernetes.t
 // And two more where `npm run test:frameworks` has installed frameworks, and `npm run test:browser` a browser.
 const SUITE_TIMEOUT_MS = 60_000;
 /** They wait for nothing: it ends what hangs, and no property that a busy machine only slows down. */
-const UNIT_TIMEOUT_MS = 30_000;
+const UNIT_TIMEOUT_MS = 60_000;
 /**
  * Suites with real processes share a machine with whatever else runs there. One that fails gets a second try, and
  * the output names it as retried. Unit tests get none: they depend on nothing outside.
