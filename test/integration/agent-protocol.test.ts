@@ -241,11 +241,7 @@ describe('supervisors over the API', () => {
     await group.untilAnnounced('1', '2', '1');
     const { annotations } = (await group.pod('b')).metadata;
     const notice = parseNotice(annotations?.[NOTICE] ?? '');
-    expect(notice).toMatchObject({
-      epoch: 1,
-      end: { exitCode: 7 },
-      ended: { evidence: { how: 'Exited' } },
-    });
+    expect(notice).toMatchObject({ epoch: 1, end: { how: 'Exited', exit: { exitCode: 7 } } });
     await group.setStatus(1, 1);
     await group.untilAnnounced('2', '2', '2');
     expect(group.members.map(({ epoch }) => epoch)).toEqual([0, 0, 0]);
