@@ -223,14 +223,14 @@ class RunningAgent {
   #look(): void {
     const { channel, clock, logger } = this.#options;
     const { progressTimeout } = this.#timeouts;
-    const verdict = this.#hangs.look(clock.monotonic(), this.#timeouts);
-    if (verdict === 'Ask') {
+    const finding = this.#hangs.look(clock.monotonic(), this.#timeouts);
+    if (finding === 'Ask') {
       channel.ping();
       if (this.#hangs.asks === ASKS_TOLD) {
         const why = 'neither the hub nor the API server answers';
         logger.warn('the worker makes no progress and runs on', { why, ...this.#silence() });
       }
-    } else if (verdict === 'Hung') this.#foundHung();
+    } else if (finding === 'Hung') this.#foundHung();
     if (progressTimeout === 'Auto' && this.#hangs.isNews) this.#keepLearnt();
   }
 

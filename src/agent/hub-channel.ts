@@ -112,15 +112,15 @@ class HubChannel implements Channel {
     const patient = new Backoff(random, PATIENT_BACKOFF);
     let lostMs = clock.monotonic();
     while (!signal.aborted) {
-      const outcome = await this.#converse();
-      if (outcome.type === 'PodGone') {
+      const result = await this.#converse();
+      if (result.type === 'PodGone') {
         this.#listener?.podEnding();
         return;
       }
-      if (outcome.type === 'NotAnswered' && !signal.aborted) this.#reach.failed(outcome.why);
-      if (outcome.type === 'Answered') {
+      if (result.type === 'NotAnswered' && !signal.aborted) this.#reach.failed(result.why);
+      if (result.type === 'Answered') {
         if (!signal.aborted) {
-          logger.info('the stream to the hub ended', { why: unreached(outcome.why).saw });
+          logger.info('the stream to the hub ended', { why: unreached(result.why).saw });
         }
         patient.reset();
         lostMs = clock.monotonic();
@@ -157,9 +157,9 @@ class HubChannel implements Channel {
       this.#conversation = conversation;
       conversation.begin(stream, this.#announced);
       if (this.#isPodWanted) conversation.askForPod();
-      const outcome = await conversation.ended;
-      if (outcome.type !== 'PodGone') contact?.(outcome.type === 'Answered' ? 'Lost' : 'Failed');
-      return outcome;
+      const result = await conversation.ended;
+      if (result.type !== 'PodGone') contact?.(result.type === 'Answered' ? 'Lost' : 'Failed');
+      return result;
     } catch (error) {
       signal.throwIfAborted();
       const why = failedTry(error);

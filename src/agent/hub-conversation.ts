@@ -91,7 +91,7 @@ export class Conversation {
   #sentPings = 0;
   #pongs = 0;
   #timers: { cancel(): void }[] = [];
-  #finish: (outcome: StreamResult) => void = () => undefined;
+  #finish: (result: StreamResult) => void = () => undefined;
 
   constructor(options: ConversationOptions, events: ConversationEvents) {
     this.#options = options;

@@ -31,7 +31,7 @@ export interface SimulatedPod {
 }
 
 export class SimulatedMember {
-  readonly place: SimulatedPod;
+  readonly pod: SimulatedPod;
   /** The epoch in which its worker runs. */
   epoch: number | undefined;
   /** It is the one that stopped without a word. */
@@ -43,8 +43,8 @@ export class SimulatedMember {
   #isStepping = false;
   #barrier: Barrier;
 
-  constructor(place: SimulatedPod, jobSetUid: string, around: Surroundings) {
-    this.place = place;
+  constructor(pod: SimulatedPod, jobSetUid: string, around: Surroundings) {
+    this.pod = pod;
     this.#around = around;
     this.#barrier = {
       mode: 'Supervisor',

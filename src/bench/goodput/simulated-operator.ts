@@ -18,7 +18,7 @@ import type { GroupProgress } from '../../jobset/progress/group-progress.ts';
 import type { MemberEvidence } from '../../jobset/roster/group-evidence.ts';
 import { MemberCounts } from '../../jobset/roster/members.ts';
 import type { PodFacts } from '../../jobset/roster/pod-facts.ts';
-import { placeIn } from '../../jobset/roster/worker-name.ts';
+import { rankIn } from '../../jobset/roster/worker-name.ts';
 import { DEFAULT_SIZE_LIMITS } from '../../jobset/size-limits.ts';
 import type { CountersPutOff } from '../../jobset/status/counters.ts';
 import type { Announcement } from '../../jobset/worker-end/announcement.ts';
@@ -70,18 +70,18 @@ export class SimulatedOperator {
   }
 
   /** An agent announces an epoch. */
-  announced(place: SimulatedPod, { epoch, end }: Announcement): void {
+  announced(pod: SimulatedPod, { epoch, end }: Announcement): void {
     const { nowMs } = this.#time;
-    if (end !== undefined) this.#noteEnd(place, end.epoch, { kind: 'Ended', ...end });
-    this.#members.observe(this.#factsOf(place, epoch), START_MS + nowMs);
+    if (end !== undefined) this.#noteEnd(pod, end.epoch, { kind: 'Ended', ...end });
+    this.#members.observe(this.#factsOf(pod, epoch), START_MS + nowMs);
     this.wake();
   }
 
   /** A Pod was taken away, while its worker ran in that epoch. */
-  lost(place: SimulatedPod, epoch: number): void {
+  lost(pod: SimulatedPod, epoch: number): void {
     const { nowMs } = this.#time;
-    this.#noteEnd(place, epoch, { kind: 'Lost', seenMs: nowMs, deletedMs: nowMs });
-    this.gone(place.podUid);
+    this.#noteEnd(pod, epoch, { kind: 'Lost', seenMs: nowMs, deletedMs: nowMs });
+    this.gone(pod.podUid);
   }
 
   /** A Pod does not live any more. */
@@ -255,10 +255,10 @@ export class SimulatedOperator {
 
   #noteEnd({ slot, podUid }: SimulatedPod, epoch: number, end: MemberEvidence['end']): void {
     const [job] = this.#jobs;
-    const place = job && placeIn(job, String(slot));
-    if (place === undefined) return;
+    const rank = job && rankIn(job, String(slot));
+    if (rank === undefined) return;
     const node = this.#cluster.nodeOf(podUid);
-    const member = { ...place, pod: podUid, podUid, ...(node === undefined ? {} : { node }) };
+    const member = { ...rank, pod: podUid, podUid, ...(node === undefined ? {} : { node }) };
     this.#ends.set(podUid, { epoch, member, end });
   }
 

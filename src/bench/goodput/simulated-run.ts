@@ -263,9 +263,9 @@ class SimulatedRun implements Cluster {
     const member = this.#members.get(slot);
     if (member === undefined) return;
     this.#members.delete(slot);
-    const { place, epoch } = member;
-    if (epoch === undefined) this.#operator.gone(place.podUid);
-    else this.#operator.lost(place, epoch);
+    const { pod, epoch } = member;
+    if (epoch === undefined) this.#operator.gone(pod.podUid);
+    else this.#operator.lost(pod, epoch);
     this.#move(slot);
     this.#time.after(POD_START_MS, () => this.#startMember(slot));
   }
@@ -304,10 +304,10 @@ class SimulatedRun implements Cluster {
 
   #startMember(slot: number): void {
     const podUid = `train-${STAGE}-0-${slot}-p${++this.#podsMade}`;
-    const place: SimulatedPod = { slot, podUid, node: this.#nodes[slot] ?? '' };
-    this.#nodeOfPod.set(podUid, place.node);
+    const pod: SimulatedPod = { slot, podUid, node: this.#nodes[slot] ?? '' };
+    this.#nodeOfPod.set(podUid, pod.node);
     const { uid } = this.#operator.jobSet.metadata;
-    const member = new SimulatedMember(place, uid, {
+    const member = new SimulatedMember(pod, uid, {
       time: this.#time,
       size: SIMULATED_MEMBERS,
       announce: (of, announcement) => this.#announce(of, announcement),
@@ -320,7 +320,7 @@ class SimulatedRun implements Cluster {
 
   #announce(member: SimulatedMember, announcement: Announcement): void {
     this.#time.after(LEG_MS, () => {
-      this.#operator.announced(member.place, announcement);
+      this.#operator.announced(member.pod, announcement);
       member.announced(announcement.epoch);
     });
   }

@@ -18,23 +18,23 @@ const T = 1_000_000;
 /** The culprit of most scenarios. */
 const C = 2;
 
-type Known = Partial<WorkerEnd>;
+type PartialEnd = Partial<WorkerEnd>;
 
-function ended(afterMs: number, known: Known): MemberEnd {
+function ended(afterMs: number, known: PartialEnd): MemberEnd {
   return { kind: 'Ended', epoch: 1, how: 'Stopped', ...known, atMs: T + afterMs };
 }
 
 /** A worker that was told to stop soon after the first failure, while all went well. */
-const STEPPING: Known = { step: 330, silentMs: 400, longestMs: 900, cpuMs: 4000 };
-const stopped = (known: Known = {}): MemberEnd => ended(50, { ...STEPPING, ...known });
-const diedBy = (signal: string, more: Known = {}): Known => {
+const STEPPING: PartialEnd = { step: 330, silentMs: 400, longestMs: 900, cpuMs: 4000 };
+const stopped = (known: PartialEnd = {}): MemberEnd => ended(50, { ...STEPPING, ...known });
+const diedBy = (signal: string, more: PartialEnd = {}): PartialEnd => {
   return { ...STEPPING, how: 'Signaled', exit: { signal }, ...more };
 };
-const exited = (exitCode: number, more: Known = {}): Known => {
+const exited = (exitCode: number, more: PartialEnd = {}): PartialEnd => {
   return { ...STEPPING, how: 'Exited', exit: { exitCode }, ...more };
 };
 /** A worker without progress for a minute, which was ended for that. */
-const HANGING: Known = {
+const HANGING: PartialEnd = {
   how: 'Hung',
   exit: { signal: 'SIGKILL' },
   step: 330,
@@ -45,7 +45,7 @@ const HANGING: Known = {
 /** Since just after its last step. */
 const STOPPED = { states: 'T', stoppedMs: 60_500 } as const;
 /** All hang: each rank's time-out comes a little later than the one of the rank before it. */
-const hung = (rank: number, known: Known = {}): MemberEnd =>
+const hung = (rank: number, known: PartialEnd = {}): MemberEnd =>
   ended(rank * 3, { ...HANGING, ...known });
 /** The end for a worker that reports no progress. */
 function silently(end: MemberEnd): MemberEnd {

@@ -349,10 +349,10 @@ describe('rules about workers that restart in place', () => {
   });
 
   test('a Pod with an unknown ReplicatedJob matches no rule', () => {
-    const verdict = judgeWorker([rule('FailJobSet', listed)], {
+    const decided = judgeWorker([rule('FailJobSet', listed)], {
       ...failure,
       replicatedJob: undefined,
     });
-    expect(verdict).toEqual({ action: 'RestartJobSet', rule: undefined });
+    expect(decided).toEqual({ action: 'RestartJobSet', rule: undefined });
   });
 });

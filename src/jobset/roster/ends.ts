@@ -10,7 +10,7 @@ import { shifted, type WorkerEnd } from '../worker-end/worker-end.ts';
 import type { MemberEnd } from './group-evidence.ts';
 import type { PodFacts } from './pod-facts.ts';
 import type { PodRecord } from './roster-group.ts';
-import { placeIn } from './worker-name.ts';
+import { rankIn } from './worker-name.ts';
 
 /** What an end needs of a Pod. A Pod that has succeeded need not have a record any more. */
 type EndingPod = Pick<PodRecord, 'group' | 'isMember' | 'said' | 'node'>;
@@ -99,9 +99,9 @@ export class Ends {
     if (job === undefined || !isMember || group.status === undefined) return;
     // Owner references may change, and then the end is not one of this group.
     if (!isSame(ownerOf(job), group.jobSet)) return;
-    const place = placeIn(job, facts.slot);
-    if (place === undefined) return;
-    const member = { ...place, pod: facts.name, podUid: facts.uid };
+    const rank = rankIn(job, facts.slot);
+    if (rank === undefined) return;
+    const member = { ...rank, pod: facts.name, podUid: facts.uid };
     group.ends.note(epoch, node === undefined ? member : { ...member, node }, end);
   }
 }

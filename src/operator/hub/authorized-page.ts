@@ -21,7 +21,7 @@ export interface PageReaders {
 }
 
 /** How long an answer, and so a revoked right, is used: clients come every few seconds. */
-const VERDICT_LIFETIME_MS = 60_000;
+const ACCESS_LIFETIME_MS = 60_000;
 /** The most remembered readers, and separately the most others. */
 const MAX_VERDICTS = 256;
 /** Limits how many unknown tokens are passed on to the API server at a time. */
@@ -44,14 +44,14 @@ export function authorizedPage(page: HttpHandler, readers: PageReaders): HttpHan
     if (underWay >= MAX_UNDER_WAY) return BUSY;
     underWay++;
     try {
-      const verdict = await withDeadline(
+      const access = await withDeadline(
         readers.clock,
         REVIEW_TIMEOUT_MS,
         request.signal,
         (signal) => review(readers.client, { token, path: pathname, signal }),
       );
-      (verdict === 'Allowed' ? allowed : refused).set(key, verdict, VERDICT_LIFETIME_MS);
-      return await answer(verdict, page, request);
+      (access === 'Allowed' ? allowed : refused).set(key, access, ACCESS_LIFETIME_MS);
+      return await answer(access, page, request);
     } catch (error) {
       readers.logger.warn('a reader of a page cannot be reviewed', {
         path: pathname,
@@ -67,11 +67,11 @@ export function authorizedPage(page: HttpHandler, readers: PageReaders): HttpHan
 type Access = 'Allowed' | 'Unknown' | 'Denied';
 
 async function answer(
-  verdict: Access,
+  access: Access,
   page: HttpHandler,
   request: Parameters<HttpHandler>[0],
 ): Promise<HttpResponse> {
-  switch (verdict) {
+  switch (access) {
     case 'Allowed':
       return page(request);
     case 'Unknown':

@@ -36,7 +36,7 @@ import type { HubMember } from './agent-stream.ts';
 import { Hub } from './hub.ts';
 import { MemberPages } from './member-pages.ts';
 import { PageBudget } from './page-budget.ts';
-import type { PodClaim, TokenVerdict } from './pod-token.ts';
+import type { PodClaim, TokenFinding } from './pod-token.ts';
 import { measureProgress } from './progress-measures.ts';
 import { type MemberFinding, streamAdmission } from './stream-admission.ts';
 import type { PodLookup } from './unseen-pods.ts';
@@ -64,7 +64,7 @@ export interface HubSettings {
   /** The hub's address and authorities for injected agents; may change over time. */
   readonly access: () => ServedHub;
   /** The Pod of a token; rejects if the cluster does not answer. */
-  readonly podOf: (token: string) => Promise<TokenVerdict>;
+  readonly podOf: (token: string) => Promise<TokenFinding>;
   /** By default `DEFAULT_MAX_STREAMS`. */
   readonly maxStreams?: number | undefined;
   /** For requests that agents cause; by default the operator's. */

@@ -10,7 +10,7 @@ export interface PodClaim {
 }
 
 /** `problem` is for the sender of the token, and for the log; it shows no part of the token. */
-export type TokenVerdict =
+export type TokenFinding =
   | { readonly kind: 'Pod'; readonly claim: PodClaim }
   | { readonly kind: 'Invalid'; readonly problem: string };
 
@@ -50,7 +50,7 @@ export function checkToken(
   token: ParsedToken,
   key: SignatureKey | undefined,
   expected: { readonly issuer: string; readonly audience: string; readonly nowMs: number },
-): TokenVerdict {
+): TokenFinding {
   if (key === undefined) return invalid('it is signed by a key that this cluster does not have');
   if (key.algorithm !== token.algorithm || !key.verify(token.signed, token.signature)) {
     return invalid('its signature is wrong');
@@ -66,11 +66,11 @@ export function checkToken(
   return podOf(token.claims);
 }
 
-export function invalid(problem: string): TokenVerdict {
+export function invalid(problem: string): TokenFinding {
   return { kind: 'Invalid', problem };
 }
 
-function podOf(claims: JsonObject): TokenVerdict {
+function podOf(claims: JsonObject): TokenFinding {
   const about = memberOf(claims, 'kubernetes.io');
   const pod = memberOf(about, 'pod');
   const claim: PodClaim = {

@@ -105,8 +105,8 @@ describe('a token that the cluster signed', () => {
       `${head}.${body}.${Buffer.alloc(64).toString('base64url')}`,
     ];
     for (const token of forged) {
-      const verdict = await cluster.tokens.podOf(token);
-      expect(verdict).toEqual({ kind: 'Invalid', problem: 'its signature is wrong' });
+      const finding = await cluster.tokens.podOf(token);
+      expect(finding).toEqual({ kind: 'Invalid', problem: 'its signature is wrong' });
     }
   });
 

@@ -15,7 +15,7 @@ import type { ImportKey, SignatureKey } from '@lockstep/kube/runtime/ports/signa
 import { type Rate, TokenBucket } from '@lockstep/kube/runtime/token-bucket.ts';
 import { ApiStatusError } from '@lockstep/kube/status.ts';
 import { HUB_AUDIENCE } from '../../jobset/names.ts';
-import { checkToken, invalid, parseToken, type TokenVerdict } from './pod-token.ts';
+import { checkToken, invalid, parseToken, type TokenFinding } from './pod-token.ts';
 
 export interface PodTokensOptions {
   readonly client: Client;
@@ -55,7 +55,7 @@ export class PodTokens {
   /** The cluster does not let us read its keys. */
   #isUnpublished = false;
   /** By token. */
-  readonly #reviews: Readonly<Record<TokenVerdict['kind'], ExpiringMap<TokenVerdict>>>;
+  readonly #reviews: Readonly<Record<TokenFinding['kind'], ExpiringMap<TokenFinding>>>;
   readonly #reviewBudget: TokenBucket;
   #reviewsUnderWay = 0;
 
@@ -76,8 +76,8 @@ export class PodTokens {
     }
   }
 
-  /** The verdict on a token; rejects if the cluster does not answer. */
-  async podOf(token: string): Promise<TokenVerdict> {
+  /** What the cluster found on a token; rejects if the cluster does not answer. */
+  async podOf(token: string): Promise<TokenFinding> {
     const parsed = parseToken(token);
     if (parsed === undefined) return invalid('it is not a JSON Web Token');
     const ageMs = this.#options.clock.monotonic() - this.#askedMs;
@@ -140,7 +140,7 @@ export class PodTokens {
     }
   }
 
-  async #review(token: string): Promise<TokenVerdict> {
+  async #review(token: string): Promise<TokenFinding> {
     const known = this.#reviews.Pod.get(token) ?? this.#reviews.Invalid.get(token);
     if (known !== undefined) return known;
     if (this.#reviewsUnderWay >= MAX_REVIEWS_UNDER_WAY || !this.#reviewBudget.tryTake()) {
@@ -148,15 +148,15 @@ export class PodTokens {
     }
     this.#reviewsUnderWay++;
     try {
-      const verdict = await this.#ask(token);
-      this.#reviews[verdict.kind].set(token, verdict, REVIEW_LIFETIME_MS);
-      return verdict;
+      const finding = await this.#ask(token);
+      this.#reviews[finding.kind].set(token, finding, REVIEW_LIFETIME_MS);
+      return finding;
     } finally {
       this.#reviewsUnderWay--;
     }
   }
 
-  async #ask(token: string): Promise<TokenVerdict> {
+  async #ask(token: string): Promise<TokenFinding> {
     const { client, clock } = this.#options;
     const answer = await withDeadline(clock, REQUEST_TIMEOUT_MS, undefined, (signal) =>
       client.create(

@@ -14,7 +14,7 @@ import type {
 import type { Rate } from '@lockstep/kube/runtime/token-bucket.ts';
 import type { HubMember } from './agent-stream.ts';
 import type { Hub } from './hub.ts';
-import type { PodClaim, TokenVerdict } from './pod-token.ts';
+import type { PodClaim, TokenFinding } from './pod-token.ts';
 import { type Refusal, RefusalLog } from './refusal-log.ts';
 import { type ReadPod, UnseenPods } from './unseen-pods.ts';
 
@@ -22,7 +22,7 @@ export interface StreamAdmissionOptions {
   readonly hub: Hub;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly podOf: (token: string) => Promise<TokenVerdict>;
+  readonly podOf: (token: string) => Promise<TokenFinding>;
   /** The membership, according to the operator's caches. */
   readonly membership: (claim: PodClaim) => MemberFinding;
   /** Reads a Pod that the caches do not show from storage. */
@@ -67,17 +67,17 @@ export function streamAdmission(options: StreamAdmissionOptions): StreamAdmissio
       return { reason, from: {}, details: err === undefined ? { address } : { address, err } };
     };
     if (token === undefined) return refuse(401, 'NoToken', stranger('no bearer token'));
-    let verdict: TokenVerdict;
+    let finding: TokenFinding;
     try {
-      verdict = await podOf(token);
+      finding = await podOf(token);
     } catch (error) {
       return refuse(503, 'Unavailable', stranger('the token cannot be checked now', error));
     }
-    if (verdict.kind === 'Invalid') {
-      const why = `the token is not valid: ${verdict.problem}`;
+    if (finding.kind === 'Invalid') {
+      const why = `the token is not valid: ${finding.problem}`;
       return refuse(401, 'InvalidToken', stranger(why));
     }
-    const { claim } = verdict;
+    const { claim } = finding;
     const { namespace } = claim;
     const known = (reason: string): Refusal => {
       const details = { address, pod: `${namespace}/${claim.podName}` };

@@ -8,7 +8,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { storedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import { podOf } from '../../../test/fixtures/snapshots.ts';
 import type { Action } from '../../jobset/plan/decision.ts';
-import { type ActionOutcome, carryOut, type FailedAction } from './carry-out.ts';
+import { type ActionResult, carryOut, type FailedAction } from './carry-out.ts';
 
 const JOBSET = storedJobSet({});
 const JOB = storedJob('train-w-0', 'w');
@@ -27,21 +27,21 @@ const CLAIM: Action = {
 };
 
 let client: MemoryClient;
-let outcomes: ActionOutcome[];
+let results: ActionResult[];
 
 beforeEach(() => {
   client = new MemoryClient();
-  outcomes = [];
+  results = [];
 });
 
 function carried(...actions: readonly Action[]): Promise<readonly FailedAction[]> {
   const { signal } = new AbortController();
   const context = { client, clock: new VirtualClock(), jobSet: JOBSET, signal };
-  return carryOut(context, actions, (outcome) => outcomes.push(outcome));
+  return carryOut(context, actions, (result) => results.push(result));
 }
 
 function kinds(): readonly string[] {
-  return outcomes.map(({ kind }) => kind);
+  return results.map(({ kind }) => kind);
 }
 
 type FailureReason = 'Forbidden' | 'AlreadyExists' | 'Invalid' | 'NotFound';
@@ -60,7 +60,7 @@ describe('Jobs are started last', () => {
       'train',
       'train-w-1',
     ]);
-    expect(outcomes).toEqual([
+    expect(results).toEqual([
       { kind: 'ClaimExists', name: 'data-train' },
       { kind: 'JobWritten', job: expect.objectContaining({ kind: 'Job' }) },
     ]);
@@ -85,7 +85,7 @@ describe('Jobs are started last', () => {
   test('but one that exists is as good as made', async () => {
     fail('persistentvolumeclaims', 'AlreadyExists');
     expect(await carried(CREATE, CLAIM)).toEqual([]);
-    expect(outcomes[0]).toEqual({ kind: 'ClaimExists', name: 'data-train' });
+    expect(results[0]).toEqual({ kind: 'ClaimExists', name: 'data-train' });
     expect(client.calls.at(-1)).toContain('/jobs');
   });
 });
@@ -119,10 +119,10 @@ test('a Pod that is deleted by force is counted, one that is gone is not', async
   const facts = podOf(JOB, 0, 1, { uid: metadata.uid, isTerminating: true });
   const action: Action = { kind: 'DeleteLostPod', pod: { ...facts, node: 'n4' } };
   await carried(action);
-  expect(outcomes).toEqual([{ kind: 'PodForced', reason: 'LostNodeDeadline' }]);
+  expect(results).toEqual([{ kind: 'PodForced', reason: 'LostNodeDeadline' }]);
   fail('DELETE', 'NotFound');
   await carried(action);
-  expect(outcomes).toHaveLength(1);
+  expect(results).toHaveLength(1);
 });
 
 describe('a member that leaves its node', () => {

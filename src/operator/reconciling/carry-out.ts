@@ -38,7 +38,7 @@ export interface CarryOut {
 }
 
 /** The result of an action, for the controller's memory and its reports. */
-export type ActionOutcome =
+export type ActionResult =
   /** A Job as the API server returned it. */
   | { readonly kind: 'JobWritten'; readonly job: Stored<Job> }
   /** The Job is being deleted, or gone. */
@@ -70,21 +70,21 @@ export const MAX_PARALLEL_REQUESTS = 50;
 
 /**
  * Tries all actions. Then it resolves with failures for the user, or rejects if another one failed.
- * `learn` gets each outcome at once: the cache may show its consequences while other requests last.
+ * `learn` gets each result at once: the cache may show its consequences while other requests last.
  */
 export async function carryOut(
   context: CarryOut,
   actions: readonly Action[],
-  learn: (outcome: ActionOutcome) => void,
+  learn: (result: ActionResult) => void,
 ): Promise<readonly FailedAction[]> {
   const errors: unknown[] = [];
   const failed: FailedAction[] = [];
   const tryAll = (some: readonly Action[]): Promise<void> =>
     forEachConcurrently(some, MAX_PARALLEL_REQUESTS, async (action) => {
       try {
-        for await (const outcome of perform(context, action)) {
-          learn(outcome);
-          if (outcome.kind === 'Failed') failed.push(outcome);
+        for await (const result of perform(context, action)) {
+          learn(result);
+          if (result.kind === 'Failed') failed.push(result);
         }
       } catch (error) {
         errors.push(error);
@@ -101,9 +101,9 @@ function isStart({ kind }: Action): boolean {
 }
 
 /** The outcomes of one action. Some may come before it fails. */
-type Outcomes = AsyncGenerator<ActionOutcome, void, undefined>;
+type Results = AsyncGenerator<ActionResult, void, undefined>;
 
-function perform(context: CarryOut, action: Action): Outcomes {
+function perform(context: CarryOut, action: Action): Results {
   switch (action.kind) {
     case 'CreateService':
       return createService(context, action);
@@ -135,7 +135,7 @@ function perform(context: CarryOut, action: Action): Outcomes {
 async function* createService(
   { client, signal }: CarryOut,
   { service }: Extract<Action, { kind: 'CreateService' }>,
-): Outcomes {
+): Results {
   try {
     await client.create(SERVICES, service, { signal });
   } catch (error) {
@@ -144,7 +144,7 @@ async function* createService(
   }
 }
 
-async function* createClaim({ client, signal }: CarryOut, claim: PersistentVolumeClaim): Outcomes {
+async function* createClaim({ client, signal }: CarryOut, claim: PersistentVolumeClaim): Results {
   try {
     await client.create(PERSISTENT_VOLUME_CLAIMS, claim, { signal });
   } catch (error) {
@@ -156,7 +156,7 @@ async function* createClaim({ client, signal }: CarryOut, claim: PersistentVolum
   yield { kind: 'ClaimExists', name: claim.metadata.name ?? '' };
 }
 
-async function* grantRights(context: CarryOut, rights: AgentRights): Outcomes {
+async function* grantRights(context: CarryOut, rights: AgentRights): Results {
   try {
     await grantAgentRights(context, rights);
     yield { kind: 'RightsGranted' };
@@ -165,7 +165,7 @@ async function* grantRights(context: CarryOut, rights: AgentRights): Outcomes {
   }
 }
 
-async function* createJob(context: CarryOut, job: Job): Outcomes {
+async function* createJob(context: CarryOut, job: Job): Results {
   const { client, signal } = context;
   try {
     yield { kind: 'JobWritten', job: await client.create(JOBS, job, { signal }) };
@@ -188,7 +188,7 @@ async function jobNamedAs({ client, signal }: CarryOut, job: Job): Promise<Store
   }
 }
 
-async function* deleteJob({ client, signal }: CarryOut, job: Stored<Job>): Outcomes {
+async function* deleteJob({ client, signal }: CarryOut, job: Stored<Job>): Results {
   try {
     await client.delete(JOBS, keyOf(job), {
       propagationPolicy: 'Foreground',
@@ -211,7 +211,7 @@ async function* deleteJob({ client, signal }: CarryOut, job: Stored<Job>): Outco
 async function* deleteLostPod(
   { client, clock, signal }: CarryOut,
   { namespace, name, uid, node }: OverduePod,
-): Outcomes {
+): Results {
   const at = { namespace, name };
   const message = `Node ${node ?? ''} did not confirm in time that the Pod has ended`;
   const condition = disruption(LOST_NODE_DEADLINE_REASON, message, clock.now());
@@ -231,7 +231,7 @@ async function* deleteLostPod(
 async function* replaceMember(
   { client, clock, signal }: CarryOut,
   { pod: { namespace, name, uid }, message }: Extract<Action, { kind: 'ReplaceMember' }>,
-): Outcomes {
+): Results {
   const at = { namespace, name };
   const condition = disruption(MEMBER_REPLACED, message, clock.now());
   const patch = { metadata: { uid }, status: { conditions: [condition] } };
@@ -250,7 +250,7 @@ async function* replaceMember(
   }
 }
 
-async function* deleteJobSet({ client, jobSet, signal }: CarryOut): Outcomes {
+async function* deleteJobSet({ client, jobSet, signal }: CarryOut): Results {
   try {
     await client.delete(JOBSETS, keyOf(jobSet), {
       propagationPolicy: 'Foreground',
@@ -266,7 +266,7 @@ async function* deleteJobSet({ client, jobSet, signal }: CarryOut): Outcomes {
 async function* resumeJob(
   context: CarryOut,
   { job, resume }: Extract<Action, { kind: 'ResumeJob' }>,
-): Outcomes {
+): Results {
   if (resume.clearsStartTime) {
     yield* patchJob(context, job, { status: { startTime: null } }, 'status');
   }
@@ -287,7 +287,7 @@ async function* patchJob(
   job: Stored<Job>,
   { metadata, ...others }: { readonly metadata?: ObjectMeta; readonly [field: string]: unknown },
   subresource?: 'status',
-): Outcomes {
+): Results {
   const patch = { ...others, metadata: { ...metadata, uid: job.metadata.uid } };
   const options = subresource === undefined ? { signal } : { signal, subresource };
   try {

@@ -110,7 +110,7 @@ export async function inquire(
     case 'FreshJobSet': {
       const { name, namespace = '' } = jobSet.metadata;
       const fresh = await client.get(JOBSETS, { namespace, name }, { signal });
-      return { answers: { isJobSetFresh: true }, fresh, strays: question.pods };
+      return { answers: { isJobSetFresh: true }, fresh, tooFarAhead: question.pods };
     }
   }
 }
@@ -131,7 +131,7 @@ export interface Inquiry {
   /** The JobSet, if it was read. */
   readonly fresh?: Stored<JobSet>;
   /** Pods that a plan with these answers reports: they are known from then on. */
-  readonly strays?: readonly PodFacts[];
+  readonly tooFarAhead?: readonly PodFacts[];
   /** A notice showed no failure yet and deserves another look. */
   readonly lookAgainMs?: number | undefined;
 }

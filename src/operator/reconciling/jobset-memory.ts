@@ -9,7 +9,7 @@ import type { PodFacts } from '../../jobset/roster/pod-facts.ts';
 import type { GroupView, PodRecord } from '../../jobset/roster/roster-group.ts';
 import type { CountersPutOff } from '../../jobset/status/counters.ts';
 import type { ChildJobMemory } from '../tracking/child-job-memory.ts';
-import type { ActionOutcome } from './carry-out.ts';
+import type { ActionResult } from './carry-out.ts';
 import { KeptStatus } from './kept-status.ts';
 import { StartMemory } from './start-memory.ts';
 
@@ -67,16 +67,16 @@ export class JobSetMemory {
   }
 
   /** Learns the result of an action, which the caches show later, or never. */
-  learn(outcome: ActionOutcome): void {
-    switch (outcome.kind) {
+  learn(result: ActionResult): void {
+    switch (result.kind) {
       case 'JobWritten':
-        this.jobs.wrote(outcome.job);
+        this.jobs.wrote(result.job);
         break;
       case 'JobDeleted':
-        this.jobs.deleted(outcome.job);
+        this.jobs.deleted(result.job);
         break;
       case 'ClaimExists':
-        this.claims.add(outcome.name);
+        this.claims.add(result.name);
         break;
       case 'RightsGranted':
         this.hasAgentRights = true;
@@ -147,7 +147,7 @@ export class JobSetMemory {
   }
 
   /** The Pods announce more than a fresh status allows. */
-  sawStrays(pods: readonly PodFacts[]): void {
+  sawTooFarAhead(pods: readonly PodFacts[]): void {
     for (const pod of pods) this.isNews(announcementKey(pod));
   }
 

@@ -180,7 +180,7 @@ export class JobSetReconciler {
   /** Reports a Pod with a label that it may not have, once. */
   reportInvalidPod(pod: InvalidPod): void {
     const jobSet = this.#options.informers.jobSets.store.get(pod.jobSet);
-    if (jobSet !== undefined) this.#reports.stray(jobSet, this.#memoryOf(jobSet), pod);
+    if (jobSet !== undefined) this.#reports.invalidPod(jobSet, this.#memoryOf(jobSet), pod);
   }
 
   reportStandbyOff({ jobSet: of, pod, why }: StandbyOff): void {
@@ -198,7 +198,7 @@ export class JobSetReconciler {
     let jobSet = first;
     let answers: Answers = {};
     let lookAgainMs: number | undefined;
-    let strays: readonly PodFacts[] = [];
+    let tooFarAhead: readonly PodFacts[] = [];
     // All answers belong to one moment: the controller reads each object at most once in a pass.
     const knowledge = memory.knowledge(this.#options.clock.now());
     for (let asked = 0; asked <= MAX_QUESTIONS; asked++) {
@@ -209,7 +209,7 @@ export class JobSetReconciler {
       this.#options.feed.roster.watch(identityOf(jobSet), made.watchpoint);
       const { question } = made;
       if (question === undefined) {
-        memory.sawStrays(strays);
+        memory.sawTooFarAhead(tooFarAhead);
         return { snapshot, made, lookAgainMs };
       }
       const ours = { imageVolumes: this.#imageVolumes, startLooks: this.#startLooks, memory };
@@ -219,7 +219,7 @@ export class JobSetReconciler {
         jobSet = asRecorded(inquiry.fresh);
         this.#ownJobSets.note(jobSet);
       }
-      strays = inquiry.strays ?? strays;
+      tooFarAhead = inquiry.tooFarAhead ?? tooFarAhead;
       lookAgainMs ??= inquiry.lookAgainMs;
       answers = { ...answers, ...inquiry.answers };
     }
@@ -304,9 +304,9 @@ export class JobSetReconciler {
       return;
     }
     const { client, clock, metrics } = this.#options;
-    const failed = await carryOut({ client, clock, jobSet, signal }, made.actions, (outcome) => {
-      memory.learn(outcome);
-      if (outcome.kind === 'PodForced') metrics.forcedDeletion(outcome.reason);
+    const failed = await carryOut({ client, clock, jobSet, signal }, made.actions, (result) => {
+      memory.learn(result);
+      if (result.kind === 'PodForced') metrics.forcedDeletion(result.reason);
     });
     this.#reports.failures(jobSet, memory, failed);
     const [first] = failed;

@@ -45,7 +45,7 @@ const ACTION = 'Reconciling';
  */
 const TOLD_CREATION_FAILURES = 3;
 /** Pods with the label of a JobSet may come by the thousand. */
-const STRAY_REPORTS: Rate = { perSecond: 1, burst: 50 };
+const INVALID_POD_REPORTS: Rate = { perSecond: 1, burst: 50 };
 /** A command that does not wait turns the standbys of all Pods off; metrics count the rest. */
 const STANDBY_REPORTS: Rate = { perSecond: 1 / 60, burst: 10 };
 
@@ -53,12 +53,12 @@ const STANDBY_REPORTS: Rate = { perSecond: 1 / 60, burst: 10 };
 export class Reports {
   readonly #options: ReportsOptions;
   /** By key of the JobSet. */
-  readonly #strays: KeyedBudget;
+  readonly #invalidPods: KeyedBudget;
   readonly #standbys: KeyedBudget;
 
   constructor(options: ReportsOptions) {
     this.#options = options;
-    this.#strays = new KeyedBudget(STRAY_REPORTS, options.clock);
+    this.#invalidPods = new KeyedBudget(INVALID_POD_REPORTS, options.clock);
     this.#standbys = new KeyedBudget(STANDBY_REPORTS, options.clock);
   }
 
@@ -79,8 +79,8 @@ export class Reports {
   }
 
   /** A Pod with a label that it may not have. */
-  stray(jobSet: Stored<JobSet>, memory: JobSetMemory, { podUid, problem }: InvalidPod): void {
-    this.#warnOnce(this.#strays, { jobSet, memory, podUid }, 'InvalidMember', problem);
+  invalidPod(jobSet: Stored<JobSet>, memory: JobSetMemory, { podUid, problem }: InvalidPod): void {
+    this.#warnOnce(this.#invalidPods, { jobSet, memory, podUid }, 'InvalidMember', problem);
   }
 
   /**

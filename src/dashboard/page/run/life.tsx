@@ -6,7 +6,7 @@ import { isFinalFailure } from '../../../jobset/view/restart-words.ts';
 import type { DatedCondition, RunState, RunView } from '../../messages/run.ts';
 import { Facts } from './facts.tsx';
 import { useNow } from './follow.ts';
-import { Happenings } from './history/list.tsx';
+import { History } from './history/list.tsx';
 import type { RunLook } from './look.ts';
 import { Members } from './members/members.tsx';
 import { Plot } from './plot/plot.tsx';
@@ -109,7 +109,7 @@ export function Life({ run, state, look, change, lostSinceMs, isRefused }: LifeP
         hasSteps={jobSet.progress?.highestStep !== undefined}
         restartsMs={restartsMs}
       />
-      <Happenings conditions={run.conditions} events={state.events} />
+      <History conditions={run.conditions} events={state.events} />
     </div>
   );
 }

@@ -32,8 +32,8 @@ export interface EpochEnd {
   /** The user asked for it, see `reportedRestarts`. */
   readonly isRequested?: boolean;
   readonly counted: boolean;
-  /** The failure policy's verdict on a worker's failure. */
-  readonly verdict?: PolicyDecision;
+  /** What the failure policy decided on a worker's failure. */
+  readonly decided?: PolicyDecision;
   readonly witness: Witness | undefined;
 }
 
@@ -119,9 +119,9 @@ function historyOf(facts: GroupFacts, status: JobSetStatus): readonly RestartRec
   return [isOpen(newest) ? withSuspects(newest, facts) : newest, ...older];
 }
 
-function reasonOfEnd({ cause, verdict, isRequested = false }: EpochEnd): string {
+function reasonOfEnd({ cause, decided, isRequested = false }: EpochEnd): string {
   if (isRequested) return 'Requested';
-  return verdict?.rule === undefined ? cause : reasonOf(verdict);
+  return decided?.rule === undefined ? cause : reasonOf(decided);
 }
 
 /** Whether workers failed, and no Job is recreated for that. */

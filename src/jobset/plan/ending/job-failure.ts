@@ -58,14 +58,14 @@ function judgeFailedJobs(facts: Facts): readonly Decision[] {
   const isCounted = isCharged(judged.action) && !isOfEndedEpoch;
   const last = isCounted ? whyNoRestart(facts) : undefined;
   if (last !== undefined) return [failed(last.reason, `${last.message}${because}`)];
-  const { verdict, place, events } = applicable(facts, judged, judged.job);
-  const restart = restartJobs(facts, { verdict, place, isCounted, because });
+  const { decided, place, events } = applicable(facts, judged, judged.job);
+  const restart = restartJobs(facts, { decided, place, isCounted, because });
   const after = { ...status, ...restart.status };
   return [{ events }, restart, ...endEpochOfJobs(facts, isCounted, after)];
 }
 
 export interface JobsRestart {
-  readonly verdict: PolicyDecision;
+  readonly decided: PolicyDecision;
   /** The Job that is restarted alone; undefined: all are. */
   readonly place: JobPlace | undefined;
   readonly isCounted: boolean;
@@ -76,11 +76,11 @@ export interface JobsRestart {
 /** The restart of all Jobs, or of one. */
 export function restartJobs(
   { status, counters }: Facts,
-  { verdict, place, isCounted, because }: JobsRestart,
+  { decided, place, isCounted, because }: JobsRestart,
 ): Decision & { readonly status: JobSetStatus } {
-  const message = `${messageOf(verdict)}${because}`;
+  const message = `${messageOf(decided)}${because}`;
   const told = {
-    events: [{ type: 'Warning', reason: eventReasonOf(verdict), note: message }],
+    events: [{ type: 'Warning', reason: eventReasonOf(decided), note: message }],
     outcomes: [{ kind: 'JobsRestarted', counted: isCounted }],
   } as const;
   if (place !== undefined) {
@@ -90,7 +90,7 @@ export function restartJobs(
     return { ...told, status: { replicatedJobsStatus } };
   }
   const { restarts = 0, restartsCountTowardsMax = 0 } = status;
-  const reason = reasonOf(verdict);
+  const reason = reasonOf(decided);
   const type = 'RestartingJobSet';
   return {
     ...told,

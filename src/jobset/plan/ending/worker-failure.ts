@@ -69,18 +69,18 @@ function restart(
 ): readonly Decision[] {
   const { group, status } = facts;
   const job = jobOf(group, jobUid);
-  const { verdict, place, events } = applicable(facts, judged, job);
-  const counted = isCharged(verdict.action);
+  const { decided, place, events } = applicable(facts, judged, job);
+  const counted = isCharged(decided.action);
   const because = ` (first seen: ${describeWitness(witness.record)})`;
-  if (restartsOneJob(verdict.action)) {
-    const ofJob = restartJobs(facts, { verdict, place, isCounted: counted, because });
-    const end = { cause: 'JobsRecreated', counted, verdict, witness } as const;
+  if (restartsOneJob(decided.action)) {
+    const ofJob = restartJobs(facts, { decided, place, isCounted: counted, because });
+    const end = { cause: 'JobsRecreated', counted, decided, witness } as const;
     return [{ events }, ofJob, endEpoch(facts, end, { ...status, ...ofJob.status })];
   }
-  const reason = eventReasonOf(verdict);
-  const note = `${messageOf(verdict)}${because}`;
-  const told = verdict.rule === undefined ? [] : [{ type: 'Warning', reason, note } as const];
-  const end = endEpoch(facts, { cause, counted, verdict, witness }, status);
+  const reason = eventReasonOf(decided);
+  const note = `${messageOf(decided)}${because}`;
+  const told = decided.rule === undefined ? [] : [{ type: 'Warning', reason, note } as const];
+  const end = endEpoch(facts, { cause, counted, decided, witness }, status);
   return [{ events: [...events, ...told] }, end];
 }
 

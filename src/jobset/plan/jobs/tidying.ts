@@ -25,10 +25,10 @@ export function tidyUp(facts: Facts): readonly Decision[] {
           return { type: 'Warning', reason: 'MislabelledJob', note };
         }),
         ...unreadable.map(({ problem, isOurs }): PlannedEvent => {
-          const fate = isOurs
+          const consequence = isOurs
             ? 'it is recreated'
             : 'it stays as it is, because no Job of the JobSet has that name';
-          const note = `${problem}; ${fate}`;
+          const note = `${problem}; ${consequence}`;
           return { type: 'Warning', reason: 'UnreadableJob', note, isOnce: true };
         }),
       ],

@@ -20,29 +20,29 @@ export interface JobPlace {
 }
 
 /**
- * The part of a verdict on `job` that is possible. If one Job alone cannot be restarted, all are, at
+ * The part of a decision on `job` that is possible. If one Job alone cannot be restarted, all are, at
  * the same charge, and a Warning says why. The policy was accepted, so it must not stop the JobSet.
  */
 export function applicable(
   { gates, spec }: Facts,
-  verdict: PolicyDecision,
+  decided: PolicyDecision,
   job: Stored<Job> | undefined,
 ): Applicable {
-  const { action } = verdict;
-  if (!restartsOneJob(action)) return { verdict, place: undefined, events: [] };
+  const { action } = decided;
+  if (!restartsOneJob(action)) return { decided, place: undefined, events: [] };
   const place = job === undefined ? undefined : placeOf(job, spec.replicatedJobs);
-  if (place !== undefined && gates.RestartJob) return { verdict, place, events: [] };
+  if (place !== undefined && gates.RestartJob) return { decided, place, events: [] };
   const why = gates.RestartJob
     ? `${job?.metadata.name ?? 'the Job'} cannot be restarted alone`
     : 'feature gate RestartJob is off';
   const wide = widened(action);
   const note = `${why}: ${wide} replaces ${action}`;
   const event = { type: 'Warning', reason: 'RestartJobNotPossible', note } as const;
-  return { verdict: { ...verdict, action: wide }, place: undefined, events: [event] };
+  return { decided: { ...decided, action: wide }, place: undefined, events: [event] };
 }
 
 interface Applicable {
-  readonly verdict: PolicyDecision;
+  readonly decided: PolicyDecision;
   /** The Job that is restarted alone. */
   readonly place: JobPlace | undefined;
   readonly events: readonly PlannedEvent[];

@@ -20,7 +20,7 @@ import {
   type Suspect,
 } from '../../jobset-status.ts';
 import type { GroupEvidence, MemberEnd, MemberEvidence } from '../../roster/group-evidence.ts';
-import { placeIn, workerInWords } from '../../roster/worker-name.ts';
+import { rankIn, workerInWords } from '../../roster/worker-name.ts';
 import { releasedEpoch } from '../../status/epochs.ts';
 import { hangInWords } from '../../worker-end/end-in-words.ts';
 import type { PlannedEvent } from '../decision.ts';
@@ -61,8 +61,8 @@ export function withSuspects(record: RestartRecord, facts: GroupFacts): RestartR
   const suspects = suspectsOf(evidence).map(({ member, why, confidence }): Suspect => {
     const { replicatedJob, jobIndex, completionIndex, pod, node } = member;
     const worker = workerInWords(member);
-    const place = { replicatedJob, jobIndex, ...defined({ completionIndex }) };
-    return { worker, ...place, pod, ...defined({ node }), why, confidence };
+    const rank = { replicatedJob, jobIndex, ...defined({ completionIndex }) };
+    return { worker, ...rank, pod, ...defined({ node }), why, confidence };
   });
   const speakers = [...suspects, ...(record.witness === undefined ? [] : [record.witness])];
   const lastWords = firstOf(speakers.map(({ pod }) => lastWordsOf(pod, evidence)));
@@ -101,8 +101,8 @@ export function identified(
   job: Job | undefined,
   { group, endsIn }: Pick<GroupFacts, 'group' | 'endsIn'>,
 ): Witness {
-  const place = job && witness.slot !== undefined ? placeIn(job, witness.slot) : undefined;
-  const worker = place && workerInWords(place);
+  const rank = job && witness.slot !== undefined ? rankIn(job, witness.slot) : undefined;
+  const worker = rank && workerInWords(rank);
   const named = { ...witness.record, ...defined({ worker }) };
   const told = endsIn?.(group.epoch).find(({ member }) => member.pod === named.pod)?.end;
   const message = told?.kind === 'Ended' ? hangInWords(told) : undefined;

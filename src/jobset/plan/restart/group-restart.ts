@@ -52,7 +52,7 @@ const RUNNING: readonly Step<GroupFacts>[] = [
   reportUnknownPods,
   reportPendingReplacements,
   endForResume,
-  reportStrays,
+  reportTooFarAhead,
   endOrRelease,
 ];
 /** The steps while the epoch neither ends nor is released. */
@@ -76,7 +76,7 @@ function endForResume(facts: GroupFacts): readonly Decision[] {
  * Reports Pods that announce more than C + 1, unless our status is old
  * (`docs/design/end-hazards.md#a-pod-announces-an-epoch-that-cannot-be`).
  */
-function reportStrays({ group, knowledge, answers }: GroupFacts): readonly Decision[] {
+function reportTooFarAhead({ group, knowledge, answers }: GroupFacts): readonly Decision[] {
   const pods = aheadOfTheirTime(group).filter((pod) => !knowledge.isTooFarAhead(pod));
   if (pods.length === 0) return [];
   if (answers.isJobSetFresh !== true) return ask({ kind: 'FreshJobSet', pods });

@@ -84,7 +84,9 @@ export function lossMs({ endMs, lostNodeDeadlineMs }: PodFacts): number | undefi
 function conditionOf(overdue: readonly OverduePod[]): ConditionChange {
   const type = 'WaitingForLostNode';
   if (overdue.length === 0) return cleared(type, 'PodsGone', 'no Pod is overdue');
-  const named = overdue.slice(0, MAX_NAMED_PODS).map((pod) => `${describe(pod)}, ${fateOf(pod)}`);
+  const named = overdue
+    .slice(0, MAX_NAMED_PODS)
+    .map((pod) => `${describe(pod)}, ${nextStepOf(pod)}`);
   const others = overdue.length - named.length;
   const message = [...named, ...(others === 0 ? [] : [`and ${others} more`])].join('; ');
   return { type, status: 'True', reason: 'PodOverdue', message, event: 'Warning' };
@@ -100,7 +102,7 @@ function describe({ name, node, endMs }: OverduePod): string {
   return `Pod ${name} ${where} should have ended at ${timeText(endMs ?? 0)}`;
 }
 
-function fateOf(pod: OverduePod): string {
+function nextStepOf(pod: OverduePod): string {
   const dueMs = lossMs(pod);
   if (dueMs !== undefined) return `is deleted by force at ${timeText(dueMs)}`;
   return 'and nothing confirms that it has: if the node is off, delete the Node, or delete the Pod with --force';

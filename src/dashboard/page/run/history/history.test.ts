@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { DatedCondition, EventView } from '../../../messages/run.ts';
-import { FILTERS, happeningsOf, isShown } from './history.ts';
+import { FILTERS, historyOf, isShown } from './history.ts';
 
 const CONDITIONS: readonly DatedCondition[] = [
   { type: 'Suspended', status: 'False', reason: 'Resumed', message: 'goes on', timeMs: 20 },
@@ -28,7 +28,7 @@ const EVENTS: readonly EventView[] = [
 ];
 
 it('tells what happened, the newest first', () => {
-  expect(happeningsOf(CONDITIONS, EVENTS).map(({ title, timeMs }) => [timeMs, title])).toEqual([
+  expect(historyOf(CONDITIONS, EVENTS).map(({ title, timeMs }) => [timeMs, title])).toEqual([
     [90, 'Failed is True (Limit)'],
     [50, 'Restart'],
     [20, 'Suspended is False (Resumed)'],
@@ -37,7 +37,7 @@ it('tells what happened, the newest first', () => {
 });
 
 it('leaves out what a reader does not look for', () => {
-  const all = happeningsOf(CONDITIONS, EVENTS);
+  const all = historyOf(CONDITIONS, EVENTS);
   const times = FILTERS.map((filter) =>
     all.filter((each) => isShown(filter, '', each)).map(({ timeMs }) => timeMs),
   );

@@ -1,7 +1,7 @@
 /** What happened to a JobSet, as Kubernetes tells it: conditions and Events in one list. */
 import type { DatedCondition, EventView } from '../../../messages/run.ts';
 
-export interface Happening {
+export interface HistoryEntry {
   readonly key: string;
   readonly timeMs: number;
   readonly kind: 'Condition' | 'Event';
@@ -21,13 +21,13 @@ export interface Happening {
 const TROUBLE: readonly string[] = ['Failed', 'RestartingJobSet', 'Stalled'];
 
 /** The newest first. */
-export function happeningsOf(
+export function historyOf(
   conditions: readonly DatedCondition[],
   events: readonly EventView[],
-): readonly Happening[] {
+): readonly HistoryEntry[] {
   return [
     ...conditions.map(
-      ({ type, status, reason, message, timeMs }): Happening => ({
+      ({ type, status, reason, message, timeMs }): HistoryEntry => ({
         key: `condition ${type}`,
         timeMs,
         kind: 'Condition',
@@ -40,7 +40,7 @@ export function happeningsOf(
       }),
     ),
     ...events.map(
-      ({ uid, timeMs, type, reason, message, count, about }): Happening => ({
+      ({ uid, timeMs, type, reason, message, count, about }): HistoryEntry => ({
         key: uid,
         timeMs,
         kind: 'Event',
@@ -56,10 +56,10 @@ export function happeningsOf(
 }
 
 export const FILTERS = ['All', 'Warnings', 'Conditions', 'Events'] as const;
-export type HappeningFilter = (typeof FILTERS)[number];
+export type HistoryFilter = (typeof FILTERS)[number];
 
-export function isShown(filter: HappeningFilter, text: string, happening: Happening): boolean {
-  const { kind, isWarning, title, about, message } = happening;
+export function isShown(filter: HistoryFilter, text: string, entry: HistoryEntry): boolean {
+  const { kind, isWarning, title, about, message } = entry;
   const isOfKind = filter === 'All' || (filter === 'Warnings' ? isWarning : filter === `${kind}s`);
   const sought = text.trim().toLowerCase();
   return (

@@ -4,25 +4,25 @@ import { useMemo, useState } from 'preact/hooks';
 import type { DatedCondition, EventView } from '../../../messages/run.ts';
 import { Age } from '../../elements/age.tsx';
 import { shown } from '../../elements/shown-text.ts';
-import { FILTERS, type HappeningFilter, happeningsOf, isShown } from '../history/history.ts';
+import { FILTERS, type HistoryFilter, historyOf, isShown } from '../history/history.ts';
 
-export interface HappeningsProps {
+export interface HistoryProps {
   readonly conditions: readonly DatedCondition[];
   readonly events: readonly EventView[];
 }
 
 const FIRST_SHOWN = 30;
 
-export function Happenings({ conditions, events }: HappeningsProps): VNode {
-  const [filter, choose] = useState<HappeningFilter>('All');
+export function History({ conditions, events }: HistoryProps): VNode {
+  const [filter, choose] = useState<HistoryFilter>('All');
   const [text, seek] = useState('');
   const [limit, extend] = useState(FIRST_SHOWN);
-  const all = useMemo(() => happeningsOf(conditions, events), [conditions, events]);
+  const all = useMemo(() => historyOf(conditions, events), [conditions, events]);
   const found = all.filter((each) => isShown(filter, text, each));
   return (
-    <section class="card happenings" aria-labelledby="happenings-title">
+    <section class="card history" aria-labelledby="history-title">
       <div class="part-head">
-        <h2 id="happenings-title">What happened</h2>
+        <h2 id="history-title">What happened</h2>
         <p class="quiet">
           conditions, and Events of the JobSet, its Jobs and its Pods; the newest first
         </p>
@@ -48,19 +48,19 @@ export function Happenings({ conditions, events }: HappeningsProps): VNode {
           />
         </div>
       </div>
-      <ol class="happening-list">
+      <ol class="history-list">
         {found
           .slice(0, limit)
           .map(({ key, timeMs, kind, isWarning, isFinal, title, about, message, count }) => (
             <li key={key} class={isFinal ? 'is-warning is-final' : isWarning ? 'is-warning' : ''}>
-              <span class="happening-age quiet">
+              <span class="history-age quiet">
                 <Age sinceMs={timeMs} />
               </span>
-              <span class="happening-kind quiet">
+              <span class="history-kind quiet">
                 {isWarning ? '⚠ ' : ''}
                 {kind}
               </span>
-              <span class="happening-text">
+              <span class="history-text">
                 <b>{shown(title, 200)}</b> {count > 1 && <span class="badge">×{count}</span>}{' '}
                 {about !== '' && <span class="quiet">{shown(about, 300)}:</span>}{' '}
                 {shown(message, 600)}
