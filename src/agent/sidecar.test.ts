@@ -1,4 +1,5 @@
 import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import type { HttpRequest } from '@lockstep/kube/runtime/ports/transport.ts';
 import { describe, expect, it } from 'vitest';
 import { createSidecar, type Sidecar } from './sidecar.ts';
@@ -68,4 +69,19 @@ describe('the barrier of a sidecar', () => {
       [405, 0],
     ]);
   });
+});
+
+it('follows the progress of the workers from the lift on', async () => {
+  const clock = new VirtualClock();
+  const lines = ['7'];
+  const file = { read: async () => lines.shift() };
+  const sidecar = createSidecar(clock, '/', { file, logger: SILENT });
+  await clock.advance(10_000);
+  expect(sidecar.progress.progress).toBeUndefined();
+  sidecar.lift(1, () => undefined);
+  await clock.advance(1000);
+  expect(sidecar.progress.progress?.step).toBe(7);
+  lines.push('8');
+  await sidecar.readLast?.();
+  expect(sidecar.progress.progress?.step).toBe(8);
 });

@@ -237,8 +237,10 @@ describe('a standby', () => {
     const { worker, standby } = await scene.withStandby();
     const child = worker.fork('own group');
     child.onSignal(() => undefined);
-    await scene.append(standby, 'phase=standby');
+    await scene.append(standby, 'phase=standby', 'phase=standby');
     expect(scene.state).toBe('Ready');
+    const waits = scene.logger.records.filter(({ message }) => message.includes('standby waits'));
+    expect(waits, 'it is said once').toHaveLength(1);
     await scene.stop();
     expect([worker.isRunning, child.isRunning]).toEqual([false, false]);
     expect(scene.ends).toHaveLength(1);
