@@ -29,18 +29,18 @@ export interface Body {
   /** The worker's reports. The body begins it at each lift, and then looks several times a second. */
   readonly progress: ProgressWatch;
   /**
-   * Ends the worker; `ended` tells when. It looks into a worker that was silent for long, and kills
+   * Ends the worker; `ended` is called then. Looks into a worker that was silent for long, and kills
    * it, as `killHung` does. Never called in sidecar mode.
    */
   stopWorker(how: { readonly isSilent: boolean }): void;
   /**
-   * Looks into the worker for a limited time and kills it without grace; `ended` tells when. Never
-   * called in sidecar mode.
+   * Looks into the worker for a limited time and kills it without grace; `ended` is called then.
+   * Never called in sidecar mode.
    */
   killHung(): void;
   /**
-   * Runs the command that checks the machine, for a limited time. `ended` tells why it did not
-   * pass, once all its processes are gone. Absent: none is set.
+   * Runs the command that checks the machine, for a limited time. Once all processes of the command
+   * are gone, `ended` gets the reason why the machine did not pass. Absent: no command is set.
    */
   readonly preflight?: (ended: (unfit: string | undefined) => void) => void;
   /**

@@ -211,7 +211,7 @@ export class Announcer {
     }
   }
 
-  /** The admission policy of an older version refuses evidence, and the epoch matters more. */
+  /** Admission policies of older versions refuse the signs of an end, and the epoch matters more. */
   #isRefusal(error: unknown): boolean {
     return error instanceof ApiStatusError && (error.code === FORBIDDEN || this.#conflicts > 1);
   }

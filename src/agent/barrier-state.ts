@@ -96,7 +96,7 @@ export type Effect =
   | { readonly type: 'preflight' }
   /** Supervisor: end the preflight at once, without a result. */
   | { readonly type: 'cutPreflight' }
-  /** Hint that this Pod's worker is being stopped by someone else. */
+  /** Hint that this Pod's worker is being stopped from outside. */
   | { readonly type: 'giveNotice'; readonly epoch: number }
   | { readonly type: 'leave'; readonly reason: LeaveReason };
 

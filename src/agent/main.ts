@@ -1,5 +1,5 @@
 /**
- * The agent's process: configuration from the environment, the real ends of the ports, signals and
+ * The agent's process: configuration from the environment, the adapters of the ports, signals and
  * exit codes. It is bundled into one file and runs in every worker Pod, so it imports little.
  */
 

@@ -37,7 +37,7 @@ export class PodLease {
   readonly #options: PodLeaseOptions;
   #heldSince: { readonly monotonicMs: number; readonly wallMs: number } | undefined;
   #nextAskMs = 0;
-  /** When to report that no answer has come yet; undefined: one has, or it was reported. */
+  /** When to report that no answer has come yet; undefined: one came, or the report was made. */
   #unconfirmedAtMs: number | undefined;
   #timer: Timer | undefined;
 

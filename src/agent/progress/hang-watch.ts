@@ -50,8 +50,8 @@ export class HangWatch {
   }
 
   /**
-   * Another worker is about to start, in a group of this many Pods. It forgets knowledge from a group
-   * of another size.
+   * Another worker is about to start, in a group of this many Pods. The watch forgets knowledge
+   * from a group of another size.
    */
   begin(members: number): void {
     this.#clear();
@@ -81,7 +81,7 @@ export class HangWatch {
     if (this.#dueSinceMs !== undefined && askedMs >= this.#dueSinceMs) this.#isAnswered = true;
   }
 
-  /** How often it has asked in vain since the worker has been silent for too long. */
+  /** How often the agent has asked in vain since the worker has been silent for too long. */
   get asks(): number {
     return this.#asks;
   }

@@ -95,7 +95,7 @@ export class SupervisedWorker {
     this.#killTimer ??= clock.setTimer(stopGraceMs, () => this.#kill('Killed'));
   }
 
-  /** Looks into the worker, and kills it. `how` is for its evidence. */
+  /** Looks into the worker, and kills it. Its end says `how`. */
   killSilent(how: 'Killed' | 'Hung'): void {
     if (this.#isLooking) return;
     this.#isLooking = true;

@@ -23,9 +23,9 @@ export type SeenProcesses = Pick<
 
 /** A process that is stopped, by a signal or by a debugger. */
 interface Stop {
-  /** When it was first seen so; monotonic. */
+  /** When a look first found the process stopped; monotonic. */
   readonly sinceMs: number;
-  /** An earlier look saw it, not stopped. */
+  /** An earlier look saw the process run. */
   readonly hadRun: boolean;
 }
 

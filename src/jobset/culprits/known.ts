@@ -112,7 +112,7 @@ export function silentMsAt(ends: readonly EndedMember[], atMs: number): number {
   return atMs - reportsOf(ends).newestMs;
 }
 
-/** Whether the group still made steps long after `sinceMs`, so that it missed nothing of then. */
+/** Whether the group made steps long after `sinceMs`, so it waited for no worker that ended then. */
 export function isSteppedOn(ends: readonly EndedMember[], sinceMs: number): boolean {
   const { newestMs, longestMs } = reportsOf(ends);
   return newestMs - sinceMs > longestMs + SILENCE_SLACK_MS;

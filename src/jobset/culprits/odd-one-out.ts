@@ -17,7 +17,7 @@ const IDLE_CPU_MS = 500;
 const SPINNING_MS = 4500;
 const WAITING_MS = 2500;
 
-/** When one worker hangs, all hang: the first one shows only by what it does unlike the others. */
+/** When one worker hangs, all hang. The first one differs only in its processes, step or place. */
 export function oddOneOut(known: EvidenceInOrder): readonly Suspicion[] {
   const { ends, deaths, pace } = known;
   const isHang = deaths[0]?.how === 'Hung';

@@ -8,15 +8,15 @@ import { isEpoch } from '../worker-end/worker-end.ts';
 /** The hub's report about one member, for a client with a token of any member. */
 export interface MemberReport {
   readonly pod: string;
-  /** The newest epoch that it announced, over either channel; null: none yet. */
+  /** The newest epoch that the Pod announced, over either channel; null: none yet. */
   readonly epoch: number | null;
-  /** `Hub` while it has a stream, `API` if its epoch is an annotation; null between two streams. */
+  /** `Hub`: the agent has a stream. `API`: `epoch` is an annotation. Null between two streams. */
   readonly channel: 'Hub' | 'API' | null;
-  /** How its worker of an earlier epoch ended, if its agent said so. */
+  /** How the worker of an earlier epoch ended, if the agent reported that. */
   readonly cause?: ShownEnd;
   /**
-   * What its worker reported, or the last one while none runs; absent: nothing. `silentMs` counts
-   * to the time of this report.
+   * What the worker, or the last one while none runs, has reported; absent: it reported nothing.
+   * `silentMs` counts to the time of this report.
    */
   readonly progress?: MemberSteps;
 }

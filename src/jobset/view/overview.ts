@@ -24,7 +24,7 @@ export interface OverviewRow {
   readonly shown: ShownState;
   /**
    * The running epoch, as `kubectl get` shows it: the previous one until the current one is
-   * released. Null: it does not restart in place.
+   * released. Null for a JobSet that does not restart in place.
    */
   readonly epoch: number | null;
   /** Members whose Pods are ready; null: Jobs may not be read. */
@@ -33,16 +33,16 @@ export interface OverviewRow {
   readonly budget: RestartBudget;
   /** Restarts of the group, in place and of all Jobs. */
   readonly restarts: number;
-  /** The saved share of its time under way, 0 to 1; null: unknown. See `GoodputShare`. */
+  /** The saved share of the JobSet's time under way, 0 to 1; null: unknown. See `GoodputShare`. */
   readonly goodput: number | null;
-  /** Why it is unknown; null: it is known. */
+  /** Why `goodput` is unknown; null: it is known. */
   readonly goodputUnknown: string | null;
-  /** Up to when it is judged while an epoch runs; null: up to now, or to its end. */
+  /** Up to when `goodput` is judged while an epoch runs; null: up to now, or to the end. */
   readonly goodputUntilMs: number | null;
   /** The last failure in words; null: none is recorded. */
   readonly lastFailure: OverviewFailure | null;
   readonly createdMs: number;
-  /** When it completed or failed; null: it has not. */
+  /** When the JobSet completed or failed; null: it has done neither. */
   readonly finishedMs: number | null;
 }
 

@@ -21,11 +21,11 @@ export interface RunMeasures {
 
 /** The measures of a JobSet that is not over. */
 export interface OpenRun {
-  /** How many Pods it runs at a time. */
+  /** How many Pods the JobSet runs at a time. */
   readonly members: number;
   readonly budget: number;
   readonly budgetUsed: number;
-  /** Only if an annotation limits them. */
+  /** Restarts without progress, if an annotation limits them. */
   readonly withoutProgress?: { readonly count: number; readonly limit: number };
   readonly group?: GroupRun;
   /** Milliseconds by class, without classes that have no time. */
@@ -41,7 +41,7 @@ interface GroupRun {
   readonly announced: number;
   /** Since when members wait for their release; absent: none waits. */
   readonly barrierSinceMs?: number;
-  /** When a worker last reported, or was released; absent: its workers do not report. */
+  /** When a worker last reported, or was released; absent: no worker reports. */
   readonly progressMs?: number;
   /** The highest step of any member. */
   readonly step?: number;
@@ -53,7 +53,7 @@ export interface RunSurroundings {
   readonly nowMs: number;
   /** How many Pods have announced an epoch. */
   readonly announced: (epoch: number) => number;
-  /** When the newest living Job of that ReplicatedJob was made; undefined: it has none. */
+  /** When the newest living Job of the ReplicatedJob was made; undefined: no Job lives. */
   readonly newestJobMs: (replicatedJob: string) => number | undefined;
   /** Undefined: no agent is connected. */
   readonly heard: Heard | undefined;

@@ -16,7 +16,7 @@ export interface SpecView {
   readonly policies: readonly string[];
   /** What the operator adds to the Pods, one sentence each. */
   readonly injected: readonly string[];
-  /** Time-outs that can be changed while it runs. */
+  /** Time-outs that can be changed while the JobSet runs. */
   readonly timeouts: readonly TimeoutView[];
   /** Without `managedFields` and status. */
   readonly yaml: string;
@@ -30,7 +30,7 @@ export interface TimeoutView {
   readonly meaning: string;
 }
 
-/** Time-outs that may change while a group runs, and what they are. */
+/** Time-outs that may change while a group runs, with their meaning. */
 const TIMEOUTS: readonly (readonly [annotation: string, meaning: string])[] = [
   [
     PROGRESS_TIMEOUT,

@@ -77,11 +77,11 @@ export interface JobSetView extends RestartBudget {
   /** How many of the expected members have announced the current epoch. */
   readonly announced: number;
   readonly size: number;
-  /** How many ReplicatedJobs it has: if several, names of members need theirs. */
+  /** How many ReplicatedJobs the JobSet has. If several, names of members begin with one. */
   readonly replicatedJobs: number;
   /**
-   * Until when a crash loop holds the next epoch back, in Unix milliseconds; null: nothing does. It
-   * may be over while members are missing.
+   * Until when a crash loop holds the next epoch back, in Unix milliseconds; null: it is not held
+   * back. The time may be over while members are missing.
    */
   readonly backoffEndMs: number | null;
   /** The JobSet has failed, and its Pods stay without workers until then, in Unix milliseconds. */
@@ -97,9 +97,9 @@ export interface JobSetView extends RestartBudget {
   readonly restartHistory: readonly ReportedRestart[];
   /** As in the list; null: none is recorded. */
   readonly lastFailure: OverviewFailure | null;
-  /** What became of its time; null: the operator does not account for it. */
+  /** What became of the JobSet's time; null: the operator does not account for it. */
   readonly goodput: GoodputAt | null;
-  /** Why its workers may not have loaded the newest checkpoint; null: nothing says so. */
+  /** Why workers may not have loaded the newest checkpoint; null: they probably have. */
   readonly restoreWarning: string | null;
   /** The newest first. */
   readonly avoidedNodes: readonly AvoidedNode[];
@@ -112,7 +112,7 @@ export interface ConditionView {
 }
 
 export interface MemberView {
-  /** Its rank: `5`, or `workers/5` if there are several ReplicatedJobs; else the Pod's name. */
+  /** The rank: `5`, or `workers/5` if there are several ReplicatedJobs; else the Pod's name. */
   readonly label: string;
   readonly replicatedJob: string;
   readonly job: string;
@@ -125,22 +125,23 @@ export interface MemberView {
   /** The Pod's phase, or `Terminating`. */
   readonly phase: string;
   /**
-   * Why it does not run, such as `Unschedulable` or `ErrImagePull`; null: it runs, or will soon.
+   * Why the Pod does not run, such as `Unschedulable` or `ErrImagePull`; null: it runs, or will
+   * soon.
    */
   readonly heldBy: string | null;
-  /** Its worker has ended because the JobSet failed, and its Pod stays for a while. */
+  /** The worker has ended because the JobSet failed, and the Pod stays for a while. */
   readonly isKept?: true;
-  /** The newest epoch that it announced; null: none. */
+  /** The newest epoch that the Pod announced; null: none. */
   readonly epoch: number | null;
-  /** The channel that it uses; null: none at the moment. */
+  /** The channel that the agent uses; null: none at the moment. */
   readonly channel: 'Hub' | 'API' | null;
-  /** Why its worker ended last, if known; null: no known failure. */
+  /** Why the worker ended last; null: no failure is known. */
   readonly lastCause: LastCause | null;
-  /** What its worker reported, or the last one while none runs; null: nothing is known. */
+  /** What the worker, or the last one while none runs, has reported; null: it reported nothing. */
   readonly progress: ProgressView | null;
 }
 
-/** Its members are absent where the worker does not report them. */
+/** Members are absent where the worker does not report them. */
 export interface ProgressView extends Progress {
   /** Over the last one to two minutes. */
   readonly stepsPerSecond?: number;

@@ -13,8 +13,8 @@ export interface Announcement {
   /** How many agents of this Pod have announced this epoch by now, including this one. */
   readonly starts: number;
   /**
-   * How the worker of an earlier epoch ended. Its signs are sent only if that is the epoch before
-   * this one. An end that does not restart the group is not sent otherwise.
+   * How the worker of an earlier epoch ended. The end in the epoch before this one is sent whole. An
+   * older end is sent only if it restarts the group, and only its exit.
    */
   readonly end?: WorkerEnd | undefined;
 }
@@ -37,7 +37,7 @@ export function parseAnnouncement(object: JsonObject): Announcement | undefined 
   return { epoch, starts, end: { ...cause, ...(cause.epoch === epoch - 1 && last) } };
 }
 
-/** The end in an announcement that is the reason for it, as a notice says it. */
+/** The end that is the reason for an announcement, as far as a notice may say it. */
 export function causeIn({ epoch, end }: Announcement): WorkerEnd | undefined {
   if (end?.restartsGroup !== true) return undefined;
   return end.epoch === epoch - 1 ? end : withoutSigns(end);

@@ -12,8 +12,8 @@ export interface Notice {
   /** The epoch in which the worker ran. */
   readonly epoch: number;
   /**
-   * How it ended, which restarts the group; absent if the agent cannot know (sidecar). `atMs` 0 is
-   * the time at which the notice was written.
+   * The end of the worker, which restarts the group. Absent if the agent cannot know it (sidecar).
+   * `atMs` 0 is the time at which the notice was written.
    */
   readonly end?: WorkerEnd;
 }
