@@ -13,6 +13,7 @@ import { createMetrics, type Metrics } from '@lockstep/kube/runtime/metrics.ts';
 import { PORTS } from '../cli/ports.ts';
 import { DEFAULT_FEATURE_GATES } from '../jobset/feature-gates.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
+import { NO_ANSWERS } from '../jobset/plan/questions.ts';
 import type { Snapshot } from '../jobset/plan/snapshot.ts';
 import { plan } from '../jobset/plan.ts';
 import { MemberCounts } from '../jobset/roster/members.ts';
@@ -101,7 +102,7 @@ function snapshotOf(jobSet: Stored<JobSet>, jobs: readonly Stored<Job>[]): Snaps
       hasClaim: () => true,
       hasAgentRights: true,
     },
-    answers: {},
+    answer: NO_ANSWERS,
     knowledge: {
       isDismissed: () => false,
       isTooFarAhead: () => false,

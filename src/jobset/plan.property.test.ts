@@ -11,13 +11,14 @@ import {
   storedJobSet,
 } from '../../test/fixtures/jobset-objects.ts';
 import { COMPLETE, FAILED, SUSPENDED, ZERO } from '../../test/fixtures/planned.ts';
-import { NOW_MS, podOf, snapshotOf } from '../../test/fixtures/snapshots.ts';
+import { answering, NOW_MS, podOf, snapshotOf } from '../../test/fixtures/snapshots.ts';
 import type { Witness } from './epoch/witness.ts';
 import { DEFAULT_FEATURE_GATES } from './feature-gates.ts';
 import type { JobSetSpec } from './jobset.ts';
 import type { JobSetStatus, RestartRecord } from './jobset-status.ts';
 import { DISABLE_IN_PLACE_RESTART } from './names.ts';
-import type { Answers, Snapshot } from './plan/snapshot.ts';
+import { type AnswerOf, NO_ANSWERS } from './plan/questions.ts';
+import type { Snapshot } from './plan/snapshot.ts';
 import { plan } from './plan.ts';
 import { MemberCounts } from './roster/members.ts';
 
@@ -237,17 +238,17 @@ const SNAPSHOT: fc.Arbitrary<Snapshot> = fc
     const stored = jobs.map(jobOf);
     const failedJob = stored.find((job) => job.status === FAILED);
     const suspect = stored.find((job) => job.status?.failed === 4);
-    const answers: Answers = {
-      minimums: {},
-      areJobsFresh: true,
-      isSuccessFresh: true,
-      isJobSetFresh: true,
-      witness: WITNESS,
-      overduePods: new Map([['pod-train-a-0-0', { node: 'n' }]]),
-      ...(hasFreshPods && { freshPods: membersOf(jobs) }),
-      ...(failedJob && { failedJob: { jobUid: failedJob.metadata.uid, epoch: 1 } }),
+    const answers: Partial<AnswerOf> = {
+      ContainerMinimums: {},
+      FreshJobs: true,
+      SucceededPods: true,
+      FreshJobSet: [],
+      Witness: WITNESS,
+      OverduePods: new Map([['pod-train-a-0-0', { node: 'n' }]]),
+      ...(hasFreshPods && { FreshPods: membersOf(jobs) }),
+      ...(failedJob && { FailedJob: { epoch: 1 } }),
       ...(suspect && {
-        failedPods: { jobUid: suspect.metadata.uid, inEpoch: 4, witness: WITNESS },
+        FailedPods: { inEpoch: 4, witness: WITNESS },
       }),
     };
     const metadata = {
@@ -260,7 +261,7 @@ const SNAPSHOT: fc.Arbitrary<Snapshot> = fc
         jobs: stored,
         vanished: some.vanished.map(jobOf),
         members: membersOf(jobs),
-        answers: isAnswered ? answers : {},
+        answer: isAnswered ? answering(answers) : NO_ANSWERS,
         surroundings: some.hasService ? SURROUNDINGS : { ...SURROUNDINGS, service: undefined },
         hubReach: { streams: 0, missing: 1, silent: [], mayLook: some.silentMs > 0 },
         gates: { ...DEFAULT_FEATURE_GATES, ...(gate && { [gate]: false }) },

@@ -33,6 +33,7 @@ import { createClaims, createService } from './plan/jobs/surroundings.ts';
 import { beginResume, resumeJobs, suspendJobs } from './plan/jobs/suspend.ts';
 import { lookBeforeRecreating, recreateHalfDone, resizeJobs, tidyUp } from './plan/jobs/tidying.ts';
 import { merge, type Next, unchanged } from './plan/merge.ts';
+import type { Question } from './plan/questions.ts';
 import { accountTime } from './plan/reports/account-time.ts';
 import { reportGuarantees } from './plan/reports/agent-guarantees.ts';
 import { reportBypass } from './plan/reports/bypass.ts';
@@ -50,7 +51,7 @@ import { reportUnknownAnnotations } from './plan/reports/unknown-annotations.ts'
 import { forgetNodes } from './plan/restart/forget-nodes.ts';
 import { restartInPlace } from './plan/restart/group-restart.ts';
 import { dealWithLostPods, reviewNamedPods } from './plan/restart/lost-pods.ts';
-import type { MissingState, Question, Snapshot } from './plan/snapshot.ts';
+import type { MissingState, Snapshot } from './plan/snapshot.ts';
 import type { Watchpoint } from './roster/watch.ts';
 import { isFinished } from './status/conditions.ts';
 import type { CountersPutOff } from './status/counters.ts';

@@ -10,7 +10,7 @@ import { NOW_MS } from '../../test/fixtures/snapshots.ts';
 import type { JobSet, JobSetSpec, ReplicatedJob } from './jobset.ts';
 import { JOB_INDEX, RESTART_ATTEMPT } from './names.ts';
 import type { Action } from './plan/decision.ts';
-import type { Answers } from './plan/snapshot.ts';
+import { NO_ANSWERS, withAnswer } from './plan/questions.ts';
 import type { Plan } from './plan.ts';
 import { STATUS } from './schema/status-schema.ts';
 
@@ -63,17 +63,17 @@ class Cluster {
   }
 
   #plan(): Plan {
-    let answers: Answers = {};
+    let answer = NO_ANSWERS;
     for (let asked = 0; asked < 10; asked++) {
       const jobs = [...this.jobs.values()];
       const vanished = this.#vanished;
-      const made = planOf(this.jobSet, { jobs, vanished, answers });
-      const others = { jobs: jobs.toReversed(), vanished: vanished.toReversed(), answers };
+      const made = planOf(this.jobSet, { jobs, vanished, answer });
+      const others = { jobs: jobs.toReversed(), vanished: vanished.toReversed(), answer };
       expect(regardlessOfOrder(planOf(this.jobSet, others))).toEqual(regardlessOfOrder(made));
       const { question } = made;
       if (question === undefined) return made;
       if (question.kind !== 'FailedJob') throw new Error(`unexpected question ${question.kind}`);
-      answers = { ...answers, failedJob: { jobUid: question.job.metadata.uid } };
+      answer = withAnswer(answer, question, {});
     }
     throw new Error('asks without end');
   }

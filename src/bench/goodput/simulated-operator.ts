@@ -12,8 +12,9 @@ import type { JobSet } from '../../jobset/jobset.ts';
 import type { JobSetStatus } from '../../jobset/jobset-status.ts';
 import { JOBSET_NAME } from '../../jobset/names.ts';
 import type { Action } from '../../jobset/plan/decision.ts';
-import type { Answers, Question, Snapshot } from '../../jobset/plan/snapshot.ts';
-import { type Plan, plan } from '../../jobset/plan.ts';
+import type { Answerable, AnswerOf } from '../../jobset/plan/questions.ts';
+import type { Snapshot } from '../../jobset/plan/snapshot.ts';
+import { plan } from '../../jobset/plan.ts';
 import type { GroupProgress } from '../../jobset/progress/group-progress.ts';
 import type { MemberEvidence } from '../../jobset/roster/group-evidence.ts';
 import { MemberCounts } from '../../jobset/roster/members.ts';
@@ -28,8 +29,6 @@ import type { SimulatedTime } from './simulated-time.ts';
 
 /** Wall time at which the JobSet was created. */
 export const START_MS = Date.parse('2026-01-01T00:00:00Z');
-/** Far more than a plan ever asks. */
-const MAX_QUESTIONS = 16;
 
 /** What it acts on. */
 export interface Cluster {
@@ -113,7 +112,8 @@ export class SimulatedOperator {
   #plan(): void {
     this.#hasNews = false;
     const decidedMs = this.#time.nowMs;
-    const { status, actions, requeueAfterMs, countersPutOff } = this.#decide();
+    const { question, status, actions, requeueAfterMs, countersPutOff } = plan(this.#snapshot());
+    if (question !== undefined) throw new Error(`nothing here can answer ${question.kind}`);
     this.#countersPutOff = countersPutOff;
     const carryOut = (): void => {
       for (const action of actions) this.#carryOut(action);
@@ -142,17 +142,7 @@ export class SimulatedOperator {
     });
   }
 
-  #decide(): Plan {
-    let answers: Answers = { minimums: {} };
-    for (let asked = 0; asked < MAX_QUESTIONS; asked++) {
-      const made = plan(this.#snapshot(answers));
-      if (made.question === undefined) return made;
-      answers = { ...answers, ...this.#answer(made.question) };
-    }
-    throw new Error(`a plan asked more than ${MAX_QUESTIONS} questions`);
-  }
-
-  #snapshot(answers: Answers): Snapshot {
+  #snapshot(): Snapshot {
     return {
       jobSet: this.#jobSet,
       jobs: this.#jobs,
@@ -167,7 +157,8 @@ export class SimulatedOperator {
         hasClaim: () => true,
         hasAgentRights: true,
       },
-      answers,
+      // The kind of a question implies the type of its answer.
+      answer: (question) => this.#answerTo(question) as never,
       knowledge: {
         isDismissed: () => false,
         isTooFarAhead: () => false,
@@ -181,41 +172,35 @@ export class SimulatedOperator {
     };
   }
 
-  #answer(question: Question): Answers {
+  /** What the operator finds out, at no cost; undefined for what is no part of this benchmark. */
+  #answerTo(question: Answerable): AnswerOf[Answerable['kind']] | undefined {
     switch (question.kind) {
       case 'Witness': {
         const { name, uid, slot } = question.pod;
         const node = this.#cluster.nodeOf(uid) ?? '';
         const record = { pod: name, node, exitCode: 1, reason: 'Error' };
-        return { witness: { record, slot, finishedMs: undefined, showsFailure: true } };
+        return { record, slot, finishedMs: undefined, showsFailure: true };
       }
-      case 'SilentAgents':
-        return { silentAgents: new Map() };
       case 'Pins':
-        return { pins: new Map() };
+      case 'SilentAgents':
       case 'Suspects':
-        return {
-          suspects: new Map(
-            question.pods.map(({ uid }) => [uid, { node: this.#cluster.nodeOf(uid) ?? '' }]),
-          ),
-        };
+        return new Map();
       case 'FreshJobs':
-        return { areJobsFresh: true };
-      case 'FreshPods':
-        return { freshPods: this.#members };
       case 'SucceededPods':
-        return { isSuccessFresh: true };
+        return true;
+      case 'FreshPods':
+        return this.#members;
       case 'ImageVolumes':
-        return { hasImageVolumes: false };
+        return false;
       case 'ContainerMinimums':
+        return {};
       case 'FailedJob':
       case 'FailedPods':
       case 'FreshJobSet':
       case 'HeldPod':
-      case 'WholeJobs':
-      case 'Notice':
       case 'OverduePods':
-        throw new Error(`the question ${question.kind} is no part of this benchmark`);
+      case 'WholeJobs':
+        return undefined;
     }
   }
 

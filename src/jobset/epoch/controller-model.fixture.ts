@@ -9,7 +9,7 @@ import type { JobSet } from '../jobset.ts';
 import type { JobSetStatus } from '../jobset-status.ts';
 import { identityOf } from '../membership.ts';
 import type { Action } from '../plan/decision.ts';
-import type { Answers, Question } from '../plan/snapshot.ts';
+import { type Answer, NO_ANSWERS, type Question, withAnswer } from '../plan/questions.ts';
 import { type Plan, plan } from '../plan.ts';
 import type { MemberEvidence } from '../roster/group-evidence.ts';
 import type { Members } from '../roster/members.ts';
@@ -207,49 +207,53 @@ export class ControllerModel {
   }
 
   #decide(): Plan & { readonly hasAsked: boolean } {
-    let answers: Answers = {};
+    let answer = NO_ANSWERS;
     for (let asked = 0; asked < MAX_QUESTIONS; asked++) {
-      const made = plan(this.#snapshot(this.#jobs, this.#members, answers));
+      const made = plan(this.#snapshot(this.#jobs, this.#members, answer));
       if (made.question === undefined) return { ...made, hasAsked: asked > 0 };
-      answers = { ...answers, ...this.#answer(made.question) };
+      answer = this.#answer(made.question, answer);
     }
     throw new Error('asks without end');
   }
 
-  #snapshot(jobs: readonly Stored<Job>[], members: Members, answers: Answers = {}) {
+  #snapshot(jobs: readonly Stored<Job>[], members: Members, answer: Answer = NO_ANSWERS) {
     const endsIn = (epoch: number): readonly MemberEvidence[] =>
       epoch < this.#firstEpoch ? [] : this.#world.endsIn(epoch);
-    return snapshotOf(this.#jobSet, { jobs, members, answers, endsIn });
+    return snapshotOf(this.#jobSet, { jobs, members, answer, endsIn });
   }
 
-  #answer(question: Question): Answers {
+  #answer(question: Question, answers: Answer): Answer {
     switch (question.kind) {
       case 'ContainerMinimums':
-        return { minimums: {} };
+        return withAnswer(answers, question, {});
       case 'ImageVolumes':
-        return { hasImageVolumes: false };
+        return withAnswer(answers, question, false);
       case 'FreshJobSet':
         this.#jobSet = this.#world.jobSet.stored;
-        return { isJobSetFresh: true };
+        return withAnswer(answers, question, question.pods);
       case 'FreshJobs':
         this.#jobs = this.#world.jobControl.jobs;
-        return { areJobsFresh: true };
+        return withAnswer(answers, question, true);
       case 'WholeJobs':
-        return { wholeJobs: new Map(question.jobs.map((job) => [job.metadata.uid, job])) };
+        return withAnswer(
+          answers,
+          question,
+          new Map(question.jobs.map((job) => [job.metadata.uid, job])),
+        );
       case 'FreshPods':
-        return { freshPods: this.#countAgain() };
+        return withAnswer(answers, question, this.#countAgain());
       case 'Witness': {
         const record = { pod: question.pod.name, exitCode: null, reason: 'Error' };
-        return { witness: { record, finishedMs: undefined, showsFailure: true } };
+        return withAnswer(answers, question, { record, finishedMs: undefined, showsFailure: true });
       }
       case 'SucceededPods':
-        return { isSuccessFresh: true };
+        return withAnswer(answers, question, true);
       case 'SilentAgents':
-        return { silentAgents: new Map() };
+        return withAnswer(answers, question, new Map());
       case 'Pins':
-        return { pins: new Map() };
+        return withAnswer(answers, question, new Map());
       case 'Suspects':
-        return { suspects: new Map() };
+        return withAnswer(answers, question, new Map());
       case 'Notice':
       case 'OverduePods':
       case 'FailedJob':

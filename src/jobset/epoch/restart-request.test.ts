@@ -3,7 +3,7 @@ import type { JobStatus } from '@lockstep/kube/objects/job.ts';
 import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJob } from '../../../test/fixtures/jobset-objects.ts';
 import { afterwards, conditionsOf, ZERO } from '../../../test/fixtures/planned.ts';
-import { membersAt, NOW_MS } from '../../../test/fixtures/snapshots.ts';
+import { answering, membersAt, NOW_MS } from '../../../test/fixtures/snapshots.ts';
 import { BEGUN, jobSetOfTwo, planForTwo, TWO_WORKERS } from '../../../test/fixtures/two-workers.ts';
 import type { JobSet, JobSetSpec } from '../jobset.ts';
 
@@ -75,7 +75,10 @@ describe('a request to end an epoch', () => {
       finishedMs: undefined,
       showsFailure: true,
     };
-    const made = planForTwo(jobSetIn([6, 7], '7'), { members, answers: { witness } });
+    const made = planForTwo(jobSetIn([6, 7], '7'), {
+      members,
+      answer: answering({ Witness: witness }),
+    });
     expect(made.status?.restartHistory).toMatchObject([{ cause: 'WorkerFailed', counted: true }]);
   });
 
@@ -90,7 +93,7 @@ describe('a request to end an epoch', () => {
       planForTwo(jobSetIn([6, 7], '7', spec), {
         jobs: [{ ...TWO_WORKERS, status }, other],
         members,
-        answers: { isSuccessFresh: true },
+        answer: answering({ SucceededPods: true }),
       }).status?.deprecatedEpoch ?? 6;
     expect(endedAt({ active: 2 })).toBe(7);
     expect(endedAt({ succeeded: 2 })).toBe(6);

@@ -2,7 +2,13 @@ import type { Stored } from '@lockstep/kube/meta.ts';
 import type { Job, JobStatus } from '@lockstep/kube/objects/job.ts';
 import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
-import { membersAt, NOW_MS, podOf, snapshotOf } from '../../../test/fixtures/snapshots.ts';
+import {
+  answering,
+  membersAt,
+  NOW_MS,
+  podOf,
+  snapshotOf,
+} from '../../../test/fixtures/snapshots.ts';
 import type { JobSetSpec } from '../jobset.ts';
 import type { JobSetStatus } from '../jobset-status.ts';
 import type { Snapshot } from '../plan/snapshot.ts';
@@ -50,7 +56,8 @@ function releasedBy({ status, outcomes }: Plan): Readonly<Record<string, number>
   return Object.fromEntries(statuses.map(({ name, syncedEpoch = 0 }) => [name, syncedEpoch]));
 }
 
-const FRESH = { answers: { areJobsFresh: true } } as const;
+const FRESH_JOBS = { FreshJobs: true } as const;
+const FRESH = { answer: answering(FRESH_JOBS) };
 
 describe('the first start in order', () => {
   test('releases the first stage although the Jobs of the next are not made yet', () => {
@@ -100,8 +107,8 @@ describe('the first start in order', () => {
     expect(asked.question).toEqual({ kind: 'FreshPods' });
     const found = membersAt(1, ...jobs);
     found.observe(podOf(jobs[0] ?? job('a'), 1, undefined, { uid: 'new' }), NOW_MS);
-    const answers = { ...FRESH.answers, freshPods: found };
-    const blocked = planOf(['a', 'b'], epochs, jobs, { members, answers });
+    const answer = answering({ ...FRESH_JOBS, FreshPods: found });
+    const blocked = planOf(['a', 'b'], epochs, jobs, { members, answer });
     expect(releasedBy(blocked), 'its replacement may announce 2').toBeUndefined();
   });
 });
@@ -133,11 +140,11 @@ describe('a restart in order', () => {
     const view = { members: membersAt(5, ...jobs) };
     const asked = planOf(names, ended, jobs, { ...view, ...FRESH });
     expect(asked.question).toEqual({ kind: 'FreshPods' });
-    const clear = { ...FRESH.answers, freshPods: membersAt(5, ...jobs) };
-    const made = planOf(names, ended, jobs, { ...view, answers: clear });
+    const clear = answering({ ...FRESH_JOBS, FreshPods: membersAt(5, ...jobs) });
+    const made = planOf(names, ended, jobs, { ...view, answer: clear });
     expect(releasedBy(made)).toEqual({ a: 5, b: 4 });
-    const old = { ...FRESH.answers, freshPods: membersAt(4, job('a'), job('b')) };
-    const blocked = planOf(names, ended, jobs, { ...view, answers: old });
+    const old = answering({ ...FRESH_JOBS, FreshPods: membersAt(4, job('a'), job('b')) });
+    const blocked = planOf(names, ended, jobs, { ...view, answer: old });
     expect(releasedBy(blocked)).toBeUndefined();
   });
 
@@ -181,7 +188,7 @@ describe('a failure in a staged group', () => {
     members.observe(podOf(job('a'), 0, 2), NOW_MS);
     const made = planOf(['a', 'b'], { deprecated: 0, released: [1, 0] }, jobs, {
       members,
-      answers: { witness },
+      answer: answering({ Witness: witness }),
     });
     expect(made.status).toMatchObject({ deprecatedEpoch: 1, inPlaceRestartsCountTowardsMax: 1 });
   });

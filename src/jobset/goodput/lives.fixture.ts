@@ -9,10 +9,10 @@ import {
   storedJobSet,
 } from '../../../test/fixtures/jobset-objects.ts';
 import { COMPLETE, SUSPENDED } from '../../../test/fixtures/planned.ts';
-import { membersAt, podOf, snapshotOf } from '../../../test/fixtures/snapshots.ts';
+import { answering, membersAt, podOf, snapshotOf } from '../../../test/fixtures/snapshots.ts';
 import type { JobSet, JobSetSpec } from '../jobset.ts';
 import type { JobSetStatus } from '../jobset-status.ts';
-import type { Answers, Question, Snapshot } from '../plan/snapshot.ts';
+import type { Snapshot } from '../plan/snapshot.ts';
 import { plan } from '../plan.ts';
 import { MemberCounts } from '../roster/members.ts';
 
@@ -63,15 +63,11 @@ export function afterEach(
 /** The JobSet after all status writes of a moment. */
 function atRest(before: Stored<JobSet>, seen: Partial<Snapshot>): Stored<JobSet> {
   let jobSet = before;
-  let answers: Answers = { minimums: {} };
   for (let pass = 0; pass < 20; pass++) {
-    const { question, status } = plan(snapshotOf(jobSet, { ...seen, answers }));
-    if (question !== undefined) answers = { ...answers, ...answerTo(question) };
-    else if (status === undefined) return jobSet;
-    else {
-      jobSet = { ...jobSet, status };
-      answers = { minimums: {} };
-    }
+    const { question, status } = plan(snapshotOf(jobSet, { ...seen, answer: ANSWERS }));
+    if (question !== undefined) throw new Error(`unexpected question ${question.kind}`);
+    if (status === undefined) return jobSet;
+    jobSet = { ...jobSet, status };
   }
   throw new Error('it never rests');
 }
@@ -79,13 +75,13 @@ function atRest(before: Stored<JobSet>, seen: Partial<Snapshot>): Stored<JobSet>
 const FAILED_POD = { pod: 'p0', exitCode: 1, reason: 'Error' };
 const WITNESS = { record: FAILED_POD, finishedMs: CREATED_MS, showsFailure: true };
 
-function answerTo(question: Question): Partial<Answers> {
-  if (question.kind === 'FreshJobs') return { areJobsFresh: true };
-  if (question.kind === 'SucceededPods') return { isSuccessFresh: true };
-  if (question.kind === 'Witness') return { witness: WITNESS };
-  if (question.kind !== 'FailedJob') throw new Error(`unexpected question ${question.kind}`);
-  return { failedJob: { jobUid: question.job.metadata.uid } };
-}
+const ANSWERS = answering({
+  ContainerMinimums: {},
+  FreshJobs: true,
+  SucceededPods: true,
+  Witness: WITNESS,
+  FailedJob: {},
+});
 
 export function job(status: JobStatus = {}, attempt = 0, name = 'w'): Stored<Job> {
   return storedJob(`train-${name}-0`, name, { pods: 2, attempt, status });

@@ -1,18 +1,20 @@
 import { expect, test } from 'vitest';
 import { replicatedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
-import { snapshotOf } from '../../../test/fixtures/snapshots.ts';
+import { answering, snapshotOf } from '../../../test/fixtures/snapshots.ts';
 import { AGENT_FILES_VOLUME_NAME, RESTART_MODE } from '../names.ts';
 import { type Plan, plan } from '../plan.ts';
-import type { Answers } from './snapshot.ts';
+import type { AnswerOf } from './questions.ts';
 
-function planned(answers: Answers, mode = 'Supervisor'): Plan {
+function planned(answers: Partial<AnswerOf>, mode = 'Supervisor'): Plan {
   const spec = {
     failurePolicy: { restartStrategy: 'InPlaceRestart', maxRestarts: 1 },
     replicatedJobs: [replicatedJob('w')],
   } as const;
   const jobSet = storedJobSet(spec, { annotations: { [RESTART_MODE]: mode } });
   const agent = { image: 'agent:1', delivery: 'Auto' } as const;
-  return plan(snapshotOf(jobSet, { agent, answers: { minimums: {}, ...answers } }));
+  return plan(
+    snapshotOf(jobSet, { agent, answer: answering({ ContainerMinimums: {}, ...answers }) }),
+  );
 }
 
 function agentFilesOf({ actions }: Plan): unknown {
@@ -27,7 +29,7 @@ test('nodes are asked before Jobs with supervisors are made, and only then', () 
 });
 
 test('agents are mounted where all nodes can, and copied elsewhere', () => {
-  const mounted = agentFilesOf(planned({ hasImageVolumes: true }));
+  const mounted = agentFilesOf(planned({ ImageVolumes: true }));
   expect(mounted).toMatchObject({ image: { reference: 'agent:1' } });
-  expect(agentFilesOf(planned({ hasImageVolumes: false }))).toMatchObject({ emptyDir: {} });
+  expect(agentFilesOf(planned({ ImageVolumes: false }))).toMatchObject({ emptyDir: {} });
 });

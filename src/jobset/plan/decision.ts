@@ -18,7 +18,8 @@ import type { ReplacementCause } from '../policies/ladder-settings.ts';
 import type { OverduePod, PodFacts } from '../roster/pod-facts.ts';
 import type { ConditionChange } from '../status/conditions.ts';
 import type { CountersPutOff } from '../status/counters.ts';
-import type { MissingState, Question } from './snapshot.ts';
+import type { Question } from './questions.ts';
+import type { MissingState } from './snapshot.ts';
 
 export interface Decision {
   readonly status?: StatusChange;

@@ -7,20 +7,17 @@ import type { Stored } from '@lockstep/kube/meta.ts';
 import type { Service } from '@lockstep/kube/objects/core.ts';
 import type { Job } from '@lockstep/kube/objects/job.ts';
 import type { Sha1 } from '../derived-names.ts';
-import type { Witness } from '../epoch/witness.ts';
 import type { FeatureGates } from '../feature-gates.ts';
 import type { AgentProgram } from '../injection/agent-mode.ts';
-import type { ContainerMinimums } from '../injection/agent-resources.ts';
 import type { JobSet } from '../jobset.ts';
-import type { RestartWitness } from '../jobset-status.ts';
 import type { Recording } from '../overrides/recording.ts';
 import type { GroupProgress } from '../progress/group-progress.ts';
 import type { MemberEvidence } from '../roster/group-evidence.ts';
 import type { Members } from '../roster/members.ts';
 import type { PodFacts } from '../roster/pod-facts.ts';
-import type { PodHold } from '../roster/pod-hold.ts';
 import type { SizeLimits } from '../size-limits.ts';
 import type { CountersPutOff } from '../status/counters.ts';
+import type { Answer } from './questions.ts';
 
 export interface Snapshot {
   /** The JobSet as it is acted on: with the annotations that are recorded, or are to be. */
@@ -47,7 +44,7 @@ export interface Snapshot {
   /** The definition may not be read; `lacks` names all that it may not have. */
   readonly isDefinitionUnread?: boolean | undefined;
   readonly surroundings: Surroundings;
-  readonly answers: Answers;
+  readonly answer: Answer;
   readonly knowledge: Knowledge;
   readonly agent: AgentProgram;
   readonly gates: FeatureGates;
@@ -118,94 +115,4 @@ export interface Knowledge {
   readonly countersPutOff: CountersPutOff | undefined;
   /** Why Jobs could not be made several times; false: they could; absent: not tried yet. */
   readonly jobsRefused?: string | false | undefined;
-}
-
-/**
- * What `plan` must know before it can continue. Each question costs a request, so it asks only if it
- * must.
- */
-export type Question =
-  /** How did this member fail? */
-  | { readonly kind: 'Witness'; readonly pod: PodFacts }
-  /** Did this member, whose agent was told to stop, fail at all? */
-  | { readonly kind: 'Notice'; readonly pod: PodFacts }
-  /** Which Pod made this Job fail, and in which epoch? */
-  | { readonly kind: 'FailedJob'; readonly job: Stored<Job> }
-  /** Are Jobs really suspended, so that a released epoch has lost its Pods? */
-  | { readonly kind: 'FreshJobs' }
-  /** What do these suspended Jobs say in full? `Snapshot.jobs` need not have all of a Pod template. */
-  | { readonly kind: 'WholeJobs'; readonly jobs: readonly Stored<Job>[] }
-  /** Which Pods have succeeded by now, so that no nearly complete Job is recreated? */
-  | { readonly kind: 'SucceededPods' }
-  /** Which Pods live by now, if slots have no known Pod? */
-  | { readonly kind: 'FreshPods' }
-  /** Do these overdue Pods still exist, and on which nodes? */
-  | { readonly kind: 'OverduePods'; readonly pods: readonly PodFacts[] }
-  /** How many of this Job's Pods have failed since the epoch began, and not because it ended? */
-  | { readonly kind: 'FailedPods'; readonly job: Stored<Job> }
-  /** What minimums does the namespace have for containers that share their Pod's resources? */
-  | { readonly kind: 'ContainerMinimums' }
-  /** Can agents start from volumes of their image on all nodes that the Pods may use? */
-  | { readonly kind: 'ImageVolumes' }
-  /** On which nodes are these suspects, and how did their containers end? */
-  | { readonly kind: 'Suspects'; readonly pods: readonly SuspectPod[] }
-  /** Which of these Pods are bound to one node, so that new ones in their place would be too? */
-  | { readonly kind: 'Pins'; readonly pods: readonly PodFacts[] }
-  /** For how long have the agents of these Pods run? */
-  | { readonly kind: 'SilentAgents'; readonly pods: readonly PodFacts[] }
-  /** Why does this Pod not start, or if none is named, the first that is `Pending`? */
-  | { readonly kind: 'HeldPod'; readonly pod: PodFacts | undefined }
-  /** Are these Pods ahead of their time, or is the JobSet at hand old? */
-  | { readonly kind: 'FreshJobSet'; readonly pods: readonly PodFacts[] };
-
-export interface Answers {
-  readonly witness?: Witness;
-  /** By UID, of those that were asked for the ones that could be read. */
-  readonly suspects?: ReadonlyMap<string, SuspectAnswer>;
-  readonly failedJob?: FailedJobAnswer;
-  /** True if `jobs` are no older than the question. */
-  readonly areJobsFresh?: boolean;
-  /** By UID, of those that were asked for the ones that still exist, as far as memory allows. */
-  readonly wholeJobs?: ReadonlyMap<string, Stored<Job>>;
-  /** The Pods that lived when the question was asked: a second view beside `members`. */
-  readonly freshPods?: Members;
-  readonly failedPods?: FailedPodsAnswer;
-  /** By UID, of those that were asked for the ones that are still there. */
-  readonly overduePods?: ReadonlyMap<string, { readonly node: string | undefined }>;
-  /** True if `members` holds every Pod that had succeeded when the question was asked. */
-  readonly isSuccessFresh?: boolean;
-  readonly hasImageVolumes?: boolean;
-  /** By UID, what binds the Pod to its node, in words, of those that are bound. */
-  readonly pins?: ReadonlyMap<string, string>;
-  /** By UID, for how long the agent has run in this container, of those that run. */
-  readonly silentAgents?: ReadonlyMap<string, number>;
-  /** Without a name, there is no such Pod; without a hold, it starts. */
-  readonly heldPod?: { readonly name?: string; readonly hold?: PodHold };
-  /** By resource, what a LimitRange of the namespace demands of each container. */
-  readonly minimums?: ContainerMinimums;
-  /** True if the JobSet was read from the API after the question. */
-  readonly isJobSetFresh?: boolean;
-}
-
-export type SuspectPod = Pick<PodFacts, 'name' | 'uid'>;
-
-export interface SuspectAnswer {
-  readonly node?: string;
-  readonly isNodeLost?: true;
-  /** How the first failed container of this epoch ended; absent: the Pod shows none. */
-  readonly witness?: RestartWitness;
-}
-
-/** `epoch` and `witness` are absent if no failed Pod of the Job is left, or none ever was. */
-export interface FailedJobAnswer {
-  readonly jobUid: string;
-  readonly epoch?: number;
-  readonly witness?: Witness;
-}
-
-export interface FailedPodsAnswer {
-  readonly jobUid: string;
-  /** Pods that failed on the way to the current epoch. */
-  readonly inEpoch: number;
-  readonly witness?: Witness;
 }

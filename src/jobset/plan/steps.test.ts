@@ -10,7 +10,7 @@ import {
   storedJobSet,
 } from '../../../test/fixtures/jobset-objects.ts';
 import { COMPLETE, FAILED, ZERO } from '../../../test/fixtures/planned.ts';
-import { membersAt, NOW_MS, podOf } from '../../../test/fixtures/snapshots.ts';
+import { answering, membersAt, NOW_MS, podOf } from '../../../test/fixtures/snapshots.ts';
 import { withDefaults } from '../defaults.ts';
 import type { Stage } from '../epoch/in-place-restart.ts';
 import type { JobSetSpec, ReplicatedJob } from '../jobset.ts';
@@ -34,6 +34,7 @@ import {
   tidyUp,
 } from './jobs/tidying.ts';
 import { unchanged } from './merge.ts';
+import { NO_ANSWERS } from './questions.ts';
 import { reportBypass } from './reports/bypass.ts';
 import { rejectInvalidSpec, writeFirstStatus } from './reports/first-status.ts';
 import { grantRights } from './reports/planned-rights.ts';
@@ -202,7 +203,7 @@ describe('a group that restarts in place', () => {
 
   test('asks how a member failed, and ends the epoch with the answer', () => {
     expect(at(2).at(-1)).toMatchObject({ question: { kind: 'Witness' } });
-    const ended = at(2, { answers: { witness } });
+    const ended = at(2, { answer: answering({ Witness: witness }) });
     expect(ended).toContainEqual(
       expect.objectContaining({
         status: expect.objectContaining({ deprecatedEpoch: 1, inPlaceRestarts: 1 }),
@@ -235,7 +236,7 @@ describe('a group that restarts in place', () => {
     const facts = { group: { toRecreate: [JOB, LEAVING] } };
     const asked = [{ question: { kind: 'SucceededPods' } }];
     expect(lookBeforeRecreating(literalGroupFacts(facts))).toEqual(asked);
-    const sure = literalGroupFacts({ ...facts, answers: { isSuccessFresh: true } });
+    const sure = literalGroupFacts({ ...facts, answer: answering({ SucceededPods: true }) });
     expect(lookBeforeRecreating(sure)).toEqual([]);
     expect(recreateHalfDone(sure)).toEqual([{ actions: [{ kind: 'DeleteJob', job: JOB }] }]);
   });
@@ -252,7 +253,9 @@ describe('a group that restarts in place', () => {
       { question: { kind: 'OverduePods', pods: [pod] } },
     ]);
     const overduePods = new Map([[pod.uid, { node: 'n' }]]);
-    const made = dealWithLostPods(literalGroupFacts({ members, answers: { overduePods } }));
+    const made = dealWithLostPods(
+      literalGroupFacts({ members, answer: answering({ OverduePods: overduePods }) }),
+    );
     expect(conditionsOf(made)).toEqual(['WaitingForLostNode=True']);
     expect(kindsOf(made)).toEqual(['DeleteLostPod']);
     expect(dealWithLostPods(literalFacts({ members })), 'it is no group').toEqual([]);
@@ -325,13 +328,15 @@ describe('convergence', () => {
       startup: { startable: new Set(['w']), inProgress: undefined },
     });
     const [, suspended] = active;
-    const unanswered = { ...facts, answers: {} };
+    const unanswered = { ...facts, answer: NO_ANSWERS };
     expect(resumeJobs(unanswered)).toEqual([
       { question: { kind: 'WholeJobs', jobs: [suspended] } },
     ]);
     const wholeJobs = new Map(active.map((job) => [job.metadata.uid, job]));
-    expect(kindsOf(resumeJobs({ ...facts, answers: { wholeJobs } }))).toEqual(['ResumeJob']);
-    const none = { ...facts, answers: { wholeJobs: new Map() } };
+    expect(kindsOf(resumeJobs({ ...facts, answer: answering({ WholeJobs: wholeJobs }) }))).toEqual([
+      'ResumeJob',
+    ]);
+    const none = { ...facts, answer: answering({ WholeJobs: new Map() }) };
     expect(resumeJobs(none), 'later').toMatchObject([{ actions: [], requeueAfterMs: 100 }]);
     expect(resumeJobs({ ...facts, startup: { startable: new Set(), inProgress: 'v' } })).toEqual(
       [],

@@ -4,7 +4,13 @@ import { microTimeText } from '@lockstep/kube/time.ts';
 import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import { SUSPENDED, ZERO } from '../../../test/fixtures/planned.ts';
-import { membersAt, NO_KNOWLEDGE, NOW_MS, snapshotOf } from '../../../test/fixtures/snapshots.ts';
+import {
+  answering,
+  membersAt,
+  NO_KNOWLEDGE,
+  NOW_MS,
+  snapshotOf,
+} from '../../../test/fixtures/snapshots.ts';
 import type { JobSet, JobSetSpec } from '../jobset.ts';
 import type { JobSetStatus, ReplicatedJobStatus } from '../jobset-status.ts';
 import { type Plan, plan } from '../plan.ts';
@@ -66,7 +72,7 @@ class Replay {
         jobs: this.#jobs,
         members: this.members,
         knowledge: { ...NO_KNOWLEDGE, countersPutOff: this.#putOff },
-        answers: { witness, areJobsFresh: true, freshPods: this.members },
+        answer: answering({ Witness: witness, FreshJobs: true, FreshPods: this.members }),
         nowMs: this.nowMs,
       }),
     );

@@ -26,8 +26,8 @@ import {
 } from '../../jobset/epoch/witness.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { isPodOf, isSame, jobOf } from '../../jobset/membership.ts';
+import type { AnswerOf } from '../../jobset/plan/questions.ts';
 import { MEMBER_REPLACED } from '../../jobset/plan/restart/replacement.ts';
-import type { FailedJobAnswer, FailedPodsAnswer } from '../../jobset/plan/snapshot.ts';
 import { type PodFacts, podFacts } from '../../jobset/roster/pod-facts.ts';
 import { isNodeLost } from '../tracking/node-answers.ts';
 import { readPod } from '../tracking/pod-reads.ts';
@@ -135,13 +135,12 @@ export async function findFailedPod(
   sinceMs: number | undefined,
   client: Client,
   signal: AbortSignal,
-): Promise<FailedJobAnswer> {
-  const jobUid = job.metadata.uid;
+): Promise<AnswerOf['FailedJob']> {
   const pod = newest(await failedPods(job, client, signal));
   const facts = pod === undefined ? undefined : podFacts(pod);
-  if (pod === undefined || facts === undefined) return { jobUid };
+  if (pod === undefined || facts === undefined) return {};
   const witness = witnessOf(facts, pod, undefined, sinceMs);
-  return { jobUid, witness, ...defined({ epoch: facts.epoch }) };
+  return { witness, ...defined({ epoch: facts.epoch }) };
 }
 
 /** Pods of the Job that failed on their way to the current epoch, and the last of them. */
@@ -150,7 +149,7 @@ export async function failedStarts(
   { status }: Stored<JobSet>,
   client: Client,
   signal: AbortSignal,
-): Promise<FailedPodsAnswer> {
+): Promise<AnswerOf['FailedPods']> {
   const epoch = currentEpoch(status ?? {});
   const beganMs = timeMs(status?.restartHistory?.[0]?.time);
   const pods = (await failedPods(job, client, signal)).filter((pod) => {
@@ -158,12 +157,11 @@ export async function failedStarts(
     const announced = podFacts(pod)?.epoch;
     return announced === undefined ? wasCreatedSince(pod, beganMs) : announced >= epoch;
   });
-  const jobUid = job.metadata.uid;
   const last = newest(pods);
   const facts = last === undefined ? undefined : podFacts(last);
-  if (last === undefined || facts === undefined) return { jobUid, inEpoch: pods.length };
+  if (last === undefined || facts === undefined) return { inEpoch: pods.length };
   const witness = witnessOf(facts, last, undefined, undefined);
-  return { jobUid, inEpoch: pods.length, witness };
+  return { inEpoch: pods.length, witness };
 }
 
 /** Whether the operator deleted the Pod while it waited at the barrier. */

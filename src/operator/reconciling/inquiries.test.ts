@@ -2,11 +2,12 @@ import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
 import { expect, test } from 'vitest';
 import { storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
+import { NO_ANSWERS } from '../../jobset/plan/questions.ts';
 import { inquire } from './inquiries.ts';
 import { StartLooks } from './start-looks.ts';
 import { StartMemory } from './start-memory.ts';
 
-type Sources = Parameters<typeof inquire>[2];
+type Sources = Parameters<typeof inquire>[3];
 
 test('a look at a Pod that does not start holds a failure up for a second at most', async () => {
   const clock = new VirtualClock();
@@ -20,11 +21,11 @@ test('a look at a Pod that does not start holds a failure up for a second at mos
   const question = { kind: 'HeldPod', pod: undefined } as const;
   const { signal } = new AbortController();
   const jobSet = storedJobSet({ replicatedJobs: [] });
-  const asked = inquire(question, jobSet, sources, signal);
-  const other = await inquire(question, jobSet, sources, signal);
-  expect(other, 'one that comes meanwhile does not wait').toEqual({ answers: { heldPod: {} } });
+  const asked = inquire(question, NO_ANSWERS, jobSet, sources, signal);
+  const other = await inquire(question, NO_ANSWERS, jobSet, sources, signal);
+  expect(other.answers(question), 'one that comes meanwhile does not wait').toEqual({});
   await clock.advance(1000);
-  expect(await asked).toEqual({ answers: { heldPod: {} } });
+  expect((await asked).answers(question)).toEqual({});
 });
 
 test('JobSets of one namespace that wait in thousands read few Pods, and leave some to others', async () => {
@@ -41,7 +42,7 @@ test('JobSets of one namespace that wait in thousands read few Pods, and leave s
     const { metadata, ...rest } = storedJobSet({ replicatedJobs: [] });
     const jobSet = { ...rest, metadata: { ...metadata, namespace } };
     const question = { kind: 'HeldPod', pod: undefined } as const;
-    await inquire(question, jobSet, sources, new AbortController().signal);
+    await inquire(question, NO_ANSWERS, jobSet, sources, new AbortController().signal);
     expect(memory.starts.look(clock.now()).sinceLookMs, 'the next try is later').toBe(0);
   };
   for (let second = 0; second < 10; second++) {

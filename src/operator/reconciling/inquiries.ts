@@ -16,7 +16,15 @@ import { templateAgent } from '../../jobset/injection/template-agent.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { identityOf, isChildOf } from '../../jobset/membership.ts';
 import { JOBSET_UID } from '../../jobset/names.ts';
-import type { Answers, Question, SuspectAnswer, SuspectPod } from '../../jobset/plan/snapshot.ts';
+import {
+  type Answer,
+  type Answerable,
+  type AnswerOf,
+  type Question,
+  type SuspectAnswer,
+  type SuspectPod,
+  withAnswer,
+} from '../../jobset/plan/questions.ts';
 import { pinOf } from '../../jobset/policies/pinned-pods.ts';
 import { type PodFacts, podFacts } from '../../jobset/roster/pod-facts.ts';
 import { podHold } from '../../jobset/roster/pod-hold.ts';
@@ -30,90 +38,87 @@ import type { ImageVolumes } from './image-volumes.ts';
 import type { JobSetMemory } from './jobset-memory.ts';
 import type { StartLooks } from './start-looks.ts';
 
+/** Adds the answer to `answers`. */
 export async function inquire(
   question: Question,
+  answers: Answer,
   jobSet: Stored<JobSet>,
   { client, clock, versions, imageVolumes, startLooks, feed, memory }: Sources,
   signal: AbortSignal,
 ): Promise<Inquiry> {
   const sinceMs = startOfEpoch(jobSet);
+  const { namespace = '', name } = jobSet.metadata;
+  const answered: Answered = (to, answer) => ({ answers: withAnswer(answers, to, answer) });
   switch (question.kind) {
-    case 'Witness': {
-      const witness = await findWitness(question.pod, sinceMs, client, versions, signal);
-      return { answers: { witness } };
-    }
+    case 'Witness':
+      return answered(question, await findWitness(question.pod, sinceMs, client, versions, signal));
     case 'Notice': {
-      const witness = await findWitness(question.pod, sinceMs, client, versions, signal);
-      if (witness.showsFailure) return { answers: { witness } };
-      return { answers: {}, lookAgainMs: memory.sawNoFailure(question.pod, clock.now()) };
+      const { pod } = question;
+      const witness = await findWitness(pod, sinceMs, client, versions, signal);
+      if (witness.showsFailure) return answered({ kind: 'Witness', pod }, witness);
+      return { answers, lookAgainMs: memory.sawNoFailure(pod, clock.now()) };
     }
     case 'FailedJob':
-      return { answers: { failedJob: await findFailedPod(question.job, sinceMs, client, signal) } };
+      return answered(question, await findFailedPod(question.job, sinceMs, client, signal));
     case 'FreshJobs':
       for await (const job of labelledJobs(jobSet, client, signal)) memory.jobs.wrote(job);
-      return { answers: { areJobsFresh: true } };
+      return answered(question, true);
     case 'WholeJobs':
-      return { answers: { wholeJobs: await wholeJobs(question.jobs, jobSet, client, signal) } };
+      return answered(question, await wholeJobs(question.jobs, jobSet, client, signal));
     case 'SucceededPods':
       for (const pod of await podsOf(jobSet.metadata, SUCCEEDED, client, signal)) {
         feed.tell({ kind: 'SuccessSeen', pod });
       }
-      return { answers: { isSuccessFresh: true } };
+      return answered(question, true);
     case 'FreshPods': {
       const living = await podsOf(jobSet.metadata, LIVING, client, signal);
-      const freshPods = feed.roster.countAgain(identityOf(jobSet), living, clock.now());
-      return { answers: { freshPods } };
+      const now = clock.now();
+      return answered(question, feed.roster.countAgain(identityOf(jobSet), living, now));
     }
     case 'FailedPods':
-      return { answers: { failedPods: await failedStarts(question.job, jobSet, client, signal) } };
+      return answered(question, await failedStarts(question.job, jobSet, client, signal));
     case 'OverduePods': {
-      const overduePods = await findOverdue(question.pods, client, signal);
-      for (const [podUid, { node }] of overduePods) {
+      const found = await findOverdue(question.pods, client, signal);
+      for (const [podUid, { node } = {}] of found) {
         if (node === undefined) continue;
         feed.tell({ kind: 'NodeSeen', jobSet: identityOf(jobSet), podUid, node });
       }
-      return { answers: { overduePods } };
+      return answered(question, found);
     }
-    case 'ContainerMinimums': {
-      const { namespace = '' } = jobSet.metadata;
-      return { answers: { minimums: await containerMinimums(client, namespace, signal) } };
-    }
+    case 'ContainerMinimums':
+      return answered(question, await containerMinimums(client, namespace, signal));
     case 'ImageVolumes':
-      return { answers: { hasImageVolumes: await imageVolumes.suit(jobSet.spec, signal) } };
-    case 'Suspects': {
-      const read = readSuspects(question.pods, jobSet, client, clock, signal);
-      return { answers: { suspects: await read } };
-    }
+      return answered(question, await imageVolumes.suit(jobSet.spec, signal));
+    case 'Suspects':
+      return answered(question, await readSuspects(question.pods, jobSet, client, clock, signal));
     case 'Pins':
-      return { answers: { pins: await readPins(question.pods, client, clock, signal) } };
+      return answered(question, await readPins(question.pods, client, clock, signal));
     case 'SilentAgents': {
       const nowMs = clock.now();
       memory.readSilent(question.pods, nowMs);
-      return {
-        answers: { silentAgents: await runningAgents(question.pods, client, nowMs, signal) },
-      };
+      return answered(question, await runningAgents(question.pods, client, nowMs, signal));
     }
     case 'HeldPod': {
-      const look = startLooks.look(namespaceOf(jobSet.metadata), () =>
+      const look = startLooks.look(namespace, () =>
         heldPod(question.pod, jobSet, client, clock, signal),
       );
       if (look === undefined) {
         memory.starts.putOff(clock.now());
-        return { answers: { heldPod: {} } };
+        return answered(question, {});
       }
       const pod = await look;
       const hold = pod && podHold(pod);
-      const name = pod?.metadata.name;
       memory.starts.looked(pod && hold !== undefined, clock.now());
-      return { answers: { heldPod: defined({ name, hold }) } };
+      return answered(question, defined({ name: pod?.metadata.name, hold }));
     }
     case 'FreshJobSet': {
-      const { name, namespace = '' } = jobSet.metadata;
       const fresh = await client.get(JOBSETS, { namespace, name }, { signal });
-      return { answers: { isJobSetFresh: true }, fresh, tooFarAhead: question.pods };
+      return { ...answered(question, question.pods), fresh };
     }
   }
 }
+
+type Answered = <Q extends Answerable>(question: Q, answer: AnswerOf[Q['kind']]) => Inquiry;
 
 /** Where answers come from, and what learns of them. */
 export interface Sources {
@@ -127,11 +132,9 @@ export interface Sources {
 }
 
 export interface Inquiry {
-  readonly answers: Answers;
+  readonly answers: Answer;
   /** The JobSet, if it was read. */
   readonly fresh?: Stored<JobSet>;
-  /** Pods that a plan with these answers reports: they are known from then on. */
-  readonly tooFarAhead?: readonly PodFacts[];
   /** A notice showed no failure yet and deserves another look. */
   readonly lookAgainMs?: number | undefined;
 }
@@ -167,7 +170,7 @@ async function wholeJobs(
   jobSet: Stored<JobSet>,
   client: Client,
   signal: AbortSignal,
-): Promise<NonNullable<Answers['wholeJobs']>> {
+): Promise<AnswerOf['WholeJobs']> {
   const wanted = new Map(jobs.map((job) => [job.metadata.uid, job]));
   const found = new Map<string, Stored<Job>>();
   let bytes = 0;
@@ -200,18 +203,18 @@ async function readJob(
   }
 }
 
-/** Overdue Pods that still exist and, as far as we know, live. */
+/** On which nodes overdue Pods are that still exist and, as far as we know, live. */
 async function findOverdue(
   pods: readonly PodFacts[],
   client: Client,
   signal: AbortSignal,
-): Promise<NonNullable<Answers['overduePods']>> {
-  const found = new Map<string, { readonly node: string | undefined }>();
+): Promise<AnswerOf['OverduePods']> {
+  const found = new Map<string, { readonly node?: string } | undefined>();
   await forEachConcurrently(pods, MAX_PARALLEL_READS, async (facts) => {
     const pod = await readPod(facts, client, signal);
     const hasEnded = pod?.status?.phase === 'Failed' || pod?.status?.phase === 'Succeeded';
-    if (pod?.metadata.deletionTimestamp === undefined || hasEnded) return;
-    found.set(facts.uid, { node: pod.spec.nodeName });
+    const isThere = pod?.metadata.deletionTimestamp !== undefined && !hasEnded;
+    found.set(facts.uid, isThere ? defined({ node: pod.spec.nodeName }) : undefined);
   });
   return found;
 }
@@ -222,7 +225,7 @@ async function runningAgents(
   client: Client,
   nowMs: number,
   signal: AbortSignal,
-): Promise<NonNullable<Answers['silentAgents']>> {
+): Promise<AnswerOf['SilentAgents']> {
   const found = new Map<string, number>();
   await forEachConcurrently(pods, MAX_PARALLEL_READS, async (facts) => {
     const pod = await readPod(facts, client, signal);
@@ -262,7 +265,7 @@ async function readPins(
   client: Client,
   clock: Clock,
   signal: AbortSignal,
-): Promise<NonNullable<Answers['pins']>> {
+): Promise<AnswerOf['Pins']> {
   const found = new Map<string, string>();
   try {
     await withDeadline(clock, RELEASE_READS_TIMEOUT_MS, signal, (within) =>
@@ -287,7 +290,7 @@ async function readSuspects(
   client: Client,
   clock: Clock,
   signal: AbortSignal,
-): Promise<NonNullable<Answers['suspects']>> {
+): Promise<AnswerOf['Suspects']> {
   const namespace = namespaceOf(jobSet.metadata);
   const sinceMs = startOfEpoch(jobSet);
   const found = new Map<string, SuspectAnswer>();

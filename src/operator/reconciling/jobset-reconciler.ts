@@ -24,11 +24,11 @@ import type { AgentProgram } from '../../jobset/injection/agent-mode.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { identityOf, isChildOf, ownerKey, ownerOf } from '../../jobset/membership.ts';
 import { asRecorded } from '../../jobset/overrides/recorded-annotations.ts';
+import { type Answer, NO_ANSWERS } from '../../jobset/plan/questions.ts';
 import { oldestUnsettledEpoch } from '../../jobset/plan/records/records.ts';
-import type { Answers, Snapshot, Surroundings } from '../../jobset/plan/snapshot.ts';
+import type { Snapshot, Surroundings } from '../../jobset/plan/snapshot.ts';
 import { type Plan, plan } from '../../jobset/plan.ts';
 import type { InvalidPod } from '../../jobset/roster/invalid-pod.ts';
-import type { PodFacts } from '../../jobset/roster/pod-facts.ts';
 import type { RosterNews } from '../../jobset/roster/roster-events.ts';
 import type { SizeLimits } from '../../jobset/size-limits.ts';
 import { isFinished } from '../../jobset/status/conditions.ts';
@@ -72,7 +72,7 @@ export interface ReconcilerOptions extends RecordingSources {
 
 type StandbyOff = Extract<RosterNews, { readonly kind: 'StandbyOff' }>;
 
-/** A plan asks at most one question of each kind, and looks at a few Pods with notices. */
+/** Mostly one question of each kind, and a few Pods with notices. More would change for ever. */
 const MAX_QUESTIONS = 15 + MAX_NOTICES_PER_EPOCH;
 
 export class JobSetReconciler {
@@ -196,32 +196,30 @@ export class JobSetReconciler {
     signal: AbortSignal,
   ): Promise<Decided> {
     let jobSet = first;
-    let answers: Answers = {};
+    let answer: Answer = NO_ANSWERS;
     let lookAgainMs: number | undefined;
-    let tooFarAhead: readonly PodFacts[] = [];
     // All answers belong to one moment: the controller reads each object at most once in a pass.
     const knowledge = memory.knowledge(this.#options.clock.now());
     for (let asked = 0; asked <= MAX_QUESTIONS; asked++) {
-      const found = { answers, knowledge, ...before };
+      const found = { answer, knowledge, ...before };
       this.#lookAtHub(jobSet, memory);
       const snapshot = this.#snapshot(jobSet, memory, found);
       const made = plan(snapshot);
       this.#options.feed.roster.watch(identityOf(jobSet), made.watchpoint);
       const { question } = made;
       if (question === undefined) {
-        memory.sawTooFarAhead(tooFarAhead);
+        memory.sawTooFarAhead(answer({ kind: 'FreshJobSet', pods: [] }) ?? []);
         return { snapshot, made, lookAgainMs };
       }
       const ours = { imageVolumes: this.#imageVolumes, startLooks: this.#startLooks, memory };
       const sources = { ...this.#options, ...ours };
-      const inquiry = await inquire(question, jobSet, sources, signal);
+      const inquiry = await inquire(question, answer, jobSet, sources, signal);
       if (inquiry.fresh !== undefined) {
         jobSet = asRecorded(inquiry.fresh);
         this.#ownJobSets.note(jobSet);
       }
-      tooFarAhead = inquiry.tooFarAhead ?? tooFarAhead;
       lookAgainMs ??= inquiry.lookAgainMs;
-      answers = { ...answers, ...inquiry.answers };
+      answer = inquiry.answers;
     }
     throw new Error(`the plan for ${keyOf(first)} asks without end`);
   }
@@ -238,7 +236,7 @@ export class JobSetReconciler {
   #snapshot(
     jobSet: Stored<JobSet>,
     memory: JobSetMemory,
-    { restartAllProblem, ...found }: Pick<Snapshot, 'answers' | 'knowledge'> & FoundBefore,
+    { restartAllProblem, ...found }: Pick<Snapshot, 'answer' | 'knowledge'> & FoundBefore,
   ): Snapshot {
     const { clock, feed, agentDefaults, gates, limits, sha1, hasHub } = this.#options;
     const agent = this.#options.agentProgram();

@@ -11,7 +11,7 @@ import {
   SUSPENDED,
   ZERO,
 } from '../../../../test/fixtures/planned.ts';
-import { membersAt, NOW_MS } from '../../../../test/fixtures/snapshots.ts';
+import { answering, membersAt, NOW_MS } from '../../../../test/fixtures/snapshots.ts';
 import {
   BEGUN,
   jobSetOfTwo,
@@ -155,7 +155,7 @@ describe('the start of a JobSet', () => {
     const members = membersAt(2, TWO_WORKERS);
     const made = planForTwo(jobSetOfTwo({ failurePolicy }, status), {
       members,
-      answers: { witness },
+      answer: answering({ Witness: witness }),
     });
     expect(made.status).toMatchObject({ deprecatedEpoch: 1, startTime: status.startTime });
   });

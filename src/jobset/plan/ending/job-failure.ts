@@ -24,7 +24,7 @@ import { tidyUp } from '../jobs/tidying.ts';
 import { applicable, countJobRestart, type JobPlace } from '../records/job-restart.ts';
 import { failed } from '../records/terminal-state.ts';
 import { whyNoRestart } from '../records/why-no-restart.ts';
-import { endEpoch } from './epoch-end.ts';
+import { type EpochEnd, endEpoch } from './epoch-end.ts';
 
 /** A restart of Jobs is over when all are ready. */
 export function reportJobsReady({ spec, counters }: Facts): readonly Decision[] {
@@ -39,7 +39,7 @@ export function dealWithFailedJobs(facts: Facts): readonly Decision[] {
 }
 
 function judgeFailedJobs(facts: Facts): readonly Decision[] {
-  const { spec, status, children, group, answers } = facts;
+  const { spec, status, children, group, answer } = facts;
   const { failurePolicy } = spec;
   const judged = judgeJobs(failurePolicy?.rules ?? [], children.failed);
   if (judged === undefined) return [];
@@ -50,18 +50,18 @@ function judgeFailedJobs(facts: Facts): readonly Decision[] {
   if (judged.action === 'FailJobSet') {
     return [failed(eventReasonOf(judged), `${messageOf(judged)}${because}`)];
   }
-  const answer = group === undefined ? undefined : answers.failedJob;
-  if (group !== undefined && answer?.jobUid !== judged.job.metadata.uid) {
-    return [{ question: { kind: 'FailedJob', job: judged.job } }];
-  }
-  const isOfEndedEpoch = group !== undefined && (answer?.epoch ?? group.epoch) < group.epoch;
+  const question = { kind: 'FailedJob', job: judged.job } as const;
+  const cause = group === undefined ? {} : answer(question);
+  if (cause === undefined) return [{ question }];
+  const { epoch: failedIn, witness } = cause;
+  const isOfEndedEpoch = failedIn !== undefined && failedIn < (group?.epoch ?? 0);
   const isCounted = isCharged(judged.action) && !isOfEndedEpoch;
   const last = isCounted ? whyNoRestart(facts) : undefined;
   if (last !== undefined) return [failed(last.reason, `${last.message}${because}`)];
   const { decided, place, events } = applicable(facts, judged, judged.job);
   const restart = restartJobs(facts, { decided, place, isCounted, because });
   const after = { ...status, ...restart.status };
-  return [{ events }, restart, ...endEpochOfJobs(facts, isCounted, after)];
+  return [{ events }, restart, ...endEpochOfJobs(facts, { counted: isCounted, witness }, after)];
 }
 
 export interface JobsRestart {
@@ -103,8 +103,11 @@ export function restartJobs(
 }
 
 /** A failure that belongs to the restart under way does not end the epoch that is to begin. */
-function endEpochOfJobs(facts: Facts, counted: boolean, status: JobSetStatus): readonly Decision[] {
-  if (!isOfGroup(facts) || (!counted && !isReleased(facts.group))) return [];
-  const { witness } = facts.answers.failedJob ?? {};
-  return [endEpoch(facts, { cause: 'JobsRecreated', counted, witness }, status)];
+function endEpochOfJobs(
+  facts: Facts,
+  end: Pick<EpochEnd, 'counted' | 'witness'>,
+  status: JobSetStatus,
+): readonly Decision[] {
+  if (!isOfGroup(facts) || (!end.counted && !isReleased(facts.group))) return [];
+  return [endEpoch(facts, { cause: 'JobsRecreated', ...end }, status)];
 }

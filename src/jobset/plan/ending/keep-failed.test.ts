@@ -8,7 +8,7 @@ import {
   FAILED as OF_JOB,
   ZERO,
 } from '../../../../test/fixtures/planned.ts';
-import { membersAt, NOW_MS } from '../../../../test/fixtures/snapshots.ts';
+import { answering, membersAt, NOW_MS } from '../../../../test/fixtures/snapshots.ts';
 import {
   BEGUN,
   jobSetOfTwo,
@@ -41,7 +41,7 @@ const witness = {
 /** A worker has failed, so its agent announces epoch 4. */
 const FAILURE: Partial<Snapshot> = {
   members: membersAt(4, TWO_WORKERS),
-  answers: { witness, isSuccessFresh: true },
+  answer: answering({ Witness: witness, SucceededPods: true }),
 };
 
 function jobSetWith(keep: string | undefined, spec: Partial<JobSetSpec> = {}): Stored<JobSet> {
@@ -86,7 +86,7 @@ describe('a failure that is kept', () => {
       {},
       {
         jobs: [{ ...TWO_WORKERS, status: OF_JOB }],
-        answers: { failedJob: { jobUid: TWO_WORKERS.metadata.uid, epoch: 3, witness } },
+        answer: answering({ FailedJob: { epoch: 3, witness } }),
       },
       'ReachedMaxRestarts',
     ],

@@ -6,6 +6,7 @@ import {
   storedJobSet,
 } from '../../../../test/fixtures/jobset-objects.ts';
 import {
+  answering,
   membersAt,
   NOW_MS,
   podOf,
@@ -17,6 +18,7 @@ import { DEFAULT_FEATURE_GATES } from '../../feature-gates.ts';
 import type { FailurePolicyRule } from '../../jobset.ts';
 import type { JobSetStatus, ReplicatedJobStatus } from '../../jobset-status.ts';
 import { type Plan, plan } from '../../plan.ts';
+import { NO_ANSWERS, withAnswer } from '../questions.ts';
 import type { Snapshot } from '../snapshot.ts';
 
 /** The results and the costs of failures in a group that restarts in place. */
@@ -60,7 +62,7 @@ function planOf(
 function failure(more: Partial<Snapshot> = {}): Partial<Snapshot> {
   const members = membersAt(4, A, B);
   members.observe(podOf(A, 0, 5), NOW_MS);
-  return { members, answers: { witness: WITNESS, isSuccessFresh: true }, ...more };
+  return { members, answer: answering({ Witness: WITNESS, SucceededPods: true }), ...more };
 }
 
 function rule(action: FailurePolicyRule['action'], more: Partial<FailurePolicyRule> = {}) {
@@ -142,7 +144,11 @@ describe('a rule for a worker that fails', () => {
   test('a pattern may end where the words on the end of the worker do, before its rank', () => {
     const witness = { ...WITNESS, slot: '0' };
     const rules = [rule('FailJobSet', { onJobFailureMessagePatterns: ['\\(Error\\)$'] })];
-    const made = planOf(rules, RUNNING, failure({ answers: { witness, isSuccessFresh: true } }));
+    const made = planOf(
+      rules,
+      RUNNING,
+      failure({ answer: answering({ Witness: witness, SucceededPods: true }) }),
+    );
     expect(made.status?.conditions?.[0]).toMatchObject({
       reason: 'FailJobSetFailurePolicyAction',
       message: expect.stringContaining('worker 0 of a'),
@@ -150,7 +156,11 @@ describe('a rule for a worker that fails', () => {
   });
 
   test('FailJobSet fails the JobSet, after a look at what has succeeded', () => {
-    const asked = planOf([rule('FailJobSet')], RUNNING, failure({ answers: { witness: WITNESS } }));
+    const asked = planOf(
+      [rule('FailJobSet')],
+      RUNNING,
+      failure({ answer: answering({ Witness: WITNESS }) }),
+    );
     expect(asked.question).toEqual({ kind: 'SucceededPods' });
     const made = planOf([rule('FailJobSet')], RUNNING, failure());
     expect(made.status).toMatchObject({ terminalState: 'Failed', deprecatedEpoch: 3 });
@@ -213,7 +223,7 @@ describe('a Job that fails while the rest of its group can restart in place', ()
   const view = (epoch: number): Partial<Snapshot> => ({
     jobs: [lost, B],
     members: membersAt(4, A, B),
-    answers: { failedJob: { jobUid: lost.metadata.uid, epoch, witness: WITNESS } },
+    answer: answering({ FailedJob: { epoch, witness: WITNESS } }),
   });
 
   test('is recreated alone by RestartJob, and ends the epoch in the same write', () => {
@@ -231,8 +241,9 @@ describe('a Job that fails while the rest of its group can restart in place', ()
   });
 
   test('asks again if the answer is about another Job', () => {
-    const answers = { failedJob: { jobUid: 'another', epoch: 4 } };
-    const made = planOf([only], statusAt(3, 4), { ...view(4), answers });
+    const failed = { kind: 'FailedJob', job: B } as const;
+    const answer = withAnswer(NO_ANSWERS, failed, { epoch: 4 });
+    const made = planOf([only], statusAt(3, 4), { ...view(4), answer });
     expect(made.question).toEqual({ kind: 'FailedJob', job: lost });
   });
 
@@ -261,7 +272,7 @@ describe('containers that crash before the barrier', () => {
     const pod = podOf(A, 0, 5, { starts: { epoch, starts: count } });
     members.observe(pod, NOW_MS);
     members.forget('pod-train-b-0-1');
-    return { members, answers: { witness: WITNESS } };
+    return { members, answer: answering({ Witness: WITNESS }) };
   };
 
   test.each<[string, number, number, number]>([
@@ -292,16 +303,15 @@ describe('containers that crash before the barrier', () => {
     const asked = planOf([], status, view);
     expect(asked.question).toEqual({ kind: 'FailedPods', job: failing });
 
-    const jobUid = failing.metadata.uid;
-    const crashed = { failedPods: { jobUid, inEpoch: 4, witness: WITNESS } };
-    const made = planOf([], status, { ...view, answers: crashed });
+    const crashed = answering({ FailedPods: { inEpoch: 4, witness: WITNESS } });
+    const made = planOf([], status, { ...view, answer: crashed });
     expect(made.status).toMatchObject({ deprecatedEpoch: 5, inPlaceRestartsCountTowardsMax: 1 });
     expect(made.status?.replicatedJobsStatus?.[0], 'where the next one begins').toMatchObject({
       failedPods: [11],
     });
 
-    const late = { failedPods: { jobUid, inEpoch: 1 } };
-    const counted = planOf([], status, { ...view, answers: late });
+    const late = answering({ FailedPods: { inEpoch: 1 } });
+    const counted = planOf([], status, { ...view, answer: late });
     expect(counted.status, 'the others failed with the last epoch').toMatchObject({
       deprecatedEpoch: 4,
     });

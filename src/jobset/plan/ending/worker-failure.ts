@@ -18,7 +18,7 @@ import {
 import type { Decision } from '../decision.ts';
 import type { GroupFacts } from '../facts.ts';
 import { applicable } from '../records/job-restart.ts';
-import { culpritEvent, culpritInWords, identified, podsToRead } from '../records/records.ts';
+import { askAboutSuspects, culpritEvent, culpritInWords, identified } from '../records/records.ts';
 import { failed } from '../records/terminal-state.ts';
 import { whyNoRestart } from '../records/why-no-restart.ts';
 import { endEpoch, recordFailure } from './epoch-end.ts';
@@ -36,7 +36,7 @@ export function dealWithWorkerFailure(
   facts: GroupFacts,
   { witness, ...seen }: WorkerFailure,
 ): readonly Decision[] {
-  const { group, spec, answers } = facts;
+  const { group, spec, answer } = facts;
   const failure = { ...seen, witness: identified(witness, jobOf(group, seen.jobUid), facts) };
   const judged = judgeWorker(spec.failurePolicy?.rules ?? [], {
     replicatedJob: stageOf(group, failure.jobUid)?.name,
@@ -45,10 +45,11 @@ export function dealWithWorkerFailure(
   const last = isCharged(judged.action) ? whyNoRestart(facts) : undefined;
   if (last === undefined && judged.action !== 'FailJobSet') return restart(facts, failure, judged);
   // Failing is final, and the watch of succeeded Pods may be behind the watch of failures.
-  if (answers.isSuccessFresh !== true) return [{ question: { kind: 'SucceededPods' } }];
+  const successes = { kind: 'SucceededPods' } as const;
+  if (!answer(successes)) return [{ question: successes }];
   const { record, restartHistory } = recordFailure(facts, failure);
-  const pods = podsToRead(record, facts);
-  if (pods.length > 0) return [{ question: { kind: 'Suspects', pods } }];
+  const asked = askAboutSuspects(record, facts);
+  if (asked.length > 0) return asked;
   const culprit = culpritInWords(record);
   const by = failureInWords(record, 'RankAndPod');
   return [

@@ -70,8 +70,9 @@ export function reportRefusedJobs({ knowledge }: Facts): readonly Decision[] {
 
 /** The status of this run has to be known before Jobs are built for it. */
 export function builderOf(facts: Facts): BuildJob {
-  const { jobSet, spec, status, agent, answers, gates, sha1 } = facts;
+  const { jobSet, spec, status, agent, answer, gates, sha1 } = facts;
   const { annotations } = jobSet.metadata;
+  const minimums = answer({ kind: 'ContainerMinimums' });
   const { restarts, jobRestarts } = askedOf(spec.replicatedJobs, status, gates);
   return jobBuilder({
     jobSet: identityOf(jobSet),
@@ -83,8 +84,8 @@ export function builderOf(facts: Facts): BuildJob {
     sha1,
     inject: agentInjector(spec, annotations, {
       ...agent,
-      ...(answers.minimums && { minimums: answers.minimums }),
-      ...(answers.hasImageVolumes === true && { delivery: 'ImageVolume' }),
+      ...(minimums && { minimums }),
+      ...(answer({ kind: 'ImageVolumes' }) === true && { delivery: 'ImageVolume' }),
     }),
   });
 }

@@ -46,7 +46,7 @@ const OTHERS_AFTER_MS = 100;
 
 /** Resumes a Job only after the Job controller has stopped it. */
 export function resumeJobs(facts: Facts): readonly Decision[] {
-  const { answers, children, counters, gates, spec, startup } = facts;
+  const { answer, children, counters, gates, spec, startup } = facts;
   if (spec.suspend || counters.every((each) => each.suspended === 0)) return [];
   const build = builderOf(facts);
   const byName = new Map(spec.replicatedJobs.map((each) => [each.name, each]));
@@ -59,10 +59,9 @@ export function resumeJobs(facts: Facts): readonly Decision[] {
     return isDue && replicatedJob !== undefined ? [{ job, replicatedJob }] : [];
   });
   if (startable.length === 0) return [];
-  const { wholeJobs } = answers;
-  if (wholeJobs === undefined) {
-    return [{ question: { kind: 'WholeJobs', jobs: startable.map(({ job }) => job) } }];
-  }
+  const wanted = { kind: 'WholeJobs', jobs: startable.map(({ job }) => job) } as const;
+  const wholeJobs = answer(wanted);
+  if (wholeJobs === undefined) return [{ question: wanted }];
   const resumes = startable.flatMap(({ job: { metadata }, replicatedJob }) => {
     const job = wholeJobs.get(metadata.uid);
     if (job === undefined) return [];

@@ -2,20 +2,20 @@
 
 import { injectedMode, sharesWithSidecars } from '../../injection/agent-mode.ts';
 import type { Facts } from '../facts.ts';
-import type { Question } from '../snapshot.ts';
+import type { Question } from '../questions.ts';
 
 /** The question before Jobs are made. */
 export function questionOfTemplates(facts: Facts): Question | undefined {
-  const { jobSet, spec, agent, answers } = facts;
-  const isOpen = agent.delivery === 'Auto' && answers.hasImageVolumes === undefined;
+  const { jobSet, spec, agent, answer } = facts;
+  const volumes = { kind: 'ImageVolumes' } as const;
+  const isOpen = agent.delivery === 'Auto' && answer(volumes) === undefined;
   const isSupervised = injectedMode(spec, jobSet.metadata.annotations) === 'Supervisor';
-  const ofVolumes: Question | undefined =
-    isOpen && isSupervised ? { kind: 'ImageVolumes' } : undefined;
-  return questionOfResources(facts) ?? ofVolumes;
+  return questionOfResources(facts) ?? (isOpen && isSupervised ? volumes : undefined);
 }
 
 /** The question before Jobs are made or get other resources. */
-export function questionOfResources({ jobSet, spec, answers }: Facts): Question | undefined {
+export function questionOfResources({ jobSet, spec, answer }: Facts): Question | undefined {
   const isShared = sharesWithSidecars(spec, jobSet.metadata.annotations);
-  return isShared && answers.minimums === undefined ? { kind: 'ContainerMinimums' } : undefined;
+  const minimums = { kind: 'ContainerMinimums' } as const;
+  return isShared && answer(minimums) === undefined ? minimums : undefined;
 }

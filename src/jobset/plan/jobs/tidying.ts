@@ -62,8 +62,8 @@ export function recreateHalfDone({ group }: Facts): readonly Decision[] {
  */
 export function lookBeforeRecreating(facts: Facts): readonly Decision[] {
   const isDue = recreateHalfDone(facts).some(({ actions = [] }) => actions.length > 0);
-  const isSure = !isDue || facts.answers.isSuccessFresh === true;
-  return isSure ? [] : [{ question: { kind: 'SucceededPods' } }];
+  const question = { kind: 'SucceededPods' } as const;
+  return isDue && !facts.answer(question) ? [{ question }] : [];
 }
 
 export function resizeJobs({ gates, spec, children }: Facts): readonly Decision[] {

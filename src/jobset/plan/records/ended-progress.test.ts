@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { conditionsOf, ZERO } from '../../../../test/fixtures/planned.ts';
-import { membersAt, NOW_MS } from '../../../../test/fixtures/snapshots.ts';
+import { answering, membersAt, NOW_MS } from '../../../../test/fixtures/snapshots.ts';
 import {
   BEGUN,
   jobSetOfTwo,
@@ -47,10 +47,10 @@ function fail(
     replicatedJobsStatus: [{ name: 'w', ...ZERO, syncedEpoch: 3 }],
     ...before,
   };
-  const answers = { witness, isSuccessFresh: true };
+  const answer = answering({ Witness: witness, SucceededPods: true });
   const members = membersAt(4, TWO_WORKERS);
   const jobSet = jobSetOfTwo({ failurePolicy }, status, { annotations });
-  return planForTwo(jobSet, { members, answers, ...more });
+  return planForTwo(jobSet, { members, answer, ...more });
 }
 
 function endedAt(step: number): MemberEvidence {

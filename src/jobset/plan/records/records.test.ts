@@ -4,7 +4,13 @@ import {
   storedJob,
   storedJobSet,
 } from '../../../../test/fixtures/jobset-objects.ts';
-import { membersAt, NOW_MS, podOf, snapshotOf } from '../../../../test/fixtures/snapshots.ts';
+import {
+  answering,
+  membersAt,
+  NOW_MS,
+  podOf,
+  snapshotOf,
+} from '../../../../test/fixtures/snapshots.ts';
 import { readable } from '../../culprits/readable.ts';
 import { evidenceIn, SCENARIOS } from '../../culprits/scenarios.fixture.ts';
 import type { Witness } from '../../epoch/witness.ts';
@@ -87,15 +93,16 @@ function releaseWith(ends: readonly MemberEvidence[], more: Partial<Snapshot> = 
 }
 
 describe('the release of the next epoch', () => {
-  const answers = { suspects: NODES };
+  const answer = answering({ Suspects: NODES });
 
   test('asks where the suspects ran, and writes them with it', () => {
     const ends = endsOf('one SIGKILL');
     expect(releaseWith(ends).question).toEqual({
       kind: 'Suspects',
+      epoch: 4,
       pods: [{ name: 'train-workers-0-2', uid: 'uid-2' }],
     });
-    const { status, events } = releaseWith(ends, { answers });
+    const { status, events } = releaseWith(ends, { answer });
     const suspect = { ...RANK_2, node: 'n2', why: 'was killed by SIGKILL', confidence: 'Certain' };
     expect(status).toMatchObject({ syncedEpoch: 5 });
     expect(status?.restartHistory?.[0]?.suspects).toEqual([suspect]);
@@ -106,7 +113,7 @@ describe('the release of the next epoch', () => {
 
   test('is not held up by Pods that cannot be read', () => {
     const { status, question } = releaseWith(endsOf('one SIGKILL'), {
-      answers: { suspects: new Map() },
+      answer: answering({ Suspects: new Map() }),
     });
     expect(question).toBeUndefined();
     const [suspect] = status?.restartHistory?.[0]?.suspects ?? [];
@@ -125,7 +132,7 @@ describe('the release of the next epoch', () => {
 
   test('by another operator names less surely, as far as agents have repeated their words', () => {
     const some = endsOf('one SIGKILL').slice(1);
-    const { status, events } = releaseWith(some, { answers });
+    const { status, events } = releaseWith(some, { answer });
     expect(status?.restartHistory?.[0]?.suspects).toMatchObject([{ confidence: 'Likely' }]);
     expect(events.map(({ reason }) => reason)).not.toContain('CulpritFound');
   });
@@ -135,7 +142,7 @@ describe('the release of the next epoch', () => {
     expect(releaseWith(ends).question).toMatchObject({ pods: [{ uid: 'uid-2' }] });
     const record = { pod: RANK_2.pod, exitCode: 137, signal: 'SIGKILL', reason: 'OOMKilled' };
     const suspects = new Map([['uid-2', { node: 'n2', witness: record }]]);
-    const { status } = releaseWith(ends, { answers: { suspects } });
+    const { status } = releaseWith(ends, { answer: answering({ Suspects: suspects }) });
     expect(status?.restartHistory?.[0]?.suspects).toMatchObject([
       { node: 'n2', why: 'was killed by SIGKILL after its memory had run out' },
     ]);
@@ -148,7 +155,7 @@ describe('the release of the next epoch', () => {
     const members = membersAt(5, JOB);
     const seen = { members, endsIn: (epoch: number) => (epoch === 4 ? ends : []) };
     const hidden = new Map([['uid-2', { node: 'n2' }]]);
-    const made = planAt(status, { ...seen, answers: { suspects: hidden } });
+    const made = planAt(status, { ...seen, answer: answering({ Suspects: hidden }) });
     expect(made.status?.restartHistory?.[0]?.suspects).toMatchObject([
       { node: 'n2', why: 'was killed by SIGKILL after its memory had run out' },
     ]);
@@ -161,8 +168,8 @@ describe('the release of the next epoch', () => {
         const lastWords = `I am ${member.completionIndex}`;
         return { member, end: { ...end, lastWords } };
       });
-    const named = releaseWith(speaking('one SIGKILL'), { answers });
-    const unknown = releaseWith(speaking('SIGSTOP of all'), { answers });
+    const named = releaseWith(speaking('one SIGKILL'), { answer });
+    const unknown = releaseWith(speaking('SIGSTOP of all'), { answer });
     const words = [named, unknown].map(({ status }) => status?.restartHistory?.[0]?.lastWords);
     expect(words).toEqual([
       { pod: 'train-workers-0-2', text: 'I am 2' },
@@ -172,7 +179,7 @@ describe('the release of the next epoch', () => {
 });
 
 describe('while a crash loop holds the group back', () => {
-  const answers = { suspects: NODES };
+  const answer = answering({ Suspects: NODES });
   /** `count` short epochs in a row, of which the newest has just ended. */
   const loopOf = (count: number, newest: Partial<RestartRecord> = {}): JobSetStatus => {
     const restartHistory = Array.from({ length: count }, (_, i): RestartRecord => {
@@ -197,7 +204,7 @@ describe('while a crash loop holds the group back', () => {
   test('the record is judged once, and the release neither waits for it nor judges again', () => {
     const ends = endsOf('one SIGKILL');
     expect(heldWith(ends).question).toMatchObject({ kind: 'Suspects' });
-    const made = heldWith(ends, loopOf(7), { answers });
+    const made = heldWith(ends, loopOf(7), { answer });
     expect(made.requeueAfterMs).toBe(LEFT_MS);
     expect(made.status).toMatchObject({ syncedEpoch: 4 });
     const [record] = made.status?.restartHistory ?? [];
@@ -235,7 +242,7 @@ describe('while a crash loop holds the group back', () => {
     ['a member is missing', loopOf(7), { members: membersAt(4, JOB) }],
   ])('nothing is written if %s', (_why, status, more) => {
     const { question, status: written } = heldWith(endsOf('one SIGKILL'), status, {
-      answers,
+      answer,
       ...more,
     });
     expect(question).toBeUndefined();
@@ -247,8 +254,8 @@ describe('while a crash loop holds the group back', () => {
 function failureIn(epoch: number, ends: readonly MemberEvidence[]): Partial<Snapshot> {
   const members = membersAt(epoch, JOB);
   members.observe(podOf(JOB, 0, epoch + 1), NOW_MS);
-  const answers = { witness: WITNESS, isSuccessFresh: true, suspects: NODES };
-  return { members, answers, endsIn: (of) => (of === 4 ? ends : []) };
+  const answer = answering({ Witness: WITNESS, SucceededPods: true, Suspects: NODES });
+  return { members, answer, endsIn: (of) => (of === 4 ? ends : []) };
 }
 
 test('the end of an epoch that was never released writes the suspects of the one before', () => {

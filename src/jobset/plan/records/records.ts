@@ -23,9 +23,9 @@ import type { GroupEvidence, MemberEnd, MemberEvidence } from '../../roster/grou
 import { rankIn, workerInWords } from '../../roster/worker-name.ts';
 import { releasedEpoch } from '../../status/epochs.ts';
 import { hangInWords } from '../../worker-end/end-in-words.ts';
-import type { PlannedEvent } from '../decision.ts';
+import type { Decision, PlannedEvent } from '../decision.ts';
 import type { GroupFacts } from '../facts.ts';
-import type { SuspectAnswer, SuspectPod } from '../snapshot.ts';
+import type { SuspectAnswer, SuspectPod } from '../questions.ts';
 
 /** Ends of members in earlier epochs are in the status, or do not matter any more. */
 export function oldestUnsettledEpoch(status: JobSetStatus): number {
@@ -36,9 +36,20 @@ export function oldestUnsettledEpoch(status: JobSetStatus): number {
   return isReleased === true ? epoch : epoch - 1;
 }
 
+/** Asks once about suspects whose nodes are unknown, and about `others`. */
+export function askAboutSuspects(
+  record: RestartRecord,
+  facts: GroupFacts,
+  others: readonly SuspectPod[] = [],
+): readonly Decision[] {
+  const pods = [...podsToRead(record, facts), ...others];
+  const question = { kind: 'Suspects', epoch: record.epoch, pods } as const;
+  return pods.length === 0 || facts.answer(question) ? [] : [{ question }];
+}
+
 /** Suspects whose nodes are unknown, and a Pod that may show what its agent cannot report. */
-export function podsToRead(record: RestartRecord, facts: GroupFacts): readonly SuspectPod[] {
-  if (facts.answers.suspects !== undefined || record.suspects !== undefined) return [];
+function podsToRead(record: RestartRecord, facts: GroupFacts): readonly SuspectPod[] {
+  if (record.suspects !== undefined) return [];
   const { members, ...group } = evidenceOf(record, facts);
   const suspects = suspectsOf({ ...group, members });
   const nameless = suspects.filter(({ member }) => member.node === undefined);
@@ -117,7 +128,8 @@ export function evidenceOf(
   facts: GroupFacts,
 ): GroupEvidence {
   if (cause === 'Resumed' || cause === 'Scaled') return { size: 0, members: [] };
-  const { group, endsIn, answers } = facts;
+  const { group, endsIn, answer } = facts;
+  const read = answer({ kind: 'Suspects', epoch, pods: [] });
   const ran = group.stages.filter(({ released, isComplete }) => released >= epoch && !isComplete);
   const names = new Set(ran.map(({ name }) => name));
   const members = (endsIn?.(epoch) ?? []).filter(({ member }) => names.has(member.replicatedJob));
@@ -125,7 +137,7 @@ export function evidenceOf(
     size: slotCount(ran),
     members: members.map((each) => {
       const seen = each.member.pod === witness?.pod ? seenIn(witness) : undefined;
-      return withAnswer(each, epoch, seen, answers.suspects?.get(each.member.podUid));
+      return withReading(each, epoch, seen, read?.get(each.member.podUid));
     }),
   };
 }
@@ -136,7 +148,7 @@ function seenIn(witness: RestartWitness): SuspectAnswer {
   return { witness, ...defined({ node }), ...(reason === 'NodeLost' ? { isNodeLost: true } : {}) };
 }
 
-function withAnswer(
+function withReading(
   { member, end }: MemberEvidence,
   epoch: number,
   seen: SuspectAnswer | undefined,

@@ -9,6 +9,7 @@ import {
 } from '../../../../test/fixtures/jobset-objects.ts';
 import { conditionsOf } from '../../../../test/fixtures/planned.ts';
 import {
+  answering,
   membersAt,
   NOW_MS,
   podOf,
@@ -18,6 +19,7 @@ import {
 import { hubEnvironment, hubVolumes } from '../../injection/agent-hub.ts';
 import { AGENT_CONTAINER_NAME } from '../../names.ts';
 import { type Plan, plan } from '../../plan.ts';
+import { NO_ANSWERS } from '../questions.ts';
 import type { HubReach } from '../snapshot.ts';
 import { AUTHORITIES_SPREAD_MS, HUB_LOOK_MS, HUB_SILENCE_MS } from './hub-reach.ts';
 
@@ -89,7 +91,7 @@ function planFor(
       hubReach,
       nowMs: NOW_MS,
       agent: { image: 'agent', hub },
-      answers: silentAgents === undefined ? {} : { silentAgents },
+      answer: silentAgents ? answering({ SilentAgents: silentAgents }) : NO_ANSWERS,
     }),
   );
 }

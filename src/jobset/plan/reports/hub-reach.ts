@@ -38,7 +38,7 @@ export function isToldOfHub(job: Job): boolean {
 }
 
 export function reportHubReach(facts: Facts): readonly Decision[] {
-  const { hubReach, spec, children, group, status, answers } = facts;
+  const { hubReach, spec, children, group, status, answer } = facts;
   const told = group === undefined || spec.suspend ? undefined : children.active.find(isToldOfHub);
   if (hubReach === undefined || told === undefined) {
     return [{ conditions: [cleared(TYPE, 'NoHub', 'no agent of the group is to use the hub')] }];
@@ -52,11 +52,11 @@ export function reportHubReach(facts: Facts): readonly Decision[] {
   }
   if (isTrue(status.conditions, TYPE)) return [again];
   const silent = overdue(hubReach, facts);
-  const { silentAgents } = answers;
+  const pods = silent.slice(0, MAX_SILENT_READS).map(({ pod }) => pod);
+  const question = { kind: 'SilentAgents', pods } as const;
+  const silentAgents = answer(question);
   if (silentAgents === undefined) {
-    if (silent.length === 0 || !hubReach.mayLook) return [again];
-    const pods = silent.slice(0, MAX_SILENT_READS).map(({ pod }) => pod);
-    return [{ question: { kind: 'SilentAgents', pods } }];
+    return pods.length === 0 || !hubReach.mayLook ? [again] : [{ question }];
   }
   const names = silent
     .filter(({ pod, patienceMs }) => (silentAgents.get(pod.uid) ?? 0) >= patienceMs)

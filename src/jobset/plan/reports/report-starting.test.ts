@@ -7,6 +7,7 @@ import {
   storedJobSet,
 } from '../../../../test/fixtures/jobset-objects.ts';
 import {
+  answering,
   membersAt,
   NOW_MS,
   podOf,
@@ -15,7 +16,8 @@ import {
 } from '../../../../test/fixtures/snapshots.ts';
 import { type Plan, plan } from '../../plan.ts';
 import { MemberCounts } from '../../roster/members.ts';
-import type { Answers, StartLook } from '../snapshot.ts';
+import type { AnswerOf } from '../questions.ts';
+import type { StartLook } from '../snapshot.ts';
 import { CALM_LOOKS, MAX_START_LOOK_MS, START_PATIENCE_MS } from './report-starting.ts';
 
 const SIZE = 3;
@@ -49,7 +51,7 @@ interface Scene {
   readonly job?: Stored<Job>;
   readonly members?: MemberCounts;
   readonly startLook?: StartLook;
-  readonly answers?: Answers;
+  readonly answers?: Partial<AnswerOf>;
   readonly told?: Pick<Condition, 'reason' | 'message'>;
   readonly isReleased?: boolean;
   readonly suspend?: boolean;
@@ -90,7 +92,7 @@ function planOf(scene: Scene): Plan {
       jobs,
       members,
       startLook,
-      answers: { minimums: {}, ...answers },
+      answer: answering({ ContainerMinimums: {}, ...answers }),
     }),
   );
 }
@@ -127,7 +129,10 @@ describe('while a member is missing', () => {
   });
 
   it('the condition says why, in one line', () => {
-    const made = planOf({ startLook: LOOKED, answers: { heldPod: { name: 'p', hold: HOLD } } });
+    const made = planOf({
+      startLook: LOOKED,
+      answers: { HeldPod: { name: 'p', hold: HOLD } },
+    });
     const message = 'Pod p does not start: Unschedulable: 0/3 nodes\\nare available';
     expect(toldBy(made)).toEqual(['True', 'Unschedulable', message]);
     expect(made.events.map(({ type, reason }) => [type, reason])).toEqual([
@@ -137,7 +142,7 @@ describe('while a member is missing', () => {
   });
 
   it('a Pod that starts is not reported', () => {
-    expect(planOf({ answers: { heldPod: { name: 'p' } } }).status).toBeUndefined();
+    expect(planOf({ answers: { HeldPod: { name: 'p' } } }).status).toBeUndefined();
   });
 
   const told = { reason: 'ErrImagePull', message: 'Pod p does not start: ErrImagePull' };
@@ -151,13 +156,13 @@ describe('while a member is missing', () => {
     ['has a word of ours for an impossible one', told, '\u001b[2J', 'Waiting'],
   ])('the condition %s', (_, before, reason, after) => {
     const hold = { reason, message: 'anything' };
-    expect(toldBy(planOf({ told: before, answers: { heldPod: { name: 'p', hold } } }))?.[1]).toBe(
+    expect(toldBy(planOf({ told: before, answers: { HeldPod: { name: 'p', hold } } }))?.[1]).toBe(
       after,
     );
   });
 
   it('the condition goes when its Pod starts, but not between two crashes', () => {
-    const answers = { heldPod: { name: 'p' } };
+    const answers = { HeldPod: { name: 'p' } };
     expect(toldBy(planOf({ told, answers }))).toEqual(['False', 'Starting', 'Pod p starts']);
     expect(planOf({ told: crashing, answers }).status).toBeUndefined();
   });
@@ -170,7 +175,7 @@ describe('while a member is missing', () => {
       planOf({
         told: before,
         startLook: { ...LATER, calmLooks },
-        answers: { heldPod: { name } },
+        answers: { HeldPod: { name } },
       });
     expect(planAfter(CALM_LOOKS - 1).status).toBeUndefined();
     expect(toldBy(planAfter(CALM_LOOKS))?.slice(0, 2)).toEqual(['False', 'Starting']);
@@ -195,12 +200,16 @@ describe('a Pod that nobody made', () => {
   const heldNow = {
     job,
     members: membersWith(job, [0], [1]),
-    answers: { heldPod: { name: 'p', hold: HOLD } },
+    answers: { HeldPod: { name: 'p', hold: HOLD } },
   };
   const of = (noPodForMs: number): StartLook => ({ ...LATER, noPodForMs });
   const aboutPod = { reason: 'Unschedulable', message: 'Pod p does not start' };
   const aboutJob = { reason: 'PodNotCreated', message: 'Job train-w-0 lacks a Pod' };
-  const silent = { job, members: membersWith(job, [0], [1]), answers: { heldPod: { name: 'p' } } };
+  const silent = {
+    job,
+    members: membersWith(job, [0], [1]),
+    answers: { HeldPod: { name: 'p' } },
+  };
   it.each<[string, Scene, string | undefined]>([
     ['a Pod that waits comes first', { ...heldNow, startLook: of(60_000) }, 'Unschedulable'],
     [
@@ -268,7 +277,11 @@ it('asks nothing while an epoch ends', () => {
   members.observe(podOf(job, 1, 2), NOW_MS);
   const record = { pod: 'train-w-0-1', exitCode: 1, reason: 'Error' };
   const witness = { record, finishedMs: undefined, showsFailure: true };
-  const made = planOf({ job, members, answers: { witness, isSuccessFresh: true } });
+  const made = planOf({
+    job,
+    members,
+    answers: { Witness: witness, SucceededPods: true },
+  });
   expect(made.question).toBeUndefined();
   expect(made.status?.deprecatedEpoch).toBe(1);
 });

@@ -11,7 +11,8 @@ import type { PodFacts } from '../../roster/pod-facts.ts';
 import { cleared, isFinished } from '../../status/conditions.ts';
 import type { Decision } from '../decision.ts';
 import { type Facts, type GroupFacts, isOfGroup } from '../facts.ts';
-import type { Answers, MissingState, Question, StartLook } from '../snapshot.ts';
+import type { AnswerOf, Question } from '../questions.ts';
+import type { MissingState, StartLook } from '../snapshot.ts';
 
 /** From one read of a Pod to the next. */
 const START_LOOK_MS = 10_000;
@@ -34,7 +35,7 @@ const TYPE = 'MemberNotStarting';
 
 /** `mayAsk`: the plan has no other decision that a question would delay. */
 export function reportStarting(facts: Facts, mayAsk: boolean): readonly Decision[] {
-  const { startLook, spec, status, answers } = facts;
+  const { startLook, spec, status, answer } = facts;
   if (startLook === undefined) return [];
   const told = status.conditions?.find(({ type, status }) => type === TYPE && status === 'True');
   const isWanted = !spec.suspend && !isFinished(status.conditions);
@@ -49,7 +50,7 @@ export function reportStarting(facts: Facts, mayAsk: boolean): readonly Decision
   if (noPod !== undefined && (unannounced === undefined || isAboutJob(told, noPod.job))) {
     return [{ ...lacks, ...withoutPod(noPod, startLook, told) }];
   }
-  const { heldPod } = answers;
+  const heldPod = answer({ kind: 'HeldPod', pod: undefined });
   const nextLookMs = lookEveryMs(missing, facts, startLook) - startLook.sinceLookMs;
   if (heldPod !== undefined) {
     const again = { ...lacks, requeueAfterMs: nextLookMs } as const;
@@ -154,7 +155,7 @@ function questionAbout(
 }
 
 function held(
-  { name, hold }: NonNullable<Answers['heldPod']>,
+  { name, hold }: AnswerOf['HeldPod'],
   { calmLooks }: StartLook,
   told: Condition | undefined,
 ): Decision {

@@ -9,7 +9,7 @@ import {
   kindsOf,
   ZERO,
 } from '../../../../test/fixtures/planned.ts';
-import { NOW_MS } from '../../../../test/fixtures/snapshots.ts';
+import { answering, NOW_MS } from '../../../../test/fixtures/snapshots.ts';
 import {
   BEGUN,
   jobSetOfTwo,
@@ -19,6 +19,7 @@ import {
 import type { JobSetStatus } from '../../jobset-status.ts';
 import { MemberCounts } from '../../roster/members.ts';
 import type { PodFacts } from '../../roster/pod-facts.ts';
+import { type Answer, NO_ANSWERS, withAnswer } from '../questions.ts';
 import type { Snapshot } from '../snapshot.ts';
 
 const COMPLETE: JobStatus = { ...DONE, succeeded: 2 };
@@ -62,6 +63,18 @@ describe('a group that restarts in place', () => {
     };
   }
 
+  test('never takes how one Pod failed for how another did', () => {
+    const jobSet = jobSetOfTwo(spec, epochs(2, 3));
+    const seen = { members: members(3, 4) };
+    const askedAt = (slot: string): Answer =>
+      withAnswer(NO_ANSWERS, { kind: 'Witness', pod: podIn(slot, 4) }, witness);
+    const other = planForTwo(jobSet, { ...seen, answer: askedAt('0') });
+    expect(other).toMatchObject({ status: undefined });
+    expect(other.question).toEqual({ kind: 'Witness', pod: podIn('1', 4) });
+    const same = planForTwo(jobSet, { ...seen, answer: askedAt('1') });
+    expect(same.status).toMatchObject({ deprecatedEpoch: 3 });
+  });
+
   test('is released when every slot has announced the epoch, and not before', () => {
     for (const view of [members(), members(1), members(1, undefined), members(1, 1, 1)]) {
       expect(planForTwo(jobSetOfTwo(spec, epochs(0, 0)), { members: view }).status).toBeUndefined();
@@ -80,7 +93,10 @@ describe('a group that restarts in place', () => {
     const jobSet = jobSetOfTwo(spec, epochs(2, 3));
     const first = planForTwo(jobSet, { members: members(4, 3) });
     expect(first).toMatchObject({ status: undefined, question: { kind: 'Witness' } });
-    const made = planForTwo(jobSet, { members: members(4, 3), answers: { witness } });
+    const made = planForTwo(jobSet, {
+      members: members(4, 3),
+      answer: answering({ Witness: witness }),
+    });
     expect(made.status).toMatchObject({
       deprecatedEpoch: 3,
       syncedEpoch: 3,
@@ -114,10 +130,13 @@ describe('a group that restarts in place', () => {
       inPlaceRestartsCountTowardsMax: 1,
     };
     const view = members(4, 3);
-    const asked = planForTwo(jobSetOfTwo(spec, status), { members: view, answers: { witness } });
+    const asked = planForTwo(jobSetOfTwo(spec, status), {
+      members: view,
+      answer: answering({ Witness: witness }),
+    });
     expect(asked.question, 'to fail is final').toEqual({ kind: 'SucceededPods' });
-    const answers = { witness, isSuccessFresh: true };
-    const made = planForTwo(jobSetOfTwo(spec, status), { members: view, answers });
+    const answer = answering({ Witness: witness, SucceededPods: true });
+    const made = planForTwo(jobSetOfTwo(spec, status), { members: view, answer });
     expect(conditionsOf(made)).toEqual(['Failed=True ReachedMaxRestarts']);
     expect(made.status?.conditions?.[0]?.message).toBe(
       'jobset failed due to reaching max number of restarts (the cause is not known; first seen: Pod p0 exited with code 1 (Error))',
@@ -165,8 +184,8 @@ describe('a group that restarts in place', () => {
     const view = members(4);
     const jobSet = jobSetOfTwo(spec, epochs(3, 3));
     view.observe(podIn('2', 4, { uid: 'surplus' }), NOW_MS);
-    const answers = { freshPods: view };
-    expect(planForTwo(jobSet, { members: view, answers }).status).toBeUndefined();
+    const answer = answering({ FreshPods: view });
+    expect(planForTwo(jobSet, { members: view, answer }).status).toBeUndefined();
     view.forget('surplus');
     view.observe(podIn('1', 4), NOW_MS);
     expect(planForTwo(jobSet, { members: view }).status).toMatchObject({ syncedEpoch: 4 });
@@ -182,9 +201,9 @@ describe('a group that restarts in place', () => {
     const seen = { members: members(4, 4) };
     const unchanged = jobSetOfTwo(spec, status, { generation: 1 });
     expect(planForTwo(unchanged, seen).status).toMatchObject({ syncedEpoch: 4 });
-    const fresh = { areJobsFresh: true };
+    const fresh = { FreshJobs: true } as const;
     expect(planForTwo(changed, seen).question).toEqual({ kind: 'FreshJobs' });
-    expect(planForTwo(changed, { ...seen, answers: fresh }).question).toEqual({
+    expect(planForTwo(changed, { ...seen, answer: answering(fresh) }).question).toEqual({
       kind: 'FreshPods',
     });
     for (const [freshPods, syncedEpoch] of [
@@ -192,7 +211,10 @@ describe('a group that restarts in place', () => {
       [members(4, undefined), undefined],
       [members(4), undefined],
     ] as const) {
-      const made = planForTwo(changed, { ...seen, answers: { ...fresh, freshPods } });
+      const made = planForTwo(changed, {
+        ...seen,
+        answer: answering({ ...fresh, FreshPods: freshPods }),
+      });
       expect(made.status?.syncedEpoch).toBe(syncedEpoch);
     }
   });
@@ -200,10 +222,15 @@ describe('a group that restarts in place', () => {
   test('reads the JobSet again before it calls an announcement wrong, and then only says so', () => {
     const jobSet = jobSetOfTwo(spec, epochs(3, 4));
     const view = members(9, 4);
-    expect(planForTwo(jobSet, { members: view }).question).toMatchObject({ kind: 'FreshJobSet' });
-    const made = planForTwo(jobSet, { members: view, answers: { isJobSetFresh: true } });
+    const { question } = planForTwo(jobSet, { members: view });
+    expect(question).toEqual({ kind: 'FreshJobSet', pods: [podIn('0', 9)] });
+    const answer = answering({ FreshJobSet: [podIn('0', 9)] });
+    // The second Pod announced it only after that read.
+    const made = planForTwo(jobSet, { members: members(9, 8), answer });
     expect(made).toMatchObject({ status: undefined });
-    expect(made.events).toEqual([expect.objectContaining({ reason: 'InvalidEpoch' })]);
+    expect(made.events).toMatchObject([
+      { reason: 'InvalidEpoch', note: expect.stringMatching(/^Pod p0 announces epoch 9/) },
+    ]);
   });
 
   test('times a restart once, although a ReplicatedJob may join the epoch later', () => {
@@ -254,15 +281,19 @@ describe('a group that restarts in place', () => {
       suspend: true,
       status: { conditions: [{ type: 'Suspended', status: 'True' }] },
     });
-    const view = { members: members(5), jobs: [suspended], answers: { witness } };
+    const view = {
+      members: members(5),
+      jobs: [suspended],
+      answer: answering({ Witness: witness }),
+    };
     const asleep = planForTwo(jobSetOfTwo({ ...spec, suspend: true }, epochs(3, 4)), view);
     expect(asleep.status?.deprecatedEpoch).toBe(3);
     expect(conditionsOf(asleep)).toEqual(['Suspended=True SuspendedJobs']);
 
     const asked = planForTwo(jobSetOfTwo(spec, epochs(3, 4)), view);
     expect(asked.question, 'the cache may be old').toEqual({ kind: 'FreshJobs' });
-    const answers = { areJobsFresh: true };
-    const resumed = planForTwo(jobSetOfTwo(spec, epochs(3, 4)), { ...view, answers });
+    const answer = answering({ FreshJobs: true });
+    const resumed = planForTwo(jobSetOfTwo(spec, epochs(3, 4)), { ...view, answer });
     expect(resumed.status).toMatchObject({
       deprecatedEpoch: 4,
       inPlaceRestartsCountTowardsMax: 0,
@@ -282,8 +313,8 @@ describe('a group that restarts in place', () => {
     const jobSet = jobSetOfTwo(spec, epochs(4, 4));
     const asked = planForTwo(jobSet, { jobs: [partly] });
     expect(asked).toMatchObject({ actions: [], question: { kind: 'SucceededPods' } });
-    const answers = { isSuccessFresh: true };
-    expect(planForTwo(jobSet, { jobs: [partly], answers }).actions).toEqual([
+    const answer = answering({ SucceededPods: true });
+    expect(planForTwo(jobSet, { jobs: [partly], answer }).actions).toEqual([
       { kind: 'DeleteJob', job: partly },
     ]);
   });
@@ -305,7 +336,7 @@ describe('a group that restarts in place', () => {
     view.observeSucceeded(podIn('1', 4, { uid: 'done-1' }));
     const made = planForTwo(jobSetOfTwo(spec, epochs(3, 4)), {
       members: view,
-      answers: { witness },
+      answer: answering({ Witness: witness }),
     });
     expect(made.status).toBeUndefined();
   });
@@ -314,12 +345,9 @@ describe('a group that restarts in place', () => {
     const failed: Stored<Job> = storedJob('train-w-0', 'w', { pods: 2, status: FAILED });
     const cause = (epoch: number | undefined): Partial<Snapshot> => ({
       jobs: [failed],
-      answers: {
-        failedJob: {
-          jobUid: failed.metadata.uid,
-          ...(epoch === undefined ? {} : { epoch, witness }),
-        },
-      },
+      answer: answering({
+        FailedJob: epoch === undefined ? {} : { epoch, witness },
+      }),
     });
 
     test('asks which Pod caused it', () => {
@@ -331,11 +359,11 @@ describe('a group that restarts in place', () => {
       const lost = storedJob('train-w-0', 'w', { pods: 2, status: { failedIndexes: '1' } });
       const made = planForTwo(jobSetOfTwo(spec, epochs(3, 4)), { jobs: [lost] });
       expect(made.question).toEqual({ kind: 'FailedJob', job: lost });
-      const answers = { failedJob: { jobUid: lost.metadata.uid, epoch: 4, witness } };
-      const recreated = planForTwo(jobSetOfTwo(spec, epochs(3, 4)), { jobs: [lost], answers });
+      const answer = answering({ FailedJob: { epoch: 4, witness } });
+      const recreated = planForTwo(jobSetOfTwo(spec, epochs(3, 4)), { jobs: [lost], answer });
       expect(recreated.status).toMatchObject({ restartsCountTowardsMax: 1, deprecatedEpoch: 4 });
       const strict = { failurePolicy: { ...spec.failurePolicy, maxRestarts: 0 } };
-      const over = planForTwo(jobSetOfTwo(strict, epochs(3, 4)), { jobs: [lost], answers });
+      const over = planForTwo(jobSetOfTwo(strict, epochs(3, 4)), { jobs: [lost], answer });
       expect(conditionsOf(over)).toEqual(['Failed=True ReachedMaxRestarts']);
       const after = planForTwo(jobSetOfTwo(strict, over.status), { jobs: [lost] });
       expect(after.actions, 'its other indexes still run').toEqual([

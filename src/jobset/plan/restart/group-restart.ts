@@ -28,16 +28,16 @@ import { isSuccessNear } from '../ending/success-policy.ts';
 import { dealWithWorkerFailure, type WorkerFailure } from '../ending/worker-failure.ts';
 import { type Facts, type GroupFacts, isOfGroup } from '../facts.ts';
 import { reportStartup } from '../jobs/startup-policy.ts';
+import type { Question } from '../questions.ts';
 import {
+  askAboutSuspects,
   culpritEvent,
   culpritInWords,
   judged,
   judgedInWords,
-  podsToRead,
   withSuspects,
 } from '../records/records.ts';
 import { reportUnknownPods } from '../reports/unknown-pods.ts';
-import type { Question } from '../snapshot.ts';
 import { haveOtherSize, isScaling } from './group-scaling.ts';
 import { reportMissingPods } from './missing-pods.ts';
 import { replaceMembers, reportPendingReplacements, unfitToRead } from './replacement.ts';
@@ -60,37 +60,38 @@ const WAITING: readonly Step<GroupFacts>[] = [endForFailedStarts, reportMissingP
 
 /** Ends a running epoch whose Jobs are suspended although the JobSet is not. */
 function endForResume(facts: GroupFacts): readonly Decision[] {
-  const { children, group, answers } = facts;
+  const { children, group } = facts;
   if (!isReleased(group)) return [];
   const suspended = new Set(children.active.filter(isSuspended));
   const isResuming = group.stages.some(
     ({ released, jobs }) => released === group.epoch && jobs.some((job) => suspended.has(job)),
   );
   if (!isResuming) return [];
-  return answers.areJobsFresh === true
-    ? endUncharged(facts, 'Resumed')
-    : ask({ kind: 'FreshJobs' });
+  return facts.answer(FRESH_JOBS) ? endUncharged(facts, 'Resumed') : ask(FRESH_JOBS);
 }
 
 /**
  * Reports Pods that announce more than C + 1, unless our status is old
  * (`docs/design/end-hazards.md#a-pod-announces-an-epoch-that-cannot-be`).
  */
-function reportTooFarAhead({ group, knowledge, answers }: GroupFacts): readonly Decision[] {
+function reportTooFarAhead({ group, knowledge, answer }: GroupFacts): readonly Decision[] {
   const pods = aheadOfTheirTime(group).filter((pod) => !knowledge.isTooFarAhead(pod));
   if (pods.length === 0) return [];
-  if (answers.isJobSetFresh !== true) return ask({ kind: 'FreshJobSet', pods });
-  const events = pods.map(({ name, epoch }): PlannedEvent => {
-    const note = `Pod ${name} announces epoch ${epoch}, expected at most ${group.epoch + 1}; it counts as missing`;
-    return { type: 'Warning', reason: 'InvalidEpoch', note };
-  });
+  const question = { kind: 'FreshJobSet', pods } as const;
+  const asked = answer(question);
+  if (asked === undefined) return ask(question);
+  const seen = new Set(asked.map(({ uid }) => uid));
+  const events = pods
+    .filter(({ uid }) => seen.has(uid))
+    .map(({ name, epoch }): PlannedEvent => {
+      const note = `Pod ${name} announces epoch ${epoch}, expected at most ${group.epoch + 1}; it counts as missing`;
+      return { type: 'Warning', reason: 'InvalidEpoch', note };
+    });
   return [{ events }];
 }
 
 function endOrRelease(facts: GroupFacts): readonly Decision[] {
-  const { group, answers } = facts;
-  const { witness } = answers;
-  const decision = decideGroup(group);
+  const decision = decideGroup(facts.group);
   const hasFailed = decision.kind === 'End' || decision.kind === 'ExamineNotice';
   // A failure is charged, and judged by rules, even if scaling would end the epoch as well.
   if (!hasFailed && isScaling(facts)) return endForSize(facts);
@@ -100,13 +101,16 @@ function endOrRelease(facts: GroupFacts): readonly Decision[] {
   switch (decision.kind) {
     case 'End': {
       const { cause, firstFailed } = decision;
-      if (witness === undefined) return ask({ kind: 'Witness', pod: firstFailed });
+      const question = { kind: 'Witness', pod: firstFailed } as const;
+      const witness = facts.answer(question);
+      if (witness === undefined) return ask(question);
       return endForFailure(facts, { cause, jobUid: firstFailed.jobUid, witness });
     }
     case 'ExamineNotice': {
-      if (witness === undefined) return ask({ kind: 'Notice', pod: decision.pod });
-      const { jobUid } = decision.pod;
-      return endForFailure(facts, { cause: 'WorkerFailed', jobUid, witness });
+      const { pod } = decision;
+      const witness = facts.answer({ kind: 'Witness', pod });
+      if (witness === undefined) return ask({ kind: 'Notice', pod });
+      return endForFailure(facts, { cause: 'WorkerFailed', jobUid: pod.jobUid, witness });
     }
     case 'Release':
       return releaseIfSure(facts, decision);
@@ -120,19 +124,23 @@ function endOrRelease(facts: GroupFacts): readonly Decision[] {
  * (`docs/design/member-hazards.md#containers-crash-before-the-barrier`).
  */
 function endForFailedStarts(facts: GroupFacts): readonly Decision[] {
-  const { group, status, answers } = facts;
+  const { group, status } = facts;
   const statuses = status.replicatedJobsStatus;
   const suspect = suspectJob(group.stages, group.epoch, statuses);
   if (suspect === undefined || isSuccessNear(facts)) return [];
-  const answer = answers.failedPods;
-  if (answer?.jobUid !== suspect.metadata.uid) return ask({ kind: 'FailedPods', job: suspect });
-  const { inEpoch, witness, jobUid } = answer;
+  const question = { kind: 'FailedPods', job: suspect } as const;
+  const failed = facts.answer(question);
+  if (failed === undefined) return ask(question);
+  const { inEpoch, witness } = failed;
   if (inEpoch > MAX_FAILED_STARTS && witness !== undefined) {
-    return endForFailure(facts, { cause: 'StartFailed', jobUid, witness });
+    return endForFailure(facts, { cause: 'StartFailed', jobUid: suspect.metadata.uid, witness });
   }
   // The Pods failed with the last epoch and were counted late: do not ask again.
   return [{ status: { replicatedJobsStatus: withBaseline(statuses ?? [], suspect, inEpoch) } }];
 }
+
+const FRESH_JOBS = { kind: 'FreshJobs' } as const;
+const FRESH_PODS = { kind: 'FreshPods' } as const;
 
 function ask(question: Question): readonly Decision[] {
   return [{ question }];
@@ -146,8 +154,7 @@ function endForFailure(facts: GroupFacts, failure: WorkerFailure): readonly Deci
 
 /** Reads fresh Jobs, because a Job that was resized meanwhile looks as if it were not. */
 function endForSize(facts: GroupFacts): readonly Decision[] {
-  const isSure = facts.answers.areJobsFresh === true;
-  return isSure ? endUncharged(facts, 'Scaled') : ask({ kind: 'FreshJobs' });
+  return facts.answer(FRESH_JOBS) ? endUncharged(facts, 'Scaled') : ask(FRESH_JOBS);
 }
 
 function endUncharged(
@@ -170,16 +177,17 @@ function releaseIfSure(
   facts: GroupFacts,
   decision: Extract<GroupDecision, { readonly kind: 'Release' }>,
 ): readonly Decision[] {
-  const { group, answers } = facts;
+  const { group, answer } = facts;
   const isChanged = isSpecChanged(facts);
   const needsFreshJobs = decision.needsFreshJobs || isChanged;
-  if (needsFreshJobs && answers.areJobsFresh !== true) return ask({ kind: 'FreshJobs' });
+  if (needsFreshJobs && !answer(FRESH_JOBS)) return ask(FRESH_JOBS);
   const stages = group.stages.filter(({ name }) => decision.stages.includes(name));
   // A Job that is still too large may make one more Pod at any time.
   if (isChanged && haveOtherSize(facts, stages)) return inOrder(WAITING, facts);
   if (decision.needsFreshPods || isChanged) {
-    if (answers.freshPods === undefined) return ask({ kind: 'FreshPods' });
-    if (!mayRun(group, stages, answers.freshPods)) return inOrder(WAITING, facts);
+    const living = answer(FRESH_PODS);
+    if (living === undefined) return ask(FRESH_PODS);
+    if (!mayRun(group, stages, living)) return inOrder(WAITING, facts);
   }
   return release(facts, decision.stages);
 }
@@ -207,8 +215,8 @@ function release(facts: GroupFacts, names: readonly string[]): readonly Decision
   // All members are at the barrier, but a crash loop holds the group back.
   const delayMs = heldBackForMs(facts);
   if (delayMs > 0) return [...judgeMeanwhile(facts, open, delayMs), { requeueAfterMs: delayMs }];
-  const pods = open === undefined ? [] : [...podsToRead(open, facts), ...unfitToRead(facts, open)];
-  if (pods.length > 0) return ask({ kind: 'Suspects', pods });
+  const asked = open ? askAboutSuspects(open, facts, unfitToRead(facts, open)) : [];
+  if (asked.length > 0) return asked;
   const closed = open && withSuspects(open, facts);
   const told =
     closed === undefined
@@ -274,8 +282,8 @@ function judgeMeanwhile(
   if (open === undefined || open.suspects !== undefined || !isFailure(open)) return [];
   const isLost = LOST_SUSPECTS.some((path) => facts.lacks?.has(path) === true);
   if (leftMs <= JUDGED_MEANWHILE_MS || isLost) return [];
-  const pods = podsToRead(open, facts);
-  if (pods.length > 0) return ask({ kind: 'Suspects', pods });
+  const asked = askAboutSuspects(open, facts);
+  if (asked.length > 0) return asked;
   const [, ...older] = facts.status.restartHistory ?? [];
   return [{ status: { restartHistory: [judged(open, facts), ...older] } }];
 }

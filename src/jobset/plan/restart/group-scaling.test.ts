@@ -6,7 +6,12 @@ import {
   storedJob,
   storedJobSet,
 } from '../../../../test/fixtures/jobset-objects.ts';
-import { membersAt, snapshotOf, WITHOUT_READY } from '../../../../test/fixtures/snapshots.ts';
+import {
+  answering,
+  membersAt,
+  snapshotOf,
+  WITHOUT_READY,
+} from '../../../../test/fixtures/snapshots.ts';
 import { DEFAULT_FEATURE_GATES } from '../../feature-gates.ts';
 import type { JobSetStatus } from '../../jobset-status.ts';
 import { REPLICATED_JOB_REPLICAS } from '../../names.ts';
@@ -58,7 +63,7 @@ describe.each<[string, { pods: number; replicas: number }, readonly Stored<Job>[
     expect(planOf(wanted, [3, 4], jobs).question, 'the cache may be old').toEqual({
       kind: 'FreshJobs',
     });
-    const made = planOf(wanted, [3, 4], jobs, { answers: { areJobsFresh: true } });
+    const made = planOf(wanted, [3, 4], jobs, { answer: answering({ FreshJobs: true }) });
     expect(made.actions).toEqual([]);
     expect(made.status).toMatchObject({
       deprecatedEpoch: 4,

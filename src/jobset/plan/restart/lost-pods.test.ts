@@ -1,3 +1,4 @@
+import { defined } from '@lockstep/kube/json/defined.ts';
 import type { Stored } from '@lockstep/kube/meta.ts';
 import { describe, expect, test } from 'vitest';
 import {
@@ -6,7 +7,7 @@ import {
   storedJobSet,
 } from '../../../../test/fixtures/jobset-objects.ts';
 import { actionsOf, afterwards, conditionsOf } from '../../../../test/fixtures/planned.ts';
-import { NOW_MS, podOf, snapshotOf } from '../../../../test/fixtures/snapshots.ts';
+import { answering, NOW_MS, podOf, snapshotOf } from '../../../../test/fixtures/snapshots.ts';
 import type { JobSet } from '../../jobset.ts';
 import { type Plan, plan } from '../../plan.ts';
 import { MemberCounts } from '../../roster/members.ts';
@@ -50,7 +51,7 @@ function planFor(
   const first = plan(snapshot);
   if (first.question?.kind !== 'OverduePods') return first;
   const overduePods = new Map(first.question.pods.map(({ uid }) => [uid, { node }]));
-  return plan({ ...snapshot, answers: { overduePods } });
+  return plan({ ...snapshot, answer: answering({ OverduePods: overduePods }) });
 }
 
 const MINUTE = 60_000;
@@ -121,9 +122,19 @@ describe('a Pod that is being deleted', () => {
     members.observe(ending(0, DEADLINE_MS, { lostNodeDeadlineMs: DEADLINE_MS }), NOW_MS);
     const snapshot = snapshotOf(JOBSET, { jobs: [JOB], members });
     expect(plan(snapshot).question?.kind).toBe('OverduePods');
-    const made = plan({ ...snapshot, answers: { overduePods: new Map() } });
+    const gone = new Map([...members.ending()].map(({ uid }) => [uid, undefined]));
+    const made = plan({ ...snapshot, answer: answering({ OverduePods: gone }) });
     expect(actionsOf(made)).toEqual([]);
     expect(conditionsOf(made)).not.toContain(OVERDUE);
+  });
+
+  test('waits for the next plan if it became overdue after the question', () => {
+    const members = new MemberCounts();
+    members.observe(ending(0, MINUTE), NOW_MS);
+    const { status } = planFor([ending(0, MINUTE)]);
+    const snapshot = snapshotOf({ ...JOBSET, ...defined({ status }) }, { jobs: [JOB], members });
+    const made = plan({ ...snapshot, answer: answering({ OverduePods: new Map() }) });
+    expect(made).toMatchObject({ status: undefined, requeueAfterMs: 0 });
   });
 
   test('is no longer waited for once it is gone', () => {

@@ -29,23 +29,25 @@ export const MAX_LOST_PODS_AT_ONCE = 50;
 /** The most Pods that a condition names, for a person to read. */
 const MAX_NAMED_PODS = 3;
 
-export function dealWithLostPods({ group, members, nowMs, answers }: Facts): readonly Decision[] {
+export function dealWithLostPods({ group, members, nowMs, answer }: Facts): readonly Decision[] {
   if (group === undefined) return [];
   const { overdue, nextMs } = overduePods(members, nowMs);
-  if (overdue.length > 0 && answers.overduePods === undefined) {
-    return [{ question: { kind: 'OverduePods', pods: overdue } }];
-  }
+  const question = { kind: 'OverduePods', pods: overdue } as const;
+  const asked = overdue.length === 0 ? new Map() : answer(question);
+  if (asked === undefined) return [{ question }];
   const found = overdue.flatMap((pod): readonly OverduePod[] => {
-    const seen = answers.overduePods?.get(pod.uid);
+    const seen = asked.get(pod.uid);
     return seen === undefined ? [] : [{ ...pod, node: seen.node }];
   });
+  // The clock has moved since the question.
+  const hasOthers = overdue.some(({ uid }) => !asked.has(uid));
   const lost = found.filter((pod) => (lossMs(pod) ?? Number.POSITIVE_INFINITY) <= nowMs);
   return [
-    { conditions: [conditionOf(found)] },
+    ...(hasOthers && found.length === 0 ? [] : [{ conditions: [conditionOf(found)] }]),
     {
       events: lost.map(eventOfDeletion),
       actions: lost.map((pod): Action => ({ kind: 'DeleteLostPod', pod })),
-      requeueAfterMs: nextMs === undefined ? undefined : nextMs - nowMs,
+      requeueAfterMs: hasOthers ? 0 : nextMs && nextMs - nowMs,
     },
   ];
 }

@@ -14,7 +14,7 @@ import {
   planOf,
   ZERO,
 } from '../../../../test/fixtures/planned.ts';
-import { NOW_MS, podOf } from '../../../../test/fixtures/snapshots.ts';
+import { answering, NOW_MS, podOf } from '../../../../test/fixtures/snapshots.ts';
 import { BEGUN } from '../../../../test/fixtures/two-workers.ts';
 import type { JobSet } from '../../jobset.ts';
 import type { JobSetStatus, RestartRecord, Suspect } from '../../jobset-status.ts';
@@ -23,6 +23,7 @@ import type { MemberEvidence } from '../../roster/group-evidence.ts';
 import { MemberCounts } from '../../roster/members.ts';
 import type { PodFacts } from '../../roster/pod-facts.ts';
 import type { WorkerEnd } from '../../worker-end/worker-end.ts';
+import { NO_ANSWERS } from '../questions.ts';
 import type { Snapshot } from '../snapshot.ts';
 
 const SIZE = 4;
@@ -138,7 +139,7 @@ function planned(scene: Scene): Plan {
     jobs: [JOB],
     members: atBarrier(),
     endsIn: () => endsOfMembers({ 2: KILLED }),
-    answers: { pins: new Map() },
+    answer: answering({ Pins: new Map() }),
     ...snapshot,
   });
 }
@@ -169,10 +170,10 @@ describe('a member that was the first to fail often enough', () => {
   });
 
   test('stays if a new Pod would get the same node, and the group is released', () => {
-    const question = planned({ ...TWICE, answers: {} }).question;
+    const question = planned({ ...TWICE, answer: NO_ANSWERS }).question;
     expect(question).toMatchObject({ kind: 'Pins', pods: [{ name: 'train-w-0-2-aaaaa' }] });
     const pins = new Map([[pod(2).uid, 'its node selector kubernetes.io/hostname=bad']]);
-    const made = planned({ ...TWICE, answers: { pins } });
+    const made = planned({ ...TWICE, answer: answering({ Pins: pins }) });
     expect(actionsOf(made)).toEqual([]);
     expect(made.status).toMatchObject({ syncedEpoch: 4 });
     expect(made.status).not.toHaveProperty('avoidedNodes');
@@ -250,7 +251,7 @@ describe('a member that was the first to fail often enough', () => {
       {
         history: [NEWEST, withoutNode(blaming())],
         endsIn: () => endsOfMembers({ 2: KILLED }, null),
-        answers: { suspects: new Map(), pins: new Map() },
+        answer: answering({ Suspects: new Map(), Pins: new Map() }),
       },
     ],
     ['it has gone already', { ...TWICE, members: atBarrier(pod(2, 'bbbbb')) }],
@@ -265,7 +266,7 @@ describe('a member that was the first to fail often enough', () => {
     const made = planned({
       history: [NEWEST, blaming()],
       endsIn: () => endsOfMembers({ 2: KILLED }, null),
-      answers: { suspects: new Map(), pins: new Map() },
+      answer: answering({ Suspects: new Map(), Pins: new Map() }),
     });
     expect(made.status?.avoidedNodes).toMatchObject([{ node: 'bad' }]);
   });
@@ -331,12 +332,12 @@ describe('a member whose preflight did not pass', () => {
       },
     };
     const jobs = [first, JOB];
-    const answers = { areJobsFresh: true as const, freshPods: members, pins: new Map() };
+    const answer = answering({ FreshJobs: true, FreshPods: members, Pins: new Map() });
     const at = (jobSet: Stored<JobSet>, more: Partial<Snapshot> = {}): Plan =>
       planOf(jobSet, {
         jobs,
         members,
-        answers,
+        answer,
         endsIn: () => endsOfMembers({ 2: unfit }),
         ...more,
       });
@@ -371,7 +372,7 @@ describe('a member whose preflight did not pass', () => {
     const made = planned({
       annotations,
       endsIn: () => lost,
-      answers: { suspects, pins: new Map() },
+      answer: answering({ Suspects: suspects, Pins: new Map() }),
     });
     expect(made.status?.avoidedNodes).toMatchObject([{ node: 'n1', pod: pod(1).name }]);
   });
@@ -426,7 +427,7 @@ describe('a new Pod that is not there', () => {
       members,
       endsIn: () => [],
       nowMs: NOW_MS + ms,
-      answers: { freshPods: members },
+      answer: answering({ FreshPods: members }),
     });
   const missing = (): MemberCounts => {
     const members = atBarrier();

@@ -12,7 +12,7 @@ import type { PodFacts } from '../../roster/pod-facts.ts';
 import { cleared, isTrue } from '../../status/conditions.ts';
 import type { Action, Decision, PlannedEvent } from '../decision.ts';
 import type { GroupFacts } from '../facts.ts';
-import type { SuspectPod } from '../snapshot.ts';
+import type { SuspectPod } from '../questions.ts';
 import { type Leaving, leavingMembers, MAX_REPLACED_PER_EPOCH, unfitMembers } from './strikes.ts';
 
 /**
@@ -39,10 +39,9 @@ export function replaceMembers(
     .filter(({ pod }) => !isNamed(pod))
     .slice(0, room);
   if (wanted.length === 0) return [];
-  const { pins } = facts.answers;
-  if (pins === undefined) {
-    return [{ question: { kind: 'Pins', pods: wanted.map(({ member }) => member) } }];
-  }
+  const question = { kind: 'Pins', pods: wanted.map(({ member }) => member) } as const;
+  const pins = facts.answer(question);
+  if (pins === undefined) return [{ question }];
   const leaving = wanted.filter(({ member }) => !pins.has(member.uid));
   const staying = eventsOfStay(wanted, pins);
   if (leaving.length === 0) return [{ events: staying }];
@@ -89,11 +88,7 @@ function eventsOfStay(
 }
 
 /** Members whose preflight did not pass, on nodes that are unknown. */
-export function unfitToRead(
-  facts: GroupFacts,
-  newest: RestartRecord | undefined,
-): readonly SuspectPod[] {
-  if (facts.answers.suspects !== undefined) return [];
+export function unfitToRead(facts: GroupFacts, newest: RestartRecord): readonly SuspectPod[] {
   const unfit = unfitMembers(facts, newest);
   if (unfit.size === 0) return [];
   const pods = [...membersAtBarrier(facts.group)].flatMap(({ pod }) => {
