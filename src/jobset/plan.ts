@@ -68,7 +68,7 @@ export interface Plan {
   /** To be recorded after the status was written. */
   readonly events: readonly PlannedEvent[];
   readonly outcomes: readonly Counted[];
-  /** If set, nothing else is: find the answer, then plan again. */
+  /** If set, only `watchpoint` is set too: find the answer, then plan again. */
   readonly question?: Question;
   readonly requeueAfterMs?: number | undefined;
   /** Which announcements call for the next plan; undefined: none does. */

@@ -1,4 +1,4 @@
-/** When the epoch of a group ends, and when the next one begins. */
+/** What the counts of Pods and the status allow: the end of an epoch, or the release of the next. */
 import type { Stored } from '@lockstep/kube/meta.ts';
 import type { Job } from '@lockstep/kube/objects/job.ts';
 import type { JobSetStatus } from '../jobset-status.ts';

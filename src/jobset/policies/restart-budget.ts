@@ -1,4 +1,4 @@
-/** How many restarts a JobSet may make, and when there is none left. */
+/** How many restarts a JobSet may make, and how many it has made. */
 
 import type { JobSet } from '../jobset.ts';
 import type { JobSetStatus } from '../jobset-status.ts';

@@ -3,9 +3,9 @@ import { MAX_AGENT_STARTS, type PodFacts } from './pod-facts.ts';
 
 /**
  * The Pods of one JobSet, counted as their metadata changes. A Pod event costs O(1), however large
- * the group is, and a decision reads counts per Job, never Pods. The only input is two watches: of
- * living Pods (phase neither Failed nor Succeeded) and of succeeded Pods. So counting again from
- * scratch gives the same counts.
+ * the group is, and a decision reads counts per Job, never Pods. The input is Pods as the watches of
+ * living and of succeeded Pods show them, with what their agents have said since (`said.ts`). So
+ * counting again from scratch gives the same counts.
  */
 export interface Members {
   /** Undefined for a Job without known Pods. */
@@ -53,7 +53,7 @@ export interface JobMembers {
   readonly succeeded: ReadonlySet<string>;
 }
 
-/** The counts behind `Members`, fed by the watches of Pods. */
+/** The counts behind `Members`. */
 export class MemberCounts implements Members {
   readonly #pods = new Map<string, PodFacts>();
   readonly #jobs = new Map<string, JobCounts>();
@@ -67,7 +67,7 @@ export class MemberCounts implements Members {
     return this.#lastAnnouncementMs;
   }
 
-  /** Takes an event of the watch of living Pods. False if it changes nothing. */
+  /** Takes the newest facts of a living Pod. False if they change nothing. */
   observe(pod: PodFacts, nowMs: number): boolean {
     const old = this.#pods.get(pod.uid);
     if (old !== undefined && saysTheSame(old, pod)) return false;

@@ -31,7 +31,10 @@ export type ObjectEvent =
       readonly node: string;
     };
 
-/** What the hub hears of the agent of a Pod. Words of other than living Pods change nothing. */
+/**
+ * What the hub hears of the agent of a Pod. If the Pod does not live or is a stranger, only its streams
+ * count.
+ */
 export type AgentEvent = { readonly podUid: string } & (
   | { readonly kind: 'StreamOpened' }
   /** `seenMs`: when the agent was last known to live (monotonic). */

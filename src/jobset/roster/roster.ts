@@ -1,10 +1,10 @@
 /**
  * The Pods of every JobSet: one record for each Pod, and the counts of each group. The roster takes
  * events, and says which JobSet is worth another look: after a failure, the last arrival at a
- * barrier, or a change of a Pod that delays a release. It says nothing of other announcements. One
- * event of a Pod costs O(1).
+ * barrier, or a change of a Pod that delays a release. Most announcements are not worth one. One event
+ * of a Pod costs O(1).
  *
- * It has no clock and calls nothing. Everything here is soft state: its loss may delay a release, and
+ * It has no clock, and calls nothing but its look-up of Jobs. Everything here is soft state: its loss may delay a release, and
  * never causes a release, an end or a charge.
  */
 

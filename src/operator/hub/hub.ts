@@ -1,8 +1,8 @@
 /**
  * The hub: the streams of all agents, by JobSet. It sends only states that are stored. It answers a
  * hello only from a state that was read consistently after the hello had arrived; one read serves
- * all that wait. What agents say is passed on at once: it is soft state, repeated in each hello
- * (`docs/design/hub.md#what-the-hub-promises`).
+ * all that wait. What agents say is passed on at once: it is soft state, and each hello repeats the
+ * announcement (`docs/design/hub.md#what-the-hub-promises`).
  */
 
 import type { Stored } from '@lockstep/kube/meta.ts';
@@ -119,7 +119,7 @@ export class Hub {
     return opened;
   }
 
-  /** What the roster says about agents. */
+  /** Tells agents what the roster says of their Pods and JobSets. */
   hear(news: RosterNews): void {
     if (news.kind === 'NewState') this.jobSetSeen(news.jobSet);
     else if (news.kind === 'PodEnding') this.podEnding(news.podUid);

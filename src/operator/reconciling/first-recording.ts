@@ -16,13 +16,13 @@ import type { StoredDefinition } from '../tracking/stored-definition.ts';
 export interface RecordingSources {
   readonly definition: Pick<StoredDefinition, 'facts'>;
   readonly namespaceAnnotations: NamespaceAnnotations;
-  readonly hub?: unknown;
+  readonly hasHub: boolean;
 }
 
 /** Undefined: the JobSet has a status, or the operator makes nothing for it any more. */
 export async function findRecording(
   jobSet: Stored<JobSet>,
-  { definition, namespaceAnnotations, hub }: RecordingSources,
+  { definition, namespaceAnnotations, hasHub }: RecordingSources,
   signal: AbortSignal,
 ): Promise<Recording | undefined> {
   const { metadata, status } = jobSet;
@@ -30,7 +30,7 @@ export async function findRecording(
   if (!isUnrecorded(jobSet) || isOver) return undefined;
   const ofNamespace = await namespaceAnnotations(namespaceOf(metadata), signal);
   const { lacks } = definition.facts ?? {};
-  return recordingOf(jobSet, ofNamespace, { servesHub: hub !== undefined, lacks });
+  return recordingOf(jobSet, ofNamespace, { servesHub: hasHub, lacks });
 }
 
 /** The JobSet as it is acted on, by its record or the record that is to be written. */

@@ -51,7 +51,10 @@ export class RosterFeed {
     }
   }
 
-  /** Begins with everything that the caches hold, JobSets and Jobs before their Pods. */
+  /**
+   * Begins with everything that the caches hold. JobSets and Jobs come before their Pods: the end of
+   * a Pod that has succeeded is judged by the status of its JobSet.
+   */
   follow({ jobSets, jobs, livingPods, succeededPods }: Informers): void {
     jobSets.subscribe({
       added: (jobSet) => this.tell({ kind: 'JobSetSeen', jobSet }),

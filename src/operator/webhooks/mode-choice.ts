@@ -1,4 +1,4 @@
-/** Chooses the restart mode of a JobSet. */
+/** Whether the webhook writes the restart mode of a JobSet into it. */
 
 import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
