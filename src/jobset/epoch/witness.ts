@@ -1,4 +1,5 @@
 /** What is known of the failure that ended an epoch. */
+import { defined } from '@lockstep/kube/json/defined.ts';
 import type { ContainerStateTerminated, ContainerStatus, Pod } from '@lockstep/kube/objects/pod.ts';
 import type { RestartWitness } from '../jobset-status.ts';
 import { AGENT_CONTAINER_NAME, UPSTREAM_AGENT_CONTAINER_NAME } from '../names.ts';
@@ -35,17 +36,17 @@ export function witnessOf(
 ): Witness {
   const hidden = hiddenFailure(pod, earlier, sinceMs);
   const end = lastFailure(pod, sinceMs) ?? hidden ?? lastFailure(predecessor, sinceMs);
-  const reported = endOfWorker(facts, pod);
+  const exit = reportedExit(facts);
   // A new Pod only announces that its predecessor has failed.
-  const failed = end?.pod ?? (reported === undefined ? (predecessor ?? pod) : pod);
+  const failed = end?.pod ?? (exit === undefined ? (predecessor ?? pod) : pod);
   const node = failed?.spec.nodeName;
   return {
     record: {
       pod: failed?.metadata.name ?? facts.name,
       ...(node === undefined ? {} : { node }),
-      ...(end === undefined && reported === undefined
+      ...(end === undefined && exit === undefined
         ? { exitCode: null, reason: reasonOf(pod, predecessor) }
-        : failureOf(end, reported)),
+        : failureOf(end, exit, pod)),
     },
     slot: facts.slot,
     finishedMs: end === undefined ? undefined : finishMs(end.terminated),
@@ -128,14 +129,15 @@ interface ContainerEnd {
 
 function failureOf(
   end: ContainerEnd | undefined,
-  reported: { readonly container: string | undefined; readonly end: Exit } | undefined,
+  exit: Exit | undefined,
+  pod: Pod | undefined,
 ): Pick<RestartWitness, 'container' | 'exitCode' | 'signal' | 'reason'> {
-  if (reported !== undefined) {
-    const { container } = reported;
-    const named = container === undefined ? {} : { container };
-    return 'signal' in reported.end
-      ? { ...named, exitCode: null, signal: reported.end.signal, reason: 'WorkerKilled' }
-      : { ...named, exitCode: reported.end.exitCode, reason: 'WorkerExited' };
+  if (exit !== undefined) {
+    // The worker of a supervisor is the first container of its Pod.
+    const named = defined({ container: pod?.spec.containers[0]?.name });
+    return 'signal' in exit
+      ? { ...named, exitCode: null, signal: exit.signal, reason: 'WorkerKilled' }
+      : { ...named, exitCode: exit.exitCode, reason: 'WorkerExited' };
   }
   if (end === undefined) return { exitCode: null, reason: 'Unknown' };
   const { exitCode, reason, signal } = end.terminated;
@@ -148,14 +150,10 @@ function failureOf(
   };
 }
 
-/** What a supervisor reported about its worker, which is the Pod's first container. */
-function endOfWorker(
-  { notice, epoch }: PodFacts,
-  pod: Pod | undefined,
-): { readonly container: string | undefined; readonly end: Exit } | undefined {
-  if (notice?.end?.exit === undefined) return undefined;
-  if (epoch !== undefined && notice.epoch !== epoch - 1) return undefined;
-  return { container: pod?.spec.containers[0]?.name, end: notice.end.exit };
+/** The exit that a supervisor reported for the worker of the epoch before. */
+function reportedExit({ notice, epoch }: PodFacts): Exit | undefined {
+  const isLast = epoch === undefined || notice?.epoch === epoch - 1;
+  return isLast ? notice?.end?.exit : undefined;
 }
 
 function lastFailure(pod: Pod | undefined, sinceMs: number | undefined): ContainerEnd | undefined {
