@@ -4,7 +4,7 @@
  * server queues its requests like an installed operator's. Everything is removed again at the end.
  */
 
-import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defined } from '@lockstep/kube/json/defined.ts';
@@ -25,6 +25,7 @@ import { accountToken } from '../cli/account-token.ts';
 import { connectTo } from '../cli/cluster-connection.ts';
 import { restrictAgents } from '../cli/local-cluster/agent-restriction.ts';
 import { expectNoInstallation, startEmbedded } from '../cli/local-cluster/control-plane.ts';
+import { writeKubeconfig } from '../cli/local-cluster/kubeconfig-file.ts';
 import { plainNodes } from '../cli/local-cluster/up-options.ts';
 import { PORTS } from '../cli/ports.ts';
 import { temporaryStateDirectory } from '../cli/state-directory.ts';
@@ -187,7 +188,10 @@ async function joined(
   });
   stops.push(() => remove(client, CLUSTER_ROLE_BINDINGS, namespace));
   const token = await accountToken(client, account, { expirationSeconds: TOKEN_SECONDS });
-  writeOperatorKubeconfig(operatorKubeconfig, access, namespace, token);
+  const authority = access.tls.certificateAuthority ?? '';
+  const { server } = access;
+  const credentials = { token };
+  writeKubeconfig(operatorKubeconfig, { server, authority, user: 'bench', namespace, credentials });
   return {
     client,
     access,
@@ -224,25 +228,4 @@ export async function remove(
   await unlessGone(client.delete(of, at));
   const options = { ...PORTS, timeoutMs: REMOVAL_TIMEOUT_MS };
   await waitFor(client, of, at, (one) => one === undefined, options);
-}
-
-/** Writes JSON, which is YAML. */
-function writeOperatorKubeconfig(
-  path: string,
-  { server, tls }: ClusterAccess,
-  namespace: string,
-  token: string,
-): void {
-  const name = 'bench';
-  const authority = Buffer.from(tls.certificateAuthority ?? '').toString('base64');
-  const cluster = { server, 'certificate-authority-data': authority };
-  const kubeconfig = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name, cluster }],
-    users: [{ name, user: { token } }],
-    contexts: [{ name, context: { cluster: name, user: name, namespace } }],
-    'current-context': name,
-  };
-  writeFileSync(path, JSON.stringify(kubeconfig), { mode: 0o600 });
 }

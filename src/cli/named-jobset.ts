@@ -1,8 +1,10 @@
 /** What commands about JobSets share: its name, the way to its cluster, and how they end. */
 
-import type { Stored } from '@lockstep/kube/meta.ts';
+import type { KubeObject, Stored } from '@lockstep/kube/meta.ts';
 import { dns1123SubdomainErrors } from '@lockstep/kube/name-rules.ts';
+import type { Resource } from '@lockstep/kube/resource.ts';
 import type { Client, ObjectKey } from '@lockstep/kube/runtime/client/client.ts';
+import { allPages } from '@lockstep/kube/runtime/client/pages.ts';
 import { isReason } from '@lockstep/kube/status.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import { JOBSET_UID } from '../jobset/names.ts';
@@ -81,6 +83,12 @@ export async function withCluster(
   }
 }
 
+/** The exit code of a command that looks until Ctrl-C, which is no failure then. */
+export function unlessInterrupted(code: number): number {
+  return code === EXIT_INTERRUPTED ? 0 : code;
+}
+const EXIT_INTERRUPTED = 130;
+
 /** Rejects with the names that there are, if there is none of this name. */
 export async function existingJobSet(
   client: Client,
@@ -101,6 +109,15 @@ export function findJobSet(
   return unlessGone(client.get(JOBSETS, at, { signal }));
 }
 
+/** All objects of a kind with the JobSet's labels, perhaps objects of strangers among them. */
+export async function allLabelled<T extends KubeObject>(
+  of: Resource<T>,
+  { client, jobSet, at, signal }: Omit<NamedJobSet, 'connection'>,
+): Promise<readonly Stored<T>[]> {
+  const selected = { ...labelledBy(jobSet, at), limit: PAGE_SIZE, signal };
+  return allPages((next) => client.list(of, { ...selected, ...next }));
+}
+
 /** Selects what the JobSet's labels name: its Jobs and Pods, and perhaps objects of strangers. */
 export function labelledBy(
   { metadata }: Stored<JobSet>,
@@ -109,6 +126,8 @@ export function labelledBy(
   return { namespace, labelSelector: `${JOBSET_UID}=${metadata.uid}` };
 }
 
+/** Objects per request. */
+const PAGE_SIZE = 500;
 const MAX_NAMES = 10;
 export const UNKNOWN_API =
   'this cluster does not know JobSets: run "lockstep install"; if it is the cluster of "lockstep up", its definition was deleted: start it again';

@@ -1,4 +1,5 @@
 /** How a command ends: by a signal of the user, or because its output cannot be written. */
+import { once } from 'node:events';
 
 /** The user's signals as one AbortSignal for the whole command. */
 export interface Termination {
@@ -40,6 +41,10 @@ export function onTermination(): Termination {
       for (const off of handlers) off();
     },
   };
+}
+
+export async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
 }
 
 const EXIT_FAILURE = 1;

@@ -2,8 +2,9 @@
 import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 import { parsePort } from '../local-cluster/up-options.ts';
-import { withCluster } from '../named-jobset.ts';
+import { unlessInterrupted, withCluster } from '../named-jobset.ts';
 import { DEFAULT_STATE_DIRECTORY } from '../state-directory.ts';
+import { untilAborted } from '../termination.ts';
 import { namespaceErrors, type Parsed } from '../usage-error.ts';
 import { openBrowser } from './open-browser.ts';
 import { serveConnected } from './serve-connected.ts';
@@ -58,14 +59,9 @@ export async function dashboard(
     });
     process.stdout.write(`The dashboard is at\n  ${served.address}\nCtrl-C ends it.\n`);
     if (doesOpen) openBrowser(served.openedAddress());
-    await new Promise<void>((resolve) => {
-      if (signal.aborted) resolve();
-      signal.addEventListener('abort', () => resolve(), { once: true });
-    });
+    await untilAborted(signal);
     await served.close();
     return 0;
   });
-  return code === EXIT_INTERRUPTED ? 0 : code;
+  return unlessInterrupted(code);
 }
-
-const EXIT_INTERRUPTED = 130;

@@ -63,10 +63,12 @@ function measureOne(
   const recreated = new Set(
     after.flatMap((event) => (event.kind === 'pod' && !known.has(event.uid) ? [event.uid] : [])),
   );
+  const lastStep = stepsIn(before, 'step').at(-1) ?? 0;
+  const [startStep = 0] = stepsIn(after, 'start');
   const common = {
     strategy: run.strategy,
     podsRecreated: recreated.size,
-    stepsLost: Math.max(0, lastStep(before) - startStep(after)),
+    stepsLost: Math.max(0, lastStep - startStep),
     totalMs,
   };
   const promoted = new Set(
@@ -101,18 +103,10 @@ function measureOne(
   };
 }
 
-function lastStep(events: readonly RunEvent[]): number {
-  const steps = events.flatMap((event) =>
-    event.kind === 'line' && event.line.kind === 'step' ? [event.line.step] : [],
+function stepsIn(events: readonly RunEvent[], kind: 'start' | 'step'): readonly number[] {
+  return events.flatMap((event) =>
+    event.kind === 'line' && event.line.kind === kind ? [event.line.step] : [],
   );
-  return steps.at(-1) ?? 0;
-}
-
-function startStep(events: readonly RunEvent[]): number {
-  const starts = events.flatMap((event) =>
-    event.kind === 'line' && event.line.kind === 'start' ? [event.line.step] : [],
-  );
-  return starts[0] ?? 0;
 }
 
 /** The oldest record of an epoch that ended after the kill. */

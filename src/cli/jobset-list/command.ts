@@ -1,5 +1,6 @@
 /** `lockstep status` for several JobSets: one row for each. */
 
+import { defined } from '@lockstep/kube/json/defined.ts';
 import { namespaceOf, type Stored } from '@lockstep/kube/meta.ts';
 import { JOBS, type Job } from '@lockstep/kube/objects/job.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
@@ -13,7 +14,7 @@ import { type OverviewRow, overviewRow, podCountsOf } from '../../jobset/view/ov
 import type { ConnectionFlags } from '../cluster-connection.ts';
 import { followStatus } from '../jobset-status/live-status.ts';
 import { STANDARD_OUTPUT } from '../jobset-status/status-printer.ts';
-import { UNKNOWN_API, withCluster } from '../named-jobset.ts';
+import { UNKNOWN_API, unlessInterrupted, withCluster } from '../named-jobset.ts';
 import { PORTS } from '../ports.ts';
 import { unlessRefused } from '../unless-refused.ts';
 import { type HeardGroups, HubGroups } from './hub-groups.ts';
@@ -23,7 +24,6 @@ import type { ListOptions } from './options.ts';
 /** Objects per request. */
 const PAGE_SIZE = 500;
 const EXIT_FAILURE = 1;
-const EXIT_INTERRUPTED = 130;
 
 /** Where and what is listed. */
 interface Listed {
@@ -47,8 +47,7 @@ export async function listJobSets(options: ListOptions, flags: ConnectionFlags):
       hub.close();
     }
   });
-  // Ctrl-C is the usual way to stop looking, not a failure.
-  return options.isLive && code === EXIT_INTERRUPTED ? 0 : code;
+  return options.isLive ? unlessInterrupted(code) : code;
 }
 
 async function list(listed: Listed): Promise<number> {
@@ -103,15 +102,12 @@ export async function lookOnce(listed: Listed): Promise<Look> {
 }
 
 function collectionOf({ namespace, options: { selector } }: Listed) {
-  return {
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(selector === undefined ? {} : { labelSelector: selector }),
-  };
+  return defined({ namespace, labelSelector: selector });
 }
 
 /** Every Job of a JobSet has this label. */
 function jobsOf({ namespace }: Listed) {
-  return { ...(namespace === undefined ? {} : { namespace }), labelSelector: JOBSET_UID };
+  return { ...defined({ namespace }), labelSelector: JOBSET_UID };
 }
 
 function wantedOf(

@@ -1,7 +1,7 @@
 /** Prints lists of JobSets, once or live. */
 import type { OverviewRow } from '../../jobset/view/overview.ts';
 import { compareUrgency } from '../../jobset/view/shown-state.ts';
-import type { Terminal } from '../jobset-status/status-printer.ts';
+import { NO_SCREEN, screenText, type Terminal } from '../jobset-status/status-printer.ts';
 import { documentOf, jobSetReference, nextDocument } from '../output-form.ts';
 import { listTable } from './list-table.ts';
 import type { ListOptions } from './options.ts';
@@ -64,7 +64,6 @@ export function liveListPrinter(
   };
 }
 
-const NO_SCREEN = { rows: Number.POSITIVE_INFINITY, columns: Number.POSITIVE_INFINITY };
 /** Rows of a screen for the time of the look, for what is left out, and for the cursor. */
 const OTHER_ROWS = 3;
 
@@ -78,8 +77,7 @@ function screenOf(
   const room = Math.max(1, screen.rows - OTHER_ROWS);
   const more = all.length > room ? [`and ${all.length - room} more`] : [];
   const lines = [...all.slice(0, room), ...more, ...(problem === undefined ? [] : [problem])];
-  const shown = lines.map((line) => `${line.slice(0, screen.columns)}${CLEAR_LINE}\n`);
-  return `${HOME}${shown.join('')}${CLEAR_REST}`;
+  return screenText(lines.map((line) => line.slice(0, screen.columns)));
 }
 
 function table(
@@ -98,8 +96,3 @@ function table(
 function textOf(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join('');
 }
-
-/** Control sequences of terminals (ECMA-48). */
-const HOME = '\u001b[H';
-const CLEAR_LINE = '\u001b[K';
-const CLEAR_REST = '\u001b[J';

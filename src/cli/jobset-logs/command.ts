@@ -3,19 +3,14 @@
 import { defined } from '@lockstep/kube/json/defined.ts';
 import { JOBS } from '@lockstep/kube/objects/job.ts';
 import { PODS } from '@lockstep/kube/objects/pod.ts';
-import { allPages } from '@lockstep/kube/runtime/client/pages.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
-import { labelledBy, type NamedJobSet, withJobSet } from '../named-jobset.ts';
+import { allLabelled, type NamedJobSet, unlessInterrupted, withJobSet } from '../named-jobset.ts';
 import { type EpochWindow, epochWindow } from './epoch-lines.ts';
 import { followLogs } from './follow.ts';
 import { failedPods, hasRank, logMembers, rankProblem } from './log-members.ts';
 import type { LogsOptions } from './options.ts';
 import { type LogsJob, memberLog, printSoFar } from './so-far.ts';
-
-const EXIT_INTERRUPTED = 130;
-/** Pods or Jobs per request. */
-const PAGE_SIZE = 500;
 
 export async function jobSetLogs(options: LogsOptions, flags: ConnectionFlags): Promise<number> {
   const code = await withJobSet(options, flags, async (named) => {
@@ -24,8 +19,7 @@ export async function jobSetLogs(options: LogsOptions, flags: ConnectionFlags): 
     else await showLogs(job);
     return 0;
   });
-  // Ctrl-C is the usual way to stop looking, not a failure.
-  return options.isFollowed && code === EXIT_INTERRUPTED ? 0 : code;
+  return options.isFollowed ? unlessInterrupted(code) : code;
 }
 
 function selection(
@@ -64,12 +58,8 @@ function failedWindow(
 }
 
 async function showLogs(job: LogsJob): Promise<void> {
-  const { client, jobSet, at, signal, isWanted } = job;
-  const selected = { ...labelledBy(jobSet, at), limit: PAGE_SIZE, signal };
-  const [jobs, pods] = await Promise.all([
-    allPages((next) => client.list(JOBS, { ...selected, ...next })),
-    allPages((next) => client.list(PODS, { ...selected, ...next })),
-  ]);
+  const { jobSet, isWanted } = job;
+  const [jobs, pods] = await Promise.all([allLabelled(JOBS, job), allLabelled(PODS, job)]);
   const members = logMembers(jobSet, jobs, pods);
   const wanted = members.filter(isWanted);
   if (wanted.length === 0) throw new Error(whyNone(job, members.length));

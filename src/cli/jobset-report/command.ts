@@ -2,16 +2,15 @@
 
 import { PODS } from '@lockstep/kube/objects/pod.ts';
 import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
-import { allPages } from '@lockstep/kube/runtime/client/pages.ts';
 import { ApiStatusError } from '@lockstep/kube/status.ts';
 import { claims } from '../../jobset/membership.ts';
 import { type GroupProgress, groupProgress } from '../../jobset/progress/group-progress.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 import { HubMembers } from '../jobset-status/hub-members.ts';
 import {
+  allLabelled,
   type JobSetName,
   jobSetNameErrors,
-  labelledBy,
   type NamedJobSet,
   withJobSet,
 } from '../named-jobset.ts';
@@ -63,27 +62,16 @@ export async function reportJobSet(
   });
 }
 
-/** Pods per request. */
-const PAGE_SIZE = 500;
-
 /**
  * What members of a running epoch tell of themselves, as far as they can be asked: it says what
  * became of the time since the last status write. Everything else stands in the status.
  */
-async function liveProgress({
-  connection,
-  client,
-  jobSet,
-  at,
-  signal,
-}: NamedJobSet): Promise<GroupProgress | undefined> {
+async function liveProgress(named: NamedJobSet): Promise<GroupProgress | undefined> {
+  const { connection, jobSet, signal } = named;
   if (jobSet.status?.goodput?.phase !== 'Running') return undefined;
   const hub = new HubMembers(connection, nodeClock);
   try {
-    const pods = await allPages((next) =>
-      client.list(PODS, { ...labelledBy(jobSet, at), limit: PAGE_SIZE, ...next, signal }),
-    );
-    const members = pods.filter((pod) => claims(pod, jobSet));
+    const members = (await allLabelled(PODS, named)).filter((pod) => claims(pod, jobSet));
     const asked = await hub.ask(jobSet.metadata.uid, members, signal);
     const reports = 'reports' in asked ? asked.reports : undefined;
     return reports && groupProgress(reports.flatMap(({ progress }) => progress ?? []));

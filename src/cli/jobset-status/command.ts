@@ -3,7 +3,6 @@
 import { defined } from '@lockstep/kube/json/defined.ts';
 import type { Stored } from '@lockstep/kube/meta.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
-import { allPages } from '@lockstep/kube/runtime/client/pages.ts';
 import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
 import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
@@ -11,11 +10,13 @@ import { claims } from '../../jobset/membership.ts';
 import { type StatusView, statusView } from '../../jobset/view/status-view.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 import {
+  allLabelled,
   findJobSet,
   type JobSetName,
   jobSetNameErrors,
   labelledBy,
   type NamedJobSet,
+  unlessInterrupted,
   withJobSet,
 } from '../named-jobset.ts';
 import {
@@ -58,10 +59,6 @@ export function parseJobSetStatus(
   return { options: { name, namespace, output: form, isLive: watch === true } };
 }
 
-const EXIT_INTERRUPTED = 130;
-/** Pods per request. */
-const PAGE_SIZE = 500;
-
 export async function jobSetStatus(
   { output, isLive, ...named }: JobSetStatusOptions,
   flags: ConnectionFlags,
@@ -78,8 +75,7 @@ export async function jobSetStatus(
       hub.close();
     }
   });
-  // Ctrl-C is the usual way to stop looking, not a failure.
-  return isLive && code === EXIT_INTERRUPTED ? 0 : code;
+  return isLive ? unlessInterrupted(code) : code;
 }
 
 interface Shown extends Omit<NamedJobSet, 'connection'> {
@@ -90,11 +86,8 @@ interface Shown extends Omit<NamedJobSet, 'connection'> {
 }
 
 async function showOnce(shown: Shown): Promise<void> {
-  const { client, jobSet, at, output, signal } = shown;
-  const pods = await allPages((next) =>
-    client.list(PODS, { ...labelledBy(jobSet, at), limit: PAGE_SIZE, ...next, signal }),
-  );
-  const view = await viewOf(jobSet, pods, shown, signal);
+  const { jobSet, output, signal } = shown;
+  const view = await viewOf(jobSet, await allLabelled(PODS, shown), shown, signal);
   printStatus(view, output, STANDARD_OUTPUT, PORTS.clock.now());
   if (view.problem !== undefined) process.stderr.write(`lockstep: ${view.problem}\n`);
 }
@@ -132,21 +125,14 @@ async function viewOf(
   signal: AbortSignal,
 ): Promise<StatusView> {
   const pods = labelled.filter((pod) => claims(pod, jobSet));
-  const names = pods.flatMap(({ spec: { nodeName } }) =>
-    nodeName === undefined ? [] : [nodeName],
-  );
+  const names = pods.flatMap(({ spec: { nodeName } }) => nodeName ?? []);
   const [asked, notReady, [refusal]] = await Promise.all([
     hub.ask(jobSet.metadata.uid, pods, signal),
     nodes.notReady(new Set(names), signal),
     refusals.ofJobSet(jobSet, signal),
   ]);
-  const view = statusView(
-    jobSet,
-    pods,
-    'reports' in asked ? asked.reports : undefined,
-    notReady,
-    PORTS.clock.now(),
-  );
+  const reports = 'reports' in asked ? asked.reports : undefined;
+  const view = statusView(jobSet, pods, reports, notReady, PORTS.clock.now());
   const problem = 'problem' in asked ? asked.problem : undefined;
   return { ...view, ...defined({ refusal, problem }) };
 }

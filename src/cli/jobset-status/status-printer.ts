@@ -57,9 +57,7 @@ export function livePrinter(
     return (view) => {
       const options = { isWide: output === 'wide', nowMs: now().getTime() };
       const lines = memberScreen(view, to.screen ?? NO_SCREEN, options);
-      to.write(
-        `${clear}${HOME}${lines.map((line) => `${line}${CLEAR_LINE}\n`).join('')}${CLEAR_REST}`,
-      );
+      to.write(`${clear}${screenText(lines)}`);
       clear = '';
     };
   }
@@ -96,7 +94,12 @@ function withoutProgress(name: string, value: unknown): unknown {
   return name === 'progress' || name === 'goodput' || name === 'silence' ? undefined : value;
 }
 
-const NO_SCREEN = { rows: Number.POSITIVE_INFINITY, columns: Number.POSITIVE_INFINITY };
+export const NO_SCREEN = { rows: Number.POSITIVE_INFINITY, columns: Number.POSITIVE_INFINITY };
+
+/** The lines in place of what the screen shows. */
+export function screenText(lines: readonly string[]): string {
+  return `${HOME}${lines.map((line) => `${line}${CLEAR_LINE}\n`).join('')}${CLEAR_REST}`;
+}
 
 /** Control sequences of terminals (ECMA-48). */
 const CLEAR_SCREEN = '\u001b[2J';

@@ -5,6 +5,7 @@ import { stringify } from 'yaml';
 
 /** Only its owner may read a file that holds a private key. */
 const PRIVATE_MODE = 0o600;
+const CONTEXT = 'lockstep';
 
 export interface KubeconfigContent {
   readonly server: string;
@@ -13,37 +14,28 @@ export interface KubeconfigContent {
   readonly user: string;
   /** `default` by default. */
   readonly namespace?: string;
-  readonly credentials: KeyPair;
+  readonly credentials: KeyPair | { readonly token: string };
 }
 
 /** Writes a kubeconfig with one cluster, one user and one context, mode 0600. */
 export function writeKubeconfig(path: string, content: KubeconfigContent): void {
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
-  const { namespace = 'default' } = content;
-  const name = 'lockstep';
+  const { server, authority, user: name, namespace = 'default', credentials } = content;
+  const cluster = { server, 'certificate-authority-data': base64(authority) };
+  const user =
+    'token' in credentials
+      ? credentials
+      : {
+          'client-certificate-data': base64(credentials.certificate),
+          'client-key-data': base64(credentials.key),
+        };
   const kubeconfig = {
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [
-      {
-        name,
-        cluster: {
-          server: content.server,
-          'certificate-authority-data': base64(content.authority),
-        },
-      },
-    ],
-    users: [
-      {
-        name: content.user,
-        user: {
-          'client-certificate-data': base64(content.credentials.certificate),
-          'client-key-data': base64(content.credentials.key),
-        },
-      },
-    ],
-    contexts: [{ name, context: { cluster: name, user: content.user, namespace } }],
-    'current-context': name,
+    clusters: [{ name: CONTEXT, cluster }],
+    users: [{ name, user }],
+    contexts: [{ name: CONTEXT, context: { cluster: CONTEXT, user: name, namespace } }],
+    'current-context': CONTEXT,
   };
   writeFileSync(path, stringify(kubeconfig), { mode: PRIVATE_MODE });
 }

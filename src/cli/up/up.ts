@@ -5,7 +5,7 @@ import { firstLook } from '../first-look.ts';
 import { startLocalCluster } from '../local-cluster/local-cluster.ts';
 import type { UpOptions } from '../local-cluster/up-options.ts';
 import { openStateDirectory } from '../state-directory.ts';
-import { onTermination } from '../termination.ts';
+import { onTermination, untilAborted } from '../termination.ts';
 import { endLeftovers, leftoversText } from '../watchdog/leftovers.ts';
 import { watchShell } from './shell-watch.ts';
 
@@ -58,10 +58,7 @@ export async function up(options: UpOptions): Promise<number> {
           `For a first look, train a model for five minutes with\n  ${firstLook().apply}\n` +
           'Ctrl-C, or "lockstep down", ends it and all its Pods.\n',
       );
-      await new Promise<void>((resolve) => {
-        if (termination.signal.aborted) resolve();
-        termination.signal.addEventListener('abort', () => resolve(), { once: true });
-      });
+      await untilAborted(termination.signal);
       return termination.exitCode() ?? 0;
     } finally {
       await page?.close();

@@ -33,26 +33,22 @@ const MAX_AGE_MS = 30 * 24 * 60 * 60_000;
 export function accessKeyIn(directory: string, nowMs: number): AccessKey {
   const file = join(directory, FILE);
   rmSync(join(directory, FORMER_FILE), { force: true });
-  let key = storedKey(file, nowMs) ?? newKey(directory, file);
-  return {
-    get key() {
-      return key;
-    },
-    renew: () => {
-      key = newKey(directory, file);
-    },
-  };
+  return renewable(() => newKey(directory, file), storedKey(file, nowMs));
 }
 
 /** A key that nobody keeps: no page survives a restart. */
 export function passingAccessKey(): AccessKey {
-  let key = newSecret();
+  return renewable(newSecret);
+}
+
+function renewable(make: () => string, stored?: string): AccessKey {
+  let key = stored ?? make();
   return {
     get key() {
       return key;
     },
     renew: () => {
-      key = newSecret();
+      key = make();
     },
   };
 }

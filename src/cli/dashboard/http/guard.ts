@@ -3,6 +3,7 @@
  * name can be made to resolve to it, so an address alone proves nothing.
  */
 
+import { ownMember } from '@lockstep/kube/json/json-value.ts';
 import type { HttpRequest } from '@lockstep/kube/runtime/ports/transport.ts';
 import {
   ACTIONS,
@@ -19,14 +20,7 @@ import { NO_SESSION } from './sessions.ts';
 /** What is asked for, by someone who may. */
 export type Permitted =
   | { readonly kind: 'File'; readonly name: string; readonly contentType: string }
-  | { readonly kind: 'Overview' }
-  | { readonly kind: 'Run'; readonly query: URLSearchParams }
-  | { readonly kind: 'Log'; readonly query: URLSearchParams }
-  | { readonly kind: 'Action' }
-  | { readonly kind: 'Cluster' }
-  | { readonly kind: 'Pass' }
-  | { readonly kind: 'Start' }
-  | { readonly kind: 'Renew' };
+  | { readonly kind: RequestKind; readonly query: URLSearchParams };
 
 export type Judgement =
   | {
@@ -63,6 +57,18 @@ const FILES: Readonly<Record<string, { readonly name: string; readonly contentTy
   '/style.css': { name: 'style.css', contentType: 'text/css; charset=utf-8' },
 };
 
+const REQUESTS = {
+  [OVERVIEW_EVENTS]: 'Overview',
+  [RUN_EVENTS]: 'Run',
+  [LOG_EVENTS]: 'Log',
+  [ACTIONS]: 'Action',
+  [CLUSTER]: 'Cluster',
+  [PASS]: 'Pass',
+  [START]: 'Start',
+  [RENEW]: 'Renew',
+} as const;
+type RequestKind = (typeof REQUESTS)[keyof typeof REQUESTS];
+
 /** A cookie belongs to all ports of a host, so its name has the port. */
 export function cookieName(port: number): string {
   return `lockstep-${port}`;
@@ -83,11 +89,12 @@ export function judge(
     if (method !== 'GET') return notAllowed('GET');
     return { kind: 'LogIn', token, session };
   }
-  const asked = apiRequest(pathname, query);
+  const kind = ownMember<RequestKind>(REQUESTS, pathname);
+  const asked = kind && { kind, query };
   if (session === undefined && !(asked !== undefined && FOR_ALL.includes(asked.kind))) {
     return refused(401, NO_SESSION);
   }
-  const file = Object.hasOwn(FILES, pathname) ? FILES[pathname] : undefined;
+  const file = ownMember(FILES, pathname);
   if (file !== undefined) {
     if (method !== 'GET' && method !== 'HEAD') return notAllowed('GET, HEAD');
     return { kind: 'Permitted', request: { kind: 'File', ...file }, session };
@@ -114,29 +121,6 @@ function sessionOf(cookies: string, { port, hasSession }: GuardOptions): string 
     .filter((cookie) => cookie.startsWith(prefix))
     .map((cookie) => cookie.slice(prefix.length))
     .find(hasSession);
-}
-
-function apiRequest(pathname: string, query: URLSearchParams): Permitted | undefined {
-  switch (pathname) {
-    case OVERVIEW_EVENTS:
-      return { kind: 'Overview' };
-    case RUN_EVENTS:
-      return { kind: 'Run', query };
-    case LOG_EVENTS:
-      return { kind: 'Log', query };
-    case ACTIONS:
-      return { kind: 'Action' };
-    case CLUSTER:
-      return { kind: 'Cluster' };
-    case PASS:
-      return { kind: 'Pass' };
-    case START:
-      return { kind: 'Start' };
-    case RENEW:
-      return { kind: 'Renew' };
-    default:
-      return undefined;
-  }
 }
 
 /** Pages of other origins, other ports of this machine among them, must neither read nor act. */

@@ -4,6 +4,7 @@ import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import { JOBSETS } from '../../../jobset/jobset.ts';
+import type { NamedJobSet } from '../../named-jobset.ts';
 import { mayI } from '../../own-rights.ts';
 
 const VERBS = ['patch', 'delete'] as const;
@@ -17,14 +18,10 @@ const TIMEOUT_MS = 5000;
 export class RightsCheck {
   readonly #client: Client;
   readonly #clock: Clock;
-  readonly #at: { readonly namespace: string; readonly name: string };
+  readonly #at: NamedJobSet['at'];
   #last: { readonly rights: Rights; readonly untilMs: number } | undefined;
 
-  constructor(
-    client: Client,
-    clock: Clock,
-    at: { readonly namespace: string; readonly name: string },
-  ) {
+  constructor(client: Client, clock: Clock, at: NamedJobSet['at']) {
     this.#client = client;
     this.#clock = clock;
     this.#at = at;
@@ -40,11 +37,13 @@ export class RightsCheck {
     const nowMs = this.#clock.monotonic();
     if (this.#last !== undefined && nowMs < this.#last.untilMs) return this.#last.rights;
     try {
+      const ask = (within: AbortSignal): Promise<readonly boolean[]> =>
+        Promise.all(VERBS.map((verb) => this.#may(verb, within)));
       const [patch = true, remove = true] = await withDeadline(
         this.#clock,
         TIMEOUT_MS,
         signal,
-        async (within) => Promise.all(VERBS.map(async (verb) => this.#may(verb, within))),
+        ask,
       );
       const rights = { patch, delete: remove };
       this.#last = { rights, untilMs: nowMs + FRESH_MS };

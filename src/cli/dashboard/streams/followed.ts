@@ -1,4 +1,6 @@
 /** A collection that is followed, and why it cannot be at the moment. */
+
+import { defined } from '@lockstep/kube/json/defined.ts';
 import type { KubeObject, Stored } from '@lockstep/kube/meta.ts';
 import type { Resource } from '@lockstep/kube/resource.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
@@ -51,29 +53,15 @@ export class Followed<T extends KubeObject> {
   #isAsking = false;
 
   constructor(options: FollowedOptions<T>) {
-    const { client, clock, random, resource, namespace } = options;
-    const { labelSelector, fieldSelector, indexes, transform, keeps, health } = options;
     this.#options = options;
-    this.informer = createInformer({
-      client,
-      clock,
-      random,
-      resource,
-      namespace,
-      labelSelector,
-      fieldSelector,
-      indexes,
-      transform,
-      keeps,
-      logger: SILENT,
-      onFailure: (error) => this.#failed(error),
-    });
+    const onFailure = (error: unknown): void => this.#failed(error);
+    this.informer = createInformer({ ...options, logger: SILENT, onFailure });
     this.informer.subscribe(options.handler);
     this.informer.whenSynced(this.#stopping.signal).then(
       () => this.#told(undefined),
       () => undefined,
     );
-    this.#leaveHealth = health.follow({ recovered: () => this.informer.reconnect() });
+    this.#leaveHealth = options.health.follow({ recovered: () => this.informer.reconnect() });
   }
 
   async stop(): Promise<void> {
@@ -93,11 +81,7 @@ export class Followed<T extends KubeObject> {
   async #askAgain(first: ApiStatusError): Promise<void> {
     const { clock, client, resource, namespace, labelSelector, fieldSelector } = this.#options;
     const { signal } = this.#stopping;
-    const selected = {
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(labelSelector === undefined ? {} : { labelSelector }),
-      ...(fieldSelector === undefined ? {} : { fieldSelector }),
-    };
+    const selected = defined({ namespace, labelSelector, fieldSelector });
     this.#isAsking = true;
     let refusal: ApiStatusError | undefined = first;
     while (refusal !== undefined && !signal.aborted) {
