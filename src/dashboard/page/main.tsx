@@ -15,21 +15,12 @@ function Page(): VNode {
     addEventListener('hashchange', follow);
     return () => removeEventListener('hashchange', follow);
   }, []);
-  if (route.view === 'Overview') {
-    return (
-      <Frame view="Overview">
-        <ErrorBoundary key="Overview" what="The list of JobSets">
-          <Overview />
-        </ErrorBoundary>
-      </Frame>
-    );
-  }
-  const { namespace, name, tab, look } = route;
-  const view = `${namespace}/${name}`;
+  const view = route.view === 'Overview' ? route.view : `${route.namespace}/${route.name}`;
+  const what = route.view === 'Overview' ? 'The list of JobSets' : `JobSet ${view}`;
   return (
     <Frame view={view}>
-      <ErrorBoundary key={view} what={`JobSet ${view}`}>
-        <Run namespace={namespace} name={name} tab={tab} look={look} />
+      <ErrorBoundary key={view} what={what}>
+        {route.view === 'Overview' ? <Overview /> : <Run {...route} />}
       </ErrorBoundary>
     </Frame>
   );

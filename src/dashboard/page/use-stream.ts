@@ -29,26 +29,19 @@ export function useStream<State, Message>(
   empty: State,
   step: (state: State, message: Message) => State,
 ): Streamed<State> {
-  const [streamed, show] = useState<Streamed<State>>({
-    state: empty,
-    isOpen: false,
-    lostSinceMs: null,
-    trouble: null,
-  });
+  const [streamed, show] = useState(() => nothingTold(empty));
   useEffect(() => {
-    let state = empty;
+    let told = nothingTold(empty);
     let isAnew = true;
-    let isOpen = false;
-    let lostSinceMs: number | null = null;
-    let trouble: string | null = null;
     let frame: number | undefined;
-    const draw = (): void => {
+    const tell = (change: Partial<Streamed<State>>): void => {
+      told = { ...told, ...change };
       frame ??= requestAnimationFrame(() => {
         frame = undefined;
-        show({ state, isOpen, lostSinceMs, trouble });
+        show(told);
       });
     };
-    show({ state, isOpen, lostSinceMs, trouble });
+    show(told);
     const ports = {
       connect: (handlers: ConnectionHandlers<Message>) => connectStream(path, handlers),
       askWhy: async () => refusalOf(path),
@@ -59,24 +52,14 @@ export function useStream<State, Message>(
     const close = keepStream<Message>(ports, {
       onOpen: () => {
         isAnew = true;
-        isOpen = true;
-        lostSinceMs = null;
-        trouble = null;
-        draw();
+        tell({ isOpen: true, lostSinceMs: null, trouble: null });
       },
       onMessage: (message) => {
-        state = step(isAnew ? empty : state, message);
+        tell({ state: step(isAnew ? empty : told.state, message) });
         isAnew = false;
-        draw();
       },
-      onLost: () => {
-        lostSinceMs ??= now();
-        draw();
-      },
-      onTrouble: (why) => {
-        trouble = why;
-        draw();
-      },
+      onLost: () => tell({ lostSinceMs: told.lostSinceMs ?? now() }),
+      onTrouble: (trouble) => tell({ trouble }),
     });
     return () => {
       close();
@@ -84,4 +67,8 @@ export function useStream<State, Message>(
     };
   }, [path]);
   return streamed;
+}
+
+function nothingTold<State>(state: State): Streamed<State> {
+  return { state, isOpen: false, lostSinceMs: null, trouble: null };
 }

@@ -2,7 +2,7 @@
 import type { ActionAnswer, ActionRequest } from '../../messages/action.ts';
 import { ACTIONS } from '../../messages/paths.ts';
 import type { ConnectionHandlers } from '../keep-stream.ts';
-import { withSession } from './session.ts';
+import { postJson, withSession } from './session.ts';
 
 /** The server has bounds of its own, which are shorter. */
 const ANSWER_TIMEOUT_MS = 60_000;
@@ -91,23 +91,10 @@ export function onVisibility(callback: () => void): () => void {
   return () => document.removeEventListener('visibilitychange', callback);
 }
 
-/** Rejects if the server does not answer, or refuses. */
-export async function getJson<Answer>(path: string): Promise<Answer> {
-  const response = await fetch(path, { headers: { accept: 'application/json' } });
-  if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
-  return (await response.json()) as Answer;
-}
-
 /** Asks for an action. Rejects if the server does not answer: then it may have been done. */
 export async function postAction(request: ActionRequest): Promise<ActionAnswer> {
-  const response = await withSession(async () =>
-    fetch(ACTIONS, {
-      method: 'POST',
-      headers: { accept: 'application/json', 'content-type': 'application/json' },
-      body: JSON.stringify(request),
-      signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
-    }),
-  );
+  const ask = async (): Promise<Response> => postJson(ACTIONS, request, ANSWER_TIMEOUT_MS);
+  const response = await withSession(ask);
   if (response.headers.get('content-type')?.startsWith('application/json') === true) {
     return (await response.json()) as ActionAnswer;
   }

@@ -12,7 +12,7 @@ let pass: Pass | undefined;
 
 /** Asks for the pass, once, when the page is loaded. Without it, a restart of the server ends the session. */
 export async function keepPass(): Promise<void> {
-  pass = await json<Pass>(PASS).catch(() => undefined);
+  pass = await getJson<Pass>(PASS).catch(() => undefined);
 }
 
 /** Asks again, with a new session, if the server does not know the one that this browser has. */
@@ -24,22 +24,26 @@ export async function withSession(ask: () => Promise<Response>): Promise<Respons
 async function isRenewed(): Promise<boolean> {
   if (pass === undefined) return false;
   const { id, secret } = pass;
-  const { start } = await json<ServerStart>(START);
+  const { start } = await getJson<ServerStart>(START);
   const renewal: Renewal = { id, proof: await proofOf(secret, proofText(location.host, start)) };
-  const { ok } = await fetch(RENEW, {
-    method: 'POST',
-    headers: { accept: 'application/json', 'content-type': 'application/json' },
-    body: JSON.stringify(renewal),
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  });
-  return ok;
+  return (await postJson(RENEW, renewal, TIMEOUT_MS)).ok;
 }
 
-async function json<Answer>(path: string): Promise<Answer> {
+/** Rejects if the server does not answer, or refuses. */
+export async function getJson<Answer>(path: string): Promise<Answer> {
   const headers = { accept: 'application/json' };
   const response = await fetch(path, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
   if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
   return (await response.json()) as Answer;
+}
+
+export async function postJson(path: string, body: object, timeoutMs: number): Promise<Response> {
+  return fetch(path, {
+    method: 'POST',
+    headers: { accept: 'application/json', 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(timeoutMs),
+  });
 }
 
 async function proofOf(secret: string, text: string): Promise<string> {

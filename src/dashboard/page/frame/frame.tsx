@@ -2,7 +2,8 @@
 import { type ComponentChildren, createContext, type VNode } from 'preact';
 import { useCallback, useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { CLUSTER, type ClusterView } from '../../messages/paths.ts';
-import { after, getJson } from '../adapters/browser.ts';
+import { after } from '../adapters/browser.ts';
+import { getJson } from '../adapters/session.ts';
 import { shown } from '../elements/shown-text.ts';
 import { clockText, zoneText } from '../elements/time-text.ts';
 import type { Streamed } from '../use-stream.ts';

@@ -40,16 +40,13 @@ export function historyOf(
       }),
     ),
     ...events.map(
-      ({ uid, timeMs, type, reason, message, count, about }): HistoryEntry => ({
+      ({ uid, type, reason, ...event }): HistoryEntry => ({
+        ...event,
         key: uid,
-        timeMs,
         kind: 'Event',
         isWarning: type !== 'Normal',
         isFinal: false,
         title: reason,
-        about,
-        message,
-        count,
       }),
     ),
   ].toSorted((a, b) => b.timeMs - a.timeMs);

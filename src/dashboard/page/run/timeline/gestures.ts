@@ -32,36 +32,32 @@ const LEAST_BRUSH_PX = 5;
 /** Zooms with keys that are pressed on an element; false: the key means something else. */
 export function zoomByKey(key: string, { window, life, show }: Zoom): boolean {
   const { fromMs, toMs } = spanOf(window, life);
-  const middleMs = (fromMs + toMs) / 2;
   // A reader who looks at the present continues looking at it.
-  const anchorMs = window.kind === 'Fixed' ? middleMs : toMs;
-  switch (key) {
-    case '+':
-    case '=':
-      show(zoomed(window, life, KEY_FACTOR, anchorMs));
-      return true;
-    case '-':
-      show(zoomed(window, life, 1 / KEY_FACTOR, anchorMs));
-      return true;
-    case 'ArrowLeft':
-      show(moved(window, life, -KEY_SHARE));
-      return true;
-    case 'ArrowRight':
-      show(moved(window, life, KEY_SHARE));
-      return true;
-    case 'Home':
-      show(moved(window, life, Number.NEGATIVE_INFINITY));
-      return true;
-    case 'End':
-      show(moved(window, life, Number.POSITIVE_INFINITY));
-      return true;
-    case '0':
-      show(ALL);
-      return true;
-    default:
-      return false;
-  }
+  const anchorMs = window.kind === 'Fixed' ? (fromMs + toMs) / 2 : toMs;
+  const next = KEYS.get(key)?.(window, life, anchorMs);
+  if (next !== undefined) show(next);
+  return next !== undefined;
 }
+
+type Change = (window: Window, life: Span, anchorMs: number) => Window;
+const zoomingBy =
+  (factor: number): Change =>
+  (window, life, anchorMs) =>
+    zoomed(window, life, factor, anchorMs);
+const movingBy =
+  (share: number): Change =>
+  (window, life) =>
+    moved(window, life, share);
+const KEYS: ReadonlyMap<string, Change> = new Map([
+  ['+', zoomingBy(KEY_FACTOR)],
+  ['=', zoomingBy(KEY_FACTOR)],
+  ['-', zoomingBy(1 / KEY_FACTOR)],
+  ['ArrowLeft', movingBy(-KEY_SHARE)],
+  ['ArrowRight', movingBy(KEY_SHARE)],
+  ['Home', movingBy(Number.NEGATIVE_INFINITY)],
+  ['End', movingBy(Number.POSITIVE_INFINITY)],
+  ['0', () => ALL],
+]);
 
 /**
  * Follows wheel and pointers on an element. The wheel alone scrolls the page, unless the element has
