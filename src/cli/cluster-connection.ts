@@ -21,8 +21,8 @@ import {
 import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
 import { TransportError } from '@lockstep/kube/runtime/ports/transport.ts';
 import { ApiStatusError } from '@lockstep/kube/status.ts';
+import { UsageError } from './arguments.ts';
 import { PORTS } from './ports.ts';
-import { UsageError } from './usage-error.ts';
 
 /** After this time without an answer, the user sees what the command waits for. */
 const SLOW_ANSWER_MS = 3_000;

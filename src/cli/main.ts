@@ -6,13 +6,13 @@ import { setMaxListeners } from 'node:events';
 import { refuseInspector } from '@lockstep/kube/runtime/adapters/no-inspector.ts';
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
+import { UsageError } from './arguments.ts';
 import { addClusterCommands } from './command-line/cluster-commands.ts';
 import { addCompletionCommand } from './command-line/completion-command.ts';
 import { addInstallationCommands } from './command-line/installation-commands.ts';
 import { asCalled, asCommanderReads, commandName } from './command-line/invocation.ts';
 import { addJobSetCommands } from './command-line/jobset-commands.ts';
 import { endWithOutput } from './termination.ts';
-import { UsageError } from './usage-error.ts';
 
 /** The name under which cobra's programs answer shells. It is no command that users see. */
 const COMPLETE = '__complete';

@@ -8,10 +8,10 @@ import { allPages } from '@lockstep/kube/runtime/client/pages.ts';
 import { isReason } from '@lockstep/kube/status.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import { JOBSET_UID } from '../jobset/names.ts';
+import { namespaceErrors } from './arguments.ts';
 import { type Connected, type ConnectionFlags, connectTo } from './cluster-connection.ts';
 import { onTermination } from './termination.ts';
 import { unlessGone } from './unless-refused.ts';
-import { namespaceErrors } from './usage-error.ts';
 
 export interface JobSetName {
   readonly name: string;

@@ -7,18 +7,6 @@ export const OUTPUT_FORMS = ['json', 'yaml', 'wide', 'name'] as const;
 /** `table`: none is asked for. */
 export type OutputForm = (typeof OUTPUT_FORMS)[number] | 'table';
 
-/** The form, or one line that says which are allowed. */
-export function parseOutputForm<T extends string>(
-  text: string | undefined,
-  allowed: readonly T[],
-): { readonly form: T | 'table' } | { readonly errors: readonly [string] } {
-  if (text === undefined) return { form: 'table' };
-  const form = allowed.find((each) => each === text);
-  if (form !== undefined) return { form };
-  const forms = allowed.length === 1 ? `is ${allowed[0]}` : `are ${allowed.join(', ')}`;
-  return { errors: [`--output is "${text}", allowed ${forms}`] };
-}
-
 export const NAMES_DO_NOT_CHANGE = '--watch and --output name: a name does not change';
 
 /** One document, with its last line break. */

@@ -2,6 +2,7 @@
 
 import { DEFAULT_POD_NAMESPACES } from '@lockstep/embedded-kubernetes';
 import type { Command } from 'commander';
+import { optionsOf } from '../arguments.ts';
 import type { DemoFlags } from '../demo/options.ts';
 import { parseDemoFlags } from '../demo/options.ts';
 import {
@@ -12,7 +13,6 @@ import {
   type UpFlags,
 } from '../local-cluster/up-options.ts';
 import { DEFAULT_STATE_DIRECTORY } from '../state-directory.ts';
-import { optionsOf, UsageError } from '../usage-error.ts';
 import { DASHBOARD_PORT } from './cluster-command.ts';
 
 const KUBECONFIG_HELP =
@@ -125,9 +125,7 @@ export function addClusterCommands(program: Command): void {
       DEFAULT_STATE_DIRECTORY,
     )
     .action(async (action: string, node: string, flags: { readonly stateDir: string }) => {
-      const { actOnNode, parseNodeAction } = await import('../node-control/control-socket.ts');
-      const parsed = parseNodeAction(action);
-      if ('error' in parsed) throw new UsageError(parsed.error);
-      await actOnNode(flags.stateDir, { node, action: parsed.action });
+      const { actOnNode } = await import('../node-control/control-socket.ts');
+      await actOnNode(flags.stateDir, node, action);
     });
 }

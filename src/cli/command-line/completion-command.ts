@@ -1,6 +1,6 @@
 /** The command that prints completion scripts. */
 import type { Command } from 'commander';
-import { UsageError } from '../usage-error.ts';
+import { choiceOf } from '../arguments.ts';
 
 const HELP = `
 For bash 4 or later, in ~/.bashrc:    source <(lockstep completion bash)
@@ -18,10 +18,7 @@ export function addCompletionCommand(program: Command): void {
     .addHelpText('after', HELP)
     .action(async (text: string) => {
       const { completionScript, SHELLS } = await import('../completion/scripts.ts');
-      const shell = SHELLS.find((each) => each === text);
-      if (shell === undefined) {
-        throw new UsageError(`the shell is "${text}", allowed are ${SHELLS.join(', ')}`);
-      }
+      const shell = choiceOf('the shell', text, SHELLS);
       const called = program.name() === 'lockstep' ? 'lockstep' : 'kubectl-lockstep';
       process.stdout.write(completionScript(shell, called));
     });

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { DEFAULT_NAMESPACE } from '../../deploy/settings.ts';
+import { optionsOf } from '../arguments.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 import type { DoctorFlags } from '../doctor/command.ts';
 import {
@@ -11,7 +12,6 @@ import {
   type InstallOptions,
   parseInstallFlags,
 } from '../install/options.ts';
-import { optionsOf } from '../usage-error.ts';
 import { bareJobSetName, clusterCommand } from './cluster-command.ts';
 
 const NAMESPACE_HELP = 'namespace of the operator';

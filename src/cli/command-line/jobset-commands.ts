@@ -1,5 +1,6 @@
 /** Commands about one JobSet, or all of them. */
 import type { Command } from 'commander';
+import { choiceOf, optionsOf } from '../arguments.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 import type { DashboardFlags } from '../dashboard/command.ts';
 import type { ListFlags } from '../jobset-list/options.ts';
@@ -7,7 +8,6 @@ import type { LogsFlags } from '../jobset-logs/options.ts';
 import type { NodesFlags } from '../jobset-nodes/command.ts';
 import type { ReportFlags } from '../jobset-report/command.ts';
 import type { RestartFlags } from '../jobset-restart/command.ts';
-import { optionsOf, UsageError } from '../usage-error.ts';
 import { bareJobSetName, clusterCommand, DASHBOARD_PORT } from './cluster-command.ts';
 
 const NAMESPACE_HELP = "namespace of the JobSet; the context's by default";
@@ -21,11 +21,9 @@ export function addJobSetCommands(program: Command): void {
     .argument('<file>', 'YAML or JSON file, or - for standard input')
     .option('-o, --output <format>', 'yaml or json', 'yaml')
     .action(async (file: string, flags: { output: string }) => {
-      if (flags.output !== 'yaml' && flags.output !== 'json') {
-        throw new UsageError(`--output is "${flags.output}", allowed are yaml, json`);
-      }
+      const form = choiceOf('--output', flags.output, ['yaml', 'json']);
       const { render } = await import('../render.ts');
-      process.exitCode = await render(file, flags.output);
+      process.exitCode = await render(file, form);
     });
 
   clusterCommand(program, 'status', 'list JobSets, or show one and its members')

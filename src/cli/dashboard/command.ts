@@ -1,11 +1,11 @@
 /** `lockstep dashboard`: serves the page until Ctrl-C. */
 import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { Arguments, namespaceErrors, type Parsed } from '../arguments.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
-import { parsePort } from '../local-cluster/up-options.ts';
+import { MAX_PORT } from '../local-cluster/up-options.ts';
 import { unlessInterrupted, withCluster } from '../named-jobset.ts';
 import { DEFAULT_STATE_DIRECTORY } from '../state-directory.ts';
 import { untilAborted } from '../termination.ts';
-import { namespaceErrors, type Parsed } from '../usage-error.ts';
 import { openBrowser } from './open-browser.ts';
 import { serveConnected } from './serve-connected.ts';
 
@@ -29,18 +29,18 @@ export function parseDashboard({
   namespace,
   allNamespaces,
 }: DashboardFlags): Parsed<DashboardCommand> {
-  const port = parsePort(text);
-  const errors = [
-    ...(port === undefined
-      ? [`--port is "${text}", allowed are whole numbers from 0 to 65535`]
-      : []),
-    ...namespaceErrors(namespace),
-    ...(namespace !== undefined && allNamespaces === true
-      ? [`--all-namespaces and --namespace "${namespace}": only one of them is allowed`]
-      : []),
-  ];
-  if (port === undefined || errors.length > 0) return { errors };
-  return { options: { port, doesOpen: open, namespace } };
+  const given = new Arguments();
+  const port = given.whole(
+    '--port',
+    text,
+    [0, MAX_PORT],
+    `are whole numbers from 0 to ${MAX_PORT}`,
+  );
+  given.refuse(...namespaceErrors(namespace));
+  if (namespace !== undefined && allNamespaces === true) {
+    given.refuse(`--all-namespaces and --namespace "${namespace}": only one of them is allowed`);
+  }
+  return given.parsed({ port, doesOpen: open, namespace });
 }
 
 /** Returns the exit code: 0 after Ctrl-C, which is the usual way to end it. */

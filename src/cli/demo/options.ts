@@ -1,4 +1,4 @@
-import type { Parsed } from '../usage-error.ts';
+import { Arguments, type Parsed } from '../arguments.ts';
 /** The flags of `lockstep demo`, checked together so that all wrong values are reported at once. */
 export interface DemoOptions {
   readonly workers: number;
@@ -48,45 +48,23 @@ export interface DemoFlags {
 }
 
 export function parseDemoFlags(flags: DemoFlags): Parsed<DemoOptions> {
-  const errors: string[] = [];
-  const whole = (flag: string, text: string, minimum: number, maximum: number): number => {
-    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-    if (value >= minimum && value <= maximum) return value;
-    errors.push(`--${flag} is "${text}", allowed is an integer from ${minimum} to ${maximum}`);
-    return minimum;
-  };
-  const oneOf = <T extends string>(flag: string, text: string, allowed: readonly T[]): T => {
-    const found = allowed.find((value) => value === text);
-    if (found === undefined) {
-      errors.push(`--${flag} is "${text}", allowed are ${allowed.join(', ')}`);
-    }
-    return found ?? (allowed[0] as T);
-  };
-
-  const workers = whole('workers', flags.workers, 1, WORKERS_MAX);
+  const given = new Arguments();
+  const workers = given.whole('--workers', flags.workers, [1, WORKERS_MAX]);
   // If the number of workers is wrong, the rank cannot be judged.
-  const ranks = errors.length === 0 ? workers : WORKERS_MAX;
-  const kill = parseKill(flags.kill, ranks, errors);
+  const last = (Number.isNaN(workers) ? WORKERS_MAX : workers) - 1;
+  const ranks = `is a rank from 0 to ${last}, or none`;
   const options: DemoOptions = {
     workers,
-    kill,
-    atStep: whole('at-step', flags.atStep, 1, TRAINING_STEPS - 1),
-    failures: whole('failures', flags.failures, 1, FAILURES_MAX),
-    mode: oneOf('mode', flags.mode, DEMO_MODES),
-    strategy: oneOf('strategy', flags.strategy, DEMO_STRATEGIES),
+    kill: flags.kill === 'none' ? undefined : given.whole('--kill', flags.kill, [0, last], ranks),
+    atStep: given.whole('--at-step', flags.atStep, [1, TRAINING_STEPS - 1]),
+    failures: given.whole('--failures', flags.failures, [1, FAILURES_MAX]),
+    mode: given.oneOf('--mode', flags.mode, DEMO_MODES) ?? 'supervisor',
+    strategy: given.oneOf('--strategy', flags.strategy, DEMO_STRATEGIES) ?? 'InPlaceRestart',
     json: flags.json === true,
     keep: flags.keep === true,
     kubeconfig: flags.kubeconfig,
   };
-  return errors.length > 0 ? { errors } : { options };
-}
-
-function parseKill(text: string, workers: number, errors: string[]): number | undefined {
-  if (text === 'none') return undefined;
-  const rank = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  if (rank < workers) return rank;
-  errors.push(`--kill is "${text}", allowed is a rank from 0 to ${workers - 1}, or none`);
-  return undefined;
+  return given.parsed(options);
 }
 
 /** The steps at which a worker is killed: the first at `atStep`, the rest spread to the end. */

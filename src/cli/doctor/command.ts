@@ -1,10 +1,10 @@
 /** `lockstep doctor`: reads what it may, and prints what it finds. */
 
 import packageJson from '../../../package.json' with { type: 'json' };
+import { Arguments, namespaceErrors, type Parsed } from '../arguments.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 import { existingJobSet, jobSetNameErrors, withCluster } from '../named-jobset.ts';
 import { PORTS } from '../ports.ts';
-import { namespaceErrors, type Parsed } from '../usage-error.ts';
 import { examine } from './examination.ts';
 import { type Finding, isUnknown } from './finding.ts';
 import { findingsJson, printedFindings } from './printed-findings.ts';
@@ -35,31 +35,26 @@ export function parseDoctor(
   jobSet: string | undefined,
   { namespace, jobsetNamespace, output, probe = false, image }: DoctorFlags,
 ): Parsed<DoctorOptions> {
-  const errors = [
+  const given = new Arguments([
     ...namespaceErrors(namespace),
     ...namespaceErrors(jobsetNamespace, '--jobset-namespace'),
-    ...(output === undefined || output === 'json'
-      ? []
-      : [`--output is "${output}", allowed is json`]),
-    ...(image === undefined || /^\S+$/.test(image)
-      ? []
-      : [`--image is "${image}", allowed is the name of an image`]),
-    ...(image === undefined || probe
-      ? []
-      : ['--image is for the Pod of --probe, which is missing']),
-    ...(jobSet === undefined ? [] : jobSetNameErrors({ name: jobSet, namespace: undefined })),
-    ...(jobSet === undefined || probe
-      ? []
-      : [`JobSet "${jobSet}" is for the Pod of --probe, which is missing`]),
-  ];
-  if (errors.length > 0) return { errors };
-  const isJson = output === 'json';
+  ]);
+  const isJson = given.oneOf('--output', output, ['json']) !== undefined;
+  if (image !== undefined && !/^\S+$/.test(image)) {
+    given.refuse(`--image is "${image}", allowed is the name of an image`);
+  }
+  if (image !== undefined && !probe) {
+    given.refuse('--image is for the Pod of --probe, which is missing');
+  }
+  if (jobSet !== undefined) {
+    given.refuse(...jobSetNameErrors({ name: jobSet, namespace: undefined }));
+    if (!probe) given.refuse(`JobSet "${jobSet}" is for the Pod of --probe, which is missing`);
+  }
   const common = { isJson, hasProbe: probe, image, jobSet };
   // As in all commands that name a JobSet; the operator is found by itself.
-  if (jobSet !== undefined && jobsetNamespace === undefined) {
-    return { options: { ...common, namespace: undefined, jobSetNamespace: namespace } };
-  }
-  return { options: { ...common, namespace, jobSetNamespace: jobsetNamespace } };
+  return jobSet !== undefined && jobsetNamespace === undefined
+    ? given.parsed({ ...common, namespace: undefined, jobSetNamespace: namespace })
+    : given.parsed({ ...common, namespace, jobSetNamespace: jobsetNamespace });
 }
 
 const EXIT_PROBLEM = 1;

@@ -1,8 +1,8 @@
 /** Runs `lockstep install` and `uninstall`. */
 import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
+import { UsageError } from '../arguments.ts';
 import { withoutRights } from '../cluster-connection.ts';
 import { withCluster } from '../named-jobset.ts';
-import { UsageError } from '../usage-error.ts';
 import type { CommandContext } from './command-context.ts';
 import { install, installationYaml } from './install.ts';
 import type { InstallOptions } from './options.ts';

@@ -13,8 +13,8 @@ import {
   type SettingName,
   settingValues,
 } from '../../operator/configuration/setting-values.ts';
+import { Arguments, namespaceErrors, type Parsed } from '../arguments.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
-import { namespaceErrors, type Parsed } from '../usage-error.ts';
 import { readGiven } from './given-file.ts';
 
 /** Settings of the operator that have a flag here too. */
@@ -84,7 +84,6 @@ interface GivenNow {
 
 export const WEBHOOKS_ARE_NEEDED =
   '--webhooks is "off", expected "on" with --only-managed: without webhooks nothing keeps the restart mode, as upstream\'s definition drops it from the status';
-const MAX_TIMEOUT_SECONDS = 3_600;
 const MAX_PULL_SECRETS = 16;
 /** A host, its port and a path, with a slash at the end. */
 const REGISTRY = /^[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?(\/[A-Za-z0-9._-]+)*\/$/;
@@ -94,9 +93,8 @@ export function parseInstallFlags(
   version: string,
   readFile: (path: string) => string = () => '',
 ): Parsed<InstallOptions> {
-  const { namespace, webhooks, timeout = '120', output } = flags;
+  const { namespace } = flags;
   const watchNamespaces = [...new Set(flags.watchNamespace || [])];
-  const seconds = /^\d{1,9}$/.test(timeout) ? Number(timeout) : 0;
   const defaults = defaultSettings(version);
   const { flagged: bySettings, errors: settingErrors } = givenSettings(flags);
   const read = flags.config === undefined ? undefined : readGiven(flags.config, readFile);
@@ -111,7 +109,7 @@ export function parseInstallFlags(
   const configuration = { ...file, ...flagged };
   const least = memoryFor(configuration);
   const { operatorMemory = least, operatorImage = defaults.operatorImage } = flags;
-  const errors = [
+  const given = new Arguments([
     ...namespaceErrors(namespace),
     ...watchNamespaces.flatMap((watched) => namespaceErrors(watched, '--watch-namespace')),
     ...(watchNamespaces.length <= MAX_NAMESPACES
@@ -134,18 +132,11 @@ export function parseInstallFlags(
     ...settingErrors,
     ...fileErrors.map((why) => `--config ${flags.config}: ${why}`),
     ...memoryErrors(operatorMemory, least, settingValues(configuration).maxStreams),
-    ...(webhooks === undefined || webhooks === 'on' || webhooks === 'off'
-      ? []
-      : [`--webhooks is "${webhooks}", allowed are on, off`]),
-    ...(webhooks === 'off' && flags.onlyManaged === true ? [WEBHOOKS_ARE_NEEDED] : []),
-    ...(seconds >= 1 && seconds <= MAX_TIMEOUT_SECONDS
-      ? []
-      : [`--timeout is "${timeout}", allowed are seconds from 1 to ${MAX_TIMEOUT_SECONDS}`]),
-    ...(output === undefined || output === 'yaml'
-      ? []
-      : [`--output is "${output}", allowed is yaml`]),
-  ];
-  if (errors.length > 0) return { errors };
+  ]);
+  const webhooks = given.oneOf('--webhooks', flags.webhooks, ['on', 'off']);
+  if (webhooks === 'off' && flags.onlyManaged === true) given.refuse(WEBHOOKS_ARE_NEEDED);
+  const timeoutMs = given.timeout(flags.timeout ?? '120', 'seconds') * 1000;
+  const output = given.oneOf('--output', flags.output, ['yaml']);
   const isImageGiven = registry !== '' || flags.operatorImage !== undefined;
   const objects = defined({
     operatorImage: isImageGiven ? registry + operatorImage : undefined,
@@ -173,12 +164,12 @@ export function parseInstallFlags(
       isReset: flags.reset === true,
     },
     connection: { kubeconfig: flags.kubeconfig, context: flags.context },
-    timeoutMs: seconds * 1000,
+    timeoutMs,
     replaceCrd: flags.replaceCrd === true,
     dryRun: flags.dryRun === true,
-    output: output === 'yaml' ? output : undefined,
+    output,
   };
-  return { options };
+  return given.parsed(options);
 }
 
 /** The settings of the operator that flags give. A wrong one counts as absent. */

@@ -1,13 +1,8 @@
 /** The arguments of `lockstep status` for several JobSets. */
 import { parseLabelSelector } from '@lockstep/kube/selectors/label-selector.ts';
+import { Arguments, namespaceErrors, type Parsed } from '../arguments.ts';
 import { jobSetNameErrors } from '../named-jobset.ts';
-import {
-  NAMES_DO_NOT_CHANGE,
-  OUTPUT_FORMS,
-  type OutputForm,
-  parseOutputForm,
-} from '../output-form.ts';
-import { namespaceErrors, type Parsed } from '../usage-error.ts';
+import { NAMES_DO_NOT_CHANGE, OUTPUT_FORMS, type OutputForm } from '../output-form.ts';
 
 export interface ListOptions {
   /** None: all. */
@@ -34,28 +29,21 @@ export function parseList(
   names: readonly string[],
   { namespace, allNamespaces, selector, output, headers, watch }: ListFlags,
 ): Parsed<ListOptions> {
-  const parsed = parseOutputForm(output, OUTPUT_FORMS);
-  const form = 'form' in parsed ? parsed.form : 'table';
+  const given = new Arguments(whereErrors(names, namespace));
   const isEverywhere = allNamespaces === true;
-  const errors = [
-    ...whereErrors(names, namespace),
-    ...(isEverywhere ? everywhereErrors(names, namespace) : []),
-    ...(selector === undefined ? [] : selectorErrors(names, selector)),
-    ...('errors' in parsed ? parsed.errors : []),
-    ...(watch === true && form === 'name' ? [NAMES_DO_NOT_CHANGE] : []),
-  ];
-  if (errors.length > 0) return { errors };
-  return {
-    options: {
-      names: [...new Set(names)],
-      namespace,
-      isEverywhere,
-      selector,
-      output: form,
-      hasHeadings: headers !== false,
-      isLive: watch === true,
-    },
-  };
+  if (isEverywhere) given.refuse(...everywhereErrors(names, namespace));
+  if (selector !== undefined) given.refuse(...selectorErrors(names, selector));
+  const form = given.oneOf('--output', output, OUTPUT_FORMS) ?? 'table';
+  if (watch === true && form === 'name') given.refuse(NAMES_DO_NOT_CHANGE);
+  return given.parsed({
+    names: [...new Set(names)],
+    namespace,
+    isEverywhere,
+    selector,
+    output: form,
+    hasHeadings: headers !== false,
+    isLive: watch === true,
+  });
 }
 
 function whereErrors(names: readonly string[], namespace: string | undefined): readonly string[] {

@@ -2,8 +2,8 @@
 
 import { parseDuration } from '@lockstep/kube/duration.ts';
 import { defined } from '@lockstep/kube/json/defined.ts';
+import { Arguments, type Parsed } from '../arguments.ts';
 import { type JobSetName, jobSetNameErrors } from '../named-jobset.ts';
-import type { Parsed } from '../usage-error.ts';
 import type { WantedRank } from './log-members.ts';
 
 export interface LogsOptions extends JobSetName {
@@ -33,13 +33,13 @@ export interface LogsFlags {
 
 export function parseLogs(name: string, flags: LogsFlags): Parsed<LogsOptions> {
   const { namespace, container } = flags;
-  const errors = [...jobSetNameErrors({ name, namespace })];
+  const given = new Arguments(jobSetNameErrors({ name, namespace }));
   const count = (flag: 'epoch' | 'tail', least: number): number | undefined => {
     const text = flags[flag];
-    if (text === undefined) return undefined;
-    if (/^\d{1,10}$/.test(text) && Number(text) >= least) return Number(text);
-    errors.push(`--${flag} is "${text}", allowed are whole numbers from ${least}`);
-    return undefined;
+    const numbers = [least, Number.POSITIVE_INFINITY] as const;
+    return text === undefined
+      ? undefined
+      : given.whole(`--${flag}`, text, numbers, `are whole numbers from ${least}`);
   };
   const epoch = count('epoch', 1);
   const tailLines = count('tail', 0);
@@ -47,28 +47,25 @@ export function parseLogs(name: string, flags: LogsFlags): Parsed<LogsOptions> {
     /^(?:([a-z0-9-]{1,63})\/)?(\d{1,9})$/.exec(flags.rank ?? '') ?? [];
   const rank = rankText === undefined ? undefined : { replicatedJob, rank: Number(rankText) };
   if (flags.rank !== undefined && rank === undefined) {
-    errors.push(`--rank is "${flags.rank}", allowed is a number such as 5, or workers/5`);
+    given.refuse(`--rank is "${flags.rank}", allowed is a number such as 5, or workers/5`);
   }
   const sinceMs = parseDuration(flags.since ?? '') ?? 0;
   if (flags.since !== undefined && sinceMs <= 0) {
-    errors.push(`--since is "${flags.since}", allowed is a duration such as 30s, 5m or 1h`);
+    given.refuse(`--since is "${flags.since}", allowed is a duration such as 30s, 5m or 1h`);
   }
   for (const other of ['follow', 'since', 'tail'] as const) {
     if (flags.epoch === undefined || flags[other] === undefined) continue;
-    errors.push(`--epoch and --${other} cannot be used together`);
+    given.refuse(`--epoch and --${other} cannot be used together`);
   }
-  if (errors.length > 0) return { errors };
-  return {
-    options: {
-      name,
-      namespace,
-      onlyFailed: flags.failed === true,
-      isFollowed: flags.follow === true,
-      withTimestamps: flags.timestamps === true,
-      withAgent: flags.agent === true,
-      ...defined({ rank, epoch, tailLines, container }),
-      // API servers count in whole seconds.
-      ...(flags.since === undefined ? {} : { sinceSeconds: Math.ceil(sinceMs / 1000) }),
-    },
-  };
+  return given.parsed({
+    name,
+    namespace,
+    onlyFailed: flags.failed === true,
+    isFollowed: flags.follow === true,
+    withTimestamps: flags.timestamps === true,
+    withAgent: flags.agent === true,
+    ...defined({ rank, epoch, tailLines, container }),
+    // API servers count in whole seconds.
+    ...(flags.since === undefined ? {} : { sinceSeconds: Math.ceil(sinceMs / 1000) }),
+  });
 }

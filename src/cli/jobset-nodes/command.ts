@@ -9,6 +9,7 @@ import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import type { AvoidedNode } from '../../jobset/jobset-status.ts';
 import { FORGET_NODES } from '../../jobset/names.ts';
 import { forgetRequest, requestKey } from '../../jobset/policies/forget-nodes.ts';
+import { Arguments, type Parsed } from '../arguments.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 import {
   findJobSet,
@@ -17,9 +18,8 @@ import {
   type NamedJobSet,
   withJobSet,
 } from '../named-jobset.ts';
-import { documentOf, parseOutputForm } from '../output-form.ts';
+import { documentOf } from '../output-form.ts';
 import { PORTS } from '../ports.ts';
-import type { Parsed } from '../usage-error.ts';
 import { entriesOf, nodeLines, nodeList, withEarlier } from './node-list.ts';
 
 export interface NodesOptions extends JobSetName {
@@ -37,7 +37,6 @@ export interface NodesFlags {
   readonly output?: string | undefined;
 }
 
-const MAX_TIMEOUT_SECONDS = 3600;
 /** A busy status changes several times a second, and each change may come between. */
 const MAX_ATTEMPTS = 10;
 const EXIT_FAILURE = 1;
@@ -46,23 +45,15 @@ export function parseNodes(
   name: string,
   { namespace, forget, all, timeout, output }: NodesFlags,
 ): Parsed<NodesOptions> {
-  const parsed = parseOutputForm(output, ['json', 'yaml']);
-  const seconds = /^\d{1,4}$/.test(timeout) ? Number(timeout) : 0;
-  const errors = [
-    ...jobSetNameErrors({ name, namespace }),
-    ...('errors' in parsed ? parsed.errors : []),
-    ...(forget ?? []).flatMap((node) =>
-      dns1123SubdomainErrors(node).map((why) => `--forget is "${node}": ${why}`),
-    ),
-    ...(forget !== undefined && all === true ? ['--forget and --all exclude each other'] : []),
-    ...(seconds >= 1 && seconds <= MAX_TIMEOUT_SECONDS
-      ? []
-      : [`--timeout is "${timeout}", allowed are whole seconds from 1 to ${MAX_TIMEOUT_SECONDS}`]),
-  ];
-  if (errors.length > 0 || 'errors' in parsed) return { errors };
+  const given = new Arguments(jobSetNameErrors({ name, namespace }));
+  const form = given.oneOf('--output', output, ['json', 'yaml']) ?? 'table';
+  for (const node of forget ?? []) {
+    given.refuse(...dns1123SubdomainErrors(node).map((why) => `--forget is "${node}": ${why}`));
+  }
+  if (forget !== undefined && all === true) given.refuse('--forget and --all exclude each other');
+  const timeoutMs = given.timeout(timeout, 'whole seconds') * 1000;
   const asked = all === true ? 'All' : forget;
-  const timeoutMs = seconds * 1000;
-  return { options: { name, namespace, forget: asked, timeoutMs, output: parsed.form } };
+  return given.parsed({ name, namespace, forget: asked, timeoutMs, output: form });
 }
 
 export async function jobSetNodes(

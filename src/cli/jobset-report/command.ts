@@ -5,6 +5,7 @@ import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import { ApiStatusError } from '@lockstep/kube/status.ts';
 import { claims } from '../../jobset/membership.ts';
 import { type GroupProgress, groupProgress } from '../../jobset/progress/group-progress.ts';
+import { Arguments, type Parsed } from '../arguments.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 import { HubMembers } from '../jobset-status/hub-members.ts';
 import {
@@ -14,9 +15,8 @@ import {
   type NamedJobSet,
   withJobSet,
 } from '../named-jobset.ts';
-import { documentOf, parseOutputForm } from '../output-form.ts';
+import { documentOf } from '../output-form.ts';
 import { wrapped } from '../printed-text.ts';
-import type { Parsed } from '../usage-error.ts';
 import { reportLines, restartReport } from './restart-report.ts';
 
 export interface ReportOptions extends JobSetName {
@@ -35,13 +35,9 @@ export function parseReport(
   name: string,
   { namespace, output }: ReportFlags,
 ): Parsed<ReportOptions> {
-  const parsed = parseOutputForm(output, ['json', 'yaml']);
-  const errors = [
-    ...jobSetNameErrors({ name, namespace }),
-    ...('errors' in parsed ? parsed.errors : []),
-  ];
-  if (errors.length > 0 || 'errors' in parsed) return { errors };
-  return { options: { name, namespace, output: parsed.form } };
+  const given = new Arguments(jobSetNameErrors({ name, namespace }));
+  const form = given.oneOf('--output', output, ['json', 'yaml']) ?? 'table';
+  return given.parsed({ name, namespace, output: form });
 }
 
 export async function reportJobSet(

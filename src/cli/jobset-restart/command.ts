@@ -4,6 +4,7 @@ import type { Stored } from '@lockstep/kube/meta.ts';
 import { DeadlineError } from '@lockstep/kube/runtime/deadline.ts';
 import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
+import { Arguments, type Parsed } from '../arguments.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 import {
   type JobSetName,
@@ -12,7 +13,6 @@ import {
   withJobSet,
 } from '../named-jobset.ts';
 import { PORTS } from '../ports.ts';
-import type { Parsed } from '../usage-error.ts';
 import { askForRestart, nameOf } from './ask-for-restart.ts';
 import { restartState } from './restart-state.ts';
 
@@ -27,21 +27,13 @@ export interface RestartFlags {
   readonly wait: boolean;
 }
 
-const MAX_TIMEOUT_SECONDS = 3600;
-
 export function parseRestart(
   name: string,
   { namespace, timeout, wait }: RestartFlags,
 ): Parsed<RestartOptions> {
-  const seconds = /^\d{1,4}$/.test(timeout) ? Number(timeout) : 0;
-  const errors = [
-    ...jobSetNameErrors({ name, namespace }),
-    ...(seconds >= 1 && seconds <= MAX_TIMEOUT_SECONDS
-      ? []
-      : [`--timeout is "${timeout}", allowed are whole seconds from 1 to ${MAX_TIMEOUT_SECONDS}`]),
-  ];
-  if (errors.length > 0) return { errors };
-  return { options: { name, namespace, timeoutSeconds: wait ? seconds : 0 } };
+  const given = new Arguments(jobSetNameErrors({ name, namespace }));
+  const seconds = given.timeout(timeout, 'whole seconds');
+  return given.parsed({ name, namespace, timeoutSeconds: wait ? seconds : 0 });
 }
 
 const EXIT_FAILURE = 1;

@@ -8,6 +8,7 @@ import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { claims } from '../../jobset/membership.ts';
 import { type StatusView, statusView } from '../../jobset/view/status-view.ts';
+import { Arguments, type Parsed } from '../arguments.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 import {
   allLabelled,
@@ -19,14 +20,8 @@ import {
   unlessInterrupted,
   withJobSet,
 } from '../named-jobset.ts';
-import {
-  NAMES_DO_NOT_CHANGE,
-  OUTPUT_FORMS,
-  type OutputForm,
-  parseOutputForm,
-} from '../output-form.ts';
+import { NAMES_DO_NOT_CHANGE, OUTPUT_FORMS, type OutputForm } from '../output-form.ts';
 import { PORTS } from '../ports.ts';
-import type { Parsed } from '../usage-error.ts';
 import { HubMembers } from './hub-members.ts';
 import { followStatus } from './live-status.ts';
 import { NodeHealth } from './node-health.ts';
@@ -48,15 +43,10 @@ export function parseJobSetStatus(
   name: string,
   { namespace, output, watch }: JobSetStatusFlags,
 ): Parsed<JobSetStatusOptions> {
-  const parsed = parseOutputForm(output, OUTPUT_FORMS);
-  const form = 'form' in parsed ? parsed.form : 'table';
-  const errors = [
-    ...jobSetNameErrors({ name, namespace }),
-    ...('errors' in parsed ? parsed.errors : []),
-    ...(watch === true && form === 'name' ? [NAMES_DO_NOT_CHANGE] : []),
-  ];
-  if (errors.length > 0) return { errors };
-  return { options: { name, namespace, output: form, isLive: watch === true } };
+  const given = new Arguments(jobSetNameErrors({ name, namespace }));
+  const form = given.oneOf('--output', output, OUTPUT_FORMS) ?? 'table';
+  if (watch === true && form === 'name') given.refuse(NAMES_DO_NOT_CHANGE);
+  return given.parsed({ name, namespace, output: form, isLive: watch === true });
 }
 
 export async function jobSetStatus(

@@ -10,7 +10,7 @@ import { parseDuration } from '@lockstep/kube/duration.ts';
 import { defined } from '@lockstep/kube/json/defined.ts';
 import { labelValueErrors, qualifiedNameErrors } from '@lockstep/kube/name-rules.ts';
 import { AGENT_CHANNELS, type AgentChannel } from '../../jobset/injection/agent-hub.ts';
-import type { Parsed } from '../usage-error.ts';
+import { Arguments, type Parsed } from '../arguments.ts';
 
 export interface UpOptions {
   readonly stateDirectory: string;
@@ -29,7 +29,6 @@ export interface UpOptions {
 
 /** A machine that starts a joined cluster as well may take longer. */
 export const DEFAULT_START_MS = 20_000;
-const MAX_START_SECONDS = 3600;
 
 export const DEFAULT_AGENT_CHANNEL: AgentChannel = 'Hub';
 
@@ -54,6 +53,7 @@ export interface UpFlags {
  * of which a machine has 254.
  */
 export const NODES_MAX = 100;
+export const MAX_PORT = 65_535;
 
 const GRACE_MIN_MS = 1_000;
 const GRACE_MAX_MS = 24 * 3_600_000;
@@ -64,69 +64,46 @@ export function plainNodes(count: number): readonly NodeDescription[] {
 }
 
 export function parseUpFlags(flags: UpFlags): Parsed<UpOptions> {
-  const errors: string[] = [];
-  if (flags.stateDir === '') errors.push('--state-dir is "", allowed is the path of a directory');
-  const count = /^\d{1,9}$/.test(flags.nodes) ? Number(flags.nodes) : Number.NaN;
-  const isCount = count >= 1 && count <= NODES_MAX;
-  if (!isCount) {
-    errors.push(`--nodes is "${flags.nodes}", allowed is an integer from 1 to ${NODES_MAX}`);
-  }
-  const agentChannel = AGENT_CHANNELS.find((one) => one === flags.agentChannel);
-  if (agentChannel === undefined) {
-    const allowed = AGENT_CHANNELS.join(', ');
-    errors.push(`--agent-channel is "${flags.agentChannel}", allowed are ${allowed}`);
-  }
+  const given = new Arguments();
+  if (flags.stateDir === '') given.refuse('--state-dir is "", allowed is the path of a directory');
+  const count = given.whole('--nodes', flags.nodes, [1, NODES_MAX]);
+  const agentChannel = given.oneOf('--agent-channel', flags.agentChannel, AGENT_CHANNELS);
   const graceText = flags.nodeMonitorGracePeriod;
   const nodeMonitorGraceMs = parseDuration(graceText) ?? Number.NaN;
   if (!(nodeMonitorGraceMs >= GRACE_MIN_MS && nodeMonitorGraceMs <= GRACE_MAX_MS)) {
-    errors.push(
+    given.refuse(
       `--node-monitor-grace-period is "${graceText}", allowed is a duration from 1s to 24h, such as 40s`,
     );
   }
   const { timeout = String(DEFAULT_START_MS / 1000) } = flags;
-  const startSeconds = /^\d{1,9}$/.test(timeout) ? Number(timeout) : 0;
-  if (startSeconds < 1 || startSeconds > MAX_START_SECONDS) {
-    errors.push(`--timeout is "${timeout}", allowed are seconds from 1 to ${MAX_START_SECONDS}`);
-  }
+  const startMs = given.timeout(timeout, 'seconds') * 1000;
   const backoff = parseBackoff(flags);
-  if (typeof backoff === 'string') errors.push(backoff);
-  const podNamespaces = POD_NAMESPACES_MODES.find((one) => one === flags.podNamespaces);
-  if (podNamespaces === undefined && flags.podNamespaces !== undefined) {
-    const allowed = POD_NAMESPACES_MODES.join(', ');
-    errors.push(`--pod-namespaces is "${flags.podNamespaces}", allowed are ${allowed}`);
-  }
-  const dashboardPort = flags.dashboardPort === 'off' ? undefined : parsePort(flags.dashboardPort);
-  if (dashboardPort === undefined && flags.dashboardPort !== 'off') {
-    errors.push(
-      `--dashboard-port is "${flags.dashboardPort}", allowed are off and whole numbers from 0 to 65535`,
-    );
-  }
+  if (typeof backoff === 'string') given.refuse(backoff);
+  const podNamespaces = given.oneOf('--pod-namespaces', flags.podNamespaces, POD_NAMESPACES_MODES);
+  const ports = `are off and whole numbers from 0 to ${MAX_PORT}`;
+  const dashboardPort =
+    flags.dashboardPort === 'off'
+      ? undefined
+      : given.whole('--dashboard-port', flags.dashboardPort, [0, MAX_PORT], ports);
   const topologies: Topology[] = [];
   for (const text of flags.topology ?? []) {
-    const parsed = parseTopology(text, isCount ? count : NODES_MAX);
-    if (typeof parsed === 'string') errors.push(`--topology is "${text}", ${parsed}`);
+    const parsed = parseTopology(text, Number.isNaN(count) ? NODES_MAX : count);
+    if (typeof parsed === 'string') given.refuse(`--topology is "${text}", ${parsed}`);
     else if (topologies.some(({ key }) => key === parsed.key)) {
-      errors.push(
+      given.refuse(
         `--topology is "${text}", allowed is each label once, and ${parsed.key} was given`,
       );
     } else topologies.push(parsed);
   }
-  if (errors.length > 0 || agentChannel === undefined) return { errors };
-  const nodes = plainNodes(count).map(({ name }, i) => ({
+  const nodes = plainNodes(count || 0).map(({ name }, i) => ({
     name,
     labels: Object.fromEntries(topologies.map((topology) => labelOf(topology, i, count))),
     ...(typeof backoff === 'object' ? { backoff } : {}),
     ...defined({ podNamespaces }),
   }));
   const { stateDir: stateDirectory, kubeconfig } = flags;
-  const cluster = { stateDirectory, nodes, kubeconfig, agentChannel, nodeMonitorGraceMs };
-  return { options: { ...cluster, startMs: startSeconds * 1000, dashboardPort } };
-}
-
-/** Undefined for what is no port. */
-export function parsePort(text: string): number | undefined {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  return port <= 65_535 ? port : undefined;
+  const cluster = { stateDirectory, nodes, kubeconfig, nodeMonitorGraceMs, startMs, dashboardPort };
+  return given.parsed({ ...cluster, agentChannel: agentChannel ?? DEFAULT_AGENT_CHANNEL });
 }
 
 /** Undefined if everything has its default, a text if the flag is wrong. */

@@ -7,6 +7,7 @@ import { createConnection, createServer, type Socket } from 'node:net';
 import { join, resolve } from 'node:path';
 import { NODE_ACTIONS, type NodeAction } from '@lockstep/embedded-kubernetes/node-process';
 import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
+import { choiceOf } from '../arguments.ts';
 
 export interface NodeCommand {
   readonly node: string;
@@ -129,16 +130,9 @@ const DONE: Readonly<Record<NodeAction, string>> = {
   start: 'started',
 };
 
-export function parseNodeAction(
-  text: string,
-): { readonly action: NodeAction } | { readonly error: string } {
-  const action = NODE_ACTIONS.find((each) => each === text);
-  if (action !== undefined) return { action };
-  return { error: `the action is "${text}", allowed are ${NODE_ACTIONS.join(', ')}` };
-}
-
-/** Prints what was done; rejects with `ControlError`. */
-export async function actOnNode(stateDirectory: string, command: NodeCommand): Promise<void> {
-  await sendControl(resolve(stateDirectory), command);
-  process.stdout.write(`node ${command.node} ${DONE[command.action]}\n`);
+/** Prints what was done; rejects with `ControlError`, or `UsageError` for another action. */
+export async function actOnNode(stateDirectory: string, node: string, text: string): Promise<void> {
+  const action = choiceOf('the action', text, NODE_ACTIONS);
+  await sendControl(resolve(stateDirectory), { node, action });
+  process.stdout.write(`node ${node} ${DONE[action]}\n`);
 }
