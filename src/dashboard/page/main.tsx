@@ -1,5 +1,5 @@
 /** The page of `lockstep dashboard`. */
-import { render, type VNode } from 'preact';
+import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { keepPass } from './adapters/session.ts';
 import { ErrorBoundary } from './frame/error-boundary.tsx';
@@ -8,7 +8,7 @@ import { Overview } from './overview/overview.tsx';
 import { type Route, routeOf } from './route.ts';
 import { Run } from './run/run.tsx';
 
-function Page(): VNode {
+function Page() {
   const [route, show] = useState<Route>(() => routeOf(location.hash));
   useEffect(() => {
     const follow = (): void => show(routeOf(location.hash));

@@ -1,5 +1,4 @@
 /** What the user may do to a JobSet: a button, a list with what is refused and why, a confirmation. */
-import type { VNode } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { ActionOffer, RunView } from '../../messages/run.ts';
 import { Dialog } from '../elements/dialog.tsx';
@@ -7,7 +6,7 @@ import { shown } from '../elements/shown-text.ts';
 import { ACTION_WORDS, type ActionKind } from './action-words.ts';
 import { Confirmation } from './confirmation.tsx';
 
-export function Actions({ run }: { readonly run: RunView }): VNode {
+export function Actions({ run }: { readonly run: RunView }) {
   const [isOpen, open] = useState(false);
   return (
     <>
@@ -19,16 +18,11 @@ export function Actions({ run }: { readonly run: RunView }): VNode {
   );
 }
 
-interface ActionsDialogProps {
-  readonly run: RunView;
-  readonly onClose: () => void;
-}
-
 /**
  * What is confirmed is about the JobSet as it was when it was chosen: the server refuses it for
  * another one, and a restart ends no later epoch.
  */
-function ActionsDialog({ run, onClose }: ActionsDialogProps): VNode {
+function ActionsDialog({ run, onClose }: { readonly run: RunView; readonly onClose: () => void }) {
   const [chosen, choose] = useState<{ kind: ActionKind; run: RunView } | null>(null);
   const title = chosen === null ? 'Actions' : ACTION_WORDS[chosen.kind].title;
   return (
@@ -47,7 +41,7 @@ interface OffersProps {
   readonly onChoose: (kind: ActionKind) => void;
 }
 
-function Offers({ offers, onChoose }: OffersProps): VNode {
+function Offers({ offers, onChoose }: OffersProps) {
   const list = useRef<HTMLUListElement>(null);
   useEffect(() => list.current?.querySelector<HTMLElement>('button:enabled')?.focus(), []);
   return (
@@ -64,7 +58,7 @@ interface OfferProps {
   readonly onChoose: () => void;
 }
 
-function Offer({ offer: { action, refusal }, onChoose }: OfferProps): VNode {
+function Offer({ offer: { action, refusal }, onChoose }: OfferProps) {
   const { title, effects, isDangerous } = ACTION_WORDS[action];
   const text = useId();
   return (

@@ -1,5 +1,4 @@
 /** The last step of an action: what it does, the command that does the same, and the answer. */
-import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Action, type ActionRequest, commandOf } from '../../messages/action.ts';
 import type { RunView } from '../../messages/run.ts';
@@ -21,7 +20,7 @@ type Progress =
   | { readonly is: 'Sent' }
   | { readonly is: 'Refused' | 'Unanswered'; readonly why: string };
 
-export function Confirmation({ kind, run, onBack }: ConfirmationProps): VNode {
+export function Confirmation({ kind, run, onBack }: ConfirmationProps) {
   const { namespace, name, epoch } = run.jobSet;
   const [first] = run.spec.timeouts;
   const [timeout, chooseTimeout] = useState<TimeoutChoice>({

@@ -1,5 +1,4 @@
 /** Which time-out is changed, and to what. */
-import type { VNode } from 'preact';
 import { useId } from 'preact/hooks';
 import { progressTimeoutErrors } from '../../../jobset/progress/progress-timeouts.ts';
 import type { TimeoutView } from '../../../jobset/view/spec-view.ts';
@@ -17,7 +16,7 @@ export interface TimeoutFieldsProps {
   readonly onChoose: (choice: TimeoutChoice) => void;
 }
 
-export function TimeoutFields({ timeouts, choice, onChoose }: TimeoutFieldsProps): VNode {
+export function TimeoutFields({ timeouts, choice, onChoose }: TimeoutFieldsProps) {
   const [meaning, problem] = [useId(), useId()];
   const why = problemOf(choice);
   const chosen = timeouts.find(({ annotation }) => annotation === choice.annotation);

@@ -1,5 +1,4 @@
 /** How long ago something was. It follows the clock. */
-import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { every, now } from '../adapters/browser.ts';
 import { ageText, dateText } from './time-text.ts';
@@ -10,7 +9,7 @@ export interface AgeProps {
   readonly untilMs?: number | null;
 }
 
-export function Age({ sinceMs, untilMs = null }: AgeProps): VNode {
+export function Age({ sinceMs, untilMs = null }: AgeProps) {
   const [text, show] = useState('');
   useEffect(() => {
     const tick = (): void => show(ageText(sinceMs, untilMs ?? now()));

@@ -1,20 +1,15 @@
 /** A command for a shell, with a button that copies it. */
-import type { VNode } from 'preact';
 import { CopyButton } from './copy-button.tsx';
 import { shownLines } from './shown-text.ts';
 
 /** UTF-16 code units. */
 const COMMAND_LENGTH = 4000;
 
-export interface CommandProps {
-  readonly command: string;
-}
-
 /**
  * What is copied is what runs; what is shown has its control characters escaped. A command without
  * any, as `commandOf` makes them, is both.
  */
-export function Command({ command }: CommandProps): VNode {
+export function Command({ command }: { readonly command: string }) {
   return (
     <div class="command">
       <code tabindex={0}>

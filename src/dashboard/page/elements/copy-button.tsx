@@ -1,5 +1,4 @@
 /** A button that copies a text, and says that it has. */
-import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { after, copyText } from '../adapters/browser.ts';
 
@@ -11,7 +10,7 @@ export interface CopyButtonProps {
 
 const SAID_MS = 2000;
 
-export function CopyButton({ text, what }: CopyButtonProps): VNode {
+export function CopyButton({ text, what }: CopyButtonProps) {
   const [said, say] = useState('');
   useEffect(() => (said === '' ? undefined : after(SAID_MS, () => say(''))), [said]);
   const copy = (): void => {

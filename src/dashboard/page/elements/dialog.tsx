@@ -1,5 +1,5 @@
 /** A modal dialog with a heading. Escape and the button close it; the focus goes back. */
-import type { ComponentChildren, VNode } from 'preact';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 
 export interface DialogProps {
@@ -9,7 +9,7 @@ export interface DialogProps {
   readonly children: ComponentChildren;
 }
 
-export function Dialog({ title, onClose, children }: DialogProps): VNode {
+export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
   useEffect(() => {

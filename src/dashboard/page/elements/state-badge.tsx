@@ -1,5 +1,4 @@
 /** The state of a JobSet: a word, a shape and a colour. */
-import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { type ShownState, type StateKind, stateWords } from '../../../jobset/view/shown-state.ts';
 import { now } from '../adapters/browser.ts';
@@ -20,11 +19,7 @@ const SHAPES: Readonly<Record<StateKind, string>> = {
   Completed: 'M3.5 8.500l3 3l6-7',
 };
 
-export interface StateBadgeProps {
-  readonly shown: ShownState;
-}
-
-export function StateBadge({ shown }: StateBadgeProps): VNode {
+export function StateBadge({ shown }: { readonly shown: ShownState }) {
   const { meaning, tone } = STATE_WORDS[shown.kind];
   const [atMs, tick] = useState(now);
   const isTimed = shown.untilMs !== undefined || shown.silence !== undefined;

@@ -1,5 +1,5 @@
 /** What stands around every view: who we are, which cluster it is, and what is missing. */
-import { type ComponentChildren, createContext, type VNode } from 'preact';
+import { type ComponentChildren, createContext } from 'preact';
 import { useCallback, useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { CLUSTER, type ClusterView } from '../../messages/paths.ts';
 import { after } from '../adapters/browser.ts';
@@ -43,7 +43,7 @@ export interface FrameProps {
   readonly children: ComponentChildren;
 }
 
-export function Frame({ view, children }: FrameProps): VNode {
+export function Frame({ view, children }: FrameProps) {
   const [headline, tell] = useState(NOTHING_TOLD);
   const [said, show] = useState({ text: '' });
   const say = useCallback((text: string) => show({ text }), []);
@@ -90,7 +90,7 @@ export function Frame({ view, children }: FrameProps): VNode {
 }
 
 /** Workers in one line, and one that joins them. */
-function Mark(): VNode {
+function Mark() {
   return (
     <svg width="20" height="20" viewBox="0 0 20 20" fill="currentColor" aria-hidden="true">
       <rect x="1" y="4" width="4" height="12" rx="1.5" />
@@ -104,7 +104,7 @@ function Mark(): VNode {
 /** Pause before a cluster that did not answer is asked again for its name. */
 const ASK_AGAIN_MS = 5000;
 
-function Cluster(): VNode {
+function Cluster() {
   const [cluster, show] = useState<ClusterView | null>(null);
   const [attempt, ask] = useState(0);
   useEffect(() => {
@@ -139,7 +139,7 @@ function zoneOf(ms: number): string {
 }
 
 /** A region that is always there: screen readers tell what changes in it. */
-function Connection({ isOpen, lostSinceMs, trouble }: Headline): VNode {
+function Connection({ isOpen, lostSinceMs, trouble }: Headline) {
   const what = trouble === null ? 'The server does not answer' : 'The server refuses';
   const [word, text] =
     lostSinceMs !== null
@@ -154,7 +154,7 @@ function Connection({ isOpen, lostSinceMs, trouble }: Headline): VNode {
   );
 }
 
-function Problems({ trouble, problems: told }: Headline): VNode {
+function Problems({ trouble, problems: told }: Headline) {
   const problems = trouble === null ? told : [trouble, ...told];
   return (
     <div aria-live="polite">

@@ -1,5 +1,5 @@
 /** The keys of the page, and the dialog that lists them. */
-import { Fragment, type VNode } from 'preact';
+import { Fragment } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { keep, kept } from '../adapters/browser.ts';
 import { Dialog } from '../elements/dialog.tsx';
@@ -34,7 +34,7 @@ export function useKey(key: string, callback: () => void): void {
   }, [key, callback]);
 }
 
-export function KeysButton(): VNode {
+export function KeysButton() {
   const [isOpen, open] = useState(false);
   const [isOff, switchOff] = useState(() => kept(OFF_KEPT_AS) !== null);
   const show = (): void => open(true);

@@ -1,5 +1,5 @@
 /** What the page says of an action that is done: in a line that covers nothing and takes no focus. */
-import { createContext, type VNode } from 'preact';
+import { createContext } from 'preact';
 import { useContext, useEffect } from 'preact/hooks';
 import { after } from '../adapters/browser.ts';
 
@@ -20,7 +20,7 @@ export interface SaidProps {
 }
 
 /** A region that is always there: screen readers tell what changes in it. */
-export function Said({ said, close }: SaidProps): VNode {
+export function Said({ said, close }: SaidProps) {
   useEffect(() => (said.text === '' ? undefined : after(SAID_MS, close)), [said]);
   return (
     <div class="said" role="status" aria-live="polite">

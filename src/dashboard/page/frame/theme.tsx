@@ -1,5 +1,4 @@
 /** Light or dark: as the system prefers, unless the user has chosen. */
-import type { VNode } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { keep, kept } from '../adapters/browser.ts';
 
@@ -16,7 +15,7 @@ function chosenTheme(): Theme {
 }
 
 /** Goes round: system, light, dark. */
-export function ThemeSwitch(): VNode {
+export function ThemeSwitch() {
   const [theme, choose] = useState(chosenTheme);
   useLayoutEffect(() => {
     const { dataset } = document.documentElement;

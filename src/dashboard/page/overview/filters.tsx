@@ -1,5 +1,4 @@
 /** What of all JobSets is shown. */
-import type { VNode } from 'preact';
 import { useCallback, useRef } from 'preact/hooks';
 import { shown } from '../elements/shown-text.ts';
 import { STATE_WORDS, STATES } from '../elements/state-words.ts';
@@ -16,7 +15,7 @@ export interface FiltersProps {
   readonly onDown: () => void;
 }
 
-export function Filters({ query, listing, onQuery, onDown }: FiltersProps): VNode {
+export function Filters({ query, listing, onQuery, onDown }: FiltersProps) {
   const field = useRef<HTMLInputElement>(null);
   useKey(
     '/',

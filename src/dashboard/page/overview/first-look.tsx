@@ -1,5 +1,4 @@
 /** Leads a newcomer through the example: a run, a kill, a hang, and the report of both. */
-import type { VNode } from 'preact';
 import type { OverviewRow } from '../../../jobset/view/overview.ts';
 import type { FirstLook } from '../../messages/overview.ts';
 import { Command } from '../elements/command.tsx';
@@ -51,7 +50,7 @@ export function FirstLookCard({
 }: {
   readonly commands: FirstLook;
   readonly next: number;
-}): VNode {
+}) {
   return (
     <section class="card first-look" aria-labelledby="first-look">
       <h2 id="first-look">A first look</h2>

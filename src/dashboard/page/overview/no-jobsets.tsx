@@ -1,5 +1,4 @@
 /** What the list says when it has no rows. */
-import type { VNode } from 'preact';
 import { Command } from '../elements/command.tsx';
 
 export interface NoJobSetsProps {
@@ -23,7 +22,7 @@ export function NoJobSets({
   isRefused,
   hasFirstLook,
   onAll,
-}: NoJobSetsProps): VNode {
+}: NoJobSetsProps) {
   if (!isComplete && !isRefused) return <p class="quiet">Waiting for the list of JobSets.</p>;
   if (isFiltered) {
     return (

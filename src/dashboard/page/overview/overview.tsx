@@ -1,5 +1,4 @@
 /** All JobSets. */
-import type { VNode } from 'preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import {
   EMPTY_OVERVIEW,
@@ -20,7 +19,7 @@ import { RowTable } from './row-table.tsx';
 /** Rows of a page: so the time to draw has a bound, however many there are. */
 const PAGE_ROWS = 100;
 
-export function Overview(): VNode {
+export function Overview() {
   const { state, ...connection } = useStream<OverviewState, OverviewMessage>(
     OVERVIEW_EVENTS,
     EMPTY_OVERVIEW,
@@ -85,7 +84,7 @@ interface PagesProps {
   readonly onTurn: (first: number) => void;
 }
 
-function Pages({ first, count, onTurn }: PagesProps): VNode {
+function Pages({ first, count, onTurn }: PagesProps) {
   const last = Math.min(first + PAGE_ROWS, count);
   const turn = (to: number): void => {
     onTurn(to);

@@ -1,5 +1,4 @@
 /** The list of JobSets as a table, and as cards where there is little room. */
-import type { VNode } from 'preact';
 import type { OverviewRow } from '../../../jobset/view/overview.ts';
 import { COLUMNS, type Column, type Query, sortedBy } from './query.ts';
 import { RowLine } from './row-line.tsx';
@@ -24,7 +23,7 @@ export interface RowTableProps {
   readonly onQuery: (query: Query) => void;
 }
 
-export function RowTable({ rows, query, onQuery }: RowTableProps): VNode {
+export function RowTable({ rows, query, onQuery }: RowTableProps) {
   return (
     <table class="jobsets card" role="table" onKeyDown={moveAmongRows}>
       <caption class="visually-hidden">JobSets</caption>
@@ -45,7 +44,7 @@ export function RowTable({ rows, query, onQuery }: RowTableProps): VNode {
 }
 
 /** For cards, which have no heads of columns. */
-export function SortField({ query, onQuery }: Omit<RowTableProps, 'rows'>): VNode {
+export function SortField({ query, onQuery }: Omit<RowTableProps, 'rows'>) {
   const choose = ({ currentTarget }: { readonly currentTarget: HTMLSelectElement }): void => {
     const [sort = '', order] = currentTarget.value.split(' ');
     const column = COLUMNS.find((each) => each === sort);
@@ -69,7 +68,7 @@ interface ColumnHeadProps extends Omit<RowTableProps, 'rows'> {
   readonly column: Column;
 }
 
-function ColumnHead({ column, query, onQuery }: ColumnHeadProps): VNode {
+function ColumnHead({ column, query, onQuery }: ColumnHeadProps) {
   const isSorted = query.sort === column;
   const order = isSorted ? (query.isDescending ? 'descending' : 'ascending') : 'none';
   const mark = isSorted ? (query.isDescending ? '↓' : '↑') : '';

@@ -1,5 +1,4 @@
 /** How a run is doing, at one glance: its numbers, and what a person may have to do. */
-import type { VNode } from 'preact';
 import { NOT_ACCOUNTED } from '../../../jobset/goodput/goodput-at.ts';
 import type { JobSetView, MemberView } from '../../../jobset/view/status-view.ts';
 import { Age } from '../elements/age.tsx';
@@ -15,7 +14,7 @@ export interface FactsProps {
   readonly nowMs: number;
 }
 
-export function Facts({ jobSet, members, sinceMs, nowMs }: FactsProps): VNode {
+export function Facts({ jobSet, members, sinceMs, nowMs }: FactsProps) {
   return (
     <div class="facts">
       {jobSet.conditions.map(({ type, reason, message }) => (

@@ -1,5 +1,4 @@
 /** The life of a run: how it does, where its time went, who failed, what its members do. */
-import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { ReportedRestart } from '../../../jobset/view/reported-restarts.ts';
 import { isFinalFailure } from '../../../jobset/view/restart-words.ts';
@@ -27,7 +26,7 @@ export interface LifeProps {
   readonly isRefused: boolean;
 }
 
-export function Life({ run, state, look, change, lostSinceMs, isRefused }: LifeProps): VNode {
+export function Life({ run, state, look, change, lostSinceMs, isRefused }: LifeProps) {
   const { jobSet, createdMs, atMs } = run;
   const isOver = jobSet.state === 'Completed' || jobSet.state === 'Failed';
   const nowMs = useNow(state.isGone ? atMs : lostSinceMs);

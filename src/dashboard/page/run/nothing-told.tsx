@@ -1,5 +1,4 @@
 /** Stands in the place of a run of which the server has sent nothing, and says why. */
-import type { VNode } from 'preact';
 import { shown } from '../elements/shown-text.ts';
 
 export interface NothingToldProps {
@@ -10,7 +9,7 @@ export interface NothingToldProps {
   readonly isRefused: boolean;
 }
 
-export function NothingTold({ problems, isGone, isRefused }: NothingToldProps): VNode {
+export function NothingTold({ problems, isGone, isRefused }: NothingToldProps) {
   if (isGone) return <p class="quiet">There is no JobSet of this name.</p>;
   if (problems.length === 0 && !isRefused) {
     return <p class="quiet">Waiting for the server to tell of it.</p>;

@@ -1,5 +1,4 @@
 /** What stands above both tabs of a JobSet: its name, its state, and what can be done to it. */
-import type { VNode } from 'preact';
 import type { RunView } from '../../messages/run.ts';
 import { Actions } from '../actions/actions.tsx';
 import { Age } from '../elements/age.tsx';
@@ -23,7 +22,7 @@ export interface RunHeadProps {
   readonly isGone: boolean;
 }
 
-export function RunHead({ namespace, name, tab, look, run, isGone }: RunHeadProps): VNode {
+export function RunHead({ namespace, name, tab, look, run, isGone }: RunHeadProps) {
   return (
     <div class="run-head">
       <p class="run-path">

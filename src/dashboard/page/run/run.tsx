@@ -1,5 +1,4 @@
 /** One JobSet: its life, its members, its spec. */
-import type { VNode } from 'preact';
 import { runEventsOf } from '../../messages/paths.ts';
 import { EMPTY_RUN, type RunMessage, type RunState, withRunMessage } from '../../messages/run.ts';
 import { ErrorBoundary } from '../frame/error-boundary.tsx';
@@ -23,7 +22,7 @@ export interface RunProps {
 
 const NO_PROBLEMS: readonly string[] = [];
 
-export function Run({ namespace, name, tab, look: fromAddress }: RunProps): VNode {
+export function Run({ namespace, name, tab, look: fromAddress }: RunProps) {
   const { state, ...connection } = useStream<RunState, RunMessage>(
     runEventsOf(namespace, name),
     EMPTY_RUN,

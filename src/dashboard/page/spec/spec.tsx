@@ -1,5 +1,4 @@
 /** What was asked for: in words, and as it stands. */
-import type { VNode } from 'preact';
 import type { RunView } from '../../messages/run.ts';
 import { CopyButton } from '../elements/copy-button.tsx';
 import { shown, shownLines } from '../elements/shown-text.ts';
@@ -7,7 +6,7 @@ import { shown, shownLines } from '../elements/shown-text.ts';
 /** UTF-16 code units; a JobSet may have more than a megabyte. */
 const YAML_SHOWN = 200_000;
 
-export function Spec({ run }: { readonly run: RunView }): VNode {
+export function Spec({ run }: { readonly run: RunView }) {
   const { policies, injected, timeouts, yaml } = run.spec;
   return (
     <div class="spec">
@@ -53,7 +52,7 @@ interface SentencesProps {
   readonly sentences: readonly string[];
 }
 
-function Sentences({ title, sentences }: SentencesProps): VNode {
+function Sentences({ title, sentences }: SentencesProps) {
   return (
     <section class="card spec-part">
       <h2>{title}</h2>

@@ -1,5 +1,4 @@
 /** Conditions and Events in one list, the newest first. */
-import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { DatedCondition, EventView } from '../../../messages/run.ts';
 import { Age } from '../../elements/age.tsx';
@@ -13,7 +12,7 @@ export interface HistoryProps {
 
 const FIRST_SHOWN = 30;
 
-export function History({ conditions, events }: HistoryProps): VNode {
+export function History({ conditions, events }: HistoryProps) {
   const [filter, choose] = useState<HistoryFilter>('All');
   const [text, seek] = useState('');
   const [limit, extend] = useState(FIRST_SHOWN);

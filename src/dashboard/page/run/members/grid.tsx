@@ -1,5 +1,4 @@
 /** One cell for each member, on a canvas; keys, screen readers and pointers find each of them. */
-import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { RunMember } from '../../../messages/run.ts';
 import { shown } from '../../elements/shown-text.ts';
@@ -27,7 +26,7 @@ export interface GridProps {
 
 const TIP_PX = 280;
 
-export function Grid(props: GridProps): VNode {
+export function Grid(props: GridProps) {
   const { order, members, looks, cells, isLeftOut, selected, culprit, silentMs, select } = props;
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);

@@ -1,5 +1,4 @@
 /** The log of one member, live. It follows the newest line until a reader scrolls up. */
-import type { VNode } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { LogMessage } from '../../../messages/log.ts';
 import { logEventsOf } from '../../../messages/paths.ts';
@@ -16,7 +15,7 @@ export interface LogProps {
 /** Pixels from the end that still count as its end. */
 const NEAR_END_PX = 24;
 
-export function Log({ namespace, name, pod }: LogProps): VNode {
+export function Log({ namespace, name, pod }: LogProps) {
   const { state, trouble } = useStream<LogState, LogMessage>(
     logEventsOf(namespace, name, pod),
     EMPTY_LOG,

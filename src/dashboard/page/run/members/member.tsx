@@ -1,5 +1,4 @@
 /** All that is known of one member, and its log. */
-import type { VNode } from 'preact';
 import type { MemberState } from '../../../../jobset/view/member-state.ts';
 import type { RunMember } from '../../../messages/run.ts';
 import { shown } from '../../elements/shown-text.ts';
@@ -16,7 +15,7 @@ export interface MemberProps {
   readonly close: () => void;
 }
 
-export function Member({ namespace, name, member, state, nowMs, close }: MemberProps): VNode {
+export function Member({ namespace, name, member, state, nowMs, close }: MemberProps) {
   const { pod } = member;
   return (
     <section class="member" aria-labelledby="member-title">

@@ -1,5 +1,4 @@
 /** The members of a group: a grid of all, a filter, and one of them in full. */
-import type { VNode } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { memberState } from '../../../../jobset/view/member-state.ts';
 import type { JobSetView } from '../../../../jobset/view/status-view.ts';
@@ -44,14 +43,7 @@ const KIND_WORDS: Readonly<Record<Kind, string>> = {
 /** Up to this number, members are in a table as well. */
 const MAX_ROWS = 20;
 
-export function Members({
-  jobSet,
-  members,
-  nowMs,
-  selected,
-  select,
-  culprit,
-}: MembersProps): VNode {
+export function Members({ jobSet, members, nowMs, selected, select, culprit }: MembersProps) {
   const { namespace, name } = jobSet;
   const [coloring, colorBy] = useState<Coloring>('State');
   const [filter, look] = useState<Filter>(NO_FILTER);
@@ -216,7 +208,7 @@ interface MemberLegendProps {
   readonly hasCulprit: boolean;
 }
 
-function MemberLegend({ looks, counts, hasCulprit }: MemberLegendProps): VNode {
+function MemberLegend({ looks, counts, hasCulprit }: MemberLegendProps) {
   return (
     <ul class="member-legend">
       {looks.map((look, i) => {
@@ -240,7 +232,7 @@ function MemberLegend({ looks, counts, hasCulprit }: MemberLegendProps): VNode {
 
 const SWATCH_PX = 16;
 
-function ShapeSwatch({ shape, color }: Look): VNode {
+function ShapeSwatch({ shape, color }: Look) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const theme = useThemeVersion();
   useEffect(() => {
@@ -263,7 +255,7 @@ interface RowsProps {
   readonly select: (pod: string) => void;
 }
 
-function Rows({ found, jobSet, silentMs, selected, select }: RowsProps): VNode {
+function Rows({ found, jobSet, silentMs, selected, select }: RowsProps) {
   return (
     <div class="table-box" tabindex={0} role="region" aria-label="Members as a table">
       <table class="data-table">

@@ -1,5 +1,4 @@
 /** How fast the group and its slowest members were. */
-import type { VNode } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import Chart from 'uplot';
 import type { Sample } from '../../../messages/run.ts';
@@ -28,7 +27,7 @@ const COLORS = ['--accent', '--bad', '--warn', '--time-hung', '--time-restarting
 /** Lines differ in their dashes, too. */
 const DASHES: readonly number[][] = [[], [8, 4], [2, 3], [8, 3, 2, 3], [14, 4], [4, 8]];
 
-export function Plot({ hasSteps, samples, restartsMs }: PlotProps): VNode {
+export function Plot({ hasSteps, samples, restartsMs }: PlotProps) {
   const data = useMemo(() => plotted(samples), [samples]);
   const isTold = data.series.some(({ values }) => values.some((value) => value !== null));
   const newest = samples.at(-1);
@@ -74,7 +73,7 @@ function lastRate(values: Series['values']): string {
   return last === undefined || last === null ? '' : rateText(last);
 }
 
-function Lines({ data, restartsMs }: { data: Plotted; restartsMs: readonly number[] }): VNode {
+function Lines({ data, restartsMs }: { data: Plotted; restartsMs: readonly number[] }) {
   const box = useRef<HTMLDivElement>(null);
   const chart = useRef<Chart | null>(null);
   const restarts = useRef(restartsMs);
@@ -173,7 +172,7 @@ function drawRestarts(chart: Chart, restartsMs: readonly number[], color: string
   context.restore();
 }
 
-function DashSwatch({ number }: { readonly number: number }): VNode {
+function DashSwatch({ number }: { readonly number: number }) {
   return (
     <svg class="dash-swatch" width="32" height="10" aria-hidden="true">
       <line
@@ -198,7 +197,7 @@ interface SampleTableProps {
   readonly offset: number;
 }
 
-function SampleTable({ samples, offset }: SampleTableProps): VNode {
+function SampleTable({ samples, offset }: SampleTableProps) {
   return (
     <div class="table-box" tabindex={0} role="region" aria-label="Speeds as a table">
       <table class="data-table">

@@ -1,5 +1,4 @@
 /** One restart: who failed first, how long each phase took, what was said last, what it cost. */
-import type { VNode } from 'preact';
 import {
   failureInWords,
   isFailure,
@@ -39,7 +38,7 @@ export interface RestartProps {
   readonly showMember: (pod: string) => void;
 }
 
-export function Restart(props: RestartProps): VNode {
+export function Restart(props: RestartProps) {
   const { record, cost, isNewest, isFinal, older, newer, showMember } = props;
   const { epoch, ranMs, suspects = [], witness, lastWords } = record;
   const offset = new Date(record.time).getTimezoneOffset();
@@ -100,7 +99,7 @@ export function Restart(props: RestartProps): VNode {
   );
 }
 
-function Headline({ record, showMember }: Pick<RestartProps, 'record' | 'showMember'>): VNode {
+function Headline({ record, showMember }: Pick<RestartProps, 'record' | 'showMember'>) {
   if (!isFailure(record)) return <p class="restart-headline">No worker failed.</p>;
   const { whyUnknown, witness } = record;
   const pod = (culpritOf(record) ?? witness)?.pod;
@@ -121,7 +120,7 @@ function capitalized(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }
 
-function PodLink({ pod, showMember }: { pod: string; showMember: (pod: string) => void }): VNode {
+function PodLink({ pod, showMember }: { pod: string; showMember: (pod: string) => void }) {
   return (
     <button type="button" class="link mono" onClick={() => showMember(pod)}>
       {shown(pod, 253)}
@@ -132,7 +131,7 @@ function PodLink({ pod, showMember }: { pod: string; showMember: (pod: string) =
 /** Below this share of the whole a phase is drawn wider than it was, so that it can be seen. */
 const LEAST_PERCENT = 0.6;
 
-function Phases({ record, segments, ...at }: RestartProps): VNode {
+function Phases({ record, segments, ...at }: RestartProps) {
   const { phases, totalMs } = waterfallOf(record, segments, at);
   const hasFailure = phases[0]?.tookMs !== null;
   const isOver = phases.every(({ state }) => state === 'Over' || state === 'Never');
@@ -215,7 +214,7 @@ const COST_CLASSES = [
   ['Starting', 'startingMs'],
 ] as const;
 
-function Costs({ cost }: Pick<RestartProps, 'cost'>): VNode {
+function Costs({ cost }: Pick<RestartProps, 'cost'>) {
   const totalMs = cost?.totalMs ?? 0;
   const parts = COST_CLASSES.map(([name, key]) => [name, cost?.[key] ?? 0] as const);
   return (
@@ -263,7 +262,7 @@ interface SuspectsProps {
   readonly showMember: (pod: string) => void;
 }
 
-function Suspects({ suspects, showMember }: SuspectsProps): VNode {
+function Suspects({ suspects, showMember }: SuspectsProps) {
   return (
     <div class="restart-part">
       <h3>Suspects</h3>
@@ -291,7 +290,7 @@ interface WordsProps {
   readonly showMember: (pod: string) => void;
 }
 
-function Words({ lastWords, record, showMember }: WordsProps): VNode {
+function Words({ lastWords, record, showMember }: WordsProps) {
   const { pod, text } = lastWords;
   return (
     <div class="restart-part is-whole">

@@ -1,5 +1,4 @@
 /** What the patterns of the timeline mean, and how much time each stands for. */
-import type { VNode } from 'preact';
 import type { TimelineSegment } from '../../../../jobset/goodput/timeline.ts';
 import { CLASSES, classWords, percent, rough } from '../words.ts';
 import { sumsWithin } from './bars.ts';
@@ -12,7 +11,7 @@ export interface LegendProps {
   readonly span: Span;
 }
 
-export function Legend({ segments, life, span }: LegendProps): VNode {
+export function Legend({ segments, life, span }: LegendProps) {
   const whole = spanOf(ALL, life);
   const isPart = span.fromMs > whole.fromMs || span.toMs < whole.toMs;
   const sums = sumsWithin(segments, whole);

@@ -1,5 +1,4 @@
 /** What the timeline draws of restarts, for readers who do not see it. */
-import type { VNode } from 'preact';
 import type { ReportedRestart } from '../../../../jobset/view/reported-restarts.ts';
 import type { EpochCost } from '../../../messages/run.ts';
 import { shown } from '../../elements/shown-text.ts';
@@ -24,7 +23,7 @@ export interface RestartTableProps {
   readonly offset: number;
 }
 
-export function RestartTable({ restarts, offset }: RestartTableProps): VNode {
+export function RestartTable({ restarts, offset }: RestartTableProps) {
   if (restarts.length === 0) return <p class="visually-hidden">It has not restarted.</p>;
   // A table would not shrink to a point.
   return (

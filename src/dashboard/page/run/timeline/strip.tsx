@@ -1,5 +1,4 @@
 /** The whole life of a JobSet in a thin strip, with the stretch that is shown above it. */
-import type { VNode } from 'preact';
 import { useRef } from 'preact/hooks';
 import type { TimelineSegment } from '../../../../jobset/goodput/timeline.ts';
 import { barsOf } from './bars.ts';
@@ -15,7 +14,7 @@ export interface StripProps extends Zoom {
 }
 
 /** A pointer moves the stretch or one of its ends. With keys, the timeline itself does that. */
-export function Strip({ segments, restartsMs, widthPx, window, life, show }: StripProps): VNode {
+export function Strip({ segments, restartsMs, widthPx, window, life, show }: StripProps) {
   const strip = useRef<HTMLDivElement>(null);
   const grip = useRef<{ readonly part: Part; readonly lastMs: number } | null>(null);
   const whole = spanOf({ kind: 'All' }, life);

@@ -1,5 +1,4 @@
 /** The life of a JobSet on one bar: what became of each moment, with a mark for each restart. */
-import type { VNode } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { isFailure } from '../../../../jobset/culprits/failure-words.ts';
 import type { TimelineSegment } from '../../../../jobset/goodput/timeline.ts';
@@ -44,7 +43,7 @@ const AROUND_AFTER_MS = 20_000;
 /** Bars that are wide enough bear their names. */
 const NAMED_PX = 74;
 
-export function Timeline(props: TimelineProps): VNode {
+export function Timeline(props: TimelineProps) {
   const { segments, life, restarts, window, show, selected, select } = props;
   const [pointedPx, point] = useState<number | null>(null);
   const bar = useRef<HTMLDivElement>(null);
@@ -207,7 +206,7 @@ interface ToolProps {
   readonly press: () => void;
 }
 
-function Tool({ text, name, isOn, isDisabled = false, press }: ToolProps): VNode {
+function Tool({ text, name, isOn, isDisabled = false, press }: ToolProps) {
   return (
     <button
       type="button"
@@ -230,7 +229,7 @@ interface MarkButtonProps {
   readonly open: () => void;
 }
 
-function MarkButton({ mark, selected, offset, open }: MarkButtonProps): VNode {
+function MarkButton({ mark, selected, offset, open }: MarkButtonProps) {
   const { restarts, xPx } = mark;
   const isSelected = restarts.some(({ record }) => record.epoch === selected);
   const isBad = restarts.some(({ record }) => isFailure(record));
