@@ -28,7 +28,7 @@ import { expectNoInstallation, startEmbedded } from '../cli/local-cluster/contro
 import { writeKubeconfig } from '../cli/local-cluster/kubeconfig-file.ts';
 import { plainNodes } from '../cli/local-cluster/up-options.ts';
 import { PORTS } from '../cli/ports.ts';
-import { temporaryStateDirectory } from '../cli/state-directory.ts';
+import { type StateDirectory, temporaryStateDirectory } from '../cli/state-directory.ts';
 import { unlessGone } from '../cli/unless-refused.ts';
 import { Watchdog } from '../cli/watchdog/watchdog.ts';
 import { OPERATOR_NAME } from '../deploy/permissions.ts';
@@ -85,10 +85,7 @@ export async function startBenchCluster(
   try {
     const ground =
       kubeconfig === undefined
-        ? await embedded(
-            { statePath: state.path, kubeconfig: state.kubeconfig, log, watchdog },
-            stops,
-          )
+        ? await embedded(state, log, watchdog, stops)
         : await joined(kubeconfig, join(state.path, 'operator.kubeconfig'), signal, stops);
     const hub = ['--hub-bind-address', `${LOOPBACK}:${await freePort(PORTS.random)}`];
     const delivery = ['--agent-delivery', 'WorkerImage'];
@@ -134,29 +131,26 @@ interface Ground
 }
 
 async function embedded(
-  at: {
-    readonly statePath: string;
-    readonly kubeconfig: string;
-    readonly log: number;
-    readonly watchdog: Watchdog;
-  },
+  state: StateDirectory,
+  log: number,
+  watchdog: Watchdog,
   stops: (() => Promise<void> | void)[],
 ): Promise<Ground> {
   const controlPlane = await startEmbedded(
     {
       ...PORTS,
-      logger: createPinoLogger({ destination: at.log, level: 'warn' }),
-      processes: at.watchdog.guard(createNodeProcessRunner()),
-      stateDirectory: at.statePath,
+      logger: createPinoLogger({ destination: log, level: 'warn' }),
+      processes: watchdog.guard(createNodeProcessRunner()),
+      stateDirectory: state.path,
       path: '',
       nodes: plainNodes(1),
     },
-    at.kubeconfig,
+    state.kubeconfig,
   );
   stops.push(() => controlPlane.stop());
   return {
     client: controlPlane.client,
-    access: await loadKubeconfig({ path: at.kubeconfig, env: {}, homeDirectory: '/' }),
+    access: await loadKubeconfig({ path: state.kubeconfig, env: {}, homeDirectory: '/' }),
     namespace: 'default',
     operatorNamespace: undefined,
     flags: [...controlPlane.operatorFlags, '--install-crd'],

@@ -22,6 +22,7 @@ import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
 import { TransportError } from '@lockstep/kube/runtime/ports/transport.ts';
 import { ApiStatusError } from '@lockstep/kube/status.ts';
 import { UsageError } from './arguments.ts';
+import { parsedJson } from './parsed-json.ts';
 import { PORTS } from './ports.ts';
 
 /** After this time without an answer, the user sees what the command waits for. */
@@ -76,7 +77,7 @@ export async function connect(access: ClusterAccess, signal: AbortSignal): Promi
     const answer = await firstAnswer(connection.transport, PORTS.clock, signal);
     slow.cancel();
     // A client would retry for as long as it cannot read the answer.
-    if (answer.status === 200 && !isJsonObjectText(answer.text)) {
+    if (answer.status === 200 && !isJsonObject(parsedJson(answer.text))) {
       throw new ConnectionProblem(`${access.server} ${NO_API_SERVER}`);
     }
     await logIn(access, signal);
@@ -150,14 +151,6 @@ function oneLine(message: string): string {
 
 /** A proxy, or a login page in front of one. */
 const NO_API_SERVER = 'answers, but not like a Kubernetes API server: is this the right server?';
-
-function isJsonObjectText(text: string): boolean {
-  try {
-    return isJsonObject(JSON.parse(text));
-  } catch {
-    return false;
-  }
-}
 
 const REACHABLE = 'cannot be reached: is the cluster up, and is this the right server?';
 const UNTRUSTED =

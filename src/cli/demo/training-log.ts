@@ -14,30 +14,27 @@ export type TrainingLine =
   | { readonly kind: 'checkpoint'; readonly step: number }
   | { readonly kind: 'accuracy'; readonly accuracy: number };
 
-const PROCESS = /^rank (\d+) is process (\d+)$/;
-const START = /^rank (\d+) of \d+ starts at step (\d+)$/;
-const STEP = /^step (\d+) of (\d+) pass (\d+) loss ([\d.]+) images\/s (\d+)$/;
-const CHECKPOINT = /^checkpoint at step (\d+)$/;
-const ACCURACY = /^accuracy ([\d.]+) on \d+ test images$/;
+const LINES: readonly (readonly [RegExp, (numbers: readonly number[]) => TrainingLine])[] = [
+  [/^rank (\d+) is process (\d+)$/, ([rank = 0, pid = 0]) => ({ kind: 'process', rank, pid })],
+  [
+    /^rank (\d+) of \d+ starts at step (\d+)$/,
+    ([rank = 0, step = 0]) => ({ kind: 'start', rank, step }),
+  ],
+  [
+    /^step (\d+) of (\d+) pass (\d+) loss ([\d.]+) images\/s (\d+)$/,
+    ([step = 0, steps = 0, pass = 0, loss = 0, imagesPerSecond = 0]) => {
+      return { kind: 'step', step, steps, pass, loss, imagesPerSecond };
+    },
+  ],
+  [/^checkpoint at step (\d+)$/, ([step = 0]) => ({ kind: 'checkpoint', step })],
+  [/^accuracy ([\d.]+) on \d+ test images$/, ([accuracy = 0]) => ({ kind: 'accuracy', accuracy })],
+];
 
 /** The meaning of one line, or undefined for any other line. */
 export function parseTrainingLine(line: string): TrainingLine | undefined {
-  const numbers = (pattern: RegExp): readonly number[] | undefined =>
-    pattern.exec(line)?.slice(1).map(Number);
-
-  const process = numbers(PROCESS);
-  if (process !== undefined)
-    return { kind: 'process', rank: process[0] ?? 0, pid: process[1] ?? 0 };
-  const start = numbers(START);
-  if (start !== undefined) return { kind: 'start', rank: start[0] ?? 0, step: start[1] ?? 0 };
-  const step = numbers(STEP);
-  if (step !== undefined) {
-    const [done = 0, steps = 0, pass = 0, loss = 0, imagesPerSecond = 0] = step;
-    return { kind: 'step', step: done, steps, pass, loss, imagesPerSecond };
+  for (const [pattern, lineOf] of LINES) {
+    const found = pattern.exec(line);
+    if (found !== null) return lineOf(found.slice(1).map(Number));
   }
-  const checkpoint = numbers(CHECKPOINT);
-  if (checkpoint !== undefined) return { kind: 'checkpoint', step: checkpoint[0] ?? 0 };
-  const accuracy = numbers(ACCURACY);
-  if (accuracy !== undefined) return { kind: 'accuracy', accuracy: accuracy[0] ?? 0 };
   return undefined;
 }

@@ -1,5 +1,6 @@
 /** What is wrong with the definition of JobSet, with JobSets, and what other controllers left. */
 
+import { defined } from '@lockstep/kube/json/defined.ts';
 import { MUTATING_WEBHOOK_CONFIGURATIONS } from '@lockstep/kube/objects/admission-webhooks.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
@@ -77,7 +78,10 @@ export async function readJobSets(
     const where = of === undefined ? 'in all namespaces' : `in namespace ${of}`;
     return fact(asking, `list jobsets ${where}`, (signal) =>
       ifServed<Some<JobSetFacts> | undefined>(
-        someOf((page) => client.list(JOBSETS, { ...within(of), ...page, signal }), jobSetFacts),
+        someOf(
+          (page) => client.list(JOBSETS, { ...defined({ namespace: of }), ...page, signal }),
+          jobSetFacts,
+        ),
         undefined,
       ),
     );
@@ -130,10 +134,6 @@ async function runsBesideOthers(client: Client, signal: AbortSignal): Promise<bo
   const { items } = await client.list(DEPLOYMENTS, { labelSelector, limit: 1, signal });
   const containers = items[0]?.spec?.template?.spec?.containers ?? [];
   return containers.some(({ args }) => args?.includes(ONLY_MANAGED) === true);
-}
-
-function within(namespace: string | undefined): { readonly namespace?: string } {
-  return namespace === undefined ? {} : { namespace };
 }
 
 function definitionFacts(crd: CustomResourceDefinition): DefinitionFacts {
@@ -243,37 +243,27 @@ function listFindings(
   const read = `${counted(items.length, 'JobSet')}${where}${isAll ? '' : ' were read, and there are more'}`;
   return [
     { topic: TOPIC, check: 'jobsets', level: 'ok', text: read },
-    ...(strange.length === 0
-      ? []
-      : [
-          {
-            topic: TOPIC,
-            check: 'managed-by-others',
-            level: 'note',
-            text: `${counted(strange.length, 'JobSet')} of another controller (spec.managedBy), which Lockstep leaves alone: ${names(strange)}`,
-          } as const,
-        ]),
-    ...(stuck.length === 0
-      ? []
-      : [
-          {
-            topic: TOPIC,
-            check: 'stuck-deletion',
-            level: 'problem',
-            text: `being deleted for more than ${STUCK_MS / 60_000} minutes: ${names(stuck)} (finalizers: ${named([...new Set(stuck.flatMap(({ finalizers }) => finalizers))]) || 'none'})`,
-            fix: 'find out who should remove the finalizers, and why its Pods do not end: kubectl get pods -o wide',
-          } as const,
-        ]),
-    ...(outdated.length === 0
-      ? []
-      : [
-          {
-            topic: TOPIC,
-            check: 'definition-outdated',
-            level: 'problem',
-            text: `features are off because the stored definition lacks fields (condition DefinitionOutdated): ${names(outdated)}`,
-            fix: 'lockstep install',
-          } as const,
-        ]),
+    ...about(strange, {
+      check: 'managed-by-others',
+      level: 'note',
+      text: `${counted(strange.length, 'JobSet')} of another controller (spec.managedBy), which Lockstep leaves alone: ${names(strange)}`,
+    }),
+    ...about(stuck, {
+      check: 'stuck-deletion',
+      level: 'problem',
+      text: `being deleted for more than ${STUCK_MS / 60_000} minutes: ${names(stuck)} (finalizers: ${named([...new Set(stuck.flatMap(({ finalizers }) => finalizers))]) || 'none'})`,
+      fix: 'find out who should remove the finalizers, and why its Pods do not end: kubectl get pods -o wide',
+    }),
+    ...about(outdated, {
+      check: 'definition-outdated',
+      level: 'problem',
+      text: `features are off because the stored definition lacks fields (condition DefinitionOutdated): ${names(outdated)}`,
+      fix: 'lockstep install',
+    }),
   ];
+}
+
+/** None if it is about no JobSet. */
+function about(of: readonly JobSetFacts[], found: Omit<Finding, 'topic'>): readonly Finding[] {
+  return of.length === 0 ? [] : [{ topic: TOPIC, ...found }];
 }

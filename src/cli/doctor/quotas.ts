@@ -69,22 +69,13 @@ export function quotaFindings({ namespace, quotas }: QuotaFacts): readonly Findi
     const near = uses.filter((use) => use.isNear && !full.includes(use));
     const fix = `kubectl -n ${namespace} describe resourcequota`;
     const found: readonly Finding[] = [
-      ...full.map(
-        (use): Finding => ({
-          ...about,
-          level: 'problem',
-          text: `${use.text} in namespace ${namespace}: no room for another JobSet`,
-          fix,
-        }),
-      ),
-      ...near.map(
-        (use): Finding => ({
-          ...about,
-          level: 'note',
-          text: `${use.text} in namespace ${namespace}`,
-          fix,
-        }),
-      ),
+      ...full.map(({ text }) => {
+        const noRoom = `${text} in namespace ${namespace}: no room for another JobSet`;
+        return { ...about, level: 'problem', text: noRoom, fix } as const;
+      }),
+      ...near.map(({ text }) => {
+        return { ...about, level: 'note', text: `${text} in namespace ${namespace}`, fix } as const;
+      }),
     ];
     if (found.length > 0) return found.slice(0, MAX_FINDINGS);
     const text =

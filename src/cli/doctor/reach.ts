@@ -1,10 +1,6 @@
 /** Whether API servers reach the webhooks, and agents the hub, as far as objects tell. */
 
-import type { MutatingWebhook, Webhook } from '@lockstep/kube/objects/admission-webhooks.ts';
-import {
-  MUTATING_WEBHOOK_CONFIGURATIONS,
-  VALIDATING_WEBHOOK_CONFIGURATIONS,
-} from '@lockstep/kube/objects/admission-webhooks.ts';
+import type { Webhook } from '@lockstep/kube/objects/admission-webhooks.ts';
 import { CONFIG_MAPS } from '@lockstep/kube/objects/core.ts';
 import {
   ENDPOINT_SLICES,
@@ -24,11 +20,8 @@ import {
   HUB_SERVICE_NAME,
   WEBHOOK_SERVICE_NAME,
 } from '../../operator/configuration/object-names.ts';
-import {
-  MUTATING_CONFIGURATION_NAME,
-  VALIDATING_CONFIGURATION_NAME,
-} from '../../operator/webhooks/webhook-configurations.ts';
 import { unlessGone } from '../unless-refused.ts';
+import { readWebhooks } from '../webhook-configurations.ts';
 import { type Asking, type Fact, type Finding, fact, ifKnown } from './finding.ts';
 
 const TOPIC = 'Lockstep';
@@ -118,29 +111,6 @@ function readyAddresses(slices: readonly EndpointSlice[]): number {
     .flatMap(({ endpoints }) => endpoints ?? [])
     .filter(({ conditions }) => conditions?.ready !== false)
     .reduce((sum, { addresses }) => sum + addresses.length, 0);
-}
-
-async function readWebhooks(
-  client: Client,
-  signal: AbortSignal,
-): Promise<readonly (Webhook | MutatingWebhook)[]> {
-  const found = await Promise.all([
-    unlessGone(
-      client.get(
-        MUTATING_WEBHOOK_CONFIGURATIONS,
-        { name: MUTATING_CONFIGURATION_NAME },
-        { signal },
-      ),
-    ),
-    unlessGone(
-      client.get(
-        VALIDATING_WEBHOOK_CONFIGURATIONS,
-        { name: VALIDATING_CONFIGURATION_NAME },
-        { signal },
-      ),
-    ),
-  ]);
-  return found.flatMap((one): readonly Webhook[] => one?.webhooks ?? []);
 }
 
 const PROBE_NAME = 'lockstep-doctor';

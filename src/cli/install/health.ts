@@ -4,11 +4,7 @@
  */
 
 import type { KubeObject, Stored } from '@lockstep/kube/meta.ts';
-import {
-  MUTATING_WEBHOOK_CONFIGURATIONS,
-  VALIDATING_WEBHOOK_CONFIGURATIONS,
-  type Webhook,
-} from '@lockstep/kube/objects/admission-webhooks.ts';
+import type { Webhook } from '@lockstep/kube/objects/admission-webhooks.ts';
 import { NAMESPACES } from '@lockstep/kube/objects/core.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
@@ -25,6 +21,7 @@ import type { InstallationSettings, Installed } from '../../deploy/settings.ts';
 import { ONLY_MANAGED_LEASE } from '../../operator/configuration/object-names.ts';
 import { settingValues } from '../../operator/configuration/setting-values.ts';
 import { unlessGone } from '../unless-refused.ts';
+import { WEBHOOK_CONFIGURATIONS } from '../webhook-configurations.ts';
 import { keyOf, titleOf } from './objects.ts';
 
 export interface HealthFinding {
@@ -88,15 +85,12 @@ export async function installationHealth(
       : await deployment(options, objects),
     await leader(options),
     ...(options.settings.webhooks
-      ? [unlessUnread('webhooks', WEBHOOK_CONFIGURATIONS, () => webhooks(objects))]
+      ? [unlessUnread('webhooks', WEBHOOKS, () => webhooks(objects))]
       : []),
   ];
 }
 
-const WEBHOOK_CONFIGURATIONS = [
-  MUTATING_WEBHOOK_CONFIGURATIONS,
-  VALIDATING_WEBHOOK_CONFIGURATIONS,
-] as const;
+const WEBHOOKS = WEBHOOK_CONFIGURATIONS.map(([of]) => of);
 
 /** A namespace may be older than an installation, and the definition of JobSet outlives it. */
 function isTelling({ of }: Installed): boolean {
@@ -233,7 +227,7 @@ async function leader({
 
 function webhooks(objects: Found): HealthFinding {
   const part = 'webhooks';
-  const configured = WEBHOOK_CONFIGURATIONS.flatMap(
+  const configured = WEBHOOKS.flatMap(
     (of): readonly Webhook[] =>
       only<KubeObject & { readonly webhooks?: readonly Webhook[] }>(objects, of)?.webhooks ?? [],
   );

@@ -6,11 +6,6 @@
 
 import type { KubeObject, Stored } from '@lockstep/kube/meta.ts';
 import { namespaceOf } from '@lockstep/kube/meta.ts';
-import {
-  MUTATING_WEBHOOK_CONFIGURATIONS,
-  VALIDATING_WEBHOOK_CONFIGURATIONS,
-  type Webhook,
-} from '@lockstep/kube/objects/admission-webhooks.ts';
 import { NAMESPACES } from '@lockstep/kube/objects/core.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
 import { groupResourceOf, type Resource } from '@lockstep/kube/resource.ts';
@@ -24,6 +19,7 @@ import {
   VALIDATING_CONFIGURATION_NAME,
 } from '../../operator/webhooks/webhook-configurations.ts';
 import { unlessRefused } from '../unless-refused.ts';
+import { readWebhooks } from '../webhook-configurations.ts';
 import { FIELD_MANAGER, isOurDefinition, keyOf, titleOf } from './objects.ts';
 import { otherController } from './other-controller.ts';
 
@@ -84,11 +80,7 @@ export async function preflight(options: PreflightOptions): Promise<Preflight> {
 
 /** Webhooks at a URL belong to an operator on a user's machine. */
 async function joinedNodes(options: PreflightOptions): Promise<readonly string[]> {
-  const configurations = await Promise.all([
-    found(options, MUTATING_WEBHOOK_CONFIGURATIONS, { name: MUTATING_CONFIGURATION_NAME }),
-    found(options, VALIDATING_WEBHOOK_CONFIGURATIONS, { name: VALIDATING_CONFIGURATION_NAME }),
-  ]);
-  const webhooks = configurations.flatMap((one): readonly Webhook[] => one?.webhooks ?? []);
+  const webhooks = await readWebhooks(options.client, options.signal, 'Forbidden');
   const url = webhooks.map(({ clientConfig }) => clientConfig.url).find((one) => one !== undefined);
   if (url === undefined) return [];
   return [

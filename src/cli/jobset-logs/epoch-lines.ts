@@ -3,6 +3,7 @@
 import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { epochsOf } from '../../jobset/status/epochs.ts';
+import { parsedJson } from '../parsed-json.ts';
 import { overlapBefore, stampAt, stampOf } from './timed-lines.ts';
 
 /** From the release of an epoch to the release of the next: workers that are stopped say why. */
@@ -102,17 +103,12 @@ export interface AgentLine {
 
 /** Undefined for a line of the worker. */
 export function agentLineOf(text: Buffer): AgentLine | undefined {
-  if (text.indexOf(AGENT_START) !== 0) return undefined;
-  try {
-    const line: unknown = JSON.parse(text.toString());
-    if (!isJsonObject(line) || line['logger'] !== 'agent') return undefined;
-    const { epoch, msg, time } = line;
-    const begins = msg === 'an epoch begins' && typeof epoch === 'number';
-    const begun = begins ? { epoch, stamp: stampOf(String(time)) } : undefined;
-    return { message: String(msg), begun };
-  } catch {
-    return undefined;
-  }
+  const line = text.indexOf(AGENT_START) === 0 ? parsedJson(text.toString()) : undefined;
+  if (!isJsonObject(line) || line['logger'] !== 'agent') return undefined;
+  const { epoch, msg, time } = line;
+  const begins = msg === 'an epoch begins' && typeof epoch === 'number';
+  const begun = begins ? { epoch, stamp: stampOf(String(time)) } : undefined;
+  return { message: String(msg), begun };
 }
 
 const AGENT_START = '{"level":"';

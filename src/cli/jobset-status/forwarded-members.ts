@@ -3,6 +3,7 @@ import {
   forwardedExchange,
   PORT_FORWARD_HEADERS,
 } from '@lockstep/embedded-kubernetes/port-forward';
+import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
 import type { Stored } from '@lockstep/kube/meta.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
 import { resourcePath } from '@lockstep/kube/resource.ts';
@@ -14,6 +15,7 @@ import type {
   Transport,
 } from '@lockstep/kube/runtime/ports/transport.ts';
 import { MEMBER_PAGE_PORT } from '../../jobset/names.ts';
+import { parsedJson } from '../parsed-json.ts';
 import {
   BusyHubError,
   type HubPage,
@@ -94,12 +96,10 @@ const MAX_SHOWN_LENGTH = 300;
 
 async function messageOf({ status, body }: HttpResponse): Promise<string> {
   const text = (await wholeBody(body, MAX_MESSAGE_BYTES)).toString();
-  try {
-    const { message } = JSON.parse(text) as { readonly message?: unknown };
-    if (typeof message === 'string') return message.slice(0, MAX_SHOWN_LENGTH);
-  } catch {
-    // A proxy in between may answer with anything.
-  }
+  // A proxy in between may answer with anything.
+  const answer = parsedJson(text);
+  const message = isJsonObject(answer) ? answer['message'] : undefined;
+  if (typeof message === 'string') return message.slice(0, MAX_SHOWN_LENGTH);
   return `${status} ${text.slice(0, MAX_SHOWN_LENGTH)}`;
 }
 

@@ -12,19 +12,12 @@ import {
   startEmbeddedCluster,
 } from '@lockstep/embedded-kubernetes';
 import type { NodeProcesses } from '@lockstep/embedded-kubernetes/node-process';
-import {
-  MUTATING_WEBHOOK_CONFIGURATIONS,
-  VALIDATING_WEBHOOK_CONFIGURATIONS,
-} from '@lockstep/kube/objects/admission-webhooks.ts';
 import { SECRETS } from '@lockstep/kube/objects/core.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import type { ClusterAccess } from '@lockstep/kube/runtime/credentials/cluster-access.ts';
 import { isReason } from '@lockstep/kube/status.ts';
-import {
-  MUTATING_CONFIGURATION_NAME,
-  VALIDATING_CONFIGURATION_NAME,
-} from '../../operator/webhooks/webhook-configurations.ts';
 import { accessBy, connect, withoutRights } from '../cluster-connection.ts';
+import { WEBHOOK_CONFIGURATIONS } from '../webhook-configurations.ts';
 import { restrictAgents } from './agent-restriction.ts';
 import { writeKubeconfig } from './kubeconfig-file.ts';
 
@@ -46,12 +39,6 @@ export type ControlPlaneOptions = Pick<
   LocalNodesOptions,
   'clock' | 'random' | 'logger' | 'processes' | 'stateDirectory' | 'path' | 'nodes'
 >;
-
-/** The operator installs them when it serves. */
-export const WEBHOOK_CONFIGURATIONS = [
-  [MUTATING_WEBHOOK_CONFIGURATIONS, MUTATING_CONFIGURATION_NAME],
-  [VALIDATING_WEBHOOK_CONFIGURATIONS, VALIDATING_CONFIGURATION_NAME],
-] as const;
 
 /** The namespace of its webhooks' Secret. */
 const OPERATOR_NAMESPACE = 'kube-system';

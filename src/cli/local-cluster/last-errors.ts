@@ -2,6 +2,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
 import { printable } from '@lockstep/kube/quote.ts';
+import { parsedJson } from '../parsed-json.ts';
 
 /** How much of the end of the log is read; a stack trace has a few KiB. */
 const READ_BYTES = 64 * 1024;
@@ -53,7 +54,7 @@ const NOISE = /^\s*(\^|node:|Node\.js v|$)/;
 /** `isEntry`: of the log, not of a crash. */
 function errorIn(line: string): { readonly text: string; readonly isEntry: boolean } | undefined {
   if (NOISE.test(line)) return undefined;
-  const entry = parsed(line);
+  const entry = parsedJson(line);
   if (entry === undefined) return { text: bounded(line), isEntry: false };
   if (!isJsonObject(entry) || !ERROR_LEVELS.includes(entry['level'])) return undefined;
   const { msg, err } = entry;
@@ -63,14 +64,6 @@ function errorIn(line: string): { readonly text: string; readonly isEntry: boole
   // Many messages end with the error.
   const text = why === '' || message.includes(why) ? message : `${message}: ${why}`;
   return { text: bounded(text), isEntry: true };
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }
 
 function bounded(text: string): string {

@@ -11,7 +11,7 @@ import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { DeadlineError } from '@lockstep/kube/runtime/deadline.ts';
 import { type WaitOptions, waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
-import { WEBHOOK_CONFIGURATIONS } from './control-plane.ts';
+import { WEBHOOK_CONFIGURATIONS } from '../webhook-configurations.ts';
 
 const NOT_READY_TAINT = 'node.kubernetes.io/not-ready';
 
@@ -49,8 +49,7 @@ export async function untilReady(
   const lacks = await Promise.all([
     ...nodes.map((name) => missing(NODES, name, lackOfNode)),
     missing(CUSTOM_RESOURCE_DEFINITIONS, groupResourceOf(JOBSETS), lackOfDefinition),
-    missing(...WEBHOOK_CONFIGURATIONS[0], lackOfWebhooks),
-    missing(...WEBHOOK_CONFIGURATIONS[1], lackOfWebhooks),
+    ...WEBHOOK_CONFIGURATIONS.map(([of, name]) => missing<KubeObject>(of, name, lackOfWebhooks)),
   ]);
   const told = lacks.filter((lack) => lack !== undefined);
   if (told.length === 0) return;

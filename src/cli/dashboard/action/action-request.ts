@@ -5,6 +5,7 @@ import { dns1123LabelErrors, dns1123SubdomainErrors } from '@lockstep/kube/name-
 import type { Action, ActionRequest } from '../../../dashboard/messages/action.ts';
 import { FIRST_PROGRESS_TIMEOUT, PROGRESS_TIMEOUT } from '../../../jobset/names.ts';
 import { progressTimeoutErrors } from '../../../jobset/progress/progress-timeouts.ts';
+import { parsedJson } from '../../parsed-json.ts';
 
 /** Time-outs that may change while workers run. */
 const ANNOTATIONS: readonly string[] = [PROGRESS_TIMEOUT, FIRST_PROGRESS_TIMEOUT];
@@ -14,12 +15,8 @@ const MAX_UID_LENGTH = 128;
 export function parseActionRequest(
   text: string,
 ): { readonly request: ActionRequest } | { readonly problem: string } {
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    return { problem: 'The body is no JSON.' };
-  }
+  const body = parsedJson(text);
+  if (body === undefined) return { problem: 'The body is no JSON.' };
   if (!isJsonObject(body)) return { problem: 'The body is no JSON object.' };
   const { namespace, name, uid, action } = body;
   if (typeof namespace !== 'string' || dns1123LabelErrors(namespace).length > 0) {

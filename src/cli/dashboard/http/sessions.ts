@@ -7,6 +7,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import { type Pass, proofText, type Renewal } from '../../../dashboard/messages/session.ts';
+import { parsedJson } from '../../parsed-json.ts';
 import { type AccessKey, newSecret } from './access-key.ts';
 
 export type Exchange = { readonly cookie: string } | { readonly why: string };
@@ -151,14 +152,10 @@ const USED_TWICE =
 
 /** Undefined if it is none. The server bounds its length. */
 export function parseRenewal(text: string): Renewal | undefined {
-  try {
-    const body: unknown = JSON.parse(text);
-    if (!isJsonObject(body)) return undefined;
-    const { id, proof } = body;
-    return typeof id === 'string' && typeof proof === 'string' ? { id, proof } : undefined;
-  } catch {
-    return undefined;
-  }
+  const body = parsedJson(text);
+  if (!isJsonObject(body)) return undefined;
+  const { id, proof } = body;
+  return typeof id === 'string' && typeof proof === 'string' ? { id, proof } : undefined;
 }
 
 function digest(secret: string): string {
