@@ -1,3 +1,4 @@
+/** The webhook configurations that the operator installs when it serves. */
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   VALIDATING_WEBHOOK_CONFIGURATIONS,
@@ -11,7 +12,6 @@ import {
 } from '../operator/webhooks/webhook-configurations.ts';
 import { unlessRefused } from './unless-refused.ts';
 
-/** The operator installs them when it serves. */
 export const WEBHOOK_CONFIGURATIONS = [
   [MUTATING_WEBHOOK_CONFIGURATIONS, MUTATING_CONFIGURATION_NAME],
   [VALIDATING_WEBHOOK_CONFIGURATIONS, VALIDATING_CONFIGURATION_NAME],
