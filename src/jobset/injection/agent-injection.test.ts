@@ -16,6 +16,9 @@ const CASES = readdirSync(FOLDER)
   .filter((name) => name.endsWith('.input.yaml'))
   .map((name) => name.slice(0, -'.input.yaml'.length));
 
+/** They get an error instead of an agent. */
+const REFUSED = ['supervisor-marker-mount', 'supervisor-without-command'];
+
 function inject({ template, ...options }: Input): ReturnType<typeof injectAgent> {
   return injectAgent(template, { image: 'lockstep/agent:test', ...options });
 }
@@ -33,10 +36,11 @@ describe('agent injection', () => {
     expect(text).toBe(readFileSync(file, 'utf8'));
   });
 
-  it.each(CASES)('changes nothing when it is done twice (%s)', (name) => {
+  const valid = CASES.filter((name) => !name.includes('clashes') && !REFUSED.includes(name));
+  it.each(valid)('changes nothing when it is done twice (%s)', (name) => {
     const input = read(name);
     const once = inject(input);
-    if (once.errors.length > 0) return;
+    expect(once.errors).toEqual([]);
     expect(inject({ ...input, template: once.template }).template).toEqual(once.template);
   });
 

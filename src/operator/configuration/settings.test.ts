@@ -25,9 +25,9 @@ describe.each(ALL)('%s', (name, { path, type, flag, negated, ...setting }) => {
     expect([type.placeholder === undefined, negated !== undefined]).toEqual([isSwitch, isSwitch]);
   });
 
-  test.runIf(flag !== undefined && type.placeholder !== undefined)('refuses no flag alone', () => {
-    const text = type.fromText('', undefined);
-    if (type.choices === undefined) expect(text).toBeInstanceOf(Problem);
+  const takesText = type.placeholder !== undefined && type.choices === undefined;
+  test.runIf(flag !== undefined && takesText)('refuses a flag alone', () => {
+    expect(type.fromText('', undefined)).toBeInstanceOf(Problem);
   });
 });
 
