@@ -1,20 +1,17 @@
 import type { PartialObjectMetadata, Stored } from '@lockstep/kube/meta.ts';
 
-export interface Claimant {
-  readonly pod: Stored<PartialObjectMetadata>;
-  readonly state: 'Lives' | 'Succeeded';
-}
+type Pod = Stored<PartialObjectMetadata>;
 
 /** Pods of unknown Jobs, until they end or their Job is seen. */
 export class Claimants {
   /** By UID of the Job and of the Pod. */
-  readonly #jobs = new Map<string, Map<string, Claimant>>();
+  readonly #jobs = new Map<string, Map<string, Pod>>();
 
-  add(jobUid: string, claimant: Claimant): void {
-    const { uid } = claimant.pod.metadata;
+  add(jobUid: string, pod: Pod): void {
+    const { uid } = pod.metadata;
     const pods = this.#jobs.get(jobUid);
-    if (pods === undefined) this.#jobs.set(jobUid, new Map([[uid, claimant]]));
-    else pods.set(uid, claimant);
+    if (pods === undefined) this.#jobs.set(jobUid, new Map([[uid, pod]]));
+    else pods.set(uid, pod);
   }
 
   remove(jobUid: string, podUid: string): void {
@@ -24,7 +21,7 @@ export class Claimants {
   }
 
   /** The Job is known now. */
-  take(jobUid: string): Iterable<Claimant> {
+  take(jobUid: string): Iterable<Pod> {
     const pods = this.#jobs.get(jobUid)?.values() ?? [];
     this.#jobs.delete(jobUid);
     return pods;

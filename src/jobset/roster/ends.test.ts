@@ -77,13 +77,14 @@ function tell(event: RosterEvent): void {
 function seen(
   next: JobSetStatus,
   restartStrategy: 'InPlaceRestart' | 'Recreate' = 'InPlaceRestart',
+  own: { readonly isOwn?: true } = {},
 ) {
   status = next;
   version++;
   const jobSet = storedJobSet({ failurePolicy: { restartStrategy } });
   const { name, namespace, uid } = TRAIN;
   const metadata = { ...jobSet.metadata, name, namespace, uid, resourceVersion: String(version) };
-  tell({ kind: 'JobSetSeen', jobSet: { ...jobSet, metadata, status } });
+  tell({ kind: 'JobSetSeen', jobSet: { ...jobSet, metadata, status }, ...own });
 }
 
 /** Its worker runs in epoch 3, as its agent says over the hub. */
@@ -262,6 +263,26 @@ describe('a member whose agent cannot tell', () => {
     expect(endsIn(3)).toMatchObject([{ member: { node: 'n4' } }]);
   });
 
+  test('was last known to live when its Pod was gone, if its stream was open until then', () => {
+    changed(podIn(1, {}, DELETED));
+    nowMs += 12_000;
+    gone(podIn(1, {}, DELETED));
+    left(1, nowMs);
+    expect(endsIn(3)).toMatchObject([
+      { end: { kind: 'Lost', seenMs: 112_000, deletedMs: 100_000 } },
+    ]);
+  });
+
+  test('is not lost in an epoch that an API server has forgotten, when it was restored from a backup', () => {
+    version = 900;
+    seen(status);
+    version = 600;
+    const replicatedJobsStatus = [{ name: 'w', ...ZERO, syncedEpoch: 1 }];
+    seen({ deprecatedEpoch: 0, replicatedJobsStatus });
+    gone(podIn(1));
+    expect(endsIn(3)).toEqual([]);
+  });
+
   test('is not lost for a group to which its Job does not belong any more', () => {
     const stranger = job();
     const [owner] = stranger.metadata.ownerReferences ?? [];
@@ -283,7 +304,7 @@ describe('a member whose agent cannot tell', () => {
   test('is not lost if an own write said that it leaves, and the watch is behind', () => {
     const avoided = { node: 'n1', time: '', reason: '', worker: '', pod: 'train-w-0-1' };
     const before = status;
-    seen({ ...status, avoidedNodes: [avoided] });
+    seen({ ...status, avoidedNodes: [avoided] }, undefined, { isOwn: true });
     version = 1;
     seen(before);
     gone(podIn(1));

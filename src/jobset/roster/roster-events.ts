@@ -21,7 +21,8 @@ export type ObjectEvent =
   | { readonly kind: 'PodSucceeded' | 'SuccessSeen' | 'SuccessGone'; readonly pod: Metadata }
   /** `JobGone`: with its last state; or it belongs to another JobSet now. */
   | { readonly kind: 'JobSeen' | 'JobGone'; readonly job: Stored<Job> }
-  | { readonly kind: 'JobSetSeen'; readonly jobSet: Stored<JobSet> }
+  /** A state that the watch shows, or that this operator has written. */
+  | { readonly kind: 'JobSetSeen'; readonly jobSet: Stored<JobSet>; readonly isOwn?: true }
   | { readonly kind: 'JobSetGone'; readonly jobSet: Owner }
   /** A Pod of the JobSet was read, because it should have ended. */
   | {

@@ -1,6 +1,7 @@
 /** What is known of the Pods of one JobSet, and what its next decision waits for. */
 
 import type { PartialObjectMetadata, Stored } from '@lockstep/kube/meta.ts';
+import { isOlder } from '@lockstep/kube/resource-version.ts';
 import type { JobSetStatus } from '../jobset-status.ts';
 import type { Owner } from '../membership.ts';
 import { type GroupProgress, groupProgress, type MemberSteps } from '../progress/group-progress.ts';
@@ -86,6 +87,8 @@ export class RosterGroup implements GroupView {
   status: JobSetStatus | undefined;
   /** The resourceVersion of the newest JobSet that was seen. */
   version: string | undefined;
+  /** The resourceVersion that the watch showed last. */
+  #watched: string | undefined;
   streams = 0;
   readonly #records: ReadonlyMap<string, PodRecord>;
 
@@ -183,6 +186,17 @@ export class RosterGroup implements GroupView {
     // The first deleted Pod is looked at when it is overdue, with all others by then.
     const isFirstOrLast = hadEnding !== members.hasEnding;
     return watch.isNews(pod) || isJustFull || watch.isComplete() || isFirstOrLast;
+  }
+
+  /**
+   * Whether a state of the JobSet is older than a known one. The watch goes back to an older version
+   * only if the API server was restored from a backup, and then the older version counts.
+   */
+  isOutdated(version: string, isOwn: boolean): boolean {
+    const watched = this.#watched;
+    if (!isOwn) this.#watched = version;
+    if (!isOwn && watched !== undefined && isOlder(version, watched)) return false;
+    return this.version !== undefined && isOlder(version, this.version);
   }
 
   /** Takes a newer status of a JobSet that runs. */

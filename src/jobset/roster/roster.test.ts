@@ -299,6 +299,26 @@ describe('membership', () => {
     expect(members().ofJob(JOB_UID)).toBeUndefined();
   });
 
+  test('remembers the success of a Pod of an unknown Job, whatever becomes of the Pod', () => {
+    jobs.clear();
+    podLives(podIn('0', '2'));
+    podSucceeded(podIn('0', '2'));
+    podGone('pod-0');
+    jobs.set(JOB_UID, jobOf('the-jobset'));
+    tell({ kind: 'JobSeen', job: jobOf('the-jobset') });
+    expect(members().ofJob(JOB_UID)?.succeeded).toEqual(new Set('0'));
+  });
+
+  test('of a Pod that seems to live, and has succeeded, follows its Job when that is seen', () => {
+    jobs.clear();
+    podLives(podIn('0', '2'));
+    podSucceeded(podIn('0', '2'));
+    jobs.set(JOB_UID, jobOf('other'));
+    tell({ kind: 'JobSeen', job: jobOf('other') });
+    expect(members().ofJob(JOB_UID)).toBeUndefined();
+    expect(members({ ...TRAIN, uid: 'other' }).ofJob(JOB_UID)?.live).toBe(1);
+  });
+
   test('remembers what has succeeded as long as the Job is there', () => {
     podSucceeded(podIn('0', '2'));
     tell({ kind: 'SuccessGone', pod: podIn('0', '2') });
@@ -395,6 +415,21 @@ describe('what agents say over the hub', () => {
     podGone('pod-0');
     expect(roster.of(TRAIN).streams).toBe(0);
     expect(news.at(-1)).toEqual({ kind: 'ReachChanged', jobSet: 'default/train' });
+  });
+
+  test('comes from a Pod that moves to another JobSet: the reach of both has changed', () => {
+    const owner = { apiVersion: 'batch/v1', kind: 'Job', name: 'train-w-1', controller: true };
+    const moved = jobOf('other');
+    const metadata = { ...moved.metadata, name: 'train-w-1', uid: 'moved' };
+    jobs.set('moved', { ...moved, metadata });
+    podLives(podIn('0', '2'));
+    tell({ kind: 'StreamOpened', podUid: 'pod-0' });
+    news.length = 0;
+    podLives(podIn('0', '2', { ownerReferences: [{ ...owner, uid: 'moved' }] }));
+    expect([roster.of(TRAIN).streams, roster.of({ ...TRAIN, uid: 'other' }).streams]).toEqual([
+      0, 1,
+    ]);
+    expect(news.filter(({ kind }) => kind === 'ReachChanged')).toHaveLength(2);
   });
 
   test('of an unknown Pod counts for nothing', () => {

@@ -10,7 +10,6 @@
 
 import type { PartialObjectMetadata, Stored } from '@lockstep/kube/meta.ts';
 import type { Job } from '@lockstep/kube/objects/job.ts';
-import { mayBeNewer } from '@lockstep/kube/resource-version.ts';
 import type { JobSet } from '../jobset.ts';
 import {
   identityOf,
@@ -44,7 +43,9 @@ export class Roster {
   /** By UID. */
   readonly #pods = new Map<string, PodRecord>();
   readonly #groups = new RosterGroups(this.#pods);
+  /** Living Pods of unknown Jobs, and such Pods that have succeeded, perhaps the same. */
   readonly #claimants = new Claimants();
+  readonly #succeeded = new Claimants();
   readonly #stray = new StrayStreams();
   readonly #ends: Ends;
   #now: Moment = { wallMs: 0, monotonicMs: 0 };
@@ -72,7 +73,7 @@ export class Roster {
         this.#podSucceeded(event.pod, event.kind === 'PodSucceeded');
         break;
       case 'SuccessGone':
-        this.#claimants.remove(jobOf(event.pod)?.uid ?? '', event.pod.metadata.uid);
+        this.#succeeded.remove(jobOf(event.pod)?.uid ?? '', event.pod.metadata.uid);
         break;
       case 'JobSeen':
         this.#jobSeen(event.job);
@@ -81,7 +82,7 @@ export class Roster {
         this.#jobGone(event.job);
         break;
       case 'JobSetSeen':
-        this.#jobSetSeen(event.jobSet);
+        this.#jobSetSeen(event.jobSet, event.isOwn === true);
         break;
       case 'JobSetGone':
         this.#jobSetGone(event.jobSet);
@@ -115,15 +116,10 @@ export class Roster {
 
   /** Sets what `Look` is said for. Call it in the turn in which the counts were read. */
   watch(jobSet: Owner, watchpoint: Watchpoint | undefined): void {
-    if (watchpoint === undefined) {
-      const group = this.#groups.get(jobSet);
-      if (group === undefined) return;
-      group.watch = undefined;
-      this.#groups.dropIfEmpty(group);
-    } else {
-      const group = this.#groups.of(jobSet);
-      group.watch = new GroupWatch(watchpoint, group.members);
-    }
+    const group = watchpoint === undefined ? this.#groups.get(jobSet) : this.#groups.of(jobSet);
+    if (group === undefined) return;
+    group.watch = watchpoint && new GroupWatch(watchpoint, group.members);
+    this.#groups.dropIfEmpty(group);
   }
 
   /** Counts a list of living Pods by itself, apart from what the watches show. */
@@ -172,7 +168,7 @@ export class Roster {
     if (facts === undefined || judged === undefined) return;
     const isMember = judged.kind === 'Member';
     if (isMember) this.#claimants.remove(facts.jobUid, facts.uid);
-    else this.#claimants.add(facts.jobUid, { pod, state: 'Lives' });
+    else this.#claimants.add(facts.jobUid, pod);
     const record =
       hasMoved || known === undefined ? this.#add(judged.jobSet, pod, facts, known) : known;
     Object.assign(record, { pod, written: facts, isMember });
@@ -183,6 +179,7 @@ export class Roster {
     const streams = this.#stray.take(facts.uid);
     const record = recordIn(this.#groups.of(jobSet), pod, facts, known, streams);
     this.#pods.set(record.uid, record);
+    if (streams > 0) this.#sayOf('ReachChanged', record.group);
     return record;
   }
 
@@ -191,6 +188,7 @@ export class Roster {
     this.#pods.delete(uid);
     this.#claimants.remove(newest.jobUid, uid);
     this.#stray.put(uid, record.streams);
+    if (record.streams > 0) this.#sayOf('ReachChanged', group);
     if (group.forget(record)) this.#sayOf('Look', group);
     this.#groups.dropIfEmpty(group);
   }
@@ -200,8 +198,10 @@ export class Roster {
     this.#say({ kind: 'PodGone', podUid: uid });
     const record = this.#pods.get(uid);
     if (record === undefined) return;
-    this.#ends.lose(record, podFacts(pod) ?? record.written, this.#now.monotonicMs);
-    if (record.streams > 0) this.#sayOf('ReachChanged', record.group);
+    const { monotonicMs } = this.#now;
+    // The hub ends the stream only when it hears of this.
+    if (record.streams > 0) this.#ends.left(record, monotonicMs);
+    this.#ends.lose(record, podFacts(pod) ?? record.written, monotonicMs);
     this.#remove(record);
   }
 
@@ -211,10 +211,10 @@ export class Roster {
     const judged = facts === undefined ? undefined : this.#judge(pod);
     if (facts === undefined || judged === undefined) return;
     if (judged.kind === 'Claimant') {
-      this.#claimants.add(facts.jobUid, { pod, state: 'Succeeded' });
+      this.#succeeded.add(facts.jobUid, pod);
       return;
     }
-    this.#claimants.remove(facts.jobUid, facts.uid);
+    this.#succeeded.remove(facts.jobUid, facts.uid);
     const group = this.#groups.of(judged.jobSet);
     group.members.observeSucceeded(facts);
     if (!isNew) return;
@@ -228,10 +228,8 @@ export class Roster {
    */
   #jobSeen(job: Stored<Job>): void {
     const { uid } = job.metadata;
-    for (const { pod, state } of this.#claimants.take(uid)) {
-      if (state === 'Lives') this.#place(pod, podFacts(pod), this.#pods.get(pod.metadata.uid));
-      else this.#podSucceeded(pod, false);
-    }
+    for (const pod of this.#claimants.take(uid)) this.#podSeen(pod);
+    for (const pod of this.#succeeded.take(uid)) this.#podSucceeded(pod, false);
     if (isTrue(job.status?.conditions, 'Suspended')) this.#forgetSuccesses(job);
   }
 
@@ -253,17 +251,18 @@ export class Roster {
     return group;
   }
 
-  /** Takes the newest state of a watch and of own writes, never an older one. */
-  #jobSetSeen(jobSet: Stored<JobSet>): void {
-    const owner = identityOf(jobSet);
-    const known = this.#groups.get(owner);
-    const { resourceVersion: version } = jobSet.metadata;
-    if (known?.version !== undefined && !mayBeNewer(version, known.version)) return;
+  /** Takes the newest state of the watch and of own writes. */
+  #jobSetSeen(jobSet: Stored<JobSet>, isOwn: boolean): void {
     this.#say({ kind: 'NewState', jobSet });
-    if (isGroup(jobSet)) this.#groups.of(owner).see(version, jobSet.status ?? {}, this.#now);
-    else if (known !== undefined) {
-      known.forgetRun(version);
-      this.#groups.dropIfEmpty(known);
+    const owner = identityOf(jobSet);
+    const runs = isGroup(jobSet);
+    const group = runs ? this.#groups.of(owner) : this.#groups.get(owner);
+    const { resourceVersion: version } = jobSet.metadata;
+    if (group === undefined || group.isOutdated(version, isOwn)) return;
+    if (runs) group.see(version, jobSet.status ?? {}, this.#now);
+    else {
+      group.forgetRun(version);
+      this.#groups.dropIfEmpty(group);
     }
   }
 

@@ -243,6 +243,19 @@ describe('a hello', () => {
     expect(late.states).toEqual(['2/3 fresh']);
   });
 
+  it('gets the later states of an API server that was restored from a backup', async () => {
+    const scene = new Scene();
+    scene.stored = jobSetWith(4, 4, 900);
+    scene.behind.feed.tell({ kind: 'JobSetSeen', jobSet: scene.stored });
+    await scene.greeted('a');
+    scene.stored = jobSetWith(2, 2, 700);
+    scene.behind.feed.tell({ kind: 'JobSetSeen', jobSet: scene.stored });
+    const late = await scene.greeted('b');
+    scene.write(2, 3);
+    await scene.clock.advance(5);
+    expect(late.states).toEqual(['2/2 fresh', '2/3']);
+  });
+
   it('waits while the JobSet cannot be read, and is answered when it can', async () => {
     const scene = new Scene();
     scene.failure = new Error('down');

@@ -69,7 +69,7 @@ export class StatusWriter {
       const read = asRecorded(written);
       this.#ownJobSets.note(read);
       memory.status.saw(read.status);
-      feed.tell({ kind: 'JobSetSeen', jobSet: read });
+      feed.tell({ kind: 'JobSetSeen', jobSet: read, isOwn: true });
       return read;
     } catch (error) {
       if (isReason(error, 'Conflict')) await this.#readAgain(jobSet, signal);

@@ -2,7 +2,7 @@
 
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import { BrokenInvariant } from '../../jobset/invariant.ts';
-import { identityOf, isSame, ownerOf } from '../../jobset/membership.ts';
+import { identityOf, isSame, jobOf, ownerOf } from '../../jobset/membership.ts';
 import type { Roster } from '../../jobset/roster/roster.ts';
 import type { RosterEvent, RosterNews } from '../../jobset/roster/roster-events.ts';
 import type { Informers } from './caches.ts';
@@ -88,7 +88,11 @@ export class RosterFeed {
     });
     succeededPods.subscribe({
       added: (pod) => this.tell({ kind: 'PodSucceeded', pod }),
-      updated: (pod) => this.tell({ kind: 'SuccessSeen', pod }),
+      updated: (pod, old) => {
+        // Any tenant may change the owner references of its Pods, again and again.
+        if (jobOf(pod)?.uid !== jobOf(old)?.uid) this.tell({ kind: 'SuccessGone', pod: old });
+        this.tell({ kind: 'SuccessSeen', pod });
+      },
       deleted: (pod) => this.tell({ kind: 'SuccessGone', pod }),
     });
   }
