@@ -98,6 +98,7 @@ export class JobSetReconciler {
     const cached = this.#options.informers.jobSets.store.get(key);
     if (cached === undefined) return undefined;
     const jobSet = this.#ownJobSets.newest(cached);
+    if (jobSet === cached) this.#ownJobSets.forget(cached.metadata.uid);
     const memory = this.#memoryOf(jobSet);
     try {
       const whole = await this.#statuses.whole(jobSet, memory, signal);
@@ -202,7 +203,7 @@ export class JobSetReconciler {
     const knowledge = memory.knowledge(this.#options.clock.now());
     for (let asked = 0; asked <= MAX_QUESTIONS; asked++) {
       const found = { answer, knowledge, ...before };
-      this.#lookAtHub(jobSet, memory);
+      this.#observe(jobSet, memory);
       const snapshot = this.#snapshot(jobSet, memory, found);
       const made = plan(snapshot);
       this.#options.feed.roster.watch(identityOf(jobSet), made.watchpoint);
@@ -224,7 +225,9 @@ export class JobSetReconciler {
     throw new Error(`the plan for ${keyOf(first)} asks without end`);
   }
 
-  #lookAtHub(jobSet: Stored<JobSet>, memory: JobSetMemory): void {
+  /** Brings the memory up to date, before a snapshot reads it. */
+  #observe(jobSet: Stored<JobSet>, memory: JobSetMemory): void {
+    memory.jobs.forgetShown(this.#cachedJobs(jobSet));
     const { clock, feed, hasHub } = this.#options;
     if (!hasHub) return;
     const group = feed.roster.of(identityOf(jobSet));

@@ -43,7 +43,10 @@ test('shows a Job as being deleted from the moment its deletion was accepted', (
   const jobs = memory();
   jobs.deleted(jobAt('4'));
   expect(jobs.view([jobAt('4')])[0]?.metadata.deletionTimestamp).toBeDefined();
+  jobs.forgetShown([jobAt('4')]);
+  expect(jobs.view([jobAt('4')])[0]?.metadata.deletionTimestamp).toBeDefined();
   expect(jobs.view([]), 'it is gone').toEqual([]);
+  jobs.forgetShown([]);
   expect(jobs.view([jobAt('4')])[0]?.metadata, 'and forgotten').not.toHaveProperty(
     'deletionTimestamp',
   );

@@ -16,7 +16,7 @@ export class ChildJobMemory {
   readonly #own: OwnWrites<Job>;
   readonly #jobSet: Owner;
   /** UIDs of Jobs whose deletion was accepted. */
-  #deleted = new Set<string>();
+  readonly #deleted = new Set<string>();
   /** By UID. */
   readonly #vanished = new Map<string, Stored<Job>>();
 
@@ -45,10 +45,15 @@ export class ChildJobMemory {
     const isOurs = (job: Job): boolean => isSame(ownerOf(job), this.#jobSet);
     jobs.push(...this.#own.missing(uids, isOurs));
     if (this.#deleted.size === 0) return jobs;
-    const isDeleted = ({ metadata }: Stored<Job>): boolean => this.#deleted.has(metadata.uid);
-    const deleted = jobs.filter(isDeleted).map(({ metadata }) => metadata.uid);
-    this.#deleted = new Set(deleted);
-    return jobs.map((job) => (isDeleted(job) ? asDeleted(job) : job));
+    return jobs.map((job) => (this.#deleted.has(job.metadata.uid) ? asDeleted(job) : job));
+  }
+
+  /** Forgets what the cache shows by now. */
+  forgetShown(cached: Iterable<Stored<Job>>): void {
+    this.#own.forgetShown();
+    if (this.#deleted.size === 0) return;
+    const uids = new Set(this.view(cached).map(({ metadata }) => metadata.uid));
+    for (const uid of this.#deleted) if (!uids.has(uid)) this.#deleted.delete(uid);
   }
 
   /** The cache has lost the Job; `job` is its last state. */

@@ -26,7 +26,9 @@ test('a written object is seen until the cache holds that version or a newer one
   own.note(objectAt('10'));
   expect(own.newest(objectAt('9')).metadata.resourceVersion).toBe('10');
   expect(own.newest(objectAt('11')).metadata.resourceVersion).toBe('11');
-  expect(own.newest(objectAt('9')).metadata.resourceVersion, 'forgotten by then').toBe('9');
+  expect(own.newest(objectAt('9')).metadata.resourceVersion, 'only forgotten when asked').toBe(
+    '10',
+  );
 });
 
 test('an older answer that arrives late changes nothing', () => {
@@ -46,6 +48,9 @@ test('a created object is there until the cache has passed its version', () => {
   expect([...own.missing(new Set(['uid-of-a']), () => true)]).toEqual([]);
   version.current = '10';
   expect(missing(), 'it came and went').toBe(0);
+  own.forgetShown();
+  version.current = '9';
+  expect(missing(), 'and is forgotten').toBe(0);
 });
 
 test('where versions have no order the cache is believed', () => {

@@ -27,30 +27,30 @@ export class OwnWrites<T extends KubeObject> {
   /** The newest version of a cached object that is known. */
   newest(cached: Stored<T>): Stored<T> {
     const known = this.#newer.get(cached.metadata.uid);
-    if (known === undefined) return cached;
-    if (isOlderObject(cached, known)) return known;
-    this.#newer.delete(cached.metadata.uid);
-    return cached;
+    return known !== undefined && isOlderObject(cached, known) ? known : cached;
   }
 
   /** Objects that the cache does not hold yet, of those that `isWanted`. */
   *missing(cachedUids: ReadonlySet<string>, isWanted: (object: T) => boolean): Iterable<Stored<T>> {
     for (const [uid, object] of this.#newer) {
-      if (cachedUids.has(uid) || !isWanted(object)) continue;
-      if (this.#hasPassed(object)) this.#newer.delete(uid);
-      else yield object;
+      if (!cachedUids.has(uid) && isWanted(object) && !this.#hasPassed(object)) yield object;
     }
   }
 
-  /** Whether the cache lacks any of it. Looks up each object that it lacked the last time. */
+  /** Whether the cache lacks any of it. */
   isAhead(): boolean {
+    this.forgetShown();
+    return this.#newer.size > 0;
+  }
+
+  /** Looks up each object that the cache lacked the last time. */
+  forgetShown(): void {
     for (const [uid, object] of this.#newer) {
       const cached = this.#store.get(keyOf(object));
       const isShown =
         cached?.metadata.uid === uid ? !isOlderObject(cached, object) : this.#hasPassed(object);
       if (isShown) this.#newer.delete(uid);
     }
-    return this.#newer.size > 0;
   }
 
   /** The object has arrived in the cache, or is gone. True if it was the last that the cache lacked. */
