@@ -27,6 +27,7 @@ import { endWithFailure, stopUnlessKept } from './plan/ending/keep-failed.ts';
 import { complete } from './plan/ending/success-policy.ts';
 import { deleteExpired } from './plan/ending/ttl.ts';
 import { type Facts, factsOf } from './plan/facts.ts';
+import { assertInvariants } from './plan/invariants.ts';
 import { countFirstRun } from './plan/jobs/execution-attempts.ts';
 import { createJobs, reportRefusedJobs } from './plan/jobs/job-creation.ts';
 import { createClaims, createService } from './plan/jobs/surroundings.ts';
@@ -169,6 +170,7 @@ export function plan(stored: Snapshot): Plan {
     decisions.push(decision);
     next = merge(next, decision, nowMs);
   }
+  assertInvariants(facts, next.status);
   return {
     status: next.isChanged ? writtenAsKept(stored, inBothDialects(next.status)) : undefined,
     actions: decisions.flatMap(({ actions = [] }) => actions),

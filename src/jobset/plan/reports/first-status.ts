@@ -53,7 +53,8 @@ export function writeFirstStatus({
       status: {
         restarts: 0,
         restartsCountTowardsMax: 0,
-        ...(group && { deprecatedEpoch: 0, syncedEpoch: 0 }),
+        ...(group &&
+          status.deprecatedEpoch === undefined && { deprecatedEpoch: 0, syncedEpoch: 0 }),
         ...defined({ recordedAnnotations: recordedAnnotations(recording) }),
       },
       events: [

@@ -17,6 +17,7 @@ import {
   TWO_WORKERS,
 } from '../../../../test/fixtures/two-workers.ts';
 import type { JobSetStatus } from '../../jobset-status.ts';
+import type { MemberEvidence } from '../../roster/group-evidence.ts';
 import { MemberCounts } from '../../roster/members.ts';
 import type { PodFacts } from '../../roster/pod-facts.ts';
 import { type Answer, NO_ANSWERS, withAnswer } from '../questions.ts';
@@ -177,6 +178,22 @@ describe('a group that restarts in place', () => {
     const next = { ...jobSet, ...(made.status === undefined ? {} : { status: made.status }) };
     expect(conditionsOf(planForTwo(next, { members: view }))).toContain(
       'WaitingForUnknownPod=False PodsGone',
+    );
+  });
+
+  test('is not released if its members change while that is decided', () => {
+    const record = { epoch: 3, cause: 'WorkerFailed', counted: true, generation: 1 } as const;
+    const restartHistory = [{ ...record, time: '2026-01-01T00:59:00.000000Z' }];
+    const jobSet = jobSetOfTwo(spec, { ...epochs(3, 3), restartHistory });
+    const view = members(4, 4);
+    const released = planForTwo(jobSet, { members: view, endsIn: () => [] });
+    expect(released.status).toMatchObject({ syncedEpoch: 4 });
+    const endsIn = (): readonly MemberEvidence[] => {
+      view.forget('uid-1');
+      return [];
+    };
+    expect(() => planForTwo(jobSet, { members: view, endsIn })).toThrow(
+      'the plan for default/train would release epoch 4 to w, whose members have not all announced it',
     );
   });
 

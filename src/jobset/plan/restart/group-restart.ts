@@ -27,6 +27,7 @@ import { type EpochEnd, endEpoch } from '../ending/epoch-end.ts';
 import { isSuccessNear } from '../ending/success-policy.ts';
 import { dealWithWorkerFailure, type WorkerFailure } from '../ending/worker-failure.ts';
 import { type Facts, type GroupFacts, isOfGroup } from '../facts.ts';
+import { assertGathered } from '../invariants.ts';
 import { reportStartup } from '../jobs/startup-policy.ts';
 import type { Question } from '../questions.ts';
 import {
@@ -250,6 +251,7 @@ function release(facts: GroupFacts, names: readonly string[]): readonly Decision
     ...(history && { restartHistory: history }),
   };
   const message = `epoch ${group.epoch} was released to ${memberCount} members${why === undefined ? '' : `; ${why}`}`;
+  assertGathered(facts, names);
   // A ReplicatedJob that joins an existing epoch adds no phases to its restart.
   const isTimed = isRestart && history !== status.restartHistory;
   const { detectMs: _, ...phases } = (isTimed ? history?.[0]?.phases : undefined) ?? {};
