@@ -221,7 +221,7 @@ const GOODPUT = object(
       {
         required: ['fromMs', 'ms'],
         description:
-          'Work at the end of an epoch that no failure ended, until the next epoch tells from which checkpoint it continues.',
+          'Work at the end of an epoch that no failure ended, until the next epoch shows from which checkpoint it continues.',
       },
     ),
     course: COURSE,
