@@ -1,16 +1,15 @@
-/** Remembers which Jobs have succeeded. */
+/**
+ * Remembers which Jobs have succeeded, because successes outlive their Jobs. A succeeded Job that is
+ * deleted, by its own `ttlSecondsAfterFinished` or by a person, does not run again within the
+ * attempt. The status keeps the indexes of all succeeded Jobs as the text of an index set. It changes
+ * exactly when the counter `succeeded` does, so it costs no write of its own unless a Job is about to
+ * go.
+ */
 import { formatIndexSet, indexesOf } from '@lockstep/kube/index-set.ts';
 import type { Stored } from '@lockstep/kube/meta.ts';
 import type { Job } from '@lockstep/kube/objects/job.ts';
 import type { ReplicatedJobStatus } from '../jobset-status.ts';
 import { jobIndexOf, replicatedJobOf } from './job-labels.ts';
-
-/**
- * Successes outlive their Jobs. A succeeded Job that is deleted, by its own
- * `ttlSecondsAfterFinished` or by a person, does not run again within the attempt. The status keeps
- * the indexes of all succeeded Jobs as the text of an index set. It changes exactly when the
- * counter `succeeded` does, so it costs no write of its own unless a Job is about to go.
- */
 
 /** Job indexes by name of the ReplicatedJob. */
 export type JobIndexes = ReadonlyMap<string, ReadonlySet<number>>;

@@ -1,16 +1,14 @@
-/** The startup order of a group that restarts in place. */
+/**
+ * The startup order of a group that restarts in place: the order in which Jobs start, but without the
+ * state of a ReplicatedJob from before its present release
+ * (`docs/design/release-hazards.md#a-startup-order-meets-the-last-epoch`).
+ */
 import type { Job } from '@lockstep/kube/objects/job.ts';
 import type { DefaultedSpec } from '../defaults.ts';
 import { templateAgent } from '../injection/template-agent.ts';
 import type { ReplicatedJobStatus } from '../jobset-status.ts';
 import { type StartupOrder, startableReplicatedJobs } from '../policies/startup-order.ts';
 import type { Stage } from './in-place-restart.ts';
-
-/**
- * The order in which Jobs start, with one difference: it ignores the state of a ReplicatedJob from
- * before its present release
- * (`docs/design/release-hazards.md#a-startup-order-meets-the-last-epoch`).
- */
 
 /** Which ReplicatedJobs may start in an epoch. */
 export function startupOrderIn(

@@ -28,7 +28,6 @@ import {
 /** 1 to 64 characters, none of which controls a terminal. */
 const PREFIX = /^[^\p{C}\p{Zl}\p{Zp}]{1,64}$/u;
 const MAX_COMMAND_BYTES = 4096;
-/** 10 minutes. */
 const MAX_STOP_GRACE_SECONDS = 600;
 const LAST_WORDS_VALUES = ['All', 'Files', OFF] as const;
 const STANDBY_VALUES = [OFF, 'Warm'] as const;

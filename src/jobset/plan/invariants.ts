@@ -6,6 +6,7 @@
  */
 import { namespaceOf } from '@lockstep/kube/meta.ts';
 import { mayRun } from '../epoch/in-place-restart.ts';
+import { invariant } from '../invariant.ts';
 import type { JobSetStatus } from '../jobset-status.ts';
 import { countedRestarts } from '../policies/restart-budget.ts';
 import type { Facts, GroupFacts } from './facts.ts';
@@ -24,10 +25,11 @@ export function assertInvariants(
   const { deprecatedEpoch: ended } = before;
   // The first status, or one with upstream's attempts, has no epochs to compare with.
   if (ended === undefined && after.deprecatedEpoch !== undefined) return;
-  const assert = (holds: boolean, field: string, from = 0, to = 0): void => {
-    if (holds) return;
-    throw new Error(`the plan for ${keyOf(jobSet)} would change ${field} from ${from} to ${to}`);
-  };
+  const assert = (holds: boolean, field: string, from = 0, to = 0): void =>
+    invariant(
+      holds,
+      () => `the plan for ${keyOf(jobSet)} would change ${field} from ${from} to ${to}`,
+    );
   for (const field of COUNTERS) {
     const [from = 0, to = 0] = [before[field], after[field]];
     assert(to >= from, field, from, to);
@@ -51,9 +53,10 @@ export function assertInvariants(
 /** The counts of Pods that let these ReplicatedJobs run still hold when their release is decided. */
 export function assertGathered({ jobSet, group }: GroupFacts, names: readonly string[]): void {
   const stages = group.stages.filter(({ name }) => names.includes(name));
-  if (mayRun(group, stages, group.members)) return;
-  throw new Error(
-    `the plan for ${keyOf(jobSet)} would release epoch ${group.epoch} to ${names.join(', ')}, whose members have not all announced it`,
+  invariant(
+    mayRun(group, stages, group.members),
+    () =>
+      `the plan for ${keyOf(jobSet)} would release epoch ${group.epoch} to ${names.join(', ')}, whose members have not all announced it`,
   );
 }
 

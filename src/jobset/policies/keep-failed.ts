@@ -8,7 +8,6 @@ import type { DefaultedSpec } from '../defaults.ts';
 import type { JobSet } from '../jobset.ts';
 import { KEEP_FAILED, KUEUE_QUEUE_NAME } from '../names.ts';
 
-/** 30 days. */
 const MAX_KEEP_FAILED_MS = 30 * 24 * 60 * 60_000;
 
 /** Until when the Pods of a failed JobSet stay; undefined: it has not failed, or asks for nothing. */

@@ -26,7 +26,6 @@ export interface ReplaceAfter {
 /** The recorded restarts have no room for more beside the strikes of other members. */
 const MAX_STRIKES = 10;
 const MIN_WITHIN_MS = 60_000;
-/** A week. */
 const MAX_WITHIN_MS = 7 * 24 * 60 * 60_000;
 const MAX_EXTRA_RESTARTS = 1_000_000;
 const MAX_WITHOUT_PROGRESS = 1000;

@@ -1,15 +1,14 @@
-/** The differences between the restart strategies. */
+/**
+ * The differences between the restart strategies. All of them recreate Jobs by raising the attempt in
+ * the status, which makes the old Jobs `previous`. A new Job waits until the old object of its name
+ * is gone.
+ */
 import type { Stored, StringMap } from '@lockstep/kube/meta.ts';
 import type { ChildJobs } from '../child-jobs/child-jobs.ts';
 import type { DefaultedSpec } from '../defaults.ts';
 import type { JobSet } from '../jobset.ts';
 import { DISABLE_IN_PLACE_RESTART } from '../names.ts';
 import { isFinished } from '../status/conditions.ts';
-
-/**
- * All strategies recreate Jobs by raising the attempt in the status, which makes the old Jobs
- * `previous`. A new Job waits until the old object of its name is gone.
- */
 
 /** False if all Jobs of an earlier attempt must be gone before any successor may be created. */
 export function mayCreateJobs(spec: DefaultedSpec, jobs: ChildJobs): boolean {

@@ -13,7 +13,6 @@ import { stopWhatRuns } from '../jobs/tidying.ts';
 import type { Next } from '../merge.ts';
 import { LONGEST_WAIT_MS } from './ttl.ts';
 
-/** The write that fails the JobSet ends the epoch too. */
 export function endWithFailure(facts: Facts, { status }: Next): Decision {
   const isFailing = isTrue(status.conditions, 'Failed') && !isFinished(facts.status.conditions);
   if (!isFailing || !isOfGroup(facts) || !keepsFailed(facts)) return {};

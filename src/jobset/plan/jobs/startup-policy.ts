@@ -5,8 +5,8 @@ import type { Decision, PlannedEvent } from '../decision.ts';
 import type { Facts } from '../facts.ts';
 
 /**
- * The two conditions of the policy. They follow each start and each restart of the JobSet, and stay
- * unchanged while it is suspended.
+ * The conditions follow each start and each restart of the JobSet, and stay unchanged while it is
+ * suspended.
  */
 export function reportStartup({ spec, startup }: Facts): readonly Decision[] {
   if (spec.startupPolicy.startupPolicyOrder !== 'InOrder' || spec.suspend) return [];
