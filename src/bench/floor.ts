@@ -10,34 +10,22 @@ import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import type { JobSetStatus } from '../jobset/jobset-status.ts';
 import type { AgentFleet } from './agent-fleet.ts';
 
-/** Writes two statuses for each epoch after `epoch`. `jobSet` must be the newest. */
-export class Floor {
-  readonly #client: Client;
-  readonly #fleet: AgentFleet;
-  #jobSet: Stored<JobSet>;
-
-  constructor(client: Client, fleet: AgentFleet, jobSet: Stored<JobSet>) {
-    this.#client = client;
-    this.#fleet = fleet;
-    this.#jobSet = jobSet;
-  }
-
-  async restart(epoch: number): Promise<void> {
-    await this.#fleet.told(epoch + 1);
-    await this.#write((status) => ({ ...status, deprecatedEpoch: epoch }));
-    await this.#fleet.all('announced', epoch + 1);
-    await this.#write((status) => ({
-      ...status,
-      syncedEpoch: epoch + 1,
-      replicatedJobsStatus: (status.replicatedJobsStatus ?? []).map((each) => ({
-        ...each,
-        syncedEpoch: epoch + 1,
-      })),
-    }));
-  }
-
-  async #write(change: (status: JobSetStatus) => JobSetStatus): Promise<void> {
-    const next = { ...this.#jobSet, status: change(this.#jobSet.status ?? {}) };
-    this.#jobSet = await this.#client.update(JOBSETS, next, { subresource: 'status' });
-  }
+/** Writes two statuses for the end of `epoch`, and returns the newest JobSet. `jobSet` is the one before. */
+export async function restartFloor(
+  client: Client,
+  fleet: AgentFleet,
+  jobSet: Stored<JobSet>,
+  epoch: number,
+): Promise<Stored<JobSet>> {
+  const write = (of: Stored<JobSet>, change: JobSetStatus): Promise<Stored<JobSet>> => {
+    const next = { ...of, status: { ...of.status, ...change } };
+    return client.update(JOBSETS, next, { subresource: 'status' });
+  };
+  const syncedEpoch = epoch + 1;
+  await fleet.told(syncedEpoch);
+  const ended = await write(jobSet, { deprecatedEpoch: epoch });
+  await fleet.all('announced', syncedEpoch);
+  const { replicatedJobsStatus = [] } = ended.status ?? {};
+  const counted = replicatedJobsStatus.map((each) => ({ ...each, syncedEpoch }));
+  return write(ended, { syncedEpoch, replicatedJobsStatus: counted });
 }

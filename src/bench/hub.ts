@@ -16,7 +16,7 @@ import type { AgentFleet } from './agent-fleet.ts';
 import { prioritiseAgents } from './agent-priority.ts';
 import type { RequestCounts } from './agent-process.ts';
 import { type BenchCluster, startBenchCluster } from './bench-cluster.ts';
-import { Floor } from './floor.ts';
+import { restartFloor } from './floor.ts';
 import type { OperatorProcess } from './operator-process.ts';
 import { processCost } from './process-cost.ts';
 import { SimulatedGroup } from './simulated-group.ts';
@@ -139,10 +139,12 @@ class Measurement {
       const epoch = await this.#withOperator(label, phase, group, operator, fleet, first + 1);
       await operator.stop();
       if (channel === 'Hub') return;
-      const floor = new Floor(client, fleet, await this.#jobSet(group));
+      let jobSet = await this.#jobSet(group);
       const before = await fleet.requests();
       const fail = (): Promise<number> => fleet.fail();
-      const times = await this.#rounds(fleet, epoch, fail, (ended) => floor.restart(ended));
+      const times = await this.#rounds(fleet, epoch, fail, async (ended) => {
+        jobSet = await restartFloor(client, fleet, jobSet, ended);
+      });
       this.#phaseRows(`${label}, floor`, times);
       this.#requestRows(`${label}, floor`, times, before, await fleet.requests());
     } finally {

@@ -5,10 +5,12 @@ import {
 import { apiVersionOf } from '@lockstep/kube/resource.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 
+export type ResourceAttributes = NonNullable<SubjectAccessReview['spec']['resourceAttributes']>;
+
 /** Asks the API server whether the user may do something. */
 export async function mayI(
   client: Client,
-  resourceAttributes: SubjectAccessReview['spec']['resourceAttributes'] & object,
+  resourceAttributes: ResourceAttributes,
   signal: AbortSignal,
 ): Promise<boolean> {
   const of = SELF_SUBJECT_ACCESS_REVIEWS;

@@ -12,10 +12,8 @@ import {
   installed,
 } from './settings.ts';
 
-export function monitoring({
-  namespace,
-  configuration,
-}: InstallationSettings): readonly Installed[] {
+export function monitoring(settings: InstallationSettings): readonly Installed[] {
+  const { namespace, configuration } = settings;
   const { metricsSecure } = settingValues(configuration);
   const metadata = { namespace, name: OPERATOR_NAME };
   return [

@@ -15,18 +15,14 @@ import { type InstallationSettings, type Installed, installed } from './settings
  * They have no authority to trust: the operator makes its certificates and writes that field when
  * it serves. Applying this again leaves the field as it is.
  */
-export function webhookRegistration({
-  namespace,
-  watchNamespaces,
-  configuration,
-  onlyManaged,
-}: InstallationSettings): readonly Installed[] {
+export function webhookRegistration(settings: InstallationSettings): readonly Installed[] {
+  const { namespace, watchNamespaces, configuration, onlyManaged } = settings;
   const { webhookService: name } = settingValues(configuration);
   const address = { kind: 'Service', namespace, name } as const;
   const namespaces = watchNamespaces.length === 0 ? undefined : watchNamespaces;
-  const settings = { address, bundle: '', namespaces, onlyManaged };
-  const mutating = mutatingConfiguration(settings);
-  const validating = validatingConfiguration(settings);
+  const how = { address, bundle: '', namespaces, onlyManaged };
+  const mutating = mutatingConfiguration(how);
+  const validating = validatingConfiguration(how);
   return [
     installed(MUTATING_WEBHOOK_CONFIGURATIONS, mutating.metadata, {
       webhooks: (mutating.webhooks ?? []).map(withoutTrust),

@@ -16,10 +16,10 @@ import { connectClient } from '@lockstep/kube/runtime/adapters/http-client-conne
 import { loadKubeconfig } from '@lockstep/kube/runtime/adapters/kubeconfig-files.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { forEachConcurrently } from '@lockstep/kube/runtime/concurrency.ts';
+import { unlessAborted } from '@lockstep/kube/runtime/deadline.ts';
 import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
 import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
 import { PORTS } from '../../cli/ports.ts';
-import { onTermination } from '../../cli/termination.ts';
 import { until } from '../until.ts';
 
 export const NAMESPACE_MODES: readonly PodNamespacesMode[] = ['Auto', 'Off'];
@@ -44,13 +44,9 @@ interface Start {
 /** Runs `work` with a cluster, and ends all of it. */
 export async function withNodeCluster<T>(
   podNamespaces: PodNamespacesMode,
+  signal: AbortSignal,
   work: (cluster: NodeCluster) => Promise<T>,
 ): Promise<T> {
-  const termination = onTermination();
-  const interrupted = new Promise<never>((_, reject) => {
-    const { signal } = termination;
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
   const directory = await mkdtemp(join(tmpdir(), 'lockstep-bench-'));
   const flags = ['--state-dir', join(directory, 'state'), '--pod-namespaces', podNamespaces];
   const command = spawn(process.execPath, [LOCKSTEP, 'up', ...flags], {
@@ -68,7 +64,7 @@ export async function withNodeCluster<T>(
     const isUp = new Promise<true>((resolve) => {
       command.stdout.on('data', () => existsSync(path) && resolve(true));
     });
-    const outcome = await Promise.race([isUp, ended, interrupted]);
+    const outcome = await unlessAborted(Promise.race([isUp, ended]), signal);
     if (outcome !== true) throw new Error(`lockstep up ended with ${outcome}`);
     const runtime = PORTS;
     const access = await loadKubeconfig({ path, env: {}, homeDirectory: directory });
@@ -77,7 +73,7 @@ export async function withNodeCluster<T>(
     try {
       await pods.whenSynced();
       const cluster = new NodeCluster(client, pods, directory, agentOf(command.pid));
-      return await Promise.race([work(cluster), interrupted]);
+      return await unlessAborted(work(cluster), signal);
     } finally {
       await pods.stop();
       close();
@@ -86,7 +82,6 @@ export async function withNodeCluster<T>(
     command.kill('SIGINT');
     await ended;
     rmSync(directory, { recursive: true, force: true });
-    termination.dispose();
   }
 }
 

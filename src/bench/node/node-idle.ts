@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { processCost } from '../process-cost.ts';
-import type { Report } from '../table.ts';
+import type { BenchOptions, Report } from '../table.ts';
 import { NAMESPACE_MODES, type NodeCluster, withNodeCluster } from './node-cluster.ts';
 
 const PODS = 200;
@@ -15,9 +15,9 @@ const REST_MS = 5_000;
 const WATCHED_MS = 20_000;
 const KIB = 1024;
 
-export async function benchNodeIdle(report: Report): Promise<void> {
+export async function benchNodeIdle(report: Report, { signal }: BenchOptions): Promise<void> {
   for (const mode of NAMESPACE_MODES) {
-    await withNodeCluster(mode, async (cluster) => {
+    await withNodeCluster(mode, signal, async (cluster) => {
       // The first Pods load what a node needs only once.
       await cluster.create('first', PODS, [cluster.idle('worker')]);
       await cluster.untilRunning(PODS);

@@ -5,7 +5,7 @@
  * namespaces.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Report, spread } from '../table.ts';
+import { type BenchOptions, type Report, spread } from '../table.ts';
 import { NAMESPACE_MODES, type NodeCluster, withNodeCluster } from './node-cluster.ts';
 
 const POD_COUNTS = [1, 16, 64] as const;
@@ -17,9 +17,9 @@ const ROUNDS = 7;
 const REST_MS = 700;
 const CONTAINERS_PER_POD = 2;
 
-export async function benchNodeRestart(report: Report): Promise<void> {
+export async function benchNodeRestart(report: Report, { signal }: BenchOptions): Promise<void> {
   for (const mode of NAMESPACE_MODES) {
-    await withNodeCluster(mode, async (cluster) => {
+    await withNodeCluster(mode, signal, async (cluster) => {
       for (const pods of POD_COUNTS) {
         const downMs = await measureRestarts(cluster, pods);
         report({

@@ -4,15 +4,15 @@
  */
 
 import { processCost } from '../process-cost.ts';
-import { median, type Report, spread } from '../table.ts';
+import { type BenchOptions, median, type Report, spread } from '../table.ts';
 import { NAMESPACE_MODES, withNodeCluster } from './node-cluster.ts';
 
 const POD_COUNTS = [100, 500] as const;
 const ROUNDS = 3;
 
-export async function benchNodeStart(report: Report): Promise<void> {
+export async function benchNodeStart(report: Report, { signal }: BenchOptions): Promise<void> {
   for (const mode of NAMESPACE_MODES) {
-    await withNodeCluster(mode, async (cluster) => {
+    await withNodeCluster(mode, signal, async (cluster) => {
       for (const pods of POD_COUNTS) {
         const startMs: number[] = [];
         const agentMs: number[] = [];

@@ -21,12 +21,8 @@ export interface BesideClusterOptions {
 }
 
 /** Never rejects: a cluster is worth having without its page. */
-export async function serveBesideCluster({
-  kubeconfig,
-  stateDirectory,
-  port,
-  signal,
-}: BesideClusterOptions): Promise<BesideCluster> {
+export async function serveBesideCluster(options: BesideClusterOptions): Promise<BesideCluster> {
+  const { kubeconfig, stateDirectory, port, signal } = options;
   try {
     const connection = await connectTo({ kubeconfig }, signal);
     const serve = async (wanted: number): Promise<Dashboard> => {

@@ -23,12 +23,8 @@ export interface DashboardCommand {
   readonly namespace: string | undefined;
 }
 
-export function parseDashboard({
-  port: text,
-  open,
-  namespace,
-  allNamespaces,
-}: DashboardFlags): Parsed<DashboardCommand> {
+export function parseDashboard(flags: DashboardFlags): Parsed<DashboardCommand> {
+  const { port: text, open, namespace, allNamespaces } = flags;
   const given = new Arguments();
   const port = given.whole(
     '--port',

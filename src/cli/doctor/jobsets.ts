@@ -167,10 +167,10 @@ export function jobSetsFindings(facts: JobSetsFacts): readonly Finding[] {
   ];
 }
 
-function definitionFindings({
-  definition,
-  isOnlyManaged,
-}: Pick<JobSetsFacts, 'definition' | 'isOnlyManaged'>): readonly Finding[] {
+function definitionFindings(
+  facts: Pick<JobSetsFacts, 'definition' | 'isOnlyManaged'>,
+): readonly Finding[] {
+  const { definition, isOnlyManaged } = facts;
   const about = { topic: TOPIC, check: 'definition' } as const;
   return ifKnown(definition, about, (found): readonly Finding[] => {
     if (found === undefined) {

@@ -265,11 +265,8 @@ function isAboutJobSets({ rules = [] }: Pick<Webhook, 'rules'>): boolean {
   return rules.some(({ resources }) => resources.includes(JOBSETS.plural));
 }
 
-function authoritiesFindings({
-  authorities,
-  jobSetNamespace,
-  nowMs,
-}: ReachFacts): readonly Finding[] {
+function authoritiesFindings(facts: ReachFacts): readonly Finding[] {
+  const { authorities, jobSetNamespace, nowMs } = facts;
   const about = { topic: TOPIC, check: 'hub-authorities' } as const;
   return ifKnown(authorities, about, (pem): readonly Finding[] => {
     if (pem === undefined) {

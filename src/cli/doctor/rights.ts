@@ -2,17 +2,12 @@
 
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
-import { mayI } from '../own-rights.ts';
+import { mayI, type ResourceAttributes } from '../own-rights.ts';
 import { type Asking, type Fact, type Finding, fact } from './finding.ts';
 
 const TOPIC = 'Rights';
 
-interface Right {
-  readonly verb: string;
-  readonly group: string;
-  readonly resource: string;
-  readonly subresource?: string;
-}
+type Right = Omit<ResourceAttributes, 'namespace' | 'name'>;
 
 interface Purpose {
   readonly check: string;

@@ -100,12 +100,10 @@ function isTelling({ of }: Installed): boolean {
 /** The existing objects, by title. */
 type Found = ReadonlyMap<string, Stored<KubeObject>>;
 
-async function readAll({
-  client,
-  objects,
-  signal,
-  mayLackRights = false,
-}: HealthOptions): Promise<{ readonly found: Found; readonly unread: readonly string[] }> {
+async function readAll(
+  options: HealthOptions,
+): Promise<{ readonly found: Found; readonly unread: readonly string[] }> {
+  const { client, objects, signal, mayLackRights = false } = options;
   const found = new Map<string, Stored<KubeObject>>();
   const unread: string[] = [];
   await Promise.all(
@@ -164,12 +162,8 @@ const MAX_PODS = 50;
 const OPERATOR_PODS = 'app.kubernetes.io/name=lockstep,app.kubernetes.io/component=operator';
 
 /** Why Pods do not run, each reason once. */
-async function podProblems({
-  client,
-  settings,
-  signal,
-  mayLackRights = false,
-}: HealthOptions): Promise<readonly string[]> {
+async function podProblems(options: HealthOptions): Promise<readonly string[]> {
+  const { client, settings, signal, mayLackRights = false } = options;
   const of = { namespace: settings.namespace, labelSelector: OPERATOR_PODS, limit: MAX_PODS };
   try {
     const { items } = await client.list(PODS, { ...of, signal });
@@ -197,13 +191,8 @@ function podProblem({ metadata, status }: Stored<Pod>): readonly string[] {
   });
 }
 
-async function leader({
-  client,
-  settings,
-  nowMs,
-  signal,
-  mayLackRights = false,
-}: HealthOptions): Promise<HealthFinding> {
+async function leader(options: HealthOptions): Promise<HealthFinding> {
+  const { client, settings, nowMs, signal, mayLackRights = false } = options;
   const part = 'leader';
   const at = {
     namespace: settings.namespace,

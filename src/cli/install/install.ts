@@ -16,7 +16,6 @@ import { JOBSETS } from '../../jobset/jobset.ts';
 import { unlessGone, unlessRefused } from '../unless-refused.ts';
 import type { CommandContext } from './command-context.ts';
 import { type HealthFinding, type HealthOptions, installationHealth } from './health.ts';
-import { releaseOfHelm } from './helm-release.ts';
 import { readLiveObjects, withKeptObjects } from './kept-objects.ts';
 import {
   FIELD_MANAGER,
@@ -25,6 +24,7 @@ import {
   keyOf,
   otherPlace,
   PART_OF,
+  releaseOfHelm,
   titleOf,
 } from './objects.ts';
 import type { InstallOptions } from './options.ts';

@@ -47,6 +47,12 @@ export const HOLD_MS = 200;
 /** Lines that wait; with more, all are written at once. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
+interface LiveMergeOptions<T> {
+  readonly clock: Clock;
+  readonly write: (lines: readonly T[]) => Promise<void>;
+  readonly sizeOf: (line: T) => number;
+}
+
 interface Waiting<T> {
   readonly time: string;
   readonly line: T;
@@ -55,32 +61,24 @@ interface Waiting<T> {
 
 /** Puts lines in order as they arrive: each waits a moment for earlier ones. */
 export class LiveMerge<T extends Timed> {
-  readonly #clock: Clock;
-  readonly #write: (lines: readonly T[]) => Promise<void>;
-  readonly #sizeOf: (line: T) => number;
+  readonly #options: LiveMergeOptions<T>;
   #waiting: Waiting<T>[] = [];
   #bytes = 0;
   #timer: Timer | undefined;
   #hasFailed = false;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(options: {
-    readonly clock: Clock;
-    readonly write: (lines: readonly T[]) => Promise<void>;
-    readonly sizeOf: (line: T) => number;
-  }) {
-    this.#clock = options.clock;
-    this.#write = options.write;
-    this.#sizeOf = options.sizeOf;
+  constructor(options: LiveMergeOptions<T>) {
+    this.#options = options;
   }
 
   /** Resolves when the next line may come. Rejects if lines cannot be written. */
   async add(line: T): Promise<void> {
-    this.#waiting.push({ time: line.time, line, arrivedMs: this.#clock.monotonic() });
-    this.#bytes += this.#sizeOf(line);
+    this.#waiting.push({ time: line.time, line, arrivedMs: this.#options.clock.monotonic() });
+    this.#bytes += this.#options.sizeOf(line);
     if (this.#bytes > MAX_WAITING_BYTES) return this.flush();
     if (this.#hasFailed) return this.#writing;
-    this.#timer ??= this.#clock.setTimer(HOLD_MS, () => this.#tick());
+    this.#timer ??= this.#options.clock.setTimer(HOLD_MS, () => this.#tick());
   }
 
   /** Writes all that waits. */
@@ -92,7 +90,7 @@ export class LiveMerge<T extends Timed> {
 
   #tick(): void {
     this.#timer = undefined;
-    const due = this.#clock.monotonic() - HOLD_MS;
+    const due = this.#options.clock.monotonic() - HOLD_MS;
     const old = this.#waiting.filter(({ arrivedMs }) => arrivedMs <= due);
     const upTo = sortedByTime(old).at(-1)?.time ?? '';
     // The next call of `add` or `flush` rejects with a failure to write.
@@ -100,15 +98,15 @@ export class LiveMerge<T extends Timed> {
       this.#hasFailed = true;
     });
     if (this.#waiting.length > 0) {
-      this.#timer = this.#clock.setTimer(HOLD_MS, () => this.#tick());
+      this.#timer = this.#options.clock.setTimer(HOLD_MS, () => this.#tick());
     }
   }
 
   #emit(isDue: (one: Waiting<T>) => boolean): Promise<void> {
     const lines = sortedByTime(this.#waiting.filter(isDue)).map(({ line }) => line);
     this.#waiting = this.#waiting.filter((one) => !isDue(one));
-    this.#bytes = this.#waiting.reduce((sum, { line }) => sum + this.#sizeOf(line), 0);
-    this.#writing = this.#writing.then(() => this.#write(lines));
+    this.#bytes = this.#waiting.reduce((sum, { line }) => sum + this.#options.sizeOf(line), 0);
+    this.#writing = this.#writing.then(() => this.#options.write(lines));
     return this.#writing;
   }
 }

@@ -147,13 +147,8 @@ function eventView(event: Stored<CoreEvent>, about: string): EventView {
 }
 
 /** Writers give times in several fields, and leave out the others. 0: none can be read. */
-function timeOf({
-  metadata,
-  series,
-  lastTimestamp,
-  eventTime,
-  firstTimestamp,
-}: Stored<CoreEvent>): number {
+function timeOf(event: Stored<CoreEvent>): number {
+  const { metadata, series, lastTimestamp, eventTime, firstTimestamp } = event;
   const times = [series?.lastObservedTime, lastTimestamp, eventTime, firstTimestamp];
   const timeMs = Date.parse(times.find((each) => each != null) ?? metadata.creationTimestamp ?? '');
   return Number.isNaN(timeMs) ? 0 : timeMs;

@@ -7,13 +7,9 @@ import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
 import type { Stored } from '@lockstep/kube/meta.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
 import { resourcePath } from '@lockstep/kube/resource.ts';
+import type { ClientConnection } from '@lockstep/kube/runtime/adapters/http-client-connection.ts';
 import { wholeBody } from '@lockstep/kube/runtime/client/response-body.ts';
-import type { CredentialSource } from '@lockstep/kube/runtime/credentials/credential-source.ts';
-import type {
-  ByteChannel,
-  HttpResponse,
-  Transport,
-} from '@lockstep/kube/runtime/ports/transport.ts';
+import type { ByteChannel, HttpResponse } from '@lockstep/kube/runtime/ports/transport.ts';
 import { MEMBER_PAGE_PORT } from '../../jobset/names.ts';
 import { parsedJson } from '../parsed-json.ts';
 import {
@@ -28,10 +24,7 @@ import {
  * The API server forwards a port to the agent's Pod, so a user who may forward ports in the
  * namespace can see its groups from anywhere.
  */
-export interface ForwardedMembersOptions {
-  readonly transport: Transport;
-  readonly credentials: CredentialSource | undefined;
-}
+export type ForwardedMembersOptions = Pick<ClientConnection, 'transport' | 'credentials'>;
 
 /** The user lacks a right, so asking another Pod would be useless. */
 export class MissingRightError extends Error {

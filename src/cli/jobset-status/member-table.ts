@@ -13,6 +13,7 @@ import type {
   PodRefusal,
   StatusView,
 } from '../../jobset/view/status-view.ts';
+import { aligned } from '../aligned.ts';
 import { avoidedLines, goodputLines } from '../goodput-lines.ts';
 import { shortened, wrapped } from '../printed-text.ts';
 import { groupLines, progressColumns, stepText } from './progress-lines.ts';
@@ -229,9 +230,8 @@ function nodeText({ node, isNodeLost }: MemberView): string {
 }
 
 /** Why a group that runs may not be well. */
-export function warningLines({
-  restoreWarning,
-}: Pick<JobSetView, 'restoreWarning'>): readonly string[] {
+export function warningLines(of: Pick<JobSetView, 'restoreWarning'>): readonly string[] {
+  const { restoreWarning } = of;
   return restoreWarning === null ? [] : [`warning: ${restoreWarning}`];
 }
 
@@ -284,23 +284,10 @@ function columns(
   const last = all.at(-1) ?? [];
   const room = width - widthOf(all.slice(0, -1)) - GAP.length;
   const isCut = last[0] === LAST_CAUSE;
-  const shown = [
-    ...all.slice(0, -1).map(padded),
-    isCut ? last.map((cell) => shortened(cell, room)) : last,
-  ];
-  return members.length === 0
-    ? []
-    : [undefined, ...members].map((_, i) =>
-        shown
-          .map((column) => column[i])
-          .join(GAP)
-          .trimEnd(),
-      );
-}
-
-function padded(cellsOfColumn: Column): Column {
-  const width = widest(cellsOfColumn);
-  return cellsOfColumn.map((cell) => cell.padEnd(width));
+  const shown = isCut ? [...all.slice(0, -1), last.map((cell) => shortened(cell, room))] : all;
+  if (members.length === 0) return [];
+  const rows = [undefined, ...members].map((_, i) => shown.map((column) => column[i] ?? ''));
+  return aligned(rows, GAP);
 }
 
 function widest(cellsOfColumn: Column): number {

@@ -24,12 +24,8 @@ export function restartLine(record: ReportedRestart, of: Named): string {
 }
 
 /** `3 of 12 restarts used, with 2 extra`, and how long the last of them have led to nothing. */
-export function budgetText({
-  countedRestarts,
-  maxRestarts,
-  extraRestarts,
-  restartsWithoutProgress,
-}: RestartBudget): string {
+export function budgetText(budget: RestartBudget): string {
+  const { countedRestarts, maxRestarts, extraRestarts, restartsWithoutProgress } = budget;
   const extra = extraRestarts === 0 ? '' : `, with ${extraRestarts} extra`;
   const vain =
     restartsWithoutProgress === 0 ? '' : `, ${restartsWithoutProgress} in a row without progress`;

@@ -107,10 +107,8 @@ export function parseUpFlags(flags: UpFlags): Parsed<UpOptions> {
 }
 
 /** Undefined if everything has its default, a text if the flag is wrong. */
-function parseBackoff({
-  maxContainerRestartPeriod: text,
-  reducedCrashLoopDecay,
-}: UpFlags): BackoffSettings | string | undefined {
+function parseBackoff(flags: UpFlags): BackoffSettings | string | undefined {
+  const { maxContainerRestartPeriod: text, reducedCrashLoopDecay } = flags;
   if (text === undefined && reducedCrashLoopDecay !== true) return undefined;
   const reduced = reducedCrashLoopDecay === true ? { reduceDefaultDecay: true } : {};
   if (text === undefined) return reduced;

@@ -12,8 +12,8 @@ import type { HeardGroups, HubGroups } from '../../jobset-list/hub-groups.ts';
 import { Coalesced } from '../streams/coalesced.ts';
 import type { Publisher, Source } from '../streams/feed.ts';
 import { Followed, type Surroundings } from '../streams/followed.ts';
+import { refusalInWords } from '../streams/refusal-in-words.ts';
 import { MAX_ROWS, overviewChanges, type Rows, toldRows } from './overview-changes.ts';
-import { overviewProblems } from './overview-problems.ts';
 
 /** Which JobSets are shown. */
 export interface Scope {
@@ -161,19 +161,38 @@ export class OverviewSource implements Source<OverviewMessage> {
 
   #tell(): void {
     this.#narrow();
-    const { jobSets, namespace, jobs } = this.#followers;
+    const { jobSets } = this.#followers;
     if (jobSets.informer.hasSynced() && jobSets.refusal === undefined) this.#tellRows();
-    const problems = overviewProblems({
-      health: this.#options.health.problem,
-      namespace,
-      isNarrowed: namespace !== this.#options.scope.namespace,
-      jobSets: jobSets.refusal,
-      jobs: jobs.refusal,
-      count: jobSets.informer.store.size,
-    });
+    const problems = this.#problems();
     if (JSON.stringify(problems) === JSON.stringify(this.#toldProblems)) return;
     this.#toldProblems = problems;
     this.#publish({ type: 'Problems', problems });
+  }
+
+  /** What is missing, in sentences. */
+  #problems(): readonly string[] {
+    const { health, scope } = this.#options;
+    const { namespace, jobSets, jobs } = this.#followers;
+    const problems: string[] = [];
+    if (health.problem !== undefined) problems.push(health.problem);
+    if (namespace !== scope.namespace) {
+      problems.push(
+        `You may not list the JobSets of all namespaces, so this is namespace ${namespace}: choose another with -n.`,
+      );
+    }
+    if (jobSets.refusal !== undefined) {
+      problems.push(refusalInWords(jobSets.refusal, 'JobSets', namespace));
+    } else if (jobs.refusal !== undefined) {
+      const what = refusalInWords(jobs.refusal, 'Jobs', namespace);
+      problems.push(`${what} So it is not shown how many members are ready.`);
+    }
+    const { size } = jobSets.informer.store;
+    if (size > MAX_ROWS) {
+      problems.push(
+        `The newest ${MAX_ROWS} of ${size} JobSets are shown: choose a namespace with -n.`,
+      );
+    }
+    return problems;
   }
 
   /** A user who may not read all namespaces sees one. */

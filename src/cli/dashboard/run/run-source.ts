@@ -25,12 +25,11 @@ import type { NodeHealth } from '../../jobset-status/node-health.ts';
 import { Coalesced } from '../streams/coalesced.ts';
 import type { Publisher, Source } from '../streams/feed.ts';
 import { Followed, type Surroundings } from '../streams/followed.ts';
+import { refusalInWords } from '../streams/refusal-in-words.ts';
 import { actionOffers } from './action-offers.ts';
 import { type Members, memberChanges, membersMessages } from './member-changes.ts';
 import type { Rights, RightsCheck } from './rights.ts';
-import { runProblems } from './run-problems.ts';
-import { runView, withoutTime } from './run-view.ts';
-import { sampleOf } from './sample.ts';
+import { runView, sampleOf, withoutTime } from './run-view.ts';
 
 export interface RunOptions extends Surroundings {
   readonly at: { readonly namespace: string; readonly name: string };
@@ -237,17 +236,10 @@ export class RunSource implements Source<RunMessage> {
       statusView(jobSet, this.#podsOf(parts), reports, this.#notReady, atMs),
     );
     const steps = reports?.flatMap(({ progress }) => progress ?? []);
-    this.#publishRun(
-      runView({
-        jobSet,
-        view,
-        reported: steps && groupProgress(steps),
-        actions: actionOffers(jobSet, this.#rights),
-        spec: this.#specOf(jobSet),
-        clusterFlags: this.#options.clusterFlags,
-        atMs,
-      }),
-    );
+    const { clusterFlags } = this.#options;
+    const actions = actionOffers(jobSet, this.#rights);
+    const more = { actions, spec: this.#specOf(jobSet), clusterFlags, atMs };
+    this.#publishRun(runView(jobSet, view, steps && groupProgress(steps), more));
     const changes = memberChanges(this.#members, view.members, atMs);
     if (changes !== undefined) {
       this.#members = withMembers(this.#members, changes);
@@ -301,19 +293,38 @@ export class RunSource implements Source<RunMessage> {
   }
 
   #tellProblems(): void {
-    const { at, health } = this.#options;
-    const problems = runProblems({
-      ...at,
-      health: health.problem,
-      isMissing:
-        this.#jobSets.informer.hasSynced() && this.#run === undefined && this.#parts === undefined,
-      jobSets: this.#jobSets.refusal,
-      pods: this.#parts?.pods.refusal,
-      events: this.#parts?.events.refusal,
-      hub: 'problem' in this.#asked ? this.#asked.problem : undefined,
-    });
+    const problems = this.#missing();
     if (JSON.stringify(problems) === JSON.stringify(this.#problems)) return;
     this.#problems = problems;
     this.#publisher.publish({ type: 'Problems', problems });
   }
+
+  /** What is missing, in sentences. */
+  #missing(): readonly string[] {
+    const { at, health } = this.#options;
+    const { namespace, name } = at;
+    const problems = health.problem === undefined ? [] : [health.problem];
+    const { informer, refusal } = this.#jobSets;
+    if (refusal !== undefined) {
+      const what = refusalInWords(refusal, 'JobSets', namespace);
+      return [...problems, refusal.code === 403 ? `${what} ${RIGHTS}` : what];
+    }
+    const { pods, events } = this.#parts ?? {};
+    if (informer.hasSynced() && this.#run === undefined && this.#parts === undefined) {
+      problems.push(`There is no JobSet ${namespace}/${name}.`);
+    }
+    if (pods?.refusal !== undefined) {
+      problems.push(`${refusalInWords(pods.refusal, 'Pods', namespace)} So no members are shown.`);
+    }
+    if (events?.refusal !== undefined) {
+      problems.push(refusalInWords(events.refusal, 'Events', namespace));
+    }
+    if ('problem' in this.#asked) {
+      problems.push(`Epochs and progress of members may be missing: ${this.#asked.problem}.`);
+    }
+    return problems;
+  }
 }
+
+const RIGHTS =
+  'You need the right to get, list and watch jobsets.jobset.x-k8s.io there: ask who administers the namespace.';

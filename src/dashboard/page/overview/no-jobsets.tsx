@@ -16,13 +16,8 @@ export interface NoJobSetsProps {
 
 const APPLY = 'kubectl apply -f jobset.yaml';
 
-export function NoJobSets({
-  isComplete,
-  isFiltered,
-  isRefused,
-  hasFirstLook,
-  onAll,
-}: NoJobSetsProps) {
+export function NoJobSets(props: NoJobSetsProps) {
+  const { isComplete, isFiltered, isRefused, hasFirstLook, onAll } = props;
   if (!isComplete && !isRefused) return <p class="quiet">Waiting for the list of JobSets.</p>;
   if (isFiltered) {
     return (
