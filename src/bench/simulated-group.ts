@@ -10,6 +10,7 @@ import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { forEachConcurrently } from '@lockstep/kube/runtime/concurrency.ts';
 import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
 import { accountToken } from '../cli/account-token.ts';
+import { variableOf } from '../cli/jobset-status/direct-members.ts';
 import { PORTS } from '../cli/ports.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import {
@@ -127,9 +128,8 @@ export class SimulatedGroup {
   }
 
   #variable(name: string): string {
-    const { containers = [], initContainers = [] } = this.pods[0]?.spec ?? {};
-    const all = [...initContainers, ...containers].flatMap(({ env = [] }) => env);
-    const value = all.find((one) => one.name === name)?.value;
+    const spec = this.pods[0]?.spec;
+    const value = spec && variableOf(spec, name);
     if (value === undefined) throw new Error(`the Pods have no variable ${name}`);
     return value;
   }

@@ -158,15 +158,9 @@ function podTemplate(settings: InstallationSettings, configurationHash: string):
   };
 }
 
-function operatorContainer({
-  operatorImage,
-  webhooks,
-  onlyManaged,
-  watchNamespaces,
-  operatorMemory,
-  configuration,
-}: InstallationSettings): object {
-  const values = settingValues(configuration);
+function operatorContainer(settings: InstallationSettings): object {
+  const { operatorImage, webhooks, onlyManaged, watchNamespaces, operatorMemory } = settings;
+  const values = settingValues(settings.configuration);
   const healthPort = portOf(values.healthProbeBindAddress);
   const probe = (path: string) => ({
     httpGet: { path: `/${path}`, port: 'health' },

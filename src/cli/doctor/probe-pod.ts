@@ -20,6 +20,7 @@ import {
 } from '../../jobset/names.ts';
 import { followsAuthorities } from '../../jobset/plan/reports/hub-reach.ts';
 import { defaultAgentImage, HUB_SERVICE_NAME } from '../../operator/configuration/object-names.ts';
+import { variableOf } from '../jobset-status/direct-members.ts';
 import { unlessGone } from '../unless-refused.ts';
 import { type Asking, fact } from './finding.ts';
 import type { OperatorHome } from './installation.ts';
@@ -129,13 +130,9 @@ export async function findHub(
 }
 
 function hubOf({ spec }: Job): KnownHub | undefined {
-  const { containers, initContainers = [] } = spec.template.spec;
-  for (const { env = [] } of [...initContainers, ...containers]) {
-    const told = (of: string): string | undefined => env.find(({ name }) => name === of)?.value;
-    const url = told(ENV_HUB_URL);
-    if (url !== undefined) return { url, authorities: told(ENV_HUB_CA) };
-  }
-  return undefined;
+  const pod = spec.template.spec;
+  const url = variableOf(pod, ENV_HUB_URL);
+  return url === undefined ? undefined : { url, authorities: variableOf(pod, ENV_HUB_CA) };
 }
 
 const AGENT_IMAGE = /^agent:\n(?:[ #].*\n){0,20}? +image: *["']?([^\s"'#]{1,512})/m;

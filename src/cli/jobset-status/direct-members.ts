@@ -1,7 +1,7 @@
 /** Asks the hub for a page, from the user's machine. */
 
 import type { Stored } from '@lockstep/kube/meta.ts';
-import type { Pod } from '@lockstep/kube/objects/pod.ts';
+import type { Pod, PodSpec } from '@lockstep/kube/objects/pod.ts';
 import {
   createHttpTransport,
   type HttpTransport,
@@ -79,7 +79,7 @@ export class DirectMembers<Report> {
     if (this.#contact?.podUid === podUid) return this.#contact;
     this.close();
     const token = await tokenFor(this.#client, member, signal);
-    const tls = { certificateAuthority: variable(member, ENV_HUB_CA) };
+    const tls = { certificateAuthority: variableOf(member.spec, ENV_HUB_CA) };
     this.#contact = { podUid, token, transport: createHttpTransport({ server, tls }) };
     return this.#contact;
   }
@@ -129,14 +129,14 @@ function tokenFor(
 
 /** Undefined for a Pod whose agent has no hub. */
 export function hubUrlOf(pod: Pod): string | undefined {
-  return variable(pod, ENV_HUB_URL);
+  return variableOf(pod.spec, ENV_HUB_URL);
 }
 
-function variable({ spec }: Pod, name: string): string | undefined {
-  const containers = [...(spec.initContainers ?? []), ...spec.containers];
-  for (const { env = [] } of containers) {
-    const found = env.find((one) => one.name === name)?.value;
-    if (found !== undefined) return found;
-  }
-  return undefined;
+/** The value of the first variable of this name in a Pod's containers. */
+export function variableOf(
+  { initContainers = [], containers }: PodSpec,
+  name: string,
+): string | undefined {
+  const all = [...initContainers, ...containers].flatMap(({ env = [] }) => env);
+  return all.find((one) => one.name === name && one.value !== undefined)?.value;
 }

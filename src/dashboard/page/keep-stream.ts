@@ -61,24 +61,22 @@ export function keepStream<Message>(
   const open = (): void => {
     close();
     cancelWait = ports.after(SLOW_MS, () => handlers.onTrouble(NO_ANSWER));
+    const answered = (handle: () => void) => (): void => {
+      cancelWait();
+      handle();
+    };
     const current = ports.connect({
       onMessage: handlers.onMessage,
-      onOpen: () => {
-        cancelWait();
-        handlers.onOpen();
-      },
-      onLost: () => {
-        cancelWait();
+      onOpen: answered(handlers.onOpen),
+      onLost: answered(() => {
         handlers.onTrouble(null);
         handlers.onLost();
-      },
-      onBusy: () => {
-        cancelWait();
+      }),
+      onBusy: answered(() => {
         handlers.onTrouble(TOO_MANY_WINDOWS);
         cancelWait = ports.after(REOPEN_MS, open);
-      },
-      onRefused: () => {
-        cancelWait();
+      }),
+      onRefused: answered(() => {
         handlers.onLost();
         cancelWait = ports.after(REOPEN_MS, open);
         ports.askWhy().then(
@@ -87,7 +85,7 @@ export function keepStream<Message>(
           },
           () => undefined,
         );
-      },
+      }),
     });
     disconnect = current;
   };

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { OverviewRow } from '../../../jobset/view/overview.ts';
+import { COLUMNS } from './columns.ts';
 import { listing } from './listing.ts';
-import { COLUMNS, NO_QUERY, type Query } from './query.ts';
+import { NO_QUERY, type Query } from './query.ts';
 
 const FAILED = { kind: 'Failed', text: 'Failed' } as const;
 

@@ -3,7 +3,8 @@
 import type { OverviewRow } from '../../../jobset/view/overview.ts';
 import type { StateKind } from '../../../jobset/view/shown-state.ts';
 import { STATES } from '../elements/state-words.ts';
-import type { Column, Query } from './query.ts';
+import { COLUMN_WORDS } from './columns.ts';
+import type { Query } from './query.ts';
 
 export interface Listing {
   /** The rows that the query asks for, in its order. */
@@ -34,24 +35,9 @@ export function listing(all: Iterable<OverviewRow>, query: Query): Listing {
   };
 }
 
-type Key = string | number | null;
-
-const KEYS: Readonly<Record<Column, (row: OverviewRow) => Key>> = {
-  namespace: (row) => row.namespace,
-  name: (row) => row.name,
-  state: (row) => STATES.indexOf(row.shown.kind),
-  epoch: (row) => row.epoch,
-  ready: ({ ready, size }) => (ready === null || size === 0 ? null : ready / size),
-  restarts: (row) => row.restarts,
-  goodput: (row) => row.goodput,
-  // The last failure first, as the youngest first.
-  failure: ({ lastFailure }) => lastFailure && -lastFailure.timeMs,
-  age: (row) => -row.createdMs,
-};
-
 /** What is unknown comes last in either order. Equal rows are in the order of their names. */
 function orderOf({ sort, isDescending }: Query): (a: OverviewRow, b: OverviewRow) => number {
-  const keyOf = KEYS[sort];
+  const { keyOf } = COLUMN_WORDS[sort];
   return (a, b) => {
     const one = keyOf(a);
     const other = keyOf(b);

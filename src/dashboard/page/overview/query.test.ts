@@ -2,15 +2,8 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { STATES } from '../elements/state-words.ts';
 import { routeOf } from '../route.ts';
-import {
-  addressOfQuery,
-  COLUMNS,
-  NO_QUERY,
-  type Query,
-  queryOf,
-  sortedBy,
-  withState,
-} from './query.ts';
+import { COLUMNS } from './columns.ts';
+import { addressOfQuery, NO_QUERY, type Query, queryOf, sortedBy, withState } from './query.ts';
 
 const QUERIES: fc.Arbitrary<Query> = fc.record({
   namespace: fc.string(),

@@ -1,19 +1,8 @@
 /** What the list shows, and in which order: it stands in the address, so that it can be kept. */
+
 import type { StateKind } from '../../../jobset/view/shown-state.ts';
 import { STATES } from '../elements/state-words.ts';
-
-export const COLUMNS = [
-  'namespace',
-  'name',
-  'state',
-  'epoch',
-  'ready',
-  'restarts',
-  'goodput',
-  'failure',
-  'age',
-] as const;
-export type Column = (typeof COLUMNS)[number];
+import { COLUMNS, type Column } from './columns.ts';
 
 export interface Query {
   /** Empty: all. */

@@ -1,21 +1,8 @@
 /** The list of JobSets as a table, and as cards where there is little room. */
 import type { OverviewRow } from '../../../jobset/view/overview.ts';
-import { COLUMNS, type Column, type Query, sortedBy } from './query.ts';
+import { COLUMN_WORDS, COLUMNS, type Column } from './columns.ts';
+import { type Query, sortedBy } from './query.ts';
 import { RowLine } from './row-line.tsx';
-
-const TITLES: Readonly<Record<Column, string>> = {
-  namespace: 'Namespace',
-  name: 'Name',
-  state: 'State',
-  epoch: 'Epoch',
-  ready: 'Ready',
-  restarts: 'Restarts',
-  goodput: 'Goodput',
-  failure: 'Last failure',
-  age: 'Age',
-};
-
-const NUMBERS: readonly Column[] = ['epoch', 'ready', 'restarts', 'goodput', 'age'];
 
 export interface RowTableProps {
   readonly rows: readonly OverviewRow[];
@@ -56,8 +43,8 @@ export function SortField({ query, onQuery }: Omit<RowTableProps, 'rows'>) {
       Sort by
       <select class="input" value={value} onChange={choose}>
         {COLUMNS.flatMap((column) => [
-          <option value={`${column} up`}>{TITLES[column]} ↑</option>,
-          <option value={`${column} down`}>{TITLES[column]} ↓</option>,
+          <option value={`${column} up`}>{COLUMN_WORDS[column].title} ↑</option>,
+          <option value={`${column} down`}>{COLUMN_WORDS[column].title} ↓</option>,
         ])}
       </select>
     </label>
@@ -69,18 +56,14 @@ interface ColumnHeadProps extends Omit<RowTableProps, 'rows'> {
 }
 
 function ColumnHead({ column, query, onQuery }: ColumnHeadProps) {
+  const { title, isNumber } = COLUMN_WORDS[column];
   const isSorted = query.sort === column;
   const order = isSorted ? (query.isDescending ? 'descending' : 'ascending') : 'none';
   const mark = isSorted ? (query.isDescending ? '↓' : '↑') : '';
   return (
-    <th
-      role="columnheader"
-      scope="col"
-      class={NUMBERS.includes(column) ? 'number' : ''}
-      aria-sort={order}
-    >
+    <th role="columnheader" scope="col" class={isNumber ? 'number' : ''} aria-sort={order}>
       <button type="button" onClick={() => onQuery(sortedBy(query, column))}>
-        {TITLES[column]}
+        {title}
         <span class="sort-mark" aria-hidden="true">
           {mark}
         </span>
