@@ -43,13 +43,17 @@ export async function benchGroupRestart(report: Report, options: BenchOptions): 
 
 async function compareVariants(
   report: Report,
-  { agents = GROUP_SIZES, phases = VARIANT_NAMES, kubeconfig, signal }: BenchOptions,
+  { agents = GROUP_SIZES, annotations, phases = VARIANT_NAMES, kubeconfig, signal }: BenchOptions,
 ): Promise<void> {
   const variants = VARIANTS.filter(({ label }) => phases.includes(label));
   for (const size of agents) {
     const medians = new Map<string, number>();
     for (const { label, ...how } of variants) {
-      const measured = await withWorkerGroup({ kubeconfig, signal }, { size, ...how }, measure);
+      const measured = await withWorkerGroup(
+        { kubeconfig, signal },
+        { size, annotations, ...how },
+        measure,
+      );
       medians.set(label, median(measured.downMs));
       report({
         benchmark: `restart of ${size} workers, ${label}`,

@@ -3,7 +3,8 @@
  * row. `npm run bench -- WORD` (or `--suite WORD`) runs only the benchmarks whose name contains it.
  * `--agents N`, which may be repeated, sets the sizes of groups; `--kubeconfig FILE` uses a running
  * cluster; `--phase NAME` limits the suites `hub`, `fail-over` and `group-restart` to that part;
- * `--seed N` draws other failures for `goodput`.
+ * `--seed N` draws other failures for `goodput`; `--annotation NAME=VALUE`, which may be repeated,
+ * stands on the JobSet of `group-restart`, to show what a feature costs.
  * Figures are shown, never asserted, because they depend on the machine.
  */
 import { setMaxListeners } from 'node:events';
@@ -71,6 +72,10 @@ async function main(): Promise<number> {
   if (unknown !== undefined) {
     return refuse(`--phase is "${unknown}", expected one of ${parts.join(', ')}`);
   }
+  const annotations = Object.fromEntries(values.annotation.map(assignment));
+  if ('' in annotations) {
+    return refuse(`--annotation is "${annotations['']}", expected NAME=VALUE`);
+  }
   const able = Object.entries(BENCHMARKS).filter(
     ([, { joins }]) => joins || kubeconfig === undefined,
   );
@@ -89,7 +94,7 @@ async function main(): Promise<number> {
   const { signal } = termination;
   try {
     for (const [, { run }] of chosen)
-      await run(report, { agents, kubeconfig, phases, seed, signal });
+      await run(report, { agents, annotations, kubeconfig, phases, seed, signal });
     return 0;
   } catch (error) {
     tell(error instanceof Error ? error.message : String(error));
@@ -110,11 +115,18 @@ function parsedArguments() {
         kubeconfig: { type: 'string' },
         phase: { type: 'string', multiple: true },
         seed: { type: 'string', default: '1' },
+        annotation: { type: 'string', multiple: true, default: [] },
       },
     });
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }
+}
+
+/** Name and value; without a name, the whole text is the value. */
+function assignment(text: string): [string, string] {
+  const at = text.indexOf('=');
+  return at < 1 ? ['', text] : [text.slice(0, at), text.slice(at + 1)];
 }
 
 function refuse(problem: string): number {

@@ -1,3 +1,5 @@
+import type { StringMap } from '@lockstep/kube/meta.ts';
+
 /** One result; `--json` prints it as one object a line. */
 export interface Row {
   readonly benchmark: string;
@@ -27,6 +29,8 @@ export interface BenchOptions {
   readonly kubeconfig?: string | undefined;
   /** Limits the run to these of its parts. */
   readonly phases?: readonly string[] | undefined;
+  /** Annotations of the JobSet. */
+  readonly annotations?: StringMap | undefined;
   readonly signal: AbortSignal;
 }
 

@@ -41,7 +41,7 @@ export interface WorkerGroupOptions {
   /** What a worker's shell does last when it is told to stop; by default `exit 143`. */
   readonly onStop?: string;
   /** Annotations of the JobSet, besides its own. */
-  readonly annotations?: StringMap;
+  readonly annotations?: StringMap | undefined;
   /**
    * If present, workers train: each reports a step to its agent once all of them have done it, and
    * takes this long for the next. So when one stops, all do, as in a collective operation. After a
