@@ -25,7 +25,7 @@ it('says in docs/reference/names.md which keys of a JobSet a Namespace cannot ha
     ({ on }) => on[0] === 'JobSet' && !on.includes('Namespace'),
   );
   const listed = others.map(({ key }) => `\`${key.replace('lockstep/', '')}\``);
-  expect(text).toContain(`all but ${listed.slice(0, -1).join(', ')} and ${listed.at(-1)}`);
+  expect(text).toContain(`except ${listed.slice(0, -1).join(', ')} and ${listed.at(-1)}`);
 });
 
 it('has every name below the prefix that users may set, once', () => {
