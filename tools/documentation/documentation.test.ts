@@ -7,6 +7,7 @@ import { allPages, type Located, type Page, parsePage, ROOT } from './page.ts';
 
 const MAX_COLUMNS = 120;
 const MAX_CELL_CHARACTERS = 200;
+const MAX_PARAGRAPH_LINES = 8;
 
 /** Languages of code blocks. `text` is output, and what no program reads. */
 const LANGUAGES = ['sh', 'ts', 'yaml', 'json', 'http', 'mermaid', 'text', 'python'];
@@ -36,6 +37,13 @@ function tooFull(page: Page): readonly string[] {
   return page.cells
     .filter(({ text }) => text.length > MAX_CELL_CHARACTERS)
     .map((cell) => told(page, cell, `a cell of ${cell.text.length} characters`));
+}
+
+function tooTall(page: Page): readonly string[] {
+  return page.prose
+    .map(({ line, text }) => ({ line, text: `${text.split('\n').length} lines` }))
+    .filter(({ text }) => Number.parseInt(text, 10) > MAX_PARAGRAPH_LINES)
+    .map((paragraph) => told(page, paragraph, paragraph.text));
 }
 
 function broken(page: Page): readonly string[] {
@@ -85,6 +93,7 @@ describe('every page', () => {
   test.each([
     ['has at most 120 columns outside tables, code included', tooLong],
     ['has at most 200 characters in a cell of a table', tooFull],
+    ['has at most 8 lines in a paragraph', tooTall],
     ['links to files and headings that exist', broken],
     ['says of each block of code what it is, and who runs its commands', unmarked],
     ['names scripts of package.json', unknownScripts],
@@ -112,12 +121,15 @@ describe('a page that breaks a rule', () => {
       'npm run nothing',
       'w'.repeat(MAX_COLUMNS + 2),
       '```',
+      '',
+      ...Array.from({ length: MAX_PARAGRAPH_LINES + 1 }, () => 'A line.'),
     ].join('\n'),
   );
 
   test.each([
     [tooLong, ['docs/page.md:2: 121 columns', 'docs/page.md:12: 122 columns']],
     [tooFull, ['docs/page.md:4: a cell of 201 characters']],
+    [tooTall, ['docs/page.md:15: 9 lines']],
     [broken, ['docs/page.md:8: gone.md', 'docs/page.md:8: #none']],
     [unmarked, ['docs/page.md:10: a block of " "']],
     [unknownScripts, ['docs/page.md:10: npm run nothing']],
