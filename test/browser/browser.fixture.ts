@@ -127,9 +127,20 @@ export async function serveDashboard(options: ServeOptions): Promise<Served> {
   };
 }
 
+/** Far longer than a dashboard takes to end. */
+const END_TIMEOUT_MS = 10_000;
+
+/** Rejects if Ctrl-C does not end it, so that a test fails there and leaves nothing behind. */
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = new Promise((resolve) => child.once('exit', resolve));
   child.kill('SIGINT');
+  let isLate = false;
+  const late = setTimeout(() => {
+    isLate = true;
+    child.kill('SIGKILL');
+  }, END_TIMEOUT_MS);
   await ended;
+  clearTimeout(late);
+  if (isLate) throw new Error(`lockstep dashboard did not end ${END_TIMEOUT_MS} ms after SIGINT`);
 }
