@@ -117,6 +117,7 @@ class Site {
   readonly sessions: Sessions;
   readonly #options: DashboardOptions;
   readonly #surroundings: Surroundings;
+  #isClosed = false;
   /** With the cookie of its session. */
   readonly #streams = new Map<EventStream, string>();
   #overview: Feed<OverviewMessage> | undefined;
@@ -137,6 +138,8 @@ class Site {
   }
 
   async answer(request: HttpRequest, port: number): Promise<HttpResponse> {
+    // A page comes back as soon as its stream ends, and a new stream would outlive the server.
+    if (this.#isClosed) return refusal(request, 503, 'lockstep dashboard ends.');
     const hasSession = (cookie: string): boolean => this.sessions.has(cookie);
     const judgement = judge(request, { port, hasSession });
     switch (judgement.kind) {
@@ -152,6 +155,7 @@ class Site {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     for (const stream of this.#streams.keys()) stream.end();
     const feeds = [this.#overview, ...this.#runs.values()];
     await Promise.all(feeds.map(async (feed) => feed?.close()));
