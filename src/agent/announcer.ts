@@ -10,9 +10,8 @@ import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
 import { Backoff } from '@lockstep/kube/runtime/backoff.ts';
 import type { Client, JsonPatchOperation } from '@lockstep/kube/runtime/client/client.ts';
 import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
-import { type Clock, sleep } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { ClientPorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import { ApiStatusError } from '@lockstep/kube/status.ts';
 import { jobOf } from '../jobset/membership.ts';
 import { NOTICE } from '../jobset/names.ts';
@@ -21,11 +20,7 @@ import { formatNotice } from '../jobset/worker-end/notice.ts';
 import { withoutSigns } from '../jobset/worker-end/worker-end.ts';
 import { announcementAnnotations, type Dialect, epochKey, epochText } from './pod-annotations.ts';
 
-export interface AnnouncerOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
+export interface AnnouncerOptions extends ClientPorts {
   readonly pod: {
     readonly namespace: string;
     readonly name: string;

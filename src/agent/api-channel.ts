@@ -4,10 +4,7 @@
  */
 
 import type { Stored } from '@lockstep/kube/meta.ts';
-import type { Client } from '@lockstep/kube/runtime/client/client.ts';
-import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { ClientPorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import { groupSize, groupState } from '../jobset/epoch/group-state.ts';
 import type { JobSet } from '../jobset/jobset.ts';
 import { JOBSET_UID, REPLICATED_JOB_NAME } from '../jobset/names.ts';
@@ -16,11 +13,7 @@ import type { Channel, ChannelListener, GroupSnapshot } from './channel.ts';
 import { followJobSet } from './jobset-follower.ts';
 import type { Dialect } from './pod-annotations.ts';
 
-export interface ApiChannelOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
+export interface ApiChannelOptions extends ClientPorts {
   readonly namespace: string;
   readonly dialect: Dialect;
   readonly jobSetName: string;

@@ -5,21 +5,18 @@
  * An agent that has just started has no worker to lose, so it asks the API server much sooner.
  */
 
-import type { Clock, Timer } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import { jitter, type Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { Timer } from '@lockstep/kube/runtime/ports/clock.ts';
+import { jitter } from '@lockstep/kube/runtime/ports/random.ts';
+import type { RuntimePorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import type { Announcement } from '../jobset/worker-end/announcement.ts';
 import type { WorkerEnd } from '../jobset/worker-end/worker-end.ts';
 import type { Channel, ChannelListener } from './channel.ts';
 import type { HubContact } from './hub-conversation.ts';
 
-export interface FallbackChannelOptions {
+export interface FallbackChannelOptions extends RuntimePorts {
   readonly hub: (contact: (contact: HubContact) => void) => Channel;
   /** A new channel over the API server. It may fail, because the agent may have no rights there. */
   readonly api: () => Channel;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
 }
 
 /** Long enough for a replaced leader or a restarted operator to be back. */

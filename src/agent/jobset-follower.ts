@@ -9,19 +9,15 @@
 import type { Stored } from '@lockstep/kube/meta.ts';
 import { isOlder } from '@lockstep/kube/resource-version.ts';
 import { Backoff } from '@lockstep/kube/runtime/backoff.ts';
-import type { Client, WatchEvent } from '@lockstep/kube/runtime/client/client.ts';
+import type { WatchEvent } from '@lockstep/kube/runtime/client/client.ts';
 import { isVersionGone } from '@lockstep/kube/runtime/client/version-gone.ts';
-import { type Clock, sleep } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import { jitter, type Random } from '@lockstep/kube/runtime/ports/random.ts';
+import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
+import { jitter } from '@lockstep/kube/runtime/ports/random.ts';
+import type { ClientPorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import { ApiStatusError } from '@lockstep/kube/status.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 
-export interface FollowerOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
+export interface FollowerOptions extends ClientPorts {
   readonly namespace: string;
   readonly name: string;
   /** Called with each state of the JobSet, in order; a fresh one was read consistently. */

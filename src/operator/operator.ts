@@ -7,10 +7,7 @@ import { PODS } from '@lockstep/kube/objects/pod.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { createEventRecorder } from '@lockstep/kube/runtime/controller/event-recorder.ts';
 import { keyOf } from '@lockstep/kube/runtime/informer/informer.ts';
-import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
-import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { MeasuredPorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import type { Sha1 } from '../jobset/derived-names.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../jobset/feature-gates.ts';
 import type { AgentDefaults } from '../jobset/injection/agent-defaults.ts';
@@ -43,16 +40,11 @@ import type { NodeFeatures } from './tracking/node-features.ts';
 import { RosterFeed } from './tracking/roster-feed.ts';
 import { measureRuns } from './tracking/run-metrics.ts';
 
-export interface OperatorOptions {
-  readonly client: Client;
+export interface OperatorOptions extends MeasuredPorts {
   /** For Events; by default `client`. */
   readonly eventClient?: Client | undefined;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
   /** SHA-1 in lower-case hex: Jobs carry it as upstream's job key. */
   readonly sha1: Sha1;
-  readonly metrics?: Metrics | undefined;
   readonly config: OperatorConfig;
   /** If present, agents may use this process instead of the API server. */
   readonly hub?: HubSettings | undefined;

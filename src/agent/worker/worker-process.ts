@@ -5,14 +5,12 @@
 
 import type { StringMap } from '@lockstep/kube/meta.ts';
 import { endsWithin } from '@lockstep/kube/runtime/deadline.ts';
-import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import type {
   ProcessCommand,
   ProcessRunner,
   RunningProcess,
 } from '@lockstep/kube/runtime/ports/process-runner.ts';
-import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { RuntimePorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import { workerEnvironment } from '../../jobset/injection/worker-environment.ts';
 import {
   ENV_EPOCH,
@@ -33,7 +31,7 @@ import { PrintedSteps } from './printed-steps.ts';
 import type { WorkerMessages } from './worker-messages.ts';
 import type { OutputStream, RelayedOutput, WorkerOutput } from './worker-output.ts';
 
-export interface WorkerProcessOptions {
+export interface WorkerProcessOptions extends RuntimePorts {
   /** The worker, with the environment and the directory of the agent. */
   readonly command: ProcessCommand;
   /** The text before the step in a line that the worker prints. */
@@ -47,9 +45,6 @@ export interface WorkerProcessOptions {
   readonly messages: WorkerMessages;
   readonly output: WorkerOutput;
   readonly processes: ProcessRunner;
-  readonly random: Random;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 /**

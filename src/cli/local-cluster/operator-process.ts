@@ -2,10 +2,11 @@
  * The operator of a local cluster as a process, which is started again when it ends. Workers run on
  * meanwhile, and the next operator continues a restart of their group.
  */
+
 import { Backoff } from '@lockstep/kube/runtime/backoff.ts';
-import type { Clock, Timer } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Timer } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { RuntimePorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 
 export interface OperatorChild {
   readonly pid: number;
@@ -16,11 +17,8 @@ export interface OperatorChild {
   metrics(signal: AbortSignal): Promise<string>;
 }
 
-export interface OperatorProcessOptions {
+export interface OperatorProcessOptions extends RuntimePorts {
   readonly spawn: () => OperatorChild;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
   /** It has ended by itself, and is started again after that time. */
   readonly onEnd?: ((how: string, restartMs: number) => void) | undefined;
 }

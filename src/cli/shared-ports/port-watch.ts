@@ -8,15 +8,13 @@
 import type { Stored } from '@lockstep/kube/meta.ts';
 import { namespaceOf } from '@lockstep/kube/meta.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
-import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import {
   createEventRecorder,
   referenceTo,
 } from '@lockstep/kube/runtime/controller/event-recorder.ts';
 import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
-import { type Clock, sleep } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { ClientPorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import { isReason } from '@lockstep/kube/status.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { labelledOwner, ownerKey } from '../../jobset/membership.ts';
@@ -33,11 +31,7 @@ export interface SharedPort {
   readonly podUids: readonly string[];
 }
 
-export interface PortWatchOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
+export interface PortWatchOptions extends ClientPorts {
   readonly ports: SharedPorts;
   /** Names of the nodes whose Pods share the network. */
   readonly nodes: readonly string[];

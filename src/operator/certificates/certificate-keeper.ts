@@ -2,9 +2,9 @@
  * Keeps the certificates of one server in a Secret, and renews them. All replicas do so at once.
  * Each writes only over what it has just read, so one wins and the others use its certificates.
  */
+
 import type { Stored } from '@lockstep/kube/meta.ts';
 import { SECRETS, type Secret } from '@lockstep/kube/objects/core.ts';
-import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import {
   type Controller,
   type ReconcileResult,
@@ -12,23 +12,15 @@ import {
 } from '@lockstep/kube/runtime/controller/controller.ts';
 import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
 import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
-import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
-import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { MeasuredPorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import { isReason } from '@lockstep/kube/status.ts';
 import { conflict } from '@lockstep/kube/status-errors.ts';
 import { certificatesIn, secretOf } from './certificate-secret.ts';
 import { planCertificates, type WebhookCertificates } from './certificates.ts';
 
-export interface CertificateKeeperOptions {
+export interface CertificateKeeperOptions extends MeasuredPorts {
   /** In logs and metrics, such as `webhook-certificates`. */
   readonly name: string;
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly metrics?: Metrics | undefined;
   readonly namespace: string;
   readonly secretName: string;
   /** DNS names and addresses that clients use. */

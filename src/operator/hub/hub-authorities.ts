@@ -10,7 +10,6 @@ import type { Stored } from '@lockstep/kube/meta.ts';
 import { namespaceOf } from '@lockstep/kube/meta.ts';
 import { CONFIG_MAPS, type ConfigMap } from '@lockstep/kube/objects/core.ts';
 import { apiVersionOf } from '@lockstep/kube/resource.ts';
-import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import {
   type ReconcileResult,
   startController,
@@ -24,10 +23,8 @@ import {
   withoutManagedFields,
 } from '@lockstep/kube/runtime/informer/create-informer.ts';
 import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
-import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
-import { type Clock, sleep } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { MeasuredPorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import { ApiStatusError, isReason } from '@lockstep/kube/status.ts';
 import type { ServedHub } from '../../jobset/injection/agent-hub.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
@@ -36,12 +33,7 @@ import { isGroup } from '../../jobset/policies/restart-strategy.ts';
 import { HUB_AUTHORITIES_LABELS, HUB_AUTHORITIES_SELECTOR } from '../configuration/object-names.ts';
 import { GROUPS_BY_NAMESPACE } from '../tracking/caches.ts';
 
-export interface HubAuthoritiesOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly metrics?: Metrics | undefined;
+export interface HubAuthoritiesOptions extends MeasuredPorts {
   readonly events: EventRecorder;
   /** All namespaces when absent. */
   readonly namespaces?: readonly string[] | undefined;

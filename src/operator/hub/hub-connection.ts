@@ -9,10 +9,8 @@ import type { Job } from '@lockstep/kube/objects/job.ts';
 import { PODS } from '@lockstep/kube/objects/pod.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
-import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { MeasuredPorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import type {
   PageAnswer,
   StreamAcceptor,
@@ -41,13 +39,7 @@ import { measureProgress } from './progress-measures.ts';
 import { type MemberFinding, streamAdmission } from './stream-admission.ts';
 import type { PodLookup } from './unseen-pods.ts';
 
-export interface HubConnectionOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly metrics?: Metrics | undefined;
-}
+export interface HubConnectionOptions extends MeasuredPorts {}
 
 export interface HubConnection {
   readonly hub: Hub;

@@ -3,6 +3,7 @@
  * leader's address. The slice stays when the leader ends, because the next leader overwrites it and
  * an earlier one writes no more.
  */
+
 import {
   ENDPOINT_SLICES,
   type EndpointSlice,
@@ -10,20 +11,11 @@ import {
   SERVICE_NAME,
 } from '@lockstep/kube/objects/endpoint-slice.ts';
 import { apiVersionOf } from '@lockstep/kube/resource.ts';
-import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { type Controller, startController } from '@lockstep/kube/runtime/controller/controller.ts';
-import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
-import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { MeasuredPorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import { isReason } from '@lockstep/kube/status.ts';
 
-export interface HubEndpointOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly metrics?: Metrics | undefined;
+export interface HubEndpointOptions extends MeasuredPorts {
   readonly namespace: string;
   readonly service: string;
   /** IP address of this Pod. */

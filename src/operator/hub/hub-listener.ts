@@ -4,17 +4,13 @@
  */
 
 import type { KeyPair } from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
-import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import {
   API_PATIENCE_MS,
   isPassing,
   tellOfWait,
 } from '@lockstep/kube/runtime/client/passing-failures.ts';
 import { DeadlineError, withDeadline } from '@lockstep/kube/runtime/deadline.ts';
-import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
-import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { MeasuredPorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import type { ConnectionDrop } from '@lockstep/kube/runtime/ports/stream.ts';
 import type { AgentChannel, ServedHub } from '../../jobset/injection/agent-hub.ts';
 import { CertificateKeeper } from '../certificates/certificate-keeper.ts';
@@ -23,12 +19,7 @@ import type { WebhookCertificates } from '../certificates/certificates.ts';
 import { DroppedConnections } from './dropped-connections.ts';
 import type { HubConnection } from './hub-connection.ts';
 
-export interface HubListenerOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly metrics?: Metrics | undefined;
+export interface HubListenerOptions extends MeasuredPorts {
   /** The namespace of the Secret with the certificates. */
   readonly operatorNamespace: string;
   readonly secretName: string;

@@ -14,16 +14,12 @@ import {
 import { DISRUPTION_TARGET, disruption } from '@lockstep/kube/objects/disruption.ts';
 import { NODES, type Node } from '@lockstep/kube/objects/node.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
-import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { allPages } from '@lockstep/kube/runtime/client/pages.ts';
 import { forEachConcurrently } from '@lockstep/kube/runtime/concurrency.ts';
 import { type Controller, startController } from '@lockstep/kube/runtime/controller/controller.ts';
 import type { EventRecorder } from '@lockstep/kube/runtime/controller/event-recorder.ts';
 import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
-import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
-import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { MeasuredPorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import { isReason } from '@lockstep/kube/status.ts';
 import {
   isAlive,
@@ -34,12 +30,7 @@ import {
 } from '../../jobset/exclusive-placement.ts';
 import { JOB_KEY } from '../../jobset/names.ts';
 
-export interface PlacementControllerOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly metrics?: Metrics | undefined;
+export interface PlacementControllerOptions extends MeasuredPorts {
   readonly events: EventRecorder;
   /** Living Pods of JobSets. */
   readonly pods: Informer<PartialObjectMetadata>;

@@ -9,13 +9,10 @@ import { dns1123SubdomainErrors } from '@lockstep/kube/name-rules.ts';
 import { COMPLETION_INDEX, JOBS, type Job } from '@lockstep/kube/objects/job.ts';
 import { NODES, type Node } from '@lockstep/kube/objects/node.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
-import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
 import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
 import { type Informer, keyOf } from '@lockstep/kube/runtime/informer/informer.ts';
-import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { ClientPorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import { isReason } from '@lockstep/kube/status.ts';
 import {
   type LeaderCandidate,
@@ -37,11 +34,7 @@ export interface PodLookups {
   avoidedNodes(pod: PartialObjectMetadata, namespace: string): Promise<readonly string[]>;
 }
 
-export interface PodLookupsOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
+export interface PodLookupsOptions extends ClientPorts {
   /** The operator's caches, once it has them. */
   readonly caches?: (() => Pick<OperatorCaches, 'informers'> | undefined) | undefined;
   /** All namespaces when absent. */

@@ -10,20 +10,14 @@ import {
   throughPassingFailures,
 } from '@lockstep/kube/runtime/client/passing-failures.ts';
 import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
-import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { ClientPorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import { isReason } from '@lockstep/kube/status.ts';
 import { JOBSET_CRD } from '../../jobset/schema/crd.ts';
 
 /** Creates the JobSet CRD, or updates the existing one, and waits until it is served. */
-export async function installCrd(options: {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly signal: AbortSignal;
-}): Promise<void> {
+export async function installCrd(
+  options: ClientPorts & { readonly signal: AbortSignal },
+): Promise<void> {
   const { client } = options;
   const of = CUSTOM_RESOURCE_DEFINITIONS;
   const name = JOBSET_CRD.metadata.name ?? '';

@@ -1,12 +1,11 @@
 /** The terms during which this operator acts. */
+
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import {
   type LeaseTimes,
   startLeaderElection,
 } from '@lockstep/kube/runtime/controller/leader-election.ts';
-import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { RuntimePorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 
 /** A period in which this operator is the only one that acts. */
 export interface Term {
@@ -18,12 +17,9 @@ export interface Term {
   readonly over: AbortSignal;
 }
 
-export interface TermOptions {
+export interface TermOptions extends RuntimePorts {
   /** For the lease. */
   readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
   /** Ends with the process. */
   readonly signal: AbortSignal;
   /** Undefined: no other operator acts, and there is nothing to wait for. */

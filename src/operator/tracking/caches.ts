@@ -9,17 +9,13 @@ import { namespaceOf } from '@lockstep/kube/meta.ts';
 import { PERSISTENT_VOLUME_CLAIMS, SERVICES, type Service } from '@lockstep/kube/objects/core.ts';
 import { JOBS, type Job } from '@lockstep/kube/objects/job.ts';
 import { PODS } from '@lockstep/kube/objects/pod.ts';
-import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import {
   createInformer,
   subscribedUntil,
   withoutManagedFields,
 } from '@lockstep/kube/runtime/informer/create-informer.ts';
 import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
-import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
-import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { MeasuredPorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import type { ManagedScope } from '../../jobset/manager.ts';
 import { ownerKey, ownerOf } from '../../jobset/membership.ts';
@@ -58,12 +54,7 @@ export interface Informers {
   readonly succeededPods: Informer<PartialObjectMetadata>;
 }
 
-export interface CacheOptions extends ManagedScope {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly metrics?: Metrics | undefined;
+export interface CacheOptions extends ManagedScope, MeasuredPorts {
   /** By default `JOBSET_LIMITS`. */
   readonly jobSetLimits?: BudgetLimits | undefined;
   /** All namespaces when absent. */

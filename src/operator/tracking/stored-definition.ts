@@ -8,28 +8,19 @@ import {
   CUSTOM_RESOURCE_DEFINITIONS,
   type CustomResourceDefinition,
 } from '@lockstep/kube/objects/custom-resource-definition.ts';
-import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import {
   createInformer,
   withoutManagedFields,
 } from '@lockstep/kube/runtime/informer/create-informer.ts';
 import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
-import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
-import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import { type Logger, SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
-import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { MeasuredPorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import { isReason } from '@lockstep/kube/status.ts';
 import { FIELDS_OF_FEATURES } from '../../jobset/plan/reports/definition.ts';
 import { JOBSET_CRD } from '../../jobset/schema/crd.ts';
 import { missingStatusFields, statusOnly } from '../../jobset/schema/missing-fields.ts';
 
-export interface StoredDefinitionOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly metrics?: Metrics | undefined;
-}
+export interface StoredDefinitionOptions extends MeasuredPorts {}
 
 /** The facts about the definition: members of a `Snapshot`. */
 export interface DefinitionFacts {

@@ -3,6 +3,7 @@
  * they are deleted or overwritten. If it does not install them itself, it only sets the
  * authorities.
  */
+
 import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
 import type { KubeObject, Stored } from '@lockstep/kube/meta.ts';
 import {
@@ -11,14 +12,10 @@ import {
   type Webhook,
 } from '@lockstep/kube/objects/admission-webhooks.ts';
 import type { Resource } from '@lockstep/kube/resource.ts';
-import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { type Controller, startController } from '@lockstep/kube/runtime/controller/controller.ts';
 import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
 import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
-import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
-import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { MeasuredPorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import { isReason } from '@lockstep/kube/status.ts';
 import { conflict } from '@lockstep/kube/status-errors.ts';
 import {
@@ -31,12 +28,7 @@ import {
   type WebhookSettings,
 } from './webhook-configurations.ts';
 
-export interface ConfigurationPublisherOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly metrics?: Metrics | undefined;
+export interface ConfigurationPublisherOptions extends MeasuredPorts {
   /** Whether to create the configurations, and update them at the start. */
   readonly install: boolean;
   readonly settings: WebhookSettings;

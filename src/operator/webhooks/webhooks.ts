@@ -4,12 +4,9 @@
  * leadership, and do not end by themselves: failures are logged, retried, and reported by
  * `problem`.
  */
+
 import type { KeyPair } from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
-import type { Client } from '@lockstep/kube/runtime/client/client.ts';
-import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
-import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { MeasuredPorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import type { HttpHandler } from '@lockstep/kube/runtime/ports/transport.ts';
 import { CertificateKeeper } from '../certificates/certificate-keeper.ts';
 import { bundleOf } from '../certificates/certificate-secret.ts';
@@ -30,12 +27,7 @@ import { type ReviewThreads, reviewJudges } from './review-judges.ts';
 import type { WebhookAddress } from './webhook-configurations.ts';
 import { type WebhookQuestions, type WebhookRules, webhookHandlers } from './webhook-handlers.ts';
 
-export interface WebhooksOptions extends WebhookRules {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly metrics?: Metrics | undefined;
+export interface WebhooksOptions extends WebhookRules, MeasuredPorts {
   /** Absent: nodes have every feature. */
   readonly nodeFeatures?: NodeFeatures | undefined;
   /** By default they are read here. */

@@ -1,4 +1,5 @@
 /** Starts the controllers of the embedded cluster. */
+
 import type { KubeObject, Stored } from '@lockstep/kube/meta.ts';
 import {
   CONFIG_MAPS,
@@ -18,17 +19,13 @@ import { JOBS, type Job } from '@lockstep/kube/objects/job.ts';
 import { LEASES, type Lease } from '@lockstep/kube/objects/lease.ts';
 import { NODES, type Node } from '@lockstep/kube/objects/node.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
-import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import {
   createEventRecorder,
   type EventRecorder,
 } from '@lockstep/kube/runtime/controller/event-recorder.ts';
 import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
 import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
-import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
-import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { MeasuredPorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import { startGarbageCollector } from './garbage-collector/garbage-collector.ts';
 import { JOB_POD_INDEXES, startJobController } from './job-controller/job-controller.ts';
 import { startTtlAfterFinished } from './job-controller/ttl-after-finished.ts';
@@ -46,16 +43,11 @@ import { POD_CLAIM_INDEXES, startVolumeController } from './volume-controller/vo
  * The counterparts of kube-controller-manager and kube-scheduler, as far as Lockstep needs them.
  * They share informers and use only the API, so they run against any API server.
  */
-export interface ControllersOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
+export interface ControllersOptions extends MeasuredPorts {
   /** PEM with which Pods check the API server's certificate. */
   readonly rootCertificate: string;
   /** Removes the files of a claim's volume. */
   readonly removeVolume: (claim: Stored<PersistentVolumeClaim>) => Promise<void>;
-  readonly metrics?: Metrics | undefined;
   /** How long a node may be silent until it counts as lost; 40 s by default. */
   readonly nodeMonitorGraceMs?: number | undefined;
   /** Ends the start, which would wait for ever for an API server that does not answer. */

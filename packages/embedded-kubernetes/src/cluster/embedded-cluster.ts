@@ -18,10 +18,8 @@ import {
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { createClient } from '@lockstep/kube/runtime/client/http-client.ts';
 import { createMetrics } from '@lockstep/kube/runtime/metrics.ts';
-import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import type { ProcessRunner } from '@lockstep/kube/runtime/ports/process-runner.ts';
-import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { RuntimePorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import { createTokenSigner } from './apiserver/adapters/token-signer.ts';
 import { createWebhookTransports } from './apiserver/adapters/webhook-transports.ts';
 import { type ApiServer, createApiServer } from './apiserver/api-server.ts';
@@ -34,10 +32,7 @@ import { claimDirectory } from './node/volume/claim-volume.ts';
 import type { NodeChild } from './node-process/node-process.ts';
 import { NodeProcesses } from './node-process/node-processes.ts';
 
-export interface EmbeddedClusterOptions {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
+export interface EmbeddedClusterOptions extends RuntimePorts {
   readonly processes: ProcessRunner;
   /** Absolute; Pods, logs and volumes live below it. */
   readonly stateDirectory: string;

@@ -3,14 +3,13 @@
  * own address and runs Pods as processes. The nodes share one directory of hosts files and one of
  * claims' volumes.
  */
+
 import type { StringMap } from '@lockstep/kube/meta.ts';
 import { type HttpServer, startHttpServer } from '@lockstep/kube/runtime/adapters/http-server.ts';
 import type { KeyPair } from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
-import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import type { ProcessRunner } from '@lockstep/kube/runtime/ports/process-runner.ts';
-import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { RuntimePorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import type { HttpHandler } from '@lockstep/kube/runtime/ports/transport.ts';
 import { failure } from '@lockstep/kube/status.ts';
 import { machineName, thisMachine } from './node/adapters/machine.ts';
@@ -37,12 +36,9 @@ export interface NodeDescription {
   readonly podNamespaces?: PodNamespacesMode | undefined;
 }
 
-export interface LocalNodesOptions {
+export interface LocalNodesOptions extends RuntimePorts {
   /** At least one. */
   readonly nodes: readonly NodeDescription[];
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
   readonly processes: ProcessRunner;
   /** Set if processes outlive this one. */
   readonly keeper?: ProcessKeeper | undefined;

@@ -7,9 +7,7 @@ import { NAMESPACES } from '@lockstep/kube/objects/core.ts';
 import type { Node } from '@lockstep/kube/objects/node.ts';
 import { refusalResponse } from '@lockstep/kube/runtime/client/refusal-response.ts';
 import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
-import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { RuntimePorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import type {
   HttpHandler,
   HttpRequest,
@@ -56,11 +54,8 @@ import { create } from './verbs/create.ts';
 import type { WebhookEndpoint } from './webhooks/webhook-endpoint.ts';
 import { Webhooks } from './webhooks/webhooks.ts';
 
-export interface ApiServerOptions {
+export interface ApiServerOptions extends RuntimePorts {
   readonly storage: Storage;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
   /** Asked in order, after client certificates and service account tokens. */
   readonly authenticators?: readonly Authenticator[];
   /** Signs the tokens of service accounts. If absent there are none, and Pods have no account. */

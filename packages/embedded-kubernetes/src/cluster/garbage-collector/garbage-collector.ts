@@ -2,6 +2,7 @@
  * The garbage collector: deletes objects whose owners are gone, in the order that the deleter asked
  * for.
  */
+
 import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
 import type { PartialObjectMetadata, Stored } from '@lockstep/kube/meta.ts';
 import type { CustomResourceDefinition } from '@lockstep/kube/objects/custom-resource-definition.ts';
@@ -17,10 +18,7 @@ import {
   referenceTo,
 } from '@lockstep/kube/runtime/controller/event-recorder.ts';
 import type { Informer, ResourceEventHandler } from '@lockstep/kube/runtime/informer/informer.ts';
-import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
-import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { MeasuredPorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import { discoverResources } from '../discovery.ts';
 import { planCollection } from './collection.ts';
 import { ObjectWrites } from './object-writes.ts';
@@ -39,15 +37,10 @@ import { ResourceMonitors } from './resource-monitors.ts';
  * documents. It acts only while all of them are complete, because an unknown dependent would let
  * its owner go early.
  */
-export interface GarbageCollectorOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
+export interface GarbageCollectorOptions extends MeasuredPorts {
   readonly definitions: Informer<CustomResourceDefinition>;
   readonly startMetadataInformer: (of: Resource) => Informer<PartialObjectMetadata>;
   readonly events: EventRecorder;
-  readonly metrics?: Metrics | undefined;
 }
 
 const WORKERS = 20;

@@ -1,20 +1,17 @@
 /**
  * The Job controller's shell: reads the caches, lets `planJob` decide, and carries the plan out.
  */
+
 import { controllerOf, namespaceOf, type Stored } from '@lockstep/kube/meta.ts';
 import { externalManager, JOBS, type Job, type JobStatus } from '@lockstep/kube/objects/job.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
-import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import type { ReconcileResult } from '@lockstep/kube/runtime/controller/controller.ts';
 import {
   type EventRecorder,
   referenceTo,
 } from '@lockstep/kube/runtime/controller/event-recorder.ts';
 import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
-import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
-import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { MeasuredPorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import { ApiStatusError, isNamespaceGoing, isReason } from '@lockstep/kube/status.ts';
 import { earliest } from './backoff.ts';
 import { JobMemory } from './job-memory.ts';
@@ -34,16 +31,11 @@ import {
 import { isSameStatus } from './status.ts';
 
 /** It waits until the caches show its own writes. It may crash after every step. */
-export interface JobReconcilerOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
+export interface JobReconcilerOptions extends MeasuredPorts {
   readonly jobs: Informer<Job>;
   /** With the indexes of `JOB_POD_INDEXES`. */
   readonly pods: Informer<Pod>;
   readonly events: EventRecorder;
-  readonly metrics?: Metrics | undefined;
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Deletes finished Jobs after `ttlSecondsAfterFinished`, with everything that they own. */
+
 import type { Stored } from '@lockstep/kube/meta.ts';
 import { JOBS, type Job } from '@lockstep/kube/objects/job.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
@@ -7,21 +8,13 @@ import {
   startController,
 } from '@lockstep/kube/runtime/controller/controller.ts';
 import { type Informer, keyOf } from '@lockstep/kube/runtime/informer/informer.ts';
-import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
-import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { MeasuredPorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import { isReason } from '@lockstep/kube/status.ts';
 import { trueCondition } from './conditions.ts';
 
 /** The value may still change, so the Job is read again before it is deleted. */
-export interface TtlAfterFinishedOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
+export interface TtlAfterFinishedOptions extends MeasuredPorts {
   readonly jobs: Informer<Job>;
-  readonly metrics?: Metrics | undefined;
 }
 
 const WORKERS = 1;

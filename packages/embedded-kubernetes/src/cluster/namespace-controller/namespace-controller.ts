@@ -1,4 +1,5 @@
 /** Empties namespaces that are being deleted. */
+
 import type { PartialObjectMetadata, Stored } from '@lockstep/kube/meta.ts';
 import { NAMESPACES, type Namespace } from '@lockstep/kube/objects/core.ts';
 import type { Resource } from '@lockstep/kube/resource.ts';
@@ -9,10 +10,7 @@ import {
   startController,
 } from '@lockstep/kube/runtime/controller/controller.ts';
 import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
-import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
-import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { MeasuredPorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import { isReason } from '@lockstep/kube/status.ts';
 import { type DiscoveredResource, discoverResources } from '../discovery.ts';
 
@@ -21,13 +19,8 @@ import { type DiscoveredResource, discoverResources } from '../discovery.ts';
  * `kubernetes` once nothing is left. It waits for objects with finalizers, which their own
  * controllers have to remove.
  */
-export interface NamespaceControllerOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
+export interface NamespaceControllerOptions extends MeasuredPorts {
   readonly namespaces: Informer<Namespace>;
-  readonly metrics?: Metrics | undefined;
 }
 
 const WORKERS = 2;

@@ -8,7 +8,6 @@ import { disruption } from '@lockstep/kube/objects/disruption.ts';
 import type { Lease } from '@lockstep/kube/objects/lease.ts';
 import { NODES, type Node } from '@lockstep/kube/objects/node.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
-import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import {
   type Controller,
   type ReconcileResult,
@@ -19,10 +18,7 @@ import {
   referenceTo,
 } from '@lockstep/kube/runtime/controller/event-recorder.ts';
 import { type Indexes, type Informer, keyOf } from '@lockstep/kube/runtime/informer/informer.ts';
-import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
-import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { MeasuredPorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import { isReason } from '@lockstep/kube/status.ts';
 import { timeText } from '@lockstep/kube/time.ts';
 import { EvictionPace, evictionRate, zoneOf } from './eviction-pace.ts';
@@ -36,12 +32,7 @@ import {
 } from './node-health.ts';
 import { evictionMs, garbageReason, hasEnded, withCondition } from './pod-eviction.ts';
 
-export interface NodeLifecycleOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly metrics?: Metrics | undefined;
+export interface NodeLifecycleOptions extends MeasuredPorts {
   readonly events: EventRecorder;
   readonly nodes: Informer<Node>;
   /** With `NODE_POD_INDEXES`. */

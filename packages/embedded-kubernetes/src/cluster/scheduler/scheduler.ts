@@ -1,20 +1,17 @@
 /** The scheduler: binds Pods to nodes. */
+
 import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
 import type { KubeObject, Stored } from '@lockstep/kube/meta.ts';
 import type { Namespace, PersistentVolumeClaim } from '@lockstep/kube/objects/core.ts';
 import { NODES, type Node } from '@lockstep/kube/objects/node.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
-import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { type Controller, startController } from '@lockstep/kube/runtime/controller/controller.ts';
 import {
   type EventRecorder,
   referenceTo,
 } from '@lockstep/kube/runtime/controller/event-recorder.ts';
 import { type Informer, keyOf } from '@lockstep/kube/runtime/informer/informer.ts';
-import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
-import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { MeasuredPorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import { isReason } from '@lockstep/kube/status.ts';
 import { timeText } from '@lockstep/kube/time.ts';
 import { claimNamesOf, claimProblem } from '../volume-controller/pod-claims.ts';
@@ -29,17 +26,12 @@ import { requestsOf } from './resource-amounts.ts';
  * a claim changes, a Pod leaves a node, or a needed neighbour arrives. There is no preemption, and
  * topologySpreadConstraints are ignored.
  */
-export interface SchedulerOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
+export interface SchedulerOptions extends MeasuredPorts {
   readonly pods: Informer<Pod>;
   readonly nodes: Informer<Node>;
   readonly namespaces: Informer<Namespace>;
   readonly claims: Informer<PersistentVolumeClaim>;
   readonly events: EventRecorder;
-  readonly metrics?: Metrics | undefined;
 }
 
 const BINDINGS_IN_FLIGHT = 16;

@@ -1,4 +1,5 @@
 /** Gives every namespace what its Pods need to reach the API. */
+
 import type { KubeObject, Stored } from '@lockstep/kube/meta.ts';
 import {
   CONFIG_MAPS,
@@ -11,21 +12,14 @@ import { apiVersionOf, type Resource } from '@lockstep/kube/resource.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { startController } from '@lockstep/kube/runtime/controller/controller.ts';
 import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
-import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
-import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { MeasuredPorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import { isReason } from '@lockstep/kube/status.ts';
 
 /**
  * Keeps the ServiceAccount `default`, and the ConfigMap `kube-root-ca.crt` with the authority of
  * the API server's certificate, in every namespace.
  */
-export interface ServiceAccountControllerOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
+export interface ServiceAccountControllerOptions extends MeasuredPorts {
   readonly namespaces: Informer<Namespace>;
   /** Only those named `default`. */
   readonly serviceAccounts: Informer<ServiceAccount>;
@@ -33,7 +27,6 @@ export interface ServiceAccountControllerOptions {
   readonly rootCertificates: Informer<ConfigMap>;
   /** PEM. */
   readonly rootCertificate: string;
-  readonly metrics?: Metrics | undefined;
 }
 
 export const DEFAULT_SERVICE_ACCOUNT = 'default';

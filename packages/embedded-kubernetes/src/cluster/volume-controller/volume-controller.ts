@@ -9,10 +9,7 @@ import type { Pod } from '@lockstep/kube/objects/pod.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { startController } from '@lockstep/kube/runtime/controller/controller.ts';
 import { type Indexes, type Informer, keyOf } from '@lockstep/kube/runtime/informer/informer.ts';
-import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
-import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { MeasuredPorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import { isReason } from '@lockstep/kube/status.ts';
 import { claimNamesOf } from './pod-claims.ts';
 
@@ -21,12 +18,7 @@ import { claimNamesOf } from './pod-claims.ts';
  * object. A deleted claim stays until the last Pod that is placed with it has ended; then its
  * volume goes, and the claim after it.
  */
-export interface VolumeControllerOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly metrics?: Metrics | undefined;
+export interface VolumeControllerOptions extends MeasuredPorts {
   readonly claims: Informer<PersistentVolumeClaim>;
   /** With `POD_CLAIM_INDEXES`. */
   readonly pods: Informer<Pod>;

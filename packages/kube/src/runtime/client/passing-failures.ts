@@ -2,9 +2,9 @@
 import { ApiStatusError, isReason } from '../../status.ts';
 import { Backoff } from '../backoff.ts';
 import { DeadlineError, withDeadline } from '../deadline.ts';
-import { type Clock, sleep } from '../ports/clock.ts';
+import { sleep } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
-import type { Random } from '../ports/random.ts';
+import type { RuntimePorts } from '../ports/runtime-ports.ts';
 import { TransportError } from '../ports/transport.ts';
 
 /** A control plane that is upgraded, or elects a leader of etcd, answers again within this. */
@@ -21,12 +21,7 @@ const RETRY_BACKOFF = { baseMs: 500, maxMs: 8_000, jitterFactor: 1 } as const;
 export async function throughPassingFailures<T>(
   what: string,
   work: (signal: AbortSignal) => Promise<T>,
-  options: {
-    readonly clock: Clock;
-    readonly random: Random;
-    readonly logger: Logger;
-    readonly signal: AbortSignal;
-  },
+  options: RuntimePorts & { readonly signal: AbortSignal },
 ): Promise<T> {
   const { clock, random, logger, signal } = options;
   const backoff = new Backoff(random, RETRY_BACKOFF);

@@ -1,10 +1,10 @@
 /** The loop of every controller. */
+
 import { isReason } from '../../status.ts';
 import { endsWithin, withDeadline } from '../deadline.ts';
 import type { Metrics } from '../metrics.ts';
-import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
-import type { Random } from '../ports/random.ts';
+import type { RuntimePorts } from '../ports/runtime-ports.ts';
 import { controllerObserver } from './controller-metrics.ts';
 import { createWorkQueue, type WorkQueue } from './work-queue.ts';
 
@@ -13,13 +13,10 @@ import { createWorkQueue, type WorkQueue } from './work-queue.ts';
  * the key with back-off. One key is never reconciled twice at the same time. Start it when the
  * informers that it reads have synced.
  */
-export interface ControllerOptions {
+export interface ControllerOptions extends RuntimePorts {
   /** The name in logs and metrics, such as `jobset`. */
   readonly name: string;
   readonly reconcile: Reconcile;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
   /** How many keys are reconciled at a time. */
   readonly workers: number;
   readonly metrics?: Metrics | undefined;

@@ -1,15 +1,15 @@
 /** Writes `events.k8s.io/v1` Events in the background. */
+
 import { cutToBytes } from '../../cut-to-bytes.ts';
 import { defined } from '../../json/defined.ts';
 import type { KubeObject } from '../../meta.ts';
 import { EVENTS, type Event, type ObjectReference } from '../../objects/event.ts';
 import { apiVersionOf, type Resource } from '../../resource.ts';
 import { ApiStatusError, isReason } from '../../status.ts';
-import type { Client } from '../client/client.ts';
 import { endsWithin, withDeadline } from '../deadline.ts';
-import { type Clock, microTimestamp } from '../ports/clock.ts';
+import { microTimestamp } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
-import type { Random } from '../ports/random.ts';
+import type { ClientPorts } from '../ports/runtime-ports.ts';
 import { createWorkQueue, type WorkQueue } from './work-queue.ts';
 
 /**
@@ -34,11 +34,7 @@ export interface RecordedEvent {
   readonly note: string;
 }
 
-export interface EventRecorderOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
+export interface EventRecorderOptions extends ClientPorts {
   /** For example `jobset`; becomes `reportingController` and the default `reportingInstance`. */
   readonly controller: string;
   readonly instance?: string;

@@ -1,4 +1,5 @@
 /** Leader election over a `Lease`, with client-go's rules. */
+
 import type { Stored } from '../../meta.ts';
 import { LEASES, type Lease } from '../../objects/lease.ts';
 import { apiVersionOf } from '../../resource.ts';
@@ -8,9 +9,10 @@ import type { Client } from '../client/client.ts';
 import { withDeadline } from '../deadline.ts';
 import { createInformer } from '../informer/create-informer.ts';
 import type { Informer } from '../informer/informer.ts';
-import { type Clock, microTimestamp, pause, sleep } from '../ports/clock.ts';
+import { microTimestamp, pause, sleep } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
-import { jitter, type Random } from '../ports/random.ts';
+import { jitter } from '../ports/random.ts';
+import type { RuntimePorts } from '../ports/runtime-ports.ts';
 
 /**
  * Candidates of both implementations can contend for one lease. A candidate judges another's lease
@@ -21,12 +23,9 @@ import { jitter, type Random } from '../ports/random.ts';
  * later. Two leaders at once are therefore unlikely, but not impossible. Decisions are protected by
  * the resourceVersion of every write, so leases may be short.
  */
-export interface LeaderElectionOptions {
+export interface LeaderElectionOptions extends RuntimePorts {
   /** Its requests must not wait for other requests of the process. */
   readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
   readonly namespace: string;
   readonly name: string;
   /** Unique among the candidates, such as `<host>_<uuid>`. */

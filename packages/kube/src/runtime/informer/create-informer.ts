@@ -2,20 +2,18 @@
  * Makes informers: each reflects a collection into a store and reports changes to its subscribers.
  * For a client that may not read all namespaces, it joins the collections of several.
  */
+
 import { defined } from '../../json/defined.ts';
 import type { KubeList, KubeObject, PartialObjectMetadata, Stored } from '../../meta.ts';
 import { groupResourceOf, type Resource } from '../../resource.ts';
-import type { Client } from '../client/client.ts';
-import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
-import type { Random } from '../ports/random.ts';
+import type { ClientPorts } from '../ports/runtime-ports.ts';
 import type { Indexes, Informer, ResourceEventHandler } from './informer.ts';
 import { joinedInformer } from './joined-informer.ts';
 import { ObjectStore, type StoreChange } from './object-store.ts';
 import { Reflector, type ReflectorSink, type ReflectorSource } from './reflector.ts';
 
-export interface InformerOptions<T extends KubeObject> {
-  readonly client: Client;
+export interface InformerOptions<T extends KubeObject> extends ClientPorts {
   readonly resource: Resource<T>;
   /** All namespaces when absent. */
   readonly namespace?: string | undefined;
@@ -35,9 +33,6 @@ export interface InformerOptions<T extends KubeObject> {
   readonly keeps?: ((object: Stored<T>) => boolean) | undefined;
   /** Stands between the server and the store. One is made for each watched namespace, or for all. */
   readonly through?: ((source: ReflectorSource<T>) => ReflectorSource<T>) | undefined;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
   /** Called for every failed request, so that a waiting caller can report why. */
   readonly onFailure?: ((error: unknown) => void) | undefined;
 }

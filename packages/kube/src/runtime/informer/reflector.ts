@@ -7,6 +7,7 @@
  *
  * Whatever a server answers, and however connections end, it tries again, with back-off.
  */
+
 import type { KubeList, KubeObject, Stored } from '../../meta.ts';
 import { ApiStatusError } from '../../status.ts';
 import { Backoff } from '../backoff.ts';
@@ -14,9 +15,9 @@ import type { ListOptions, WatchEvent, WatchOptions } from '../client/client.ts'
 import { boundedPages, isTooLong } from '../client/pages.ts';
 import { isVersionGone } from '../client/version-gone.ts';
 import { DeadlineError } from '../deadline.ts';
-import { type Clock, pause, sleep } from '../ports/clock.ts';
-import type { Logger } from '../ports/logger.ts';
-import { jitter, type Random } from '../ports/random.ts';
+import { pause, sleep } from '../ports/clock.ts';
+import { jitter } from '../ports/random.ts';
+import type { RuntimePorts } from '../ports/runtime-ports.ts';
 import { keyOf } from './informer.ts';
 import type { ObjectEvent } from './object-store.ts';
 
@@ -35,14 +36,11 @@ export interface ReflectorSink<T extends KubeObject> {
   advance(resourceVersion: string): void;
 }
 
-export interface ReflectorOptions<T extends KubeObject> {
+export interface ReflectorOptions<T extends KubeObject> extends RuntimePorts {
   readonly source: ReflectorSource<T>;
   readonly sink: ReflectorSink<T>;
   /** The part of an object to keep; the rest is dropped page by page. */
   readonly transform: (object: Stored<T>) => Stored<T>;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
   /**
    * How the collection is loaded: in pages, or as the beginning of the watch (`sendInitialEvents`),
    * which is lighter for large servers that support it. If one does not, pages are used instead.

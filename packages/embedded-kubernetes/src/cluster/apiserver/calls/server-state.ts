@@ -1,8 +1,8 @@
 /** The state that all verbs of the API server share. */
+
 import type { Node } from '@lockstep/kube/objects/node.ts';
-import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import { type Random, randomName } from '@lockstep/kube/runtime/ports/random.ts';
+import { randomName } from '@lockstep/kube/runtime/ports/random.ts';
+import type { RuntimePorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import type { Transport } from '@lockstep/kube/runtime/ports/transport.ts';
 import type { OpenStreams } from '../http/open-streams.ts';
 import type { TokenSigner } from '../identity/service-account-tokens.ts';
@@ -11,10 +11,7 @@ import { collectionKey } from '../resources/served-resource.ts';
 import type { StrategyContext } from '../resources/strategy.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
-export interface ServerState {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
+export interface ServerState extends RuntimePorts {
   readonly resources: ResourceTable;
   readonly tokenSigner: TokenSigner | undefined;
   readonly kubelet: ((node: Node) => Transport) | undefined;

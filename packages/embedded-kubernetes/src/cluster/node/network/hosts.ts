@@ -8,20 +8,14 @@ import type { Stored } from '@lockstep/kube/meta.ts';
 import { namespaceOf } from '@lockstep/kube/meta.ts';
 import { SERVICES, type Service } from '@lockstep/kube/objects/core.ts';
 import type { Pod } from '@lockstep/kube/objects/pod.ts';
-import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
 import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
-import type { Clock, Timer } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { Timer } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { ClientPorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import type { NodeFiles } from '../ports/node-files.ts';
 import { type HostsEntry, hostsFile, withHostAliases } from './hosts-file.ts';
 
-export interface HostsFilesOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
+export interface HostsFilesOptions extends ClientPorts {
   readonly files: NodeFiles;
   /** Absolute; holds nothing else. */
   readonly directory: string;

@@ -1,12 +1,10 @@
 /** What every part of the node's shell works with. */
+
 import type { StringMap } from '@lockstep/kube/meta.ts';
 import type { Pod } from '@lockstep/kube/objects/pod.ts';
-import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import type { EventRecorder } from '@lockstep/kube/runtime/controller/event-recorder.ts';
-import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import type { ProcessRunner } from '@lockstep/kube/runtime/ports/process-runner.ts';
-import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+import type { ClientPorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import type { ProcessKeeper } from '../../ports/process-keeper.ts';
 import type { BackoffLimits } from '../backoff.ts';
 import type { NodeNetwork, PodAddresses } from '../pod-addresses.ts';
@@ -16,11 +14,7 @@ import type { ProbeTransport } from './probe-transport.ts';
 import type { StreamingPorts } from './streaming-ports.ts';
 
 /** The ports by which a node reaches the world. */
-export interface NodePorts {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
+export interface NodePorts extends ClientPorts {
   readonly processes: ProcessRunner;
   /** Set if processes outlive the agent, so that a later life of it can take them over. */
   readonly keeper?: ProcessKeeper | undefined;
