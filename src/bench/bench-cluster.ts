@@ -19,6 +19,7 @@ import { loadKubeconfig } from '@lockstep/kube/runtime/adapters/kubeconfig-files
 import { createNodeProcessRunner } from '@lockstep/kube/runtime/adapters/node-process-runner.ts';
 import { createPinoLogger } from '@lockstep/kube/runtime/adapters/pino-logger.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { unlessGone } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import type { ClusterAccess } from '@lockstep/kube/runtime/credentials/cluster-access.ts';
 import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
 import { accountToken } from '../cli/account-token.ts';
@@ -29,7 +30,6 @@ import { writeKubeconfig } from '../cli/local-cluster/kubeconfig-file.ts';
 import { plainNodes } from '../cli/local-cluster/up-options.ts';
 import { PORTS } from '../cli/ports.ts';
 import { type StateDirectory, temporaryStateDirectory } from '../cli/state-directory.ts';
-import { unlessGone } from '../cli/unless-refused.ts';
 import { Watchdog } from '../cli/watchdog/watchdog.ts';
 import { OPERATOR_NAME } from '../deploy/permissions.ts';
 import { JOBSETS } from '../jobset/jobset.ts';

@@ -5,13 +5,13 @@ import { dns1123SubdomainErrors } from '@lockstep/kube/name-rules.ts';
 import type { Resource } from '@lockstep/kube/resource.ts';
 import type { Client, ObjectKey } from '@lockstep/kube/runtime/client/client.ts';
 import { allPages } from '@lockstep/kube/runtime/client/pages.ts';
+import { unlessGone } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import { isReason } from '@lockstep/kube/status.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import { JOBSET_UID } from '../jobset/names.ts';
 import { namespaceErrors } from './arguments.ts';
 import { type Connected, type ConnectionFlags, connectTo } from './cluster-connection.ts';
 import { onTermination } from './termination.ts';
-import { unlessGone } from './unless-refused.ts';
 
 export interface JobSetName {
   readonly name: string;

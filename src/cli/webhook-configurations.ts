@@ -5,12 +5,12 @@ import {
   type Webhook,
 } from '@lockstep/kube/objects/admission-webhooks.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { unlessRefused } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import type { StatusReason } from '@lockstep/kube/status.ts';
 import {
   MUTATING_CONFIGURATION_NAME,
   VALIDATING_CONFIGURATION_NAME,
 } from '../operator/webhooks/webhook-configurations.ts';
-import { unlessRefused } from './unless-refused.ts';
 
 export const WEBHOOK_CONFIGURATIONS = [
   [MUTATING_WEBHOOK_CONFIGURATIONS, MUTATING_CONFIGURATION_NAME],

@@ -8,13 +8,13 @@ import { JOBS } from '@lockstep/kube/objects/job.ts';
 import { PODS } from '@lockstep/kube/objects/pod.ts';
 import type { Resource } from '@lockstep/kube/resource.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { unlessGone } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import { DeadlineError } from '@lockstep/kube/runtime/deadline.ts';
 import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
 import { JOBSET_NAME } from '../../jobset/names.ts';
-import { unlessGone } from '../unless-refused.ts';
 
 /** For workers to end and everything to go; the user should not wait for long. */
 const REMOVAL_TIMEOUT_MS = 3_000;

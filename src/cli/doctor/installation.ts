@@ -6,6 +6,7 @@ import {
 } from '@lockstep/kube/objects/admission-webhooks.ts';
 import { CLUSTER_ROLE_BINDINGS } from '@lockstep/kube/objects/rbac.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { unlessGone } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import { DEPLOYMENTS, type Deployment } from '../../deploy/kinds.ts';
 import { manifest } from '../../deploy/manifest.ts';
 import { OPERATOR_NAME } from '../../deploy/permissions.ts';
@@ -18,7 +19,6 @@ import { readConfiguration } from '../../operator/configuration/configuration.ts
 import { MUTATING_CONFIGURATION_NAME } from '../../operator/webhooks/webhook-configurations.ts';
 import { type HealthFinding, installationHealth } from '../install/health.ts';
 import { fromArguments } from '../install/kept-objects.ts';
-import { unlessGone } from '../unless-refused.ts';
 import { type Asking, type Fact, type Finding, fact, ifKnown } from './finding.ts';
 import { readSettings } from './settings.ts';
 

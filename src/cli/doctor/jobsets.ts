@@ -10,6 +10,7 @@ import { CLUSTER_ROLES } from '@lockstep/kube/objects/rbac.ts';
 import { groupResourceOf } from '@lockstep/kube/resource.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { type Some, someOf } from '@lockstep/kube/runtime/client/pages.ts';
+import { unlessGone } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import {
   formatLabelSelector,
   labelRequirementsOf,
@@ -22,7 +23,6 @@ import { isManagedByUs } from '../../jobset/manager.ts';
 import { missingStatusFields } from '../../jobset/schema/missing-fields.ts';
 import { isOurDefinition } from '../install/objects.ts';
 import { otherController } from '../install/other-controller.ts';
-import { unlessGone } from '../unless-refused.ts';
 import {
   type Asking,
   counted,

@@ -5,6 +5,7 @@ import { CONFIG_MAPS } from '@lockstep/kube/objects/core.ts';
 import { JOBS, type Job } from '@lockstep/kube/objects/job.ts';
 import type { EnvVar, Pod } from '@lockstep/kube/objects/pod.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { unlessGone } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import { HUB_PORT } from '../../deploy/operator-deployment.ts';
 import { OPERATOR_NAME } from '../../deploy/permissions.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
@@ -21,7 +22,6 @@ import {
 import { followsAuthorities } from '../../jobset/plan/reports/hub-reach.ts';
 import { defaultAgentImage, HUB_SERVICE_NAME } from '../../operator/configuration/object-names.ts';
 import { variableOf } from '../jobset-status/direct-members.ts';
-import { unlessGone } from '../unless-refused.ts';
 import { type Asking, fact } from './finding.ts';
 import type { OperatorHome } from './installation.ts';
 import type { Likeness } from './likeness.ts';

@@ -9,6 +9,7 @@ import {
 } from '@lockstep/kube/objects/endpoint-slice.ts';
 import { certificateFacts } from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { unlessGone } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import { ApiStatusError, isReason } from '@lockstep/kube/status.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import {
@@ -20,7 +21,6 @@ import {
   HUB_SERVICE_NAME,
   WEBHOOK_SERVICE_NAME,
 } from '../../operator/configuration/object-names.ts';
-import { unlessGone } from '../unless-refused.ts';
 import { readWebhooks } from '../webhook-configurations.ts';
 import { type Asking, type Fact, type Finding, fact, ifKnown } from './finding.ts';
 

@@ -3,11 +3,11 @@
 import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
 import { CONFIG_MAPS } from '@lockstep/kube/objects/core.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { unlessGone } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import { CONFIGURATION_FILE } from '../../deploy/operator-deployment.ts';
 import { readConfiguration } from '../../operator/configuration/configuration.ts';
 import { CONFIGURATION_NAME } from '../../operator/configuration/object-names.ts';
 import { ALL_SETTINGS } from '../../operator/configuration/setting-values.ts';
-import { unlessGone } from '../unless-refused.ts';
 import { type Asking, type Fact, type Finding, fact, ifKnown } from './finding.ts';
 
 const ABOUT = { topic: 'Lockstep', check: 'settings' } as const;

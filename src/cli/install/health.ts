@@ -14,13 +14,13 @@ import { LEASES, type Lease } from '@lockstep/kube/objects/lease.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
 import type { Resource } from '@lockstep/kube/resource.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { unlessGone } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import { isReason } from '@lockstep/kube/status.ts';
 import { DEPLOYMENTS, type Deployment } from '../../deploy/kinds.ts';
 import { OPERATOR_NAME } from '../../deploy/permissions.ts';
 import type { InstallationSettings, Installed } from '../../deploy/settings.ts';
 import { ONLY_MANAGED_LEASE } from '../../operator/configuration/object-names.ts';
 import { settingValues } from '../../operator/configuration/setting-values.ts';
-import { unlessGone } from '../unless-refused.ts';
 import { WEBHOOK_CONFIGURATIONS } from '../webhook-configurations.ts';
 import { keyOf, titleOf } from './objects.ts';
 

@@ -8,6 +8,7 @@ import type { ConfigMap } from '@lockstep/kube/objects/core.ts';
 import { compareQuantities, parseQuantity } from '@lockstep/kube/quantity.ts';
 import { printable } from '@lockstep/kube/quote.ts';
 import type { Resource } from '@lockstep/kube/resource.ts';
+import { unlessGone } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import {
   DEPLOYMENTS,
   type Deployment,
@@ -26,7 +27,6 @@ import {
   memoryFor,
 } from '../../deploy/settings.ts';
 import { defaultAgentImage } from '../../operator/configuration/object-names.ts';
-import { unlessGone } from '../unless-refused.ts';
 import type { CommandContext } from './command-context.ts';
 import { isOurs } from './objects.ts';
 import type { GivenObjects, InstallOptions } from './options.ts';

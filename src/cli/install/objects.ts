@@ -5,10 +5,10 @@ import type { CustomResourceDefinition } from '@lockstep/kube/objects/custom-res
 import { CLUSTER_ROLE_BINDINGS } from '@lockstep/kube/objects/rbac.ts';
 import { printable } from '@lockstep/kube/quote.ts';
 import type { Client, ObjectKey } from '@lockstep/kube/runtime/client/client.ts';
+import { unlessRefused } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import { OPERATOR_NAME } from '../../deploy/permissions.ts';
 import { INSTALLED_LABELS } from '../../deploy/settings.ts';
 import { missingStatusFields } from '../../jobset/schema/missing-fields.ts';
-import { unlessRefused } from '../unless-refused.ts';
 
 /** The manager of an installation's fields. */
 export const FIELD_MANAGER = 'lockstep-install';

@@ -11,9 +11,9 @@ import {
 } from '@lockstep/kube/objects/admission-webhooks.ts';
 import type { Resource } from '@lockstep/kube/resource.ts';
 import type { Client, ObjectKey } from '@lockstep/kube/runtime/client/client.ts';
+import { unlessRefused } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import { isReason } from '@lockstep/kube/status.ts';
 import { DEPLOYMENTS } from '../../deploy/kinds.ts';
-import { unlessRefused } from '../unless-refused.ts';
 import { titleOf } from './objects.ts';
 
 /** Labels of its chart, and of its manifests if a tool has added them. */

@@ -10,6 +10,7 @@ import { NAMESPACES } from '@lockstep/kube/objects/core.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
 import { groupResourceOf, type Resource } from '@lockstep/kube/resource.ts';
 import type { Client, ObjectKey } from '@lockstep/kube/runtime/client/client.ts';
+import { unlessRefused } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import { ApiStatusError } from '@lockstep/kube/status.ts';
 import { SERVICE_MONITORS } from '../../deploy/kinds.ts';
 import type { Installed } from '../../deploy/settings.ts';
@@ -18,7 +19,6 @@ import {
   MUTATING_CONFIGURATION_NAME,
   VALIDATING_CONFIGURATION_NAME,
 } from '../../operator/webhooks/webhook-configurations.ts';
-import { unlessRefused } from '../unless-refused.ts';
 import { readWebhooks } from '../webhook-configurations.ts';
 import { FIELD_MANAGER, isOurDefinition, keyOf, titleOf } from './objects.ts';
 import { otherController } from './other-controller.ts';

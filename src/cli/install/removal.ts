@@ -5,8 +5,8 @@ import {
   CUSTOM_RESOURCE_DEFINITIONS,
   type CustomResourceDefinition,
 } from '@lockstep/kube/objects/custom-resource-definition.ts';
+import { unlessGone } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import type { Installed } from '../../deploy/settings.ts';
-import { unlessGone } from '../unless-refused.ts';
 import type { CommandContext } from './command-context.ts';
 import { isOurDefinition, isOurs, keyOf, titleOf } from './objects.ts';
 

@@ -1,6 +1,7 @@
 /** Brings the settings of an installation and the settings of the cluster together. */
 
 import { CONFIG_MAPS, type ConfigMap } from '@lockstep/kube/objects/core.ts';
+import { unlessGone } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import { DEPLOYMENTS, type Deployment } from '../../deploy/kinds.ts';
 import { manifest } from '../../deploy/manifest.ts';
 import { CONFIGURATION_FILE } from '../../deploy/operator-deployment.ts';
@@ -10,7 +11,6 @@ import { configurationText } from '../../operator/configuration/configuration-te
 import { parseFlags } from '../../operator/configuration/flags.ts';
 import { CONFIGURATION_NAME } from '../../operator/configuration/object-names.ts';
 import { type GivenSettings, settingValues } from '../../operator/configuration/setting-values.ts';
-import { unlessGone } from '../unless-refused.ts';
 import type { CommandContext } from './command-context.ts';
 import { planSettings, type SettingsRecord, type StoredSettings } from './kept-settings.ts';
 import { type InstallOptions, memoryErrors, WEBHOOKS_ARE_NEEDED } from './options.ts';

@@ -10,6 +10,7 @@ import { ENDPOINT_SLICES } from '@lockstep/kube/objects/endpoint-slice.ts';
 import { LEASES } from '@lockstep/kube/objects/lease.ts';
 import type { Resource } from '@lockstep/kube/resource.ts';
 import { someOf } from '@lockstep/kube/runtime/client/pages.ts';
+import { unlessGone, unlessRefused } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
 import { DEPLOYMENTS } from '../../deploy/kinds.ts';
 import { manifest } from '../../deploy/manifest.ts';
@@ -25,7 +26,6 @@ import {
   SETTINGS_RECORD_NAME,
 } from '../../operator/configuration/object-names.ts';
 import { settingValues } from '../../operator/configuration/setting-values.ts';
-import { unlessGone, unlessRefused } from '../unless-refused.ts';
 import type { CommandContext } from './command-context.ts';
 import { confinedTo, EXIT_FAILURE, isRefused, POLL_MS } from './install.ts';
 import { fromArguments } from './kept-objects.ts';

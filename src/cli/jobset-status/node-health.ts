@@ -1,10 +1,10 @@
 /** Finds members' nodes that are not ready. */
 import { isReady, NODES, type Node } from '@lockstep/kube/objects/node.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { unlessGone } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import { forEachConcurrently } from '@lockstep/kube/runtime/concurrency.ts';
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import { isReason } from '@lockstep/kube/status.ts';
-import { unlessGone } from '../unless-refused.ts';
 
 /** It reads their Node objects, which many users may not do. */
 export class NodeHealth {

@@ -1,8 +1,8 @@
 /** Restricts the agents of a joined cluster. */
 
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { unlessGone, unlessRefused } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import { agentPolicy } from '../../deploy/agent-policy.ts';
-import { unlessGone, unlessRefused } from '../unless-refused.ts';
 
 /**
  * Lets agents touch only their own Pods, as an installation does, for as long as the cluster is

@@ -5,6 +5,7 @@
 
 import type { Stored } from '@lockstep/kube/meta.ts';
 import { SECRETS, type Secret } from '@lockstep/kube/objects/core.ts';
+import { unlessGone } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import {
   type Controller,
   type ReconcileResult,
@@ -80,8 +81,8 @@ export class CertificateKeeper {
 
   /** Reads the Secret itself: the watch only says that it changed. */
   async #reconcile(signal: AbortSignal): Promise<ReconcileResult> {
-    const { clock, hosts, logger } = this.#options;
-    const secret = await this.#read(signal);
+    const { client, clock, hosts, logger, namespace, secretName: name } = this.#options;
+    const secret = await unlessGone(client.get(SECRETS, { namespace, name }, { signal }));
     const plan = planCertificates(secret === undefined ? undefined : certificatesIn(secret), {
       hosts,
       clock,
@@ -114,16 +115,6 @@ export class CertificateKeeper {
       this.#published = { authority, sinceMs: clock.monotonic() };
     }
     return clock.monotonic() - this.#published.sinceMs >= TRUST_DELAY_MS;
-  }
-
-  async #read(signal: AbortSignal): Promise<Stored<Secret> | undefined> {
-    const { client, namespace, secretName: name } = this.#options;
-    try {
-      return await client.get(SECRETS, { namespace, name }, { signal });
-    } catch (error) {
-      if (isReason(error, 'NotFound')) return undefined;
-      throw error;
-    }
   }
 
   /** Rejects with `Conflict` when another replica was quicker. */

@@ -12,9 +12,10 @@ import {
   type Stored,
 } from '@lockstep/kube/meta.ts';
 import { DISRUPTION_TARGET, disruption } from '@lockstep/kube/objects/disruption.ts';
-import { NODES, type Node } from '@lockstep/kube/objects/node.ts';
+import { NODES } from '@lockstep/kube/objects/node.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
 import { allPages } from '@lockstep/kube/runtime/client/pages.ts';
+import { unlessGone } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import { forEachConcurrently } from '@lockstep/kube/runtime/concurrency.ts';
 import { type Controller, startController } from '@lockstep/kube/runtime/controller/controller.ts';
 import type { EventRecorder } from '@lockstep/kube/runtime/controller/event-recorder.ts';
@@ -103,7 +104,9 @@ class PlacementController {
       const role = placementRole(leader);
       const nodeName = nodeNameOf(leader);
       if (role.kind !== 'Leader' || nodeName === undefined || !isAlive(leader)) continue;
-      const node = await this.#node(nodeName, signal);
+      const node = await unlessGone(
+        this.#options.client.get(NODES, { name: nodeName }, { signal }),
+      );
       const repair = planRepair(leader, role.topologyKey, pods, node);
       await this.#carryOut(repair, leader, role.topologyKey, signal);
       this.#settle(leader);
@@ -125,15 +128,6 @@ class PlacementController {
     // No event would remove a Pod that has left the watch meanwhile.
     const known = this.#options.pods.store.get(`${namespaceOf(metadata)}/${metadata.name}`);
     if (known?.metadata.uid === metadata.uid) this.#settled.add(metadata.uid);
-  }
-
-  async #node(name: string, signal: AbortSignal): Promise<Stored<Node> | undefined> {
-    try {
-      return await this.#options.client.get(NODES, { name }, { signal });
-    } catch (error) {
-      if (isReason(error, 'NotFound')) return undefined;
-      throw error;
-    }
   }
 
   async #carryOut(

@@ -9,11 +9,11 @@ import { dns1123SubdomainErrors } from '@lockstep/kube/name-rules.ts';
 import { COMPLETION_INDEX, JOBS, type Job } from '@lockstep/kube/objects/job.ts';
 import { NODES, type Node } from '@lockstep/kube/objects/node.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import { unlessGone } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
 import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
 import { type Informer, keyOf } from '@lockstep/kube/runtime/informer/informer.ts';
 import type { ClientPorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
-import { isReason } from '@lockstep/kube/status.ts';
 import {
   type LeaderCandidate,
   type LeaderFinding,
@@ -110,7 +110,7 @@ class WatchedLookups implements PodLookups {
 
   node(name: string): Promise<Stored<Node> | undefined> {
     return this.#once(`node ${name}`, (signal) =>
-      unlessMissing(this.#options.client.get(NODES, { name }, { signal })),
+      unlessGone(this.#options.client.get(NODES, { name }, { signal })),
     );
   }
 
@@ -143,7 +143,7 @@ class WatchedLookups implements PodLookups {
   async #readJob(pod: PartialObjectMetadata): Promise<Stored<Job> | undefined> {
     const { namespace = '', name = '' } = jobOf(pod) ?? {};
     return this.#once(`job ${namespace}/${name}`, (signal) =>
-      unlessMissing(this.#options.client.get(JOBS, { namespace, name }, { signal })),
+      unlessGone(this.#options.client.get(JOBS, { namespace, name }, { signal })),
     );
   }
 
@@ -154,7 +154,7 @@ class WatchedLookups implements PodLookups {
 
   async #readLeader(namespace: string, name: string): Promise<Stored<Pod> | undefined> {
     const leader = await this.#once(`pod ${namespace}/${name}`, (signal) =>
-      unlessMissing(this.#options.client.get(PODS, { namespace, name }, { signal })),
+      unlessGone(this.#options.client.get(PODS, { namespace, name }, { signal })),
     );
     if (leader !== undefined) this.#remember(leader);
     return leader;
@@ -196,13 +196,4 @@ class WatchedLookups implements PodLookups {
 
 function leadersKey(namespace: string, jobKey: string): string {
   return `${namespace}/${jobKey}`;
-}
-
-async function unlessMissing<T>(request: Promise<T>): Promise<T | undefined> {
-  try {
-    return await request;
-  } catch (error) {
-    if (isReason(error, 'NotFound')) return undefined;
-    throw error;
-  }
 }

@@ -2,11 +2,13 @@
  * The record of the operator's replicas about its settings, in a ConfigMap of its namespace: the last
  * file that was right, and whose turn it is to restart.
  */
+
 import { isJsonObject, ownMember } from '@lockstep/kube/json/json-value.ts';
 import type { Stored } from '@lockstep/kube/meta.ts';
 import { CONFIG_MAPS, type ConfigMap } from '@lockstep/kube/objects/core.ts';
 import { apiVersionOf } from '@lockstep/kube/resource.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { unlessGone } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import { isReason } from '@lockstep/kube/status.ts';
 import { SETTINGS_RECORD_NAME } from '../configuration/object-names.ts';
 import type { RestartRecord } from './restart-turn.ts';
@@ -60,17 +62,13 @@ export async function changeSettingsRecord(
   }
 }
 
-async function stored(
+function stored(
   client: Client,
   namespace: string,
   signal: AbortSignal,
 ): Promise<Stored<ConfigMap> | undefined> {
-  try {
-    return await client.get(CONFIG_MAPS, { namespace, name: SETTINGS_RECORD_NAME }, { signal });
-  } catch (error) {
-    if (isReason(error, 'NotFound')) return undefined;
-    throw error;
-  }
+  const at = { namespace, name: SETTINGS_RECORD_NAME };
+  return unlessGone(client.get(CONFIG_MAPS, at, { signal }));
 }
 
 /** A part that cannot be read counts as absent: anyone may have edited it. */

@@ -4,7 +4,7 @@ import type { PartialObjectMetadata, Stored } from '@lockstep/kube/meta.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { allPages } from '@lockstep/kube/runtime/client/pages.ts';
-import { isReason } from '@lockstep/kube/status.ts';
+import { unlessGone } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { claims } from '../../jobset/membership.ts';
 import { JOBSET_UID } from '../../jobset/names.ts';
@@ -59,11 +59,6 @@ export async function readPod(
   client: Client,
   signal: AbortSignal,
 ): Promise<Stored<Pod> | undefined> {
-  try {
-    const pod = await client.get(PODS, { namespace, name }, { signal });
-    return pod.metadata.uid === uid ? pod : undefined;
-  } catch (error) {
-    if (isReason(error, 'NotFound')) return undefined;
-    throw error;
-  }
+  const pod = await unlessGone(client.get(PODS, { namespace, name }, { signal }));
+  return pod?.metadata.uid === uid ? pod : undefined;
 }

@@ -5,13 +5,14 @@
  */
 
 import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
-import type { KubeObject, Stored } from '@lockstep/kube/meta.ts';
+import type { KubeObject } from '@lockstep/kube/meta.ts';
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   VALIDATING_WEBHOOK_CONFIGURATIONS,
   type Webhook,
 } from '@lockstep/kube/objects/admission-webhooks.ts';
 import type { Resource } from '@lockstep/kube/resource.ts';
+import { unlessGone } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import { type Controller, startController } from '@lockstep/kube/runtime/controller/controller.ts';
 import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
 import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
@@ -134,11 +135,12 @@ export class ConfigurationPublisher {
 
   /** Reads the configuration itself: the watch only says that it changed. */
   async #reconcile(name: string, signal: AbortSignal): Promise<void> {
+    const { client } = this.#options;
     const publication = PUBLICATIONS.find((one) => one.name === name);
     if (publication === undefined) return;
     const settings = this.#settings;
     const wanted = publication.wanted(settings);
-    const current = await this.#read(publication, signal);
+    const current = await unlessGone(client.get(publication.of, { name }, { signal }));
     if (current === undefined) {
       await this.#create(publication, wanted, signal);
     } else {
@@ -161,18 +163,6 @@ export class ConfigurationPublisher {
     if (!this.#options.install) return trustingWebhooks(current, this.#settings.bundle);
     if (this.#installed.has(name)) return repairedWebhooks(current, wanted);
     return deepEqual(current, wanted) ? undefined : wanted;
-  }
-
-  async #read(
-    { of, name }: Publication,
-    signal: AbortSignal,
-  ): Promise<Stored<Configuration> | undefined> {
-    try {
-      return await this.#options.client.get(of, { name }, { signal });
-    } catch (error) {
-      if (isReason(error, 'NotFound')) return undefined;
-      throw error;
-    }
   }
 
   /** Rejects with `Conflict` when another replica was quicker. */

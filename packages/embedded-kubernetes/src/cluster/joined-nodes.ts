@@ -3,6 +3,7 @@
  * cluster's API server, controllers and scheduler do everything except run the Pods. The Nodes are
  * registered with the credentials of a kubeconfig and deleted at the end.
  */
+
 import { LEASES, type Lease } from '@lockstep/kube/objects/lease.ts';
 import { NODES, type Node } from '@lockstep/kube/objects/node.ts';
 import {
@@ -14,10 +15,10 @@ import {
   issueCertificate,
 } from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
 import type { Client, ObjectKey } from '@lockstep/kube/runtime/client/client.ts';
+import { unlessGone } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import type { ClusterAccess } from '@lockstep/kube/runtime/credentials/cluster-access.ts';
 import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
-import { isReason } from '@lockstep/kube/status.ts';
 import { type LocalNodes, type LocalNodesOptions, startLocalNodes } from './local-nodes.ts';
 import { createNodeFiles } from './node/adapters/node-files.ts';
 import { isLocalNode, LEASE_NAMESPACE } from './node/node-registration.ts';
@@ -114,12 +115,12 @@ function addressOf(server: string): { readonly host: string; readonly port: numb
 }
 
 async function expectFree(client: Client, clock: Clock, name: string): Promise<void> {
-  const node = await found<Node>(client.get(NODES, { name }));
+  const node = await unlessGone<Node>(client.get(NODES, { name }));
   if (node === undefined) return;
   if (!isLocalNode(node)) {
     throw new NodeNameTaken(`the cluster has a Node ${name} already, which is not of Lockstep`);
   }
-  const lease = await found<Lease>(client.get(LEASES, leaseOf(name)));
+  const lease = await unlessGone<Lease>(client.get(LEASES, leaseOf(name)));
   const { renewTime = '', leaseDurationSeconds = 0 } = lease?.spec ?? {};
   const freeInMs = Date.parse(renewTime) + leaseDurationSeconds * 1000 - clock.now();
   if (freeInMs > 0) {
@@ -132,21 +133,11 @@ async function expectFree(client: Client, clock: Clock, name: string): Promise<v
 
 async function removeNode(client: Client, clock: Clock, name: string): Promise<void> {
   await withDeadline(clock, REMOVAL_TIMEOUT_MS, undefined, async (signal) => {
-    await found(client.delete(NODES, { name }, { signal }));
-    await found(client.delete(LEASES, leaseOf(name), { signal }));
+    await unlessGone(client.delete(NODES, { name }, { signal }));
+    await unlessGone(client.delete(LEASES, leaseOf(name), { signal }));
   });
 }
 
 function leaseOf(node: string): ObjectKey {
   return { namespace: LEASE_NAMESPACE, name: node };
-}
-
-/** Undefined where there is no such object. */
-async function found<T>(answer: Promise<T>): Promise<T | undefined> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (isReason(error, 'NotFound')) return undefined;
-    throw error;
-  }
 }

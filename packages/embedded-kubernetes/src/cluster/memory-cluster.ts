@@ -1,4 +1,5 @@
 /** The embedded cluster in memory, for tests of controllers. */
+
 import type { KubeObject, Stored, StringMap } from '@lockstep/kube/meta.ts';
 import { JOBS, type Job, type JobSpec } from '@lockstep/kube/objects/job.ts';
 import { LEASES } from '@lockstep/kube/objects/lease.ts';
@@ -8,6 +9,7 @@ import { RESTART_ALL_FEATURE } from '@lockstep/kube/objects/restart-rule.ts';
 import type { Resource } from '@lockstep/kube/resource.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { createClient } from '@lockstep/kube/runtime/client/http-client.ts';
+import { unlessGone } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import { handlerTransport } from '@lockstep/kube/runtime/memory/memory-transport.ts';
 import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
 import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
@@ -193,13 +195,8 @@ export class MemoryCluster {
   }
 
   async exists(of: Resource, name: string, namespace = 'default'): Promise<boolean> {
-    try {
-      await this.client.get(of, of.namespaced ? { namespace, name } : { name });
-      return true;
-    } catch (error) {
-      if (isReason(error, 'NotFound')) return false;
-      throw error;
-    }
+    const at = of.namespaced ? { namespace, name } : { name };
+    return (await unlessGone(this.client.get(of, at))) !== undefined;
   }
 
   /** Lets time pass until the condition holds. */

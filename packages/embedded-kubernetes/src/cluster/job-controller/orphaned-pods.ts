@@ -1,10 +1,11 @@
 /** Releases Pods that have the Job controller's finalizer although no Job counts them any more. */
+
 import { controllerOf, namespaceOf, type Stored } from '@lockstep/kube/meta.ts';
 import { JOBS, type Job } from '@lockstep/kube/objects/job.ts';
 import type { Pod } from '@lockstep/kube/objects/pod.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { unlessGone } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
-import { isReason } from '@lockstep/kube/status.ts';
 import { isControlledBy, isTracked } from './job-pods.ts';
 import { wouldAdopt } from './pod-claims.ts';
 import { forEachPod, untrackPod } from './pod-writes.ts';
@@ -56,13 +57,8 @@ export async function confirmAdopter(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { namespace = '', name, uid } = metadata;
-  try {
-    const fresh = await client.get(JOBS, { namespace, name }, { signal });
-    return fresh.metadata.uid === uid && fresh.metadata.deletionTimestamp === undefined;
-  } catch (error) {
-    if (isReason(error, 'NotFound')) return false;
-    throw error;
-  }
+  const fresh = await unlessGone(client.get(JOBS, { namespace, name }, { signal }));
+  return fresh?.metadata.uid === uid && fresh.metadata.deletionTimestamp === undefined;
 }
 
 async function uidOfJob(
@@ -71,10 +67,6 @@ async function uidOfJob(
   name: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  try {
-    return (await client.get(JOBS, { namespace, name }, { signal })).metadata.uid;
-  } catch (error) {
-    if (isReason(error, 'NotFound')) return undefined;
-    throw error;
-  }
+  const job = await unlessGone(client.get(JOBS, { namespace, name }, { signal }));
+  return job?.metadata.uid;
 }

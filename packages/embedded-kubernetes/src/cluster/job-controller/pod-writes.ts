@@ -1,9 +1,11 @@
 /** The Job controller's writes to Pods. */
+
 import { defined } from '@lockstep/kube/json/defined.ts';
 import type { ObjectMeta, Stored } from '@lockstep/kube/meta.ts';
 import { JOB_TRACKING_FINALIZER, type Job } from '@lockstep/kube/objects/job.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { unlessGone } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import { forEachConcurrently } from '@lockstep/kube/runtime/concurrency.ts';
 import { failure, isReason } from '@lockstep/kube/status.ts';
 import type { JobPlan } from './plan.ts';
@@ -78,12 +80,8 @@ async function rewrite(
 ): Promise<Stored<Pod> | undefined> {
   const { name, namespace = '', uid, resourceVersion } = metadata;
   const patch = { metadata: { uid, resourceVersion, ...change } };
-  try {
-    return await client.patch(PODS, { namespace, name }, { type: 'merge', patch }, { signal });
-  } catch (error) {
-    if (isReason(error, 'NotFound')) return undefined;
-    throw error;
-  }
+  const written = client.patch(PODS, { namespace, name }, { type: 'merge', patch }, { signal });
+  return unlessGone(written);
 }
 
 export async function deletePod(client: Client, pod: Stored<Pod>, signal: AbortSignal) {

@@ -8,6 +8,7 @@ import { disruption } from '@lockstep/kube/objects/disruption.ts';
 import type { Lease } from '@lockstep/kube/objects/lease.ts';
 import { NODES, type Node } from '@lockstep/kube/objects/node.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import { unlessGone } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import {
   type Controller,
   type ReconcileResult,
@@ -302,13 +303,8 @@ class NodeLifecycle {
   }
 
   async #exists(node: string, signal: AbortSignal): Promise<boolean> {
-    try {
-      await this.#options.client.get(NODES, { name: node }, { signal });
-      return true;
-    } catch (error) {
-      if (isReason(error, 'NotFound')) return false;
-      throw error;
-    }
+    const get = this.#options.client.get(NODES, { name: node }, { signal });
+    return (await unlessGone(get)) !== undefined;
   }
 
   async #patchPod(pod: Stored<Pod>, status: object, signal: AbortSignal): Promise<void> {

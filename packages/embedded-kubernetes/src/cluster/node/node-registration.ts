@@ -9,6 +9,7 @@ import { LEASES, type Lease } from '@lockstep/kube/objects/lease.ts';
 import { NODES, type Node } from '@lockstep/kube/objects/node.ts';
 import { RESTART_ALL_FEATURE } from '@lockstep/kube/objects/restart-rule.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { unlessGone } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
 import {
   type Clock,
@@ -100,7 +101,7 @@ export async function registerNode(
 
 async function applyNode(options: NodeRegistrationOptions, signal: AbortSignal): Promise<void> {
   const { client, name } = options;
-  const known = await knownNode(options, signal);
+  const known = await unlessGone(options.client.get(NODES, { name: options.name }, { signal }));
   const node = nodeObject(options, known);
   if (known === undefined) {
     await client.create(NODES, node, { signal });
@@ -119,23 +120,11 @@ async function applyNode(options: NodeRegistrationOptions, signal: AbortSignal):
 
 /** Says at once that the node lives if the control plane has given it up meanwhile. */
 async function contradict(options: NodeRegistrationOptions, signal: AbortSignal): Promise<void> {
-  const known = await knownNode(options, signal);
+  const known = await unlessGone(options.client.get(NODES, { name: options.name }, { signal }));
   // A deleted Node is registered again with the next status, not at once.
   if (known === undefined) return;
   const ready = known.status?.conditions?.find(({ type }) => type === 'Ready');
   if (ready?.status !== 'True') await applyNode(options, signal);
-}
-
-async function knownNode(
-  { client, name }: NodeRegistrationOptions,
-  signal: AbortSignal,
-): Promise<Node | undefined> {
-  try {
-    return await client.get(NODES, { name }, { signal });
-  } catch (error) {
-    if (isReason(error, 'NotFound')) return undefined;
-    throw error;
-  }
 }
 
 function nodeObject(options: NodeRegistrationOptions, known: Node | undefined): Node {

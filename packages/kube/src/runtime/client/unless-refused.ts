@@ -1,4 +1,4 @@
-import { isReason, type StatusReason } from '@lockstep/kube/status.ts';
+import { isReason, type StatusReason } from '../../status.ts';
 
 /** Undefined if the API server answers with one of these reasons. */
 export async function unlessRefused<T>(
