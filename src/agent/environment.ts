@@ -2,6 +2,7 @@
  * Reads the agent's environment variables and collects every problem, with the variable, its value
  * and what was expected, so that all can be reported together.
  */
+import { parsedJson } from '@lockstep/kube/json/parsed-json.ts';
 import type { ContainerRestartRule } from '@lockstep/kube/objects/pod.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -68,12 +69,7 @@ export class EnvironmentReader {
 const ACTIONS = ['Restart', 'RestartPod', 'RestartAllContainers', 'Terminate'] as const;
 
 function parseRules(text: string): readonly ContainerRestartRule[] | undefined {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const parsed = parsedJson(text);
   return Array.isArray(parsed) && parsed.every(isRule) ? parsed : undefined;
 }
 

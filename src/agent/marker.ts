@@ -6,6 +6,7 @@
 
 import { defined } from '@lockstep/kube/json/defined.ts';
 import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
+import { parsedObject } from '@lockstep/kube/json/parsed-json.ts';
 import { isMilliseconds, isStep } from '../jobset/reported-number.ts';
 
 export interface Marker {
@@ -70,13 +71,7 @@ export function formatMarker(marker: Marker): string {
  * that are not about epochs are left out.
  */
 export function parseMarker(text: string): Marker | undefined {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (!isJsonObject(parsed)) return undefined;
+  const parsed = parsedObject(text) ?? {};
   const { announced, started, starts } = parsed;
   if (!isCount(announced) || !isCount(started) || !isCount(starts)) return undefined;
   const hung = parseHung(parsed['hung']);

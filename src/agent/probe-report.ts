@@ -2,7 +2,9 @@
  * The report of `lockstep-agent --probe` from inside a Pod: one line of JSON. A reader must not trust
  * it, because any program can print such a line.
  */
+
 import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
+import { parsedObject } from '@lockstep/kube/json/parsed-json.ts';
 
 /** The result for one server: it answered, or why it did not. */
 export type Reached =
@@ -32,12 +34,7 @@ export function probeLine(report: ProbeReport): string {
 export function findProbeReport(output: string): ProbeReport | undefined {
   for (const line of output.split('\n')) {
     if (!line.startsWith(`{"${MARK}":`)) continue;
-    try {
-      const parsed: unknown = JSON.parse(line);
-      return isJsonObject(parsed) ? reportIn(parsed[MARK]) : undefined;
-    } catch {
-      return undefined;
-    }
+    return reportIn(parsedObject(line)?.[MARK]);
   }
   return undefined;
 }

@@ -3,7 +3,7 @@
  * what to do.
  */
 import { homedir } from 'node:os';
-import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
+import { parsedObject } from '@lockstep/kube/json/parsed-json.ts';
 import {
   type ClientConnection,
   connectClient,
@@ -22,7 +22,6 @@ import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
 import { TransportError } from '@lockstep/kube/runtime/ports/transport.ts';
 import { ApiStatusError } from '@lockstep/kube/status.ts';
 import { UsageError } from './arguments.ts';
-import { parsedJson } from './parsed-json.ts';
 import { PORTS } from './ports.ts';
 
 /** After this time without an answer, the user sees what the command waits for. */
@@ -77,7 +76,7 @@ export async function connect(access: ClusterAccess, signal: AbortSignal): Promi
     const answer = await firstAnswer(connection.transport, PORTS.clock, signal);
     slow.cancel();
     // A client would retry for as long as it cannot read the answer.
-    if (answer.status === 200 && !isJsonObject(parsedJson(answer.text))) {
+    if (answer.status === 200 && parsedObject(answer.text) === undefined) {
       throw new ConnectionProblem(`${access.server} ${NO_API_SERVER}`);
     }
     await logIn(access, signal);

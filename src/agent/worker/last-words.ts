@@ -1,6 +1,7 @@
 /** The last words of a worker, for people who look for the reason of its end. */
 
 import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
+import { parsedObject } from '@lockstep/kube/json/parsed-json.ts';
 import { MAX_LAST_WORDS_BYTES } from '../../jobset/worker-end/ended.ts';
 import { lastLines } from '../../jobset/worker-end/limited-text.ts';
 
@@ -19,13 +20,7 @@ export function lastWords(texts: readonly (string | undefined)[]): string | unde
  * for an exception, and `{"message": "..."}` for a process that died.
  */
 export function torchErrorText(json: string): string | undefined {
-  let error: unknown;
-  try {
-    error = JSON.parse(json);
-  } catch {
-    return undefined;
-  }
-  const message = isJsonObject(error) ? error['message'] : undefined;
+  const message = parsedObject(json)?.['message'];
   if (!isJsonObject(message)) return typeof message === 'string' ? message : undefined;
   const { extraInfo } = message;
   const stack = isJsonObject(extraInfo) ? extraInfo['py_callstack'] : undefined;

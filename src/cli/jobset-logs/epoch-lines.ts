@@ -1,9 +1,8 @@
 /** Which lines of a log belong to an epoch, and which are the agent's own. */
 
-import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
+import { parsedObject } from '@lockstep/kube/json/parsed-json.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { epochsOf } from '../../jobset/status/epochs.ts';
-import { parsedJson } from '../parsed-json.ts';
 import { overlapBefore, stampAt, stampOf } from './timed-lines.ts';
 
 /** From the release of an epoch to the release of the next: workers that are stopped say why. */
@@ -103,8 +102,8 @@ export interface AgentLine {
 
 /** Undefined for a line of the worker. */
 export function agentLineOf(text: Buffer): AgentLine | undefined {
-  const line = text.indexOf(AGENT_START) === 0 ? parsedJson(text.toString()) : undefined;
-  if (!isJsonObject(line) || line['logger'] !== 'agent') return undefined;
+  const line = text.indexOf(AGENT_START) === 0 ? parsedObject(text.toString()) : undefined;
+  if (line?.['logger'] !== 'agent') return undefined;
   const { epoch, msg, time } = line;
   const begins = msg === 'an epoch begins' && typeof epoch === 'number';
   const begun = begins ? { epoch, stamp: stampOf(String(time)) } : undefined;

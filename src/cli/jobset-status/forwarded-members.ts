@@ -3,7 +3,7 @@ import {
   forwardedExchange,
   PORT_FORWARD_HEADERS,
 } from '@lockstep/embedded-kubernetes/port-forward';
-import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
+import { parsedObject } from '@lockstep/kube/json/parsed-json.ts';
 import type { Stored } from '@lockstep/kube/meta.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
 import { resourcePath } from '@lockstep/kube/resource.ts';
@@ -11,7 +11,6 @@ import type { ClientConnection } from '@lockstep/kube/runtime/adapters/http-clie
 import { wholeBody } from '@lockstep/kube/runtime/client/response-body.ts';
 import type { ByteChannel, HttpResponse } from '@lockstep/kube/runtime/ports/transport.ts';
 import { MEMBER_PAGE_PORT } from '../../jobset/names.ts';
-import { parsedJson } from '../parsed-json.ts';
 import {
   BusyHubError,
   type HubPage,
@@ -90,8 +89,7 @@ const MAX_SHOWN_LENGTH = 300;
 async function messageOf({ status, body }: HttpResponse): Promise<string> {
   const text = (await wholeBody(body, MAX_MESSAGE_BYTES)).toString();
   // A proxy in between may answer with anything.
-  const answer = parsedJson(text);
-  const message = isJsonObject(answer) ? answer['message'] : undefined;
+  const message = parsedObject(text)?.['message'];
   if (typeof message === 'string') return message.slice(0, MAX_SHOWN_LENGTH);
   return `${status} ${text.slice(0, MAX_SHOWN_LENGTH)}`;
 }

@@ -1,8 +1,8 @@
 /** What a process said last before it ended, from the log that it shares with others. */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
+import { parsedJson } from '@lockstep/kube/json/parsed-json.ts';
 import { printable } from '@lockstep/kube/quote.ts';
-import { parsedJson } from '../parsed-json.ts';
 
 /** How much of the end of the log is read; a stack trace has a few KiB. */
 const READ_BYTES = 64 * 1024;

@@ -1,6 +1,8 @@
 /** The hub's report about members of a JobSet. */
+
 import { defined } from '@lockstep/kube/json/defined.ts';
 import { isJsonObject, type JsonObject } from '@lockstep/kube/json/json-value.ts';
+import { parsedJson } from '@lockstep/kube/json/parsed-json.ts';
 import { type MemberSteps, parseMemberSteps } from '../progress/group-progress.ts';
 import { parseShownEnd, type ShownEnd } from '../worker-end/shown-end.ts';
 import { isEpoch } from '../worker-end/worker-end.ts';
@@ -23,12 +25,7 @@ export interface MemberReport {
 
 /** Undefined for an invalid text: a Pod answers for its agent, and may answer anything. */
 export function parseMemberReports(text: string): readonly MemberReport[] | undefined {
-  let list: unknown;
-  try {
-    list = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const list = parsedJson(text);
   if (!Array.isArray(list)) return undefined;
   const reports: MemberReport[] = [];
   for (const one of list as readonly unknown[]) {

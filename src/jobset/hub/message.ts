@@ -3,8 +3,10 @@
  * one JSON object in one line of UTF-8. A reader ignores members that it does not know. A message
  * of an unknown type, or with a member out of its bounds, is malformed and ends the stream.
  */
+
 import { defined } from '@lockstep/kube/json/defined.ts';
 import { isJsonObject, type JsonObject } from '@lockstep/kube/json/json-value.ts';
+import { parsedObject } from '@lockstep/kube/json/parsed-json.ts';
 import type { GroupState } from '../epoch/group-state.ts';
 import { type Progress, parseProgress, progressFields } from '../progress/progress.ts';
 import { parseTimeouts } from '../progress/progress-timeouts.ts';
@@ -146,7 +148,7 @@ export function encodeHubMessage(message: HubMessage): string {
 
 /** `text` is a line without its line feed. */
 export function parseAgentMessage(text: string): AgentMessage | Malformed {
-  const object = parseObject(text);
+  const object = parsedObject(text);
   if (object === undefined) return malformed(text, 'a JSON object');
   switch (object['type']) {
     case 'hello': {
@@ -180,7 +182,7 @@ export function parseAgentMessage(text: string): AgentMessage | Malformed {
 
 /** `text` is a line without its line feed. */
 export function parseHubMessage(text: string): HubMessage | Malformed {
-  const object = parseObject(text);
+  const object = parsedObject(text);
   if (object === undefined) return malformed(text, 'a JSON object');
   switch (object['type']) {
     case 'state':
@@ -232,16 +234,6 @@ function parseState(object: JsonObject): HubMessage | undefined {
   const timeouts = parseTimeouts(object) ?? {};
   const state = { uid, version, deprecated, released, isBypassed: bypassed === true, timeouts };
   return { type: 'state', state, members, isFresh: fresh === true };
-}
-
-function parseObject(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    // The sender speaks another protocol.
-    return undefined;
-  }
 }
 
 function malformed(text: string, expected: string): Malformed {

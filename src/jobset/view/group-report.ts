@@ -2,7 +2,9 @@
  * The hub's report about all groups of a namespace, for lists: enough for the words of their states,
  * without a page of members for each.
  */
+
 import { isJsonObject, type JsonObject } from '@lockstep/kube/json/json-value.ts';
+import { parsedJson } from '@lockstep/kube/json/parsed-json.ts';
 import type { JobSet } from '../jobset.ts';
 import { isMilliseconds } from '../reported-number.ts';
 import { epochsOf } from '../status/epochs.ts';
@@ -47,12 +49,7 @@ export function seenOf(
  * and may send anything.
  */
 export function parseGroupReports(text: string, nowMs: number): readonly HeardGroup[] | undefined {
-  let list: unknown;
-  try {
-    list = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const list = parsedJson(text);
   if (!Array.isArray(list)) return undefined;
   const reports = (list as readonly unknown[]).map((one) =>
     isJsonObject(one) ? parsedReport(one, nowMs) : undefined,

@@ -4,7 +4,7 @@
  * as a plain number. A supervisor has seen its worker end and writes JSON
  * (`docs/design/member-hazards.md#a-stop-looks-like-a-failure`).
  */
-import { isJsonObject, type JsonObject } from '@lockstep/kube/json/json-value.ts';
+import { parsedObject } from '@lockstep/kube/json/parsed-json.ts';
 import { causeFields, parseCause, parseEnded, withEnded } from './ended.ts';
 import { isEpoch, type WorkerEnd } from './worker-end.ts';
 
@@ -35,18 +35,9 @@ export function parseNotice(text: string): Notice | undefined {
     return isEpoch(epoch) ? { epoch } : undefined;
   }
   if (text.length > NOTICE_LENGTH_LIMIT) return undefined;
-  const parsed = parseObject(text);
+  const parsed = parsedObject(text);
   const cause = parseCause(parsed);
   if (cause === undefined) return undefined;
   const { epoch } = cause;
   return { epoch, end: { ...cause, ...parseEnded(parsed?.['ended'], epoch) } };
-}
-
-function parseObject(text: string): JsonObject | undefined {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return isJsonObject(parsed) ? parsed : undefined;
-  } catch {
-    return undefined;
-  }
 }

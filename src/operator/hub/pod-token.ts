@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '@lockstep/kube/json/json-value.ts';
+import { parsedObject } from '@lockstep/kube/json/parsed-json.ts';
 import type { SignatureKey } from '@lockstep/kube/runtime/ports/signature-key.ts';
 
 /** The Pod to which a token is bound. */
@@ -93,11 +94,5 @@ function textOf(value: unknown): string {
 }
 
 function decoded(part: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString());
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    // It is not part of a valid token.
-    return undefined;
-  }
+  return parsedObject(Buffer.from(part, 'base64url').toString());
 }

@@ -4,6 +4,7 @@
  */
 
 import { isJsonObject, ownMember } from '@lockstep/kube/json/json-value.ts';
+import { parsedObject } from '@lockstep/kube/json/parsed-json.ts';
 import type { Stored } from '@lockstep/kube/meta.ts';
 import { CONFIG_MAPS, type ConfigMap } from '@lockstep/kube/objects/core.ts';
 import { apiVersionOf } from '@lockstep/kube/resource.ts';
@@ -75,7 +76,7 @@ function stored(
 function recordIn(found: ConfigMap | undefined): SettingsRecord {
   const data = found?.data ?? {};
   const lastGood = ownMember(data, LAST_GOOD);
-  const { turn, runs } = parsed(ownMember(data, REPLICAS) ?? '');
+  const { turn, runs } = parsedObject(ownMember(data, REPLICAS) ?? '') ?? {};
   const known = Object.entries(isJsonObject(runs) ? runs : {}).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   );
@@ -84,15 +85,6 @@ function recordIn(found: ConfigMap | undefined): SettingsRecord {
     turn: typeof turn === 'string' ? turn : undefined,
     runs: Object.fromEntries(known),
   };
-}
-
-function parsed(text: string): { readonly turn?: unknown; readonly runs?: unknown } {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : {};
-  } catch {
-    return {};
-  }
 }
 
 function dataOf({ lastGood, turn, runs }: SettingsRecord): NonNullable<ConfigMap['data']> {

@@ -1,11 +1,11 @@
 /** What a page asks to be done, checked. */
 
 import { isJsonObject, type JsonObject } from '@lockstep/kube/json/json-value.ts';
+import { parsedJson } from '@lockstep/kube/json/parsed-json.ts';
 import { dns1123LabelErrors, dns1123SubdomainErrors } from '@lockstep/kube/name-rules.ts';
 import type { Action, ActionRequest } from '../../../dashboard/messages/action.ts';
 import { FIRST_PROGRESS_TIMEOUT, PROGRESS_TIMEOUT } from '../../../jobset/names.ts';
 import { progressTimeoutErrors } from '../../../jobset/progress/progress-timeouts.ts';
-import { parsedJson } from '../../parsed-json.ts';
 
 /** Time-outs that may change while workers run. */
 const ANNOTATIONS: readonly string[] = [PROGRESS_TIMEOUT, FIRST_PROGRESS_TIMEOUT];

@@ -4,10 +4,9 @@
  * end with the server, so nobody can use them who takes its port. Decision 33 has the reasons.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
+import { parsedObject } from '@lockstep/kube/json/parsed-json.ts';
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import { type Pass, proofText, type Renewal } from '../../../dashboard/messages/session.ts';
-import { parsedJson } from '../../parsed-json.ts';
 import { type AccessKey, newSecret } from './access-key.ts';
 
 export type Exchange = { readonly cookie: string } | { readonly why: string };
@@ -152,9 +151,7 @@ const USED_TWICE =
 
 /** Undefined if it is none. The server bounds its length. */
 export function parseRenewal(text: string): Renewal | undefined {
-  const body = parsedJson(text);
-  if (!isJsonObject(body)) return undefined;
-  const { id, proof } = body;
+  const { id, proof } = parsedObject(text) ?? {};
   return typeof id === 'string' && typeof proof === 'string' ? { id, proof } : undefined;
 }
 

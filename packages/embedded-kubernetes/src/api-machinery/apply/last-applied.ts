@@ -3,7 +3,9 @@
  * in an annotation what it applied. Fields that still match the annotation cause no conflict, and
  * each server-side apply keeps the annotation up to date, so that kubectl can change back.
  */
+
 import { isJsonObject, type JsonObject, ownMember } from '@lockstep/kube/json/json-value.ts';
+import { parsedJson } from '@lockstep/kube/json/parsed-json.ts';
 import type { JsonSchema } from '@lockstep/kube/schema/json-schema.ts';
 import { compareFields } from './comparison.ts';
 import { configurationErrors } from './configuration-errors.ts';
@@ -17,7 +19,7 @@ export const KUBECTL = 'kubectl';
 /** The fields that still have the values of kubectl's annotation. */
 export function fieldsOfLastApplied(live: JsonObject, schema: JsonSchema): FieldSet {
   const text = annotationsOf(live)[LAST_APPLIED];
-  const remembered = typeof text === 'string' ? parsed(text) : undefined;
+  const remembered = typeof text === 'string' ? parsedJson(text) : undefined;
   if (!isJsonObject(remembered)) return NO_FIELDS;
   if (remembered['apiVersion'] !== live['apiVersion']) return NO_FIELDS;
   if (configurationErrors(remembered, schema).length > 0) return NO_FIELDS;
@@ -57,14 +59,6 @@ function annotationsOf(object: JsonObject): JsonObject {
   const { metadata } = object;
   const annotations = isJsonObject(metadata) ? metadata['annotations'] : undefined;
   return isJsonObject(annotations) ? annotations : {};
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Sorts members by name, as Go writes maps. */

@@ -3,7 +3,9 @@
  * `k:{...}` a list element by its keys, `v:VALUE` an element of a set, `i:INDEX` an element by its
  * position. The text is canonical: two steps are equal if and only if their texts are.
  */
+
 import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
+import { parsedJson } from '@lockstep/kube/json/parsed-json.ts';
 import { quote } from '@lockstep/kube/quote.ts';
 
 export type PathElement = string;
@@ -28,12 +30,12 @@ export function parsePathElement(text: string): PathElement | undefined {
     case 'f:':
       return text;
     case 'k:': {
-      const fields = parsed(content);
+      const fields = parsedJson(content);
       const isKey = isJsonObject(fields) && Object.values(fields).every(isScalar);
       return isKey ? keyElement(fields) : undefined;
     }
     case 'v:': {
-      const value = parsed(content);
+      const value = parsedJson(content);
       return isScalar(value) ? valueElement(value) : undefined;
     }
     case 'i:':
@@ -55,14 +57,14 @@ export function showPathElement(element: PathElement): string {
     case 'f:':
       return `.${content}`;
     case 'k:': {
-      const fields = parsed(content);
+      const fields = parsedJson(content);
       const shown = Object.entries(isJsonObject(fields) ? fields : {}).map(
         ([name, value]) => `${name}=${showValue(value)}`,
       );
       return `[${shown.join(',')}]`;
     }
     case 'v:':
-      return `[=${showValue(parsed(content))}]`;
+      return `[=${showValue(parsedJson(content))}]`;
     default:
       return `[${content}]`;
   }
@@ -73,7 +75,7 @@ export function comparePathElements(a: PathElement, b: PathElement): number {
   const [kind, other] = [a.slice(0, 2), b.slice(0, 2)];
   if (kind !== other) return ORDER.indexOf(kind) - ORDER.indexOf(other);
   if (kind === 'f:') return compareTexts(a, b);
-  const [x, y] = [parsed(a.slice(2)), parsed(b.slice(2))];
+  const [x, y] = [parsedJson(a.slice(2)), parsedJson(b.slice(2))];
   return kind === 'k:' && isJsonObject(x) && isJsonObject(y)
     ? compareKeys(Object.entries(x), Object.entries(y))
     : compareValues(x, y);
@@ -117,14 +119,6 @@ function keyText(fields: Readonly<Record<string, unknown>>): string {
 function jsonText(value: unknown): string {
   const text = JSON.stringify(value) ?? 'null';
   return text.replace(/[<>&]/g, (sign) => `\\u00${sign.charCodeAt(0).toString(16)}`);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Only scalars can identify elements. */

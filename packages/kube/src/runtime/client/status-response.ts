@@ -2,7 +2,9 @@
  * Reads refusals: the `Status` that an API server answers or, from proxies and older servers, one
  * made from an HTTP code and some text.
  */
+
 import { defined } from '../../json/defined.ts';
+import { parsedJson } from '../../json/parsed-json.ts';
 import { ApiStatusError, type Status, type StatusReason } from '../../status.ts';
 
 /** How much of a text that is not a Status goes into a message. */
@@ -31,13 +33,8 @@ export function refusalOfObject(object: unknown): ApiStatusError {
 
 function parsedStatus(body: string): Partial<Status> | undefined {
   if (!body.startsWith('{')) return undefined;
-  try {
-    const value: unknown = JSON.parse(body);
-    return isStatus(value) ? value : undefined;
-  } catch {
-    // A text that only looks like JSON is quoted as it is.
-    return undefined;
-  }
+  const value = parsedJson(body);
+  return isStatus(value) ? value : undefined;
 }
 
 function isStatus(value: unknown): value is Partial<Status> {

@@ -1,5 +1,7 @@
 /** Issues and verifies tokens of service accounts. */
-import { isJsonObject, type JsonObject } from '@lockstep/kube/json/json-value.ts';
+
+import type { JsonObject } from '@lockstep/kube/json/json-value.ts';
+import { parsedObject } from '@lockstep/kube/json/parsed-json.ts';
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import { unauthorized } from '@lockstep/kube/status-errors.ts';
 import { textAt } from '../resources/api-object.ts';
@@ -177,10 +179,5 @@ function encodePart(value: JsonObject): string {
 }
 
 function decodePart(text: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
-    return isJsonObject(value) ? value : {};
-  } catch {
-    return {};
-  }
+  return parsedObject(Buffer.from(text, 'base64url').toString()) ?? {};
 }

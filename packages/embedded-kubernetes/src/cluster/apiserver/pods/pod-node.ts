@@ -1,5 +1,5 @@
 /** Reaches the agent of a Pod's node, and turns its refusals into refusals of the API server. */
-import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
+import { parsedObject } from '@lockstep/kube/json/parsed-json.ts';
 import type { Node } from '@lockstep/kube/objects/node.ts';
 import type { Pod } from '@lockstep/kube/objects/pod.ts';
 import type { HttpResponse, Transport } from '@lockstep/kube/runtime/ports/transport.ts';
@@ -70,11 +70,8 @@ export async function refusalOf(response: HttpResponse): Promise<ApiStatusError>
 }
 
 function messageIn(text: string): string {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isJsonObject(value) && typeof value['message'] === 'string') return value['message'];
-  } catch {
-    // Most node agents answer in plain text.
-  }
+  // Most node agents answer in plain text.
+  const message = parsedObject(text)?.['message'];
+  if (typeof message === 'string') return message;
   return text;
 }

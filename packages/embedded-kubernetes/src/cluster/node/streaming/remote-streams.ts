@@ -2,7 +2,9 @@
  * The streams between a client of `kubectl exec` or `attach` and a process, over any protocol, and
  * the final outcome.
  */
+
 import type { JsonObject } from '@lockstep/kube/json/json-value.ts';
+import { parsedJson } from '@lockstep/kube/json/parsed-json.ts';
 
 export interface RemoteStreams {
   /** Ends when the client goes, in any way. Read once; never throws. */
@@ -71,12 +73,7 @@ export function outcomeStatus(outcome: CommandResult): JsonObject {
 
 /** `{"Width":80,"Height":24}` as clients send it, or undefined for anything else. */
 export function resizeOf(chunk: Uint8Array): RemoteEvent | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(new TextDecoder().decode(chunk));
-  } catch {
-    return undefined;
-  }
+  const value = parsedJson(new TextDecoder().decode(chunk));
   if (typeof value !== 'object' || value === null) return undefined;
   const { Width: columns, Height: rows } = value as Readonly<Record<string, unknown>>;
   if (!isSize(columns) || !isSize(rows)) return undefined;
