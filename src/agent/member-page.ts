@@ -8,6 +8,7 @@
 import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { HttpHandler, HttpResponse } from '@lockstep/kube/runtime/ports/transport.ts';
+import { textResponse } from '@lockstep/kube/runtime/text-response.ts';
 import {
   GROUP_PAGE_PATH,
   HUB_GROUPS_PATH,
@@ -48,28 +49,22 @@ export function createMemberPage({ clock, jobSetUid, ask }: MemberPageOptions): 
       return { status, headers: { 'content-type': 'application/json' }, body };
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      return text(502, `the hub was not reached: ${why}\n`);
+      return textResponse(502, `the hub was not reached: ${why}\n`);
     }
   };
   return ({ method, path }) => {
     const page = served.get(path);
     if (page === undefined) {
-      return Promise.resolve(text(404, 'only the members of its own group are served here\n'));
+      return Promise.resolve(
+        textResponse(404, 'only the members of its own group are served here\n'),
+      );
     }
-    if (method !== 'GET') return Promise.resolve(text(405, 'only GET is allowed\n'));
+    if (method !== 'GET') return Promise.resolve(textResponse(405, 'only GET is allowed\n'));
     const nowMs = clock.monotonic();
     const last = known.get(page);
     if (last !== undefined && nowMs - last.atMs < FRESH_MS) return last.answer;
     const answer = asked(page);
     known.set(page, { answer, atMs: nowMs });
     return answer;
-  };
-}
-
-function text(status: number, body: string): HttpResponse {
-  return {
-    status,
-    headers: { 'content-type': 'text/plain; charset=utf-8' },
-    body: new TextEncoder().encode(body),
   };
 }

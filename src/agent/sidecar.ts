@@ -4,6 +4,7 @@
  * address shows at once. Before the lift it delays each answer for most of the probe's time-out. So a
  * probe under way succeeds as soon as the barrier lifts, which saves the second between two probes.
  */
+
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import type {
@@ -11,6 +12,7 @@ import type {
   HttpRequest,
   HttpResponse,
 } from '@lockstep/kube/runtime/ports/transport.ts';
+import { textResponse } from '@lockstep/kube/runtime/text-response.ts';
 import type { Body } from './agent.ts';
 import { ProgressFeed } from './progress/progress-feed.ts';
 import type { ProgressFile } from './progress/progress-files.ts';
@@ -71,22 +73,16 @@ export function createSidecar(clock: Clock, path: string, reports?: SidecarProgr
       if (refused !== undefined) return refused;
       if (epoch === undefined) await liftedOrTimeUp(request.signal);
       return epoch === undefined
-        ? text(503, 'waiting for the group\n')
-        : text(200, `epoch ${epoch} has begun\n`);
+        ? textResponse(503, 'waiting for the group\n')
+        : textResponse(200, `epoch ${epoch} has begun\n`);
     },
   };
 }
 
 function refusal({ method, path }: HttpRequest, barrier: string): HttpResponse | undefined {
   const [pathname] = path.split('?');
-  if (pathname !== barrier) return text(404, `only ${barrier} is served here\n`);
-  return method === 'GET' || method === 'HEAD' ? undefined : text(405, 'only GET is allowed\n');
-}
-
-function text(status: number, body: string): HttpResponse {
-  return {
-    status,
-    headers: { 'content-type': 'text/plain; charset=utf-8' },
-    body: new TextEncoder().encode(body),
-  };
+  if (pathname !== barrier) return textResponse(404, `only ${barrier} is served here\n`);
+  return method === 'GET' || method === 'HEAD'
+    ? undefined
+    : textResponse(405, 'only GET is allowed\n');
 }

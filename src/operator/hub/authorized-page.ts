@@ -13,6 +13,7 @@ import { ExpiringMap } from '@lockstep/kube/runtime/expiring-map.ts';
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import type { HttpHandler, HttpResponse } from '@lockstep/kube/runtime/ports/transport.ts';
+import { textResponse } from '@lockstep/kube/runtime/text-response.ts';
 
 export interface PageReaders {
   readonly client: Client;
@@ -57,7 +58,7 @@ export function authorizedPage(page: HttpHandler, readers: PageReaders): HttpHan
         path: pathname,
         err: String(error),
       });
-      return text(500, 'the API server does not say who may read this\n');
+      return textResponse(500, 'the API server does not say who may read this\n');
     } finally {
       underWay--;
     }
@@ -77,7 +78,7 @@ async function answer(
     case 'Unknown':
       return UNAUTHORIZED;
     case 'Denied':
-      return text(403, 'forbidden\n');
+      return textResponse(403, 'forbidden\n');
   }
 }
 
@@ -113,21 +114,10 @@ function typeOf(of: typeof TOKEN_REVIEWS | typeof SUBJECT_ACCESS_REVIEWS) {
   return { apiVersion: apiVersionOf(of), kind: of.kind };
 }
 
-const UNAUTHORIZED: HttpResponse = {
-  ...text(401, 'unauthorized: show a token of the cluster, "Authorization: Bearer ..."\n'),
-  headers: { 'content-type': 'text/plain; charset=utf-8', 'www-authenticate': 'Bearer' },
-};
+const UNAUTHORIZED = textResponse(
+  401,
+  'unauthorized: show a token of the cluster, "Authorization: Bearer ..."\n',
+  { 'www-authenticate': 'Bearer' },
+);
 
-const REFUSED_FOR_NOW = text(429, 'too many tokens are being reviewed\n');
-const BUSY: HttpResponse = {
-  ...REFUSED_FOR_NOW,
-  headers: { ...REFUSED_FOR_NOW.headers, 'retry-after': '1' },
-};
-
-function text(status: number, body: string): HttpResponse {
-  return {
-    status,
-    headers: { 'content-type': 'text/plain; charset=utf-8' },
-    body: Buffer.from(body),
-  };
-}
+const BUSY = textResponse(429, 'too many tokens are being reviewed\n', { 'retry-after': '1' });

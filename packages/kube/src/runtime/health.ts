@@ -1,4 +1,5 @@
 import type { HttpHandler, HttpResponse } from './ports/transport.ts';
+import { textResponse } from './text-response.ts';
 
 /**
  * Serves `/healthz`, `/livez` and `/readyz` as Kubernetes components do: 200 `ok`, or 500 with one
@@ -21,6 +22,8 @@ export interface HealthCheck {
   readonly problem: () => string | undefined;
 }
 
+const NO_SNIFFING = { 'x-content-type-options': 'nosniff' };
+
 const PING: HealthCheck = { name: 'ping', problem: () => undefined };
 
 /** Serves the checks; any other path is a 404. */
@@ -38,7 +41,7 @@ export function healthHandler(checks: HealthChecks): HttpHandler {
     const all = endpoints.get(endpoint);
     const wanted = name === undefined ? all : all?.filter((check) => check.name === name);
     if (wanted === undefined || (name !== undefined && wanted.length === 0) || more.length > 0) {
-      return Promise.resolve(text(404, '404 page not found\n'));
+      return Promise.resolve(textResponse(404, '404 page not found\n', NO_SNIFFING));
     }
     const excluded = new Set(url.searchParams.getAll('exclude'));
     const isVerbose = url.searchParams.has('verbose');
@@ -61,14 +64,6 @@ function report(
     else if (problem === undefined) lines += `[+]${check.name} ok\n`;
     else lines += `[-]${check.name} failed: ${problem}\n`;
   }
-  if (failed > 0) return text(500, `${lines}${endpoint} check failed\n`);
-  return text(200, isVerbose ? `${lines}${endpoint} check passed\n` : 'ok');
-}
-
-function text(status: number, body: string): HttpResponse {
-  return {
-    status,
-    headers: { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' },
-    body: Buffer.from(body),
-  };
+  if (failed > 0) return textResponse(500, `${lines}${endpoint} check failed\n`, NO_SNIFFING);
+  return textResponse(200, isVerbose ? `${lines}${endpoint} check passed\n` : 'ok', NO_SNIFFING);
 }

@@ -1,6 +1,8 @@
 /** Metrics, and their page for Prometheus. */
+
 import prometheus from 'prom-client';
 import type { HttpHandler } from './ports/transport.ts';
+import { textResponse } from './text-response.ts';
 
 /**
  * A registry. Asking twice for one name returns the same metric, so controllers of a process share
@@ -84,12 +86,12 @@ export function createMetrics(): Metrics {
       return () => void measures.delete(measure);
     },
     handler: async ({ method, path }) => {
-      if (path.split('?', 1)[0] !== '/metrics') return plain(404, '404 page not found\n');
-      if (method !== 'GET' && method !== 'HEAD') return plain(405, 'method not allowed\n');
+      if (path.split('?', 1)[0] !== '/metrics') return textResponse(404, '404 page not found\n');
+      if (method !== 'GET' && method !== 'HEAD') return textResponse(405, 'method not allowed\n');
       const headers = { 'content-type': registry.contentType };
-      if (method === 'HEAD') return { ...plain(200, ''), headers };
+      if (method === 'HEAD') return { ...textResponse(200, ''), headers };
       for (const measure of measures) measure();
-      return { ...plain(200, await registry.metrics()), headers };
+      return { ...textResponse(200, await registry.metrics()), headers };
     },
   };
 }
@@ -111,15 +113,4 @@ function reuse<M extends prometheus.Metric>(
   if (existing === undefined) return create();
   if (existing instanceof type) return existing;
   throw new TypeError(`metric ${name} is registered with another type`);
-}
-
-function plain(
-  status: number,
-  text: string,
-): { status: number; headers: Record<string, string>; body: Uint8Array } {
-  return {
-    status,
-    headers: { 'content-type': 'text/plain; charset=utf-8' },
-    body: Buffer.from(text),
-  };
 }
