@@ -27,29 +27,28 @@ export const OFF = 'Off';
 /** An annotation of a Namespace is the default of all JobSets in it. */
 export type AnnotationPlace = 'JobSet' | 'PodTemplate' | 'Namespace';
 
-export const OWN_ANNOTATIONS: readonly OwnAnnotation[] = [
+/** Most stand on a JobSet, or on its Namespace for all of them. */
+type Entry = Omit<OwnAnnotation, 'on'> & Partial<Pick<OwnAnnotation, 'on'>>;
+
+const TABLE: readonly Entry[] = [
   {
     key: names.RESTART_STRATEGY,
-    on: ['JobSet', 'Namespace'],
     values: '`InPlaceRestart`, `Recreate`, `BlockingRecreate`',
     help: 'sets `spec.failurePolicy.restartStrategy`, [for wrappers](#annotations-for-wrappers)',
   },
   {
     key: names.MAX_RESTARTS,
-    on: ['JobSet', 'Namespace'],
     values: '0 to 2,147,483,647',
     help: 'sets `spec.failurePolicy.maxRestarts`, [for wrappers](#annotations-for-wrappers)',
   },
   {
     key: names.RESTART_MODE,
-    on: ['JobSet', 'Namespace'],
     isForLaterJobs: true,
     values: '`Auto` (default), `Sidecar`, `Supervisor`',
     help: 'who restarts the worker: the node, or the agent as its parent ([modes](in-place-restart.md#modes))',
   },
   {
     key: names.AGENT_INJECTION,
-    on: ['JobSet', 'Namespace'],
     off: ['Disabled'],
     isOnByDefault: true,
     isForLaterJobs: true,
@@ -58,7 +57,6 @@ export const OWN_ANNOTATIONS: readonly OwnAnnotation[] = [
   },
   {
     key: names.AGENT_CHANNEL,
-    on: ['JobSet', 'Namespace'],
     isForLaterJobs: true,
     values: '`Hub`, `Auto`, `API`',
     help: '[how its agents reach the operator](agents.md#how-agents-reach-the-operator)',
@@ -80,7 +78,6 @@ export const OWN_ANNOTATIONS: readonly OwnAnnotation[] = [
   },
   {
     key: names.RESTART_BACKOFF,
-    on: ['JobSet', 'Namespace'],
     off: ['Disabled'],
     isOnByDefault: true,
     values: '`Enabled` (default), `Off` or `Disabled`',
@@ -88,21 +85,18 @@ export const OWN_ANNOTATIONS: readonly OwnAnnotation[] = [
   },
   {
     key: names.PROGRESS_TIMEOUT,
-    on: ['JobSet', 'Namespace'],
     off: [],
     values: '`Off` (default), `Auto`, or 10s to 168h',
     help: 'a worker that is silent for longer counts as hung',
   },
   {
     key: names.FIRST_PROGRESS_TIMEOUT,
-    on: ['JobSet', 'Namespace'],
     off: [],
     values: '`Off` (default), or 10s to 168h',
     help: 'the same, from the release of the epoch to the first report',
   },
   {
     key: names.PROGRESS_PREFIX,
-    on: ['JobSet', 'Namespace'],
     off: [],
     isForLaterJobs: true,
     values: '`Off` (default), or 1 to 64 printable characters',
@@ -110,7 +104,6 @@ export const OWN_ANNOTATIONS: readonly OwnAnnotation[] = [
   },
   {
     key: names.STANDBY,
-    on: ['JobSet', 'Namespace'],
     off: [],
     isForLaterJobs: true,
     values: '`Off` (default), `Warm`',
@@ -118,7 +111,6 @@ export const OWN_ANNOTATIONS: readonly OwnAnnotation[] = [
   },
   {
     key: names.HANG_COMMAND,
-    on: ['JobSet', 'Namespace'],
     off: [],
     isForLaterJobs: true,
     values: '`Off` (default), or 1 to 4,096 bytes of shell, no NUL',
@@ -126,7 +118,6 @@ export const OWN_ANNOTATIONS: readonly OwnAnnotation[] = [
   },
   {
     key: names.PREFLIGHT,
-    on: ['JobSet', 'Namespace'],
     off: [],
     isForLaterJobs: true,
     values: '`Off` (default), or 1 to 4,096 bytes of shell, no NUL',
@@ -134,7 +125,6 @@ export const OWN_ANNOTATIONS: readonly OwnAnnotation[] = [
   },
   {
     key: names.LAST_WORDS,
-    on: ['JobSet', 'Namespace'],
     off: [],
     isOnByDefault: true,
     isForLaterJobs: true,
@@ -143,28 +133,24 @@ export const OWN_ANNOTATIONS: readonly OwnAnnotation[] = [
   },
   {
     key: names.STOP_GRACE,
-    on: ['JobSet', 'Namespace'],
     isForLaterJobs: true,
     values: '0s to 10m in whole seconds, default 5s',
     help: 'from `SIGTERM` to `SIGKILL` at a restart; Supervisor mode',
   },
   {
     key: names.KEEP_FAILED,
-    on: ['JobSet', 'Namespace'],
     off: [],
     values: '`Off` or 0s (default), to 720h',
     help: 'how long the Pods of a failed JobSet [stay](#annotations-that-may-change)',
   },
   {
     key: names.REPLACE_AFTER,
-    on: ['JobSet', 'Namespace'],
     off: [],
     values: '`Off` (default), or such as `3/1h`: 1 to 10, and 1m to 168h',
     help: 'a member that is the first to fail that many times in that time [leaves its node](../bad-nodes.md)',
   },
   {
     key: names.MAX_RESTARTS_WITHOUT_PROGRESS,
-    on: ['JobSet', 'Namespace'],
     off: [],
     values: '`Off` (default), or 1 to 1,000',
     help: 'so many charged restarts in a row may lead to [no higher checkpoint](../bad-nodes.md#stop-when-restarts-do-not-help)',
@@ -189,6 +175,11 @@ export const OWN_ANNOTATIONS: readonly OwnAnnotation[] = [
     help: 'takes these entries [from `status.avoidedNodes`](#annotations-that-may-change), each once',
   },
 ];
+
+export const OWN_ANNOTATIONS: readonly OwnAnnotation[] = TABLE.map((entry) => ({
+  on: ['JobSet', 'Namespace'],
+  ...entry,
+}));
 
 /** The keys that have an effect at a place. */
 export function annotationsOn(place: AnnotationPlace): ReadonlySet<string> {
