@@ -1,4 +1,5 @@
 import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
+import { NO_METRICS } from '@lockstep/kube/runtime/no-metrics.ts';
 import type { ProgressMeasures } from './progress-measures.ts';
 
 /** The hub's metrics. Labels have fixed sets of values, so agents cannot make new series. */
@@ -25,8 +26,7 @@ interface Tally {
   bytes: number;
 }
 
-export function hubMetrics(metrics: Metrics | undefined): HubMetrics {
-  if (metrics === undefined) return NO_METRICS;
+export function hubMetrics(metrics: Metrics = NO_METRICS): HubMetrics {
   const streams = metrics.gauge({ name: 'lockstep_hub_streams', help: 'Open streams of agents' });
   const messages = metrics.counter({
     name: 'lockstep_hub_messages_total',
@@ -110,14 +110,3 @@ export function hubMetrics(metrics: Metrics | undefined): HubMetrics {
     },
   };
 }
-
-const NO_METRICS: HubMetrics = {
-  streams: () => undefined,
-  message: () => undefined,
-  flush: () => undefined,
-  closed: () => undefined,
-  refused: () => undefined,
-  ignored: () => undefined,
-  fellBack: () => undefined,
-  progress: () => undefined,
-};

@@ -1,6 +1,7 @@
 /** The operator's metrics. */
 
 import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
+import { NO_METRICS } from '@lockstep/kube/runtime/no-metrics.ts';
 import { releasingMs } from '../../jobset/epoch/restart-history.ts';
 import { ACCOUNTED } from '../../jobset/jobset-status.ts';
 import type { Counted } from '../../jobset/plan/decision.ts';
@@ -34,15 +35,7 @@ interface JobSetName {
   readonly name: string;
 }
 
-export function operatorMetrics(metrics: Metrics | undefined): OperatorMetrics {
-  if (metrics === undefined) {
-    return {
-      observe: () => undefined,
-      warned: () => undefined,
-      forcedDeletion: () => undefined,
-      forget: () => undefined,
-    };
-  }
+export function operatorMetrics(metrics: Metrics = NO_METRICS): OperatorMetrics {
   const labels = ['jobset_name', 'namespace'] as const;
   const completed = metrics.counter({
     name: 'jobset_completed_total',

@@ -6,6 +6,7 @@
 import { namespaceOf, type Stored } from '@lockstep/kube/meta.ts';
 import type { Job } from '@lockstep/kube/objects/job.ts';
 import type { Gauge, Metrics } from '@lockstep/kube/runtime/metrics.ts';
+import { NO_METRICS } from '@lockstep/kube/runtime/no-metrics.ts';
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { identityOf, ownerKey } from '../../jobset/membership.ts';
@@ -38,8 +39,7 @@ export const MAX_MEASURED_JOBSETS = 1000;
 
 /** Returns a function that ends it and removes all series. */
 export function measureRuns(options: RunMetricsOptions): () => void {
-  const { metrics, informers, clock } = options;
-  if (metrics === undefined) return () => undefined;
+  const { metrics = NO_METRICS, informers, clock } = options;
   const series = runSeries(metrics);
   const leftOut = metrics.gauge({
     name: 'lockstep_jobset_series_left_out',

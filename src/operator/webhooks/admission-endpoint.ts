@@ -3,10 +3,12 @@
  * AdmissionReview and answers 200 with the decision. An invalid request gets another code: 400 for a
  * malformed review, else 404, 405 or 415.
  */
+
 import { parseDuration } from '@lockstep/kube/duration.ts';
 import { refusalResponse } from '@lockstep/kube/runtime/client/refusal-response.ts';
 import { DeadlineError, withDeadline } from '@lockstep/kube/runtime/deadline.ts';
 import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
+import { NO_METRICS } from '@lockstep/kube/runtime/no-metrics.ts';
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import type {
@@ -126,8 +128,7 @@ function timeoutMs(text: string | null): number {
 type Observe = (webhook: string, code: number, durationMs: number) => void;
 
 /** With the names of controller-runtime, which dashboards of JobSet already show. */
-function observer(metrics: Metrics | undefined): Observe {
-  if (metrics === undefined) return () => undefined;
+function observer(metrics: Metrics = NO_METRICS): Observe {
   const requests = metrics.counter({
     name: 'controller_runtime_webhook_requests_total',
     help: 'Admission requests by webhook path and HTTP code',

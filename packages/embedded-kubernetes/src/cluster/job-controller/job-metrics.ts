@@ -1,8 +1,10 @@
 /** The metrics of the Job controller. */
+
 import { type IndexSet, parseIndexSet } from '@lockstep/kube/index-set.ts';
 import { externalManager, type Job, type JobStatus } from '@lockstep/kube/objects/job.ts';
 import type { Pod } from '@lockstep/kube/objects/pod.ts';
 import type { Metrics } from '@lockstep/kube/runtime/metrics.ts';
+import { NO_METRICS } from '@lockstep/kube/runtime/no-metrics.ts';
 import { trueCondition } from './conditions.ts';
 import { hasEnded, isIndexed, isTracked } from './job-pods.ts';
 import type { PodFailureAction } from './pod-failure-policy.ts';
@@ -35,8 +37,8 @@ type CreationReason = 'new' | 'recreate_terminating_or_failed' | 'recreate_faile
 /** Seconds: 4 ms, doubled up to a minute. */
 const SYNC_BUCKETS = Array.from({ length: 15 }, (_, power) => 0.004 * 2 ** power);
 
-export function createJobMetrics(metrics: Metrics | undefined): JobMetrics {
-  return metrics === undefined ? IGNORING : new CountedJobs(metrics);
+export function createJobMetrics(metrics: Metrics = NO_METRICS): JobMetrics {
+  return new CountedJobs(metrics);
 }
 
 /** The reason for which Pods are created, from the Job's failures so far. */
@@ -44,15 +46,6 @@ export function creationReason({ spec }: Job, failed: number, terminating: numbe
   if (spec.podReplacementPolicy === 'Failed' && failed > 0) return 'recreate_failed';
   return failed > 0 || terminating > 0 ? 'recreate_terminating_or_failed' : 'new';
 }
-
-const IGNORING: JobMetrics = {
-  synced: () => undefined,
-  added: () => undefined,
-  told: () => undefined,
-  created: () => undefined,
-  judged: () => undefined,
-  podChanged: () => undefined,
-};
 
 class CountedJobs implements JobMetrics {
   readonly #of: ReturnType<typeof families>;

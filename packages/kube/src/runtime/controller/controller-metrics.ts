@@ -1,5 +1,7 @@
 /** Metrics of controllers and their queues. */
+
 import type { Metrics } from '../metrics.ts';
+import { NO_METRICS } from '../no-metrics.ts';
 import type { WorkQueueObserver } from './work-queue.ts';
 
 /**
@@ -20,24 +22,11 @@ const QUEUE_BUCKETS = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10];
 // Seconds, denser in the usual range of reconciles; fewer than controller-runtime's 37 buckets.
 const RECONCILE_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-const IGNORING: ControllerObserver = {
-  queue: {
-    depth: () => undefined,
-    added: () => undefined,
-    retried: () => undefined,
-    waited: () => undefined,
-    worked: () => undefined,
-  },
-  started: () => undefined,
-  ended: () => undefined,
-};
-
 export function controllerObserver(
-  metrics: Metrics | undefined,
+  metrics: Metrics = NO_METRICS,
   controller: string,
   workers: number,
 ): ControllerObserver {
-  if (metrics === undefined) return IGNORING;
   const total = metrics.counter({
     name: 'controller_runtime_reconcile_total',
     help: 'Reconciles by controller and result',
