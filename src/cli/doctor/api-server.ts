@@ -8,7 +8,7 @@ import type { Transport } from '@lockstep/kube/runtime/ports/transport.ts';
 import { failure, failureWithoutReason } from '@lockstep/kube/status.ts';
 import { restartRulesProblem } from '../../operator/tracking/node-features.ts';
 import { IN_PLACE_MINOR, minorOf, OLDEST_MINOR } from '../install/preflight.ts';
-import { type Asking, type Fact, type Finding, fact, ifKnown } from './finding.ts';
+import { type Asking, checkOf, type Fact, type Finding, fact, ifKnown } from './finding.ts';
 
 const TOPIC = 'Kubernetes';
 
@@ -48,36 +48,35 @@ export async function readApiServer(
 export function apiServerFindings(facts: ApiServerFacts): readonly Finding[] {
   return [
     versionFinding(facts.version),
-    ...ifKnown(facts.restartRules, { topic: TOPIC, check: 'restart-rules' }, restartRulesFindings),
-    ...ifKnown(facts.gates, { topic: TOPIC, check: 'feature-gates' }, gateFindings),
-    ...ifKnown(facts.clock, { topic: TOPIC, check: 'clock' }, (clock) => [clockFinding(clock)]),
+    ...ifKnown(facts.restartRules, checkOf(TOPIC, 'restart-rules'), restartRulesFinding),
+    ...ifKnown(facts.gates, checkOf(TOPIC, 'feature-gates'), gateFinding),
+    ...ifKnown(facts.clock, checkOf(TOPIC, 'clock'), clockFinding),
   ];
 }
 
 function versionFinding(version: string): Finding {
-  const about = { topic: TOPIC, check: 'version' } as const;
+  const about = checkOf(TOPIC, 'version');
   const minor = minorOf(version);
   const runs = `the API server runs Kubernetes ${version}`;
   if (minor < OLDEST_MINOR) {
     const text = `${runs}; Lockstep needs 1.${OLDEST_MINOR} or later`;
-    return { ...about, level: 'problem', text, fix: 'upgrade the cluster' };
+    return about.problem(text, 'upgrade the cluster');
   }
   if (minor < IN_PLACE_MINOR) {
     const text = `${runs}; before 1.${IN_PLACE_MINOR} no node restarts all containers of a Pod, so agents supervise their workers, whose containers need a command`;
-    return { ...about, level: 'note', text, fix: 'docs/reference/in-place-restart.md' };
+    return about.note(text, 'docs/reference/in-place-restart.md');
   }
-  return { ...about, level: 'ok', text: runs };
+  return about.ok(runs);
 }
 
-function restartRulesFindings(problem: string | undefined): readonly Finding[] {
-  const about = { topic: TOPIC, check: 'restart-rules' } as const;
+function restartRulesFinding(problem: string | undefined): Finding {
+  const about = checkOf(TOPIC, 'restart-rules');
   if (problem === undefined) {
-    const text = 'the API server takes restart rules that restart all containers of a Pod';
-    return [{ ...about, level: 'ok', text }];
+    return about.ok('the API server takes restart rules that restart all containers of a Pod');
   }
   const text = `${problem}, so agents supervise their workers, whose containers need a command`;
   const fix = `switch these gates on, for the API server and the kubelets, if you want sidecars; docs/reference/in-place-restart.md`;
-  return [{ ...about, level: 'note', text, fix }];
+  return about.note(text, fix);
 }
 
 /** What restarts in place as a sidecar needs of the API server and the scheduler. */
@@ -87,16 +86,16 @@ const GATES = [
   'NodeDeclaredFeatures',
 ] as const;
 
-function gateFindings(gates: ReadonlyMap<string, boolean>): readonly Finding[] {
-  const about = { topic: TOPIC, check: 'feature-gates' } as const;
+function gateFinding(gates: ReadonlyMap<string, boolean>): Finding {
+  const about = checkOf(TOPIC, 'feature-gates');
   const told = GATES.filter((name) => gates.has(name));
   if (told.length === 0) {
     const text = 'the metrics of the API server tell no feature gate about restart rules';
-    return [{ ...about, level: 'not-checked', text, isMoot: true }];
+    return about.unknown(text, { isMoot: true });
   }
   const text = told.map((name) => `${name} ${gates.get(name) === true ? 'on' : 'off'}`).join(', ');
   const level = told.every((name) => gates.get(name) === true) ? 'ok' : 'note';
-  return [{ ...about, level, text }];
+  return about[level](text);
 }
 
 /** Credentials, leases and times in a status are judged by several clocks. */
@@ -104,20 +103,16 @@ const NOTED_SKEW_MS = 2_000;
 const BAD_SKEW_MS = 60_000;
 
 function clockFinding({ aheadMs, errorMs }: ClockOffset): Finding {
-  const about = { topic: TOPIC, check: 'clock' } as const;
+  const about = checkOf(TOPIC, 'clock');
   const skewMs = Math.max(0, Math.abs(aheadMs) - errorMs);
   const within = `give or take ${seconds(errorMs)}`;
   if (skewMs <= NOTED_SKEW_MS) {
-    const text = `the clocks of the API server and of this machine agree, ${within}`;
-    return { ...about, level: 'ok', text };
+    return about.ok(`the clocks of the API server and of this machine agree, ${within}`);
   }
   const where = aheadMs > 0 ? 'ahead of' : 'behind';
-  return {
-    ...about,
-    level: skewMs >= BAD_SKEW_MS ? 'problem' : 'note',
-    text: `the clock of the API server is ${seconds(Math.abs(aheadMs))} ${where} this machine's, ${within}`,
-    fix: 'synchronize both by NTP: timedatectl set-ntp true',
-  };
+  const text = `the clock of the API server is ${seconds(Math.abs(aheadMs))} ${where} this machine's, ${within}`;
+  const level = skewMs >= BAD_SKEW_MS ? 'problem' : 'note';
+  return about[level](text, 'synchronize both by NTP: timedatectl set-ntp true');
 }
 
 function seconds(ms: number): string {

@@ -1,5 +1,6 @@
 /** What `lockstep doctor` finds out, and how one question to the API server can end. */
 
+import { defined } from '@lockstep/kube/json/defined.ts';
 import { DeadlineError, unlessAborted, withDeadline } from '@lockstep/kube/runtime/deadline.ts';
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import { ApiStatusError, isReason } from '@lockstep/kube/status.ts';
@@ -31,6 +32,24 @@ export interface Finding {
 /** Whether it could hide a problem. */
 export function isUnknown({ level, isMoot }: Finding): boolean {
   return level === 'not-checked' && isMoot !== true;
+}
+
+/** Makes the findings of one check. A fix is a command, or a page of the documentation. */
+export interface Check {
+  readonly ok: (text: string) => Finding;
+  readonly note: (text: string, fix?: string) => Finding;
+  readonly problem: (text: string, fix?: string) => Finding;
+  readonly unknown: (text: string, more?: Pick<Finding, 'fix' | 'isMoot'>) => Finding;
+}
+
+export function checkOf(topic: Topic, check: string): Check {
+  const about = { topic, check };
+  return {
+    ok: (text) => ({ ...about, level: 'ok', text }),
+    note: (text, fix) => ({ ...about, level: 'note', text, ...defined({ fix }) }),
+    problem: (text, fix) => ({ ...about, level: 'problem', text, ...defined({ fix }) }),
+    unknown: (text, more) => ({ ...about, level: 'not-checked', text, ...more }),
+  };
 }
 
 /** Something that was to be read, or why that was not possible. */
@@ -71,11 +90,10 @@ export async function fact<T>(
 /** The findings about a fact, or one that says why there are none. */
 export function ifKnown<T>(
   known: Fact<T>,
-  about: Pick<Finding, 'topic' | 'check'>,
-  judge: (value: T) => readonly Finding[],
+  check: Check,
+  judge: (value: T) => Finding | readonly Finding[],
 ): readonly Finding[] {
-  if ('value' in known) return judge(known.value);
-  return [{ ...about, level: 'not-checked', text: known.unknown }];
+  return 'value' in known ? [judge(known.value)].flat() : [check.unknown(known.unknown)];
 }
 
 /** As if it were empty, a collection that the API server does not serve. */
@@ -94,8 +112,4 @@ const MAX_NAMES = 5;
 export function named(names: readonly string[]): string {
   const more = names.length - MAX_NAMES;
   return `${names.slice(0, MAX_NAMES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-}
-
-export function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

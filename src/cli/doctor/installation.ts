@@ -19,7 +19,7 @@ import { readConfiguration } from '../../operator/configuration/configuration.ts
 import { MUTATING_CONFIGURATION_NAME } from '../../operator/webhooks/webhook-configurations.ts';
 import { type HealthFinding, installationHealth } from '../install/health.ts';
 import { fromArguments } from '../install/kept-objects.ts';
-import { type Asking, type Fact, type Finding, fact, ifKnown } from './finding.ts';
+import { type Asking, checkOf, type Fact, type Finding, fact, ifKnown } from './finding.ts';
 import { readSettings } from './settings.ts';
 
 const TOPIC = 'Lockstep';
@@ -60,7 +60,7 @@ export async function findOperator(
 /** It elects no leader. That it answers, a dry run of a JobSet shows. */
 export function processFindings(host: string): readonly Finding[] {
   const text = `the operator is a process of "lockstep up" or "lockstep demo"; its webhooks are at ${host}`;
-  return [{ topic: TOPIC, check: 'operator', level: 'ok', text }];
+  return [checkOf(TOPIC, 'operator').ok(text)];
 }
 
 export interface Installation {
@@ -122,21 +122,21 @@ const CHECKS: Readonly<Record<string, string>> = {
 };
 
 export function installationFindings({ namespace, health }: Installation): readonly Finding[] {
-  return ifKnown(health, { topic: TOPIC, check: 'objects' }, (parts) =>
+  return ifKnown(health, checkOf(TOPIC, 'objects'), (parts) =>
     parts.map((part) => findingOf(part, namespace)),
   );
 }
 
 function findingOf({ part, problem, unread = [] }: HealthFinding, namespace: string): Finding {
-  const about = { topic: TOPIC, check: CHECKS[part] ?? part } as const;
+  const check = CHECKS[part] ?? part;
+  const about = checkOf(TOPIC, check);
   if (problem !== undefined) {
-    const fix = FIXES[about.check];
-    return { ...about, level: 'problem', text: problem, ...(fix && { fix: fix(namespace) }) };
+    return about.problem(problem, FIXES[check]?.(namespace));
   }
   const [first, ...others] = unread;
-  if (first === undefined) return { ...about, level: 'ok', text: WELL[about.check] ?? 'ok' };
+  if (first === undefined) return about.ok(WELL[check] ?? 'ok');
   const more = others.length === 0 ? '' : ` and ${others.length} more`;
-  return { ...about, level: 'not-checked', text: `you may not get ${first}${more}` };
+  return about.unknown(`you may not get ${first}${more}`);
 }
 
 const WELL: Readonly<Record<string, string>> = {

@@ -21,11 +21,12 @@ import { INSTALLED_LABELS } from '../../deploy/settings.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { isManagedByUs } from '../../jobset/manager.ts';
 import { missingStatusFields } from '../../jobset/schema/missing-fields.ts';
+import { counted } from '../../jobset/view/spec/asked.ts';
 import { isOurDefinition } from '../install/objects.ts';
 import { otherController } from '../install/other-controller.ts';
 import {
   type Asking,
-  counted,
+  checkOf,
   type Fact,
   type Finding,
   fact,
@@ -155,15 +156,13 @@ function jobSetFacts({ metadata, spec, status }: JobSet): JobSetFacts {
 export function jobSetsFindings(facts: JobSetsFacts): readonly Finding[] {
   return [
     ...definitionFindings(facts),
-    ...ifKnown(facts.controllers, { topic: TOPIC, check: 'other-controller' }, (lines) =>
+    ...ifKnown(facts.controllers, checkOf(TOPIC, 'other-controller'), (lines) =>
       controllerFindings(lines, facts),
     ),
     ...(facts.isOnlyManaged
       ? []
-      : ifKnown(facts.roles, { topic: TOPIC, check: 'other-roles' }, roleFindings)),
-    ...ifKnown(facts.jobSets, { topic: TOPIC, check: 'jobsets' }, (some) =>
-      listFindings(some, facts),
-    ),
+      : ifKnown(facts.roles, checkOf(TOPIC, 'other-roles'), roleFindings)),
+    ...ifKnown(facts.jobSets, checkOf(TOPIC, 'jobsets'), (some) => listFindings(some, facts)),
   ];
 }
 
@@ -171,25 +170,25 @@ function definitionFindings(
   facts: Pick<JobSetsFacts, 'definition' | 'isOnlyManaged'>,
 ): readonly Finding[] {
   const { definition, isOnlyManaged } = facts;
-  const about = { topic: TOPIC, check: 'definition' } as const;
-  return ifKnown(definition, about, (found): readonly Finding[] => {
+  const about = checkOf(TOPIC, 'definition');
+  return ifKnown(definition, about, (found) => {
     if (found === undefined) {
       const text = 'there is no definition of JobSet, so no JobSet can be made';
-      return [{ ...about, level: 'note', text, fix: 'lockstep install' }];
+      return about.note(text, 'lockstep install');
     }
     if (!found.isOurs) {
       const text =
         'the definition of JobSet belongs to another controller, and lacks fields of Lockstep';
       const pilot = isOnlyManaged ? ' --only-managed' : '';
       const fix = `lockstep install${pilot} --replace-crd; docs/migrating-from-upstream.md`;
-      return [{ ...about, level: isOnlyManaged ? 'note' : 'problem', text, fix }];
+      return about[isOnlyManaged ? 'note' : 'problem'](text, fix);
     }
     if (found.missing.length > 0) {
       const fields = named(found.missing.map((path) => `status.${path}`));
       const text = `the definition of JobSet is of another version, and lacks ${fields}: what writes them is off`;
-      return [{ ...about, level: 'problem', text, fix: 'lockstep install' }];
+      return about.problem(text, 'lockstep install');
     }
-    return [{ ...about, level: 'ok', text: 'the definition of JobSet has all fields' }];
+    return about.ok('the definition of JobSet has all fields');
   });
 }
 
@@ -197,30 +196,24 @@ function controllerFindings(
   lines: readonly string[],
   { isOnlyManaged }: Pick<JobSetsFacts, 'isOnlyManaged'>,
 ): readonly Finding[] {
-  const about = { topic: TOPIC, check: 'other-controller' } as const;
+  const about = checkOf(TOPIC, 'other-controller');
   if (lines.length === 0) {
-    const text = 'no other controller of JobSets and none of its webhooks was found';
-    return [{ ...about, level: 'ok', text }];
+    return [about.ok('no other controller of JobSets and none of its webhooks was found')];
   }
   if (isOnlyManaged) {
     const text =
       'another controller of JobSets was found, and Lockstep acts only on JobSets that name it, as it should beside that';
-    return [{ ...about, level: 'ok', text }];
+    return [about.ok(text)];
   }
-  return lines.map((text) => ({
-    ...about,
-    level: 'problem',
-    text,
-    fix: 'docs/migrating-from-upstream.md',
-  }));
+  return lines.map((text) => about.problem(text, 'docs/migrating-from-upstream.md'));
 }
 
 function roleFindings(roles: readonly string[]): readonly Finding[] {
   const [first] = roles;
   if (first === undefined) return [];
-  const about = { topic: TOPIC, check: 'other-roles' } as const;
+  const about = checkOf(TOPIC, 'other-roles');
   const text = `cluster roles of another controller are left, which do no harm: ${roles.join(', ')}`;
-  return [{ ...about, level: 'note', text, fix: `kubectl delete clusterrole ${roles.join(' ')}` }];
+  return [about.note(text, `kubectl delete clusterrole ${roles.join(' ')}`)];
 }
 
 /** A deletion takes as long as the Pods' grace periods, which are rarely longer. */
@@ -232,7 +225,7 @@ function listFindings(
 ): readonly Finding[] {
   if (some === undefined) {
     const text = 'this cluster does not know JobSets';
-    return [{ topic: TOPIC, check: 'jobsets', level: 'note', text, fix: 'lockstep install' }];
+    return [checkOf(TOPIC, 'jobsets').note(text, 'lockstep install')];
   }
   const { items, isAll } = some;
   const names = (of: readonly JobSetFacts[]): string => named(of.map(({ name }) => name));
@@ -242,7 +235,7 @@ function listFindings(
   const where = namespace === undefined ? '' : ` in namespace ${namespace}`;
   const read = `${counted(items.length, 'JobSet')}${where}${isAll ? '' : ' were read, and there are more'}`;
   return [
-    { topic: TOPIC, check: 'jobsets', level: 'ok', text: read },
+    checkOf(TOPIC, 'jobsets').ok(read),
     ...about(strange, {
       check: 'managed-by-others',
       level: 'note',

@@ -12,7 +12,7 @@ import {
   KUEUE_QUEUE_NAME,
   OWN_PREFIX,
 } from '../../jobset/names.ts';
-import { type Asking, type Finding, fact, ifServed, named } from './finding.ts';
+import { type Asking, checkOf, type Finding, fact, ifServed, named } from './finding.ts';
 
 export interface Likeness {
   readonly labels: StringMap;
@@ -76,14 +76,14 @@ export async function policyFindings(
       [],
     ),
   );
-  const about = { topic: 'Probe', check: 'probe-policies' } as const;
-  if ('unknown' in read) return [{ ...about, level: 'not-checked', text: read.unknown }];
+  const about = checkOf('Probe', 'probe-policies');
+  if ('unknown' in read) return [about.unknown(read.unknown)];
   const unseen = read.value.filter(({ spec }) => selectsMembers(spec?.podSelector, name));
   if (unseen.length === 0) return [];
   const names = named(unseen.map((one) => one.metadata.name));
   const text = `the probe lacks labels by which these NetworkPolicies select Pods of JobSets, so they do not apply to it: ${names}`;
   const fix = `kubectl -n ${namespace} get networkpolicies -o yaml; look there for egress to the hub`;
-  return [{ ...about, level: 'note', text, fix }];
+  return [about.note(text, fix)];
 }
 
 function selectsMembers(

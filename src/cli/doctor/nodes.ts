@@ -1,11 +1,13 @@
 /** What the nodes can do, which of them are silent, and which have a known bug. */
+
 import { LEASES, type Lease } from '@lockstep/kube/objects/lease.ts';
 import { isReady, NODES, type Node } from '@lockstep/kube/objects/node.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { type Some, someOf } from '@lockstep/kube/runtime/client/pages.ts';
+import { counted } from '../../jobset/view/spec/asked.ts';
 import { hasFeature } from '../../operator/tracking/node-features.ts';
 import type { ApiServerFacts } from './api-server.ts';
-import { type Asking, counted, type Fact, type Finding, fact, ifKnown, named } from './finding.ts';
+import { type Asking, checkOf, type Fact, type Finding, fact, ifKnown, named } from './finding.ts';
 
 const TOPIC = 'Nodes';
 const NODE_LEASES = 'kube-node-lease';
@@ -68,12 +70,12 @@ export function nodesFindings(
   clock: ApiServerFacts['clock'],
 ): readonly Finding[] {
   return [
-    ...ifKnown(nodes, { topic: TOPIC, check: 'restart-in-place' }, (some) => [
+    ...ifKnown(nodes, checkOf(TOPIC, 'restart-in-place'), (some) => [
       restartInPlace(some),
       kubeletBugs(some),
       notReady(some),
     ]),
-    ...ifKnown(leases, { topic: TOPIC, check: 'node-leases' }, (some) => {
+    ...ifKnown(leases, checkOf(TOPIC, 'node-leases'), (some) => {
       const offset = 'value' in clock ? clock.value : { aheadMs: 0, errorMs: 0 };
       return nodeClocks(some, nowMs + offset.aheadMs, offset.errorMs);
     }),
@@ -81,21 +83,21 @@ export function nodesFindings(
 }
 
 function restartInPlace({ items, isAll }: Some<NodeFacts>): Finding {
-  const about = { topic: TOPIC, check: 'restart-in-place' } as const;
+  const about = checkOf(TOPIC, 'restart-in-place');
   const able = items.filter(({ canRestartAll }) => canRestartAll).length;
   const count = `${able} of ${counted(items.length, 'node')}${isAll ? '' : ' that were read'}`;
-  if (items.length === 0) return { ...about, level: 'problem', text: 'there are no nodes' };
+  if (items.length === 0) return about.problem('there are no nodes');
   if (able === items.length) {
     const text = `${count} can restart all containers of a Pod in place: every mode of agents works (Sidecar, Supervisor)`;
-    return { ...about, level: 'ok', text };
+    return about.ok(text);
   }
   const fix = 'docs/reference/in-place-restart.md';
   if (able === 0) {
     const text = `no node declares that it restarts all containers of a Pod, so agents supervise their workers (Supervisor), whose containers need a command`;
-    return { ...about, level: 'note', text, fix };
+    return about.note(text, fix);
   }
   const text = `${count} declare that they restart all containers of a Pod: Pods with sidecar agents run on these alone; annotation lockstep/restart-mode: Supervisor uses all`;
-  return { ...about, level: 'note', text, fix };
+  return about.note(text, fix);
 }
 
 interface KubeletBug {
@@ -118,23 +120,17 @@ const KUBELET_BUGS: readonly KubeletBug[] = [
 ];
 
 function kubeletBugs({ items }: Some<NodeFacts>): Finding {
-  const about = { topic: TOPIC, check: 'kubelet-bugs' } as const;
+  const about = checkOf(TOPIC, 'kubelet-bugs');
   for (const { minor, fixedIn, text } of KUBELET_BUGS) {
     const bad = items.filter(({ kubelet }) => isBefore(kubelet, minor, fixedIn));
     const [first] = bad;
     if (first === undefined) continue;
-    return {
-      ...about,
-      level: 'note',
-      text: `kubelet ${first.kubelet} on ${named(bad.map(({ name }) => name))}: ${text}`,
-      fix: `upgrade these nodes to 1.${minor}.${fixedIn} or 1.${minor + 1}.0, or set annotation lockstep/restart-mode: Supervisor`,
-    };
+    return about.note(
+      `kubelet ${first.kubelet} on ${named(bad.map(({ name }) => name))}: ${text}`,
+      `upgrade these nodes to 1.${minor}.${fixedIn} or 1.${minor + 1}.0, or set annotation lockstep/restart-mode: Supervisor`,
+    );
   }
-  return {
-    ...about,
-    level: 'ok',
-    text: 'no kubelet is of a version with a bug that Lockstep knows',
-  };
+  return about.ok('no kubelet is of a version with a bug that Lockstep knows');
 }
 
 function isBefore(version: string, minor: number, patch: number): boolean {
@@ -143,13 +139,12 @@ function isBefore(version: string, minor: number, patch: number): boolean {
 }
 
 function notReady({ items }: Some<NodeFacts>): Finding {
-  const about = { topic: TOPIC, check: 'ready' } as const;
+  const about = checkOf(TOPIC, 'ready');
   const bad = items.filter((node) => !node.isReady).map(({ name }) => name);
   if (bad.length === 0) {
-    return { ...about, level: 'ok', text: `${counted(items.length, 'node')} ready` };
+    return about.ok(`${counted(items.length, 'node')} ready`);
   }
-  const text = `not ready: ${named(bad)}`;
-  return { ...about, level: 'note', text, fix: `kubectl describe node ${bad[0] ?? ''}` };
+  return about.note(`not ready: ${named(bad)}`, `kubectl describe node ${bad[0] ?? ''}`);
 }
 
 /** A node renews its lease every 10 s, and its Pods are taken for lost after 40 s by default. */
@@ -165,28 +160,20 @@ function nodeClocks(
     ({ renewMs, durationMs }) => nowMs - renewMs > Math.max(SILENT_MS, durationMs) + errorMs,
   );
   const ahead = items.filter(({ renewMs }) => renewMs - nowMs > NOTED_SKEW_MS + errorMs);
-  const leases = { topic: TOPIC, check: 'node-leases' } as const;
-  const clocks = { topic: TOPIC, check: 'node-clocks' } as const;
+  const leases = checkOf(TOPIC, 'node-leases');
+  const clocks = checkOf(TOPIC, 'node-clocks');
   return [
     silent.length === 0
-      ? {
-          ...leases,
-          level: 'ok',
-          text: `${counted(items.length, 'node lease')}, none of a silent node`,
-        }
-      : {
-          ...leases,
-          level: 'note',
-          text: `silent for more than ${SILENT_MS / 1000} s, or with a clock behind: ${named(silent.map(({ name }) => name))}`,
-          fix: 'kubectl get nodes; look at their kubelets and their clocks',
-        },
+      ? leases.ok(`${counted(items.length, 'node lease')}, none of a silent node`)
+      : leases.note(
+          `silent for more than ${SILENT_MS / 1000} s, or with a clock behind: ${named(silent.map(({ name }) => name))}`,
+          'kubectl get nodes; look at their kubelets and their clocks',
+        ),
     ahead.length === 0
-      ? { ...clocks, level: 'ok', text: 'no clock of a node is ahead' }
-      : {
-          ...clocks,
-          level: 'note',
-          text: `the clock is ahead on ${named(ahead.map(({ name }) => name))}, so times in status and logs are wrong by that much`,
-          fix: 'synchronize the clocks of these nodes by NTP',
-        },
+      ? clocks.ok('no clock of a node is ahead')
+      : clocks.note(
+          `the clock is ahead on ${named(ahead.map(({ name }) => name))}, so times in status and logs are wrong by that much`,
+          'synchronize the clocks of these nodes by NTP',
+        ),
   ];
 }

@@ -13,7 +13,7 @@ import { ApiStatusError, isReason } from '@lockstep/kube/status.ts';
 import { findProbeReport, type ProbeReport, type Reached } from '../../agent/probe-report.ts';
 import { unreached } from '../../agent/reach/unreached.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
-import { type Asking, type Finding, fact } from './finding.ts';
+import { type Asking, checkOf, type Finding, fact } from './finding.ts';
 import type { OperatorHome } from './installation.ts';
 import { likenessOf, policyFindings } from './likeness.ts';
 import { findHub, type KnownHub, probePod } from './probe-pod.ts';
@@ -51,7 +51,7 @@ export async function runProbe(options: ProbeOptions): Promise<readonly Finding[
   let mayExist = true;
   signal.throwIfAborted();
   try {
-    const about = { topic: TOPIC, check: 'probe-pod' } as const;
+    const about = checkOf(TOPIC, 'probe-pod');
     // A user's signal does not cut this short: whether the Pod exists must be known.
     const asking = { clock, signal: new AbortController().signal };
     let isRefused = false;
@@ -65,7 +65,7 @@ export async function runProbe(options: ProbeOptions): Promise<readonly Finding[
     });
     if (isRefused && 'unknown' in made) {
       mayExist = false;
-      return [{ ...about, level: 'not-checked', text: made.unknown }];
+      return [about.unknown(made.unknown)];
     }
     signal.throwIfAborted();
     findings.push(...(await watched(options, at, hub)));
@@ -75,7 +75,7 @@ export async function runProbe(options: ProbeOptions): Promise<readonly Finding[
     if (problem !== undefined) {
       const fix = `kubectl -n ${namespace} delete pod ${at.name}`;
       options.warn(`${problem}: run "${fix}"`);
-      findings.push({ topic: TOPIC, check: 'probe-removed', level: 'problem', text: problem, fix });
+      findings.push(checkOf(TOPIC, 'probe-removed').problem(problem, fix));
     }
   }
   signal.throwIfAborted();
@@ -108,7 +108,7 @@ async function watched(
   at: ObjectKey,
   hub: KnownHub | undefined,
 ): Promise<readonly Finding[]> {
-  const about = { topic: TOPIC, check: 'probe-pod' } as const;
+  const about = checkOf(TOPIC, 'probe-pod');
   const { clock, client, image, signal } = options;
   const deadlineMs = clock.monotonic() + POD_LIMIT_MS;
   const describe = `kubectl -n ${options.namespace} get events; choose another image with --image`;
@@ -117,7 +117,7 @@ async function watched(
     const read = await fact(options, 'get pods', (limited) =>
       client.get(PODS, at, { signal: limited }),
     );
-    if ('unknown' in read) return [{ ...about, level: 'not-checked', text: read.unknown }];
+    if ('unknown' in read) return [about.unknown(read.unknown)];
     pod = read.value;
     if (isOver(pod)) break;
     if (isHopeless(pod)) break;
@@ -125,28 +125,21 @@ async function watched(
   }
   if (pod === undefined || !isOver(pod)) {
     const text = `the Pod did not run with image ${image} in ${POD_LIMIT_MS / 1000} s: ${whyNot(pod)}`;
-    return [{ ...about, level: 'problem', text, fix: describe }];
+    return [about.problem(text, describe)];
   }
   const output = await fact(options, 'get logs of pods', (limited) => log(client, at, limited));
-  if ('unknown' in output) return [{ ...about, level: 'not-checked', text: output.unknown }];
+  if ('unknown' in output) return [about.unknown(output.unknown)];
   const report = findProbeReport(output.value);
   if (report === undefined) {
     const [first = ''] = output.value.split('\n');
     const text = `the agent in image ${image} tells nothing, so it may be of an older version: ${first.slice(0, MAX_LINE)}`;
-    return [
-      {
-        ...about,
-        level: 'not-checked',
-        text,
-        fix: 'choose the image of this version with --image',
-      },
-    ];
+    return [about.unknown(text, { fix: 'choose the image of this version with --image' })];
   }
   const node = pod.spec.nodeName ?? '';
   const what =
     options.jobSet === undefined ? 'a Pod' : `a Pod like those of ${options.jobSet.metadata.name}`;
   return [
-    { ...about, level: 'ok', text: `${what} ran on node ${node}, with agent ${report.version}` },
+    about.ok(`${what} ran on node ${node}, with agent ${report.version}`),
     ...reportFindings(report, hub),
   ];
 }
@@ -204,28 +197,27 @@ export function reportFindings(
 }
 
 function hubFinding(reached: Reached | undefined, hub: KnownHub | undefined): Finding {
-  const about = { topic: TOPIC, check: 'hub-reachable' } as const;
+  const about = checkOf(TOPIC, 'hub-reachable');
   if (hub === undefined || reached === undefined) {
     const text = 'the address of the hub is not known before a group has run';
-    return { ...about, level: 'not-checked', text, isMoot: true };
+    return about.unknown(text, { isMoot: true });
   }
   if ('status' in reached) {
     const { saw, look } = unreached({ message: '', status: reached.status });
     if (reached.status < SERVER_ERROR) {
-      const text = `the Pod reaches the hub at ${hub.url}, and trusts it`;
-      return { ...about, level: 'ok', text };
+      return about.ok(`the Pod reaches the hub at ${hub.url}, and trusts it`);
     }
     const text = `the Pod reaches the hub at ${hub.url}, and trusts it, but ${saw}`;
-    return { ...about, level: 'note', text, ...(look !== undefined && { fix: `look at ${look}` }) };
+    return about.note(text, look && `look at ${look}`);
   }
   const { sight, saw, look } = unreached({ ...reached, message: reached.error });
   if (hub.authorities === undefined && sight === 'Untrusted') {
     const text = `the Pod reaches the hub at ${hub.url}; whether it is the right one is not known, because its authorities are published when a group runs in the namespace`;
-    return { ...about, level: 'ok', text };
+    return about.ok(text);
   }
   const text = `the Pod does not reach the hub at ${hub.url}: ${inFull(saw, reached)}`;
   const where = look === undefined ? '' : `look at ${look}; `;
-  return { ...about, level: 'problem', text, fix: `${where}${PAGE}` };
+  return about.problem(text, `${where}${PAGE}`);
 }
 
 const PAGE = 'docs/troubleshooting.md#agents-do-not-reach-the-hub';
@@ -238,29 +230,27 @@ function inFull(saw: string, { error }: Extract<Reached, { readonly error: strin
 const NOTED_SKEW_MS = 2_000;
 
 function apiServerFindings(reached: Reached): readonly Finding[] {
-  const about = { topic: TOPIC, check: 'api-server-reachable' } as const;
+  const about = checkOf(TOPIC, 'api-server-reachable');
   if ('error' in reached) {
     const { saw } = unreached({ ...reached, message: reached.error });
     const text = `the Pod does not reach the API server: ${inFull(saw, reached)}`;
     const fix = 'agents need it only if the hub is away; look at network policies';
-    return [{ ...about, level: 'note', text, fix }];
+    return [about.note(text, fix)];
   }
-  const found: Finding = { ...about, level: 'ok', text: 'the Pod reaches the API server' };
+  const found: Finding = about.ok('the Pod reaches the API server');
   const { aheadMs, errorMs } = reached;
   if (aheadMs === undefined || errorMs === undefined) return [found];
-  const clock = { topic: TOPIC, check: 'pod-clock' } as const;
+  const clock = checkOf(TOPIC, 'pod-clock');
   const isOff = Math.abs(aheadMs) - errorMs > NOTED_SKEW_MS;
   const seconds = (Math.abs(aheadMs) / 1000).toFixed(1);
   const where = aheadMs > 0 ? 'behind' : 'ahead of';
   return [
     found,
     isOff
-      ? {
-          ...clock,
-          level: 'note',
-          text: `the clock of the node is ${seconds} s ${where} that of the API server`,
-          fix: 'synchronize the clocks of the nodes by NTP',
-        }
-      : { ...clock, level: 'ok', text: 'the clocks of the node and of the API server agree' },
+      ? clock.note(
+          `the clock of the node is ${seconds} s ${where} that of the API server`,
+          'synchronize the clocks of the nodes by NTP',
+        )
+      : clock.ok('the clocks of the node and of the API server agree'),
   ];
 }

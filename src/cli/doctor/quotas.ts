@@ -4,7 +4,15 @@ import { compareQuantities, parseQuantity } from '@lockstep/kube/quantity.ts';
 import { type Resource, resource } from '@lockstep/kube/resource.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { type Some, someOf } from '@lockstep/kube/runtime/client/pages.ts';
-import { type Asking, type Fact, type Finding, fact, ifKnown, ifServed } from './finding.ts';
+import {
+  type Asking,
+  checkOf,
+  type Fact,
+  type Finding,
+  fact,
+  ifKnown,
+  ifServed,
+} from './finding.ts';
 
 interface ResourceQuota extends KubeObject {
   readonly status?: { readonly hard?: StringMap; readonly used?: StringMap };
@@ -62,27 +70,21 @@ const NEEDED: ReadonlySet<string> = new Set([
 const NEARLY_PERCENT = 90n;
 
 export function quotaFindings({ namespace, quotas }: QuotaFacts): readonly Finding[] {
-  const about = { topic: 'Namespace', check: 'quotas' } as const;
-  return ifKnown(quotas, about, ({ items }): readonly Finding[] => {
+  const about = checkOf('Namespace', 'quotas');
+  return ifKnown(quotas, about, ({ items }) => {
     const uses = items.flatMap(usesOf);
     const full = uses.filter((use) => use.isFull && NEEDED.has(use.resource));
     const near = uses.filter((use) => use.isNear && !full.includes(use));
     const fix = `kubectl -n ${namespace} describe resourcequota`;
-    const found: readonly Finding[] = [
-      ...full.map(({ text }) => {
-        const noRoom = `${text} in namespace ${namespace}: no room for another JobSet`;
-        return { ...about, level: 'problem', text: noRoom, fix } as const;
-      }),
-      ...near.map(({ text }) => {
-        return { ...about, level: 'note', text: `${text} in namespace ${namespace}`, fix } as const;
-      }),
+    const where = `in namespace ${namespace}`;
+    const found = [
+      ...full.map(({ text }) => about.problem(`${text} ${where}: no room for another JobSet`, fix)),
+      ...near.map(({ text }) => about.note(`${text} ${where}`, fix)),
     ];
     if (found.length > 0) return found.slice(0, MAX_FINDINGS);
-    const text =
-      items.length === 0
-        ? `namespace ${namespace} has no quota`
-        : `the quotas of namespace ${namespace} leave room`;
-    return [{ ...about, level: 'ok', text }];
+    return items.length === 0
+      ? about.ok(`namespace ${namespace} has no quota`)
+      : about.ok(`the quotas of namespace ${namespace} leave room`);
   });
 }
 

@@ -22,7 +22,7 @@ import {
   WEBHOOK_SERVICE_NAME,
 } from '../../operator/configuration/object-names.ts';
 import { readWebhooks } from '../webhook-configurations.ts';
-import { type Asking, type Fact, type Finding, fact, ifKnown } from './finding.ts';
+import { type Asking, checkOf, type Fact, type Finding, fact, ifKnown } from './finding.ts';
 
 const TOPIC = 'Lockstep';
 
@@ -142,10 +142,8 @@ async function dryRunJobSet(
 }
 
 export function reachFindings(facts: ReachFacts): readonly Finding[] {
-  const webhooks = ifKnown(
-    facts.webhooks,
-    { topic: TOPIC, check: 'webhook-certificates' },
-    (all) => (all.length === 0 ? [] : [certificates(all, facts.nowMs)]),
+  const webhooks = ifKnown(facts.webhooks, checkOf(TOPIC, 'webhook-certificates'), (all) =>
+    all.length === 0 ? [] : [certificates(all, facts.nowMs)],
   );
   const hasWebhooks = !('value' in facts.webhooks) || facts.webhooks.value.length > 0;
   return [
@@ -163,29 +161,28 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 const MAX_CERTIFICATES = 50;
 
 function certificates(webhooks: readonly Pick<Webhook, 'clientConfig'>[], nowMs: number): Finding {
-  const about = { topic: TOPIC, check: 'webhook-certificates' } as const;
+  const about = checkOf(TOPIC, 'webhook-certificates');
   const bundles = new Set(webhooks.map(({ clientConfig }) => clientConfig.caBundle ?? ''));
   if (bundles.has('')) {
     const text =
       'the operator has not yet told API servers which authority of its webhooks to trust';
-    return { ...about, level: 'problem', text, fix: OPERATOR_LOG };
+    return about.problem(text, OPERATOR_LOG);
   }
   const ends = [...bundles].map((bundle) => latestEnd(atob64(bundle)));
   const firstMs = Math.min(...ends);
   if (Number.isNaN(firstMs)) {
     const text = 'the webhook configurations have an authority that is no certificate';
-    return { ...about, level: 'problem', text, fix: OPERATOR_LOG };
+    return about.problem(text, OPERATOR_LOG);
   }
   const when = new Date(firstMs).toISOString();
   if (firstMs <= nowMs) {
-    const text = `the authority of the webhooks expired at ${when}`;
-    return { ...about, level: 'problem', text, fix: OPERATOR_LOG };
+    return about.problem(`the authority of the webhooks expired at ${when}`, OPERATOR_LOG);
   }
   if (firstMs - nowMs < SOON_MS) {
     const text = `the authority of the webhooks expires soon, at ${when}; the operator renews it`;
-    return { ...about, level: 'note', text, fix: OPERATOR_LOG };
+    return about.note(text, OPERATOR_LOG);
   }
-  return { ...about, level: 'ok', text: `the authority of the webhooks is valid until ${when}` };
+  return about.ok(`the authority of the webhooks is valid until ${when}`);
 }
 
 const OPERATOR_LOG = 'see the log of the operator; docs/troubleshooting.md#the-operator-is-down';
@@ -203,23 +200,21 @@ function latestEnd(pem: string): number {
 
 function webhookEndpoints({ endpoints }: ReachFacts): readonly Finding[] {
   if (endpoints === undefined) return [];
-  const about = { topic: TOPIC, check: 'webhook-endpoints' } as const;
+  const about = checkOf(TOPIC, 'webhook-endpoints');
   return ifKnown(endpoints.webhooks, about, (ready) => {
-    if (ready > 0) {
-      return [{ ...about, level: 'ok', text: `${replicas(ready)} for webhooks` }];
-    }
+    if (ready > 0) return about.ok(`${replicas(ready)} for webhooks`);
     const text = `no ready replica is behind Service ${endpoints.namespace}/${endpoints.webhookService}, so new JobSets are refused`;
-    return [{ ...about, level: 'problem', text, fix: podsOf(endpoints.namespace) }];
+    return about.problem(text, podsOf(endpoints.namespace));
   });
 }
 
 function hubEndpoints({ endpoints }: ReachFacts): readonly Finding[] {
   if (endpoints === undefined) return [];
-  const about = { topic: TOPIC, check: 'hub-endpoints' } as const;
+  const about = checkOf(TOPIC, 'hub-endpoints');
   return ifKnown(endpoints.hub, about, (ready) => {
-    if (ready > 0) return [{ ...about, level: 'ok', text: `${replicas(ready)} for the hub` }];
+    if (ready > 0) return about.ok(`${replicas(ready)} for the hub`);
     const text = `no replica is behind Service ${endpoints.namespace}/${HUB_SERVICE_NAME}: agents cannot reach the hub, and use the API server if they may`;
-    return [{ ...about, level: 'problem', text, fix: podsOf(endpoints.namespace) }];
+    return about.problem(text, podsOf(endpoints.namespace));
   });
 }
 
@@ -232,8 +227,8 @@ function podsOf(namespace: string): string {
 }
 
 function dryRunFindings({ dryRun, webhooks, jobSetNamespace }: ReachFacts): readonly Finding[] {
-  const about = { topic: TOPIC, check: 'webhooks-reachable' } as const;
-  return ifKnown(dryRun, about, (answer): readonly Finding[] => {
+  const about = checkOf(TOPIC, 'webhooks-reachable');
+  return ifKnown(dryRun, about, (answer) => {
     switch (answer.type) {
       case 'Accepted': {
         const asked = 'value' in webhooks ? webhooks.value.filter(isAboutJobSets) : [];
@@ -241,11 +236,11 @@ function dryRunFindings({ dryRun, webhooks, jobSetNamespace }: ReachFacts): read
         const text = areSure
           ? 'the API server reaches the webhooks: it accepted a JobSet in a dry run'
           : 'the API server accepted a JobSet in a dry run';
-        return [{ ...about, level: 'ok', text }];
+        return about.ok(text);
       }
       case 'Unknown': {
         const text = `the API server does not know JobSets, or there is no namespace ${jobSetNamespace}`;
-        return [{ ...about, level: 'not-checked', text }];
+        return about.unknown(text);
       }
       case 'Failed': {
         const isCall = answer.message.includes('failed calling webhook');
@@ -255,7 +250,7 @@ function dryRunFindings({ dryRun, webhooks, jobSetNamespace }: ReachFacts): read
         const fix = isCall
           ? 'let the control plane reach port 9443 of the nodes (firewall, network policy); docs/troubleshooting.md'
           : 'docs/troubleshooting.md';
-        return [{ ...about, level: 'problem', text: `${what}: ${answer.message}`, fix }];
+        return about.problem(`${what}: ${answer.message}`, fix);
       }
     }
   });
@@ -267,19 +262,19 @@ function isAboutJobSets({ rules = [] }: Pick<Webhook, 'rules'>): boolean {
 
 function authoritiesFindings(facts: ReachFacts): readonly Finding[] {
   const { authorities, jobSetNamespace, nowMs } = facts;
-  const about = { topic: TOPIC, check: 'hub-authorities' } as const;
-  return ifKnown(authorities, about, (pem): readonly Finding[] => {
+  const about = checkOf(TOPIC, 'hub-authorities');
+  return ifKnown(authorities, about, (pem) => {
     if (pem === undefined) {
       const text = `no group runs in namespace ${jobSetNamespace}, so the operator has not published the authorities of the hub there`;
-      return [{ ...about, level: 'ok', text }];
+      return about.ok(text);
     }
     const endMs = latestEnd(pem);
     if (endMs > nowMs) {
       const text = `ConfigMap ${jobSetNamespace}/${HUB_AUTHORITIES_NAME} has the authorities of the hub`;
-      return [{ ...about, level: 'ok', text }];
+      return about.ok(text);
     }
     const text = `ConfigMap ${jobSetNamespace}/${HUB_AUTHORITIES_NAME} has no valid authority of the hub`;
     const fix = `kubectl -n ${jobSetNamespace} delete configmap ${HUB_AUTHORITIES_NAME}; the operator makes it anew`;
-    return [{ ...about, level: 'problem', text, fix }];
+    return about.problem(text, fix);
   });
 }

@@ -3,7 +3,7 @@
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
 import { mayI, type ResourceAttributes } from '../own-rights.ts';
-import { type Asking, type Fact, type Finding, fact } from './finding.ts';
+import { type Asking, checkOf, type Fact, type Finding, fact } from './finding.ts';
 
 const TOPIC = 'Rights';
 
@@ -99,16 +99,14 @@ function nameOf({ verb, resource: one, subresource }: Right): string {
 
 export function rightsFindings({ namespace, answers }: RightsFacts): readonly Finding[] {
   return answers.map(({ purpose: { check, what, role }, lacking }): Finding => {
-    const about = { topic: TOPIC, check } as const;
-    if (!('value' in lacking)) return { ...about, level: 'not-checked', text: lacking.unknown };
+    const about = checkOf(TOPIC, check);
+    if (!('value' in lacking)) return about.unknown(lacking.unknown);
     if (lacking.value.length === 0) {
-      return { ...about, level: 'ok', text: `you may ${what} in namespace ${namespace}` };
+      return about.ok(`you may ${what} in namespace ${namespace}`);
     }
-    return {
-      ...about,
-      level: 'note',
-      text: `you may not ${what} in namespace ${namespace}: you lack ${lacking.value.join(', ')}`,
-      fix: `an administrator runs: kubectl -n ${namespace} create rolebinding lockstep-${role} --clusterrole=${role} --user=YOU`,
-    };
+    return about.note(
+      `you may not ${what} in namespace ${namespace}: you lack ${lacking.value.join(', ')}`,
+      `an administrator runs: kubectl -n ${namespace} create rolebinding lockstep-${role} --clusterrole=${role} --user=YOU`,
+    );
   });
 }

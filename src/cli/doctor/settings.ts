@@ -8,9 +8,9 @@ import { CONFIGURATION_FILE } from '../../deploy/operator-deployment.ts';
 import { readConfiguration } from '../../operator/configuration/configuration.ts';
 import { CONFIGURATION_NAME } from '../../operator/configuration/object-names.ts';
 import { ALL_SETTINGS } from '../../operator/configuration/setting-values.ts';
-import { type Asking, type Fact, type Finding, fact, ifKnown } from './finding.ts';
+import { type Asking, checkOf, type Fact, type Finding, fact, ifKnown } from './finding.ts';
 
-const ABOUT = { topic: 'Lockstep', check: 'settings' } as const;
+const ABOUT = checkOf('Lockstep', 'settings');
 
 /** The text of the file; undefined if there is no installation with one. */
 export function readSettings(
@@ -35,18 +35,16 @@ export function settingsFindings(
 function judged(text: string, namespace: string): Finding {
   const parsed = readConfiguration(text);
   if ('problems' in parsed) {
-    return {
-      ...ABOUT,
-      level: 'problem',
-      text: `the configuration is wrong, so the operator runs with the last one that was right: ${parsed.problems.join('; ')}`,
-      fix: `kubectl -n ${namespace} edit configmap ${CONFIGURATION_NAME}`,
-    };
+    return ABOUT.problem(
+      `the configuration is wrong, so the operator runs with the last one that was right: ${parsed.problems.join('; ')}`,
+      `kubectl -n ${namespace} edit configmap ${CONFIGURATION_NAME}`,
+    );
   }
   const differing = ALL_SETTINGS.flatMap(([name, setting]) => {
     const value = parsed.given[name];
     if (value === undefined || deepEqual(value, setting.default)) return [];
     return [`${setting.path} ${typeof value === 'string' ? value : JSON.stringify(value)}`];
   });
-  const said = differing.length === 0 ? 'all have their defaults' : differing.join(', ');
-  return { ...ABOUT, level: 'ok', text: differing.length === 0 ? said : `not defaults: ${said}` };
+  if (differing.length === 0) return ABOUT.ok('all have their defaults');
+  return ABOUT.ok(`not defaults: ${differing.join(', ')}`);
 }
