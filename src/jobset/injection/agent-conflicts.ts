@@ -2,6 +2,7 @@
  * Conflicts of a Pod template with an injected agent. Names, paths and the port that the agent needs
  * are errors; behaviour that may surprise the template's owner is a warning.
  */
+import { forbiddenField, invalidValue } from '@lockstep/kube/field-error.ts';
 import type { Container, PodTemplateSpec } from '@lockstep/kube/objects/pod.ts';
 import type { FieldError } from '@lockstep/kube/status.ts';
 import {
@@ -36,17 +37,12 @@ export function sidecarConflicts({ spec }: PodTemplateSpec, path: string): reado
   const portErrors =
     (list: 'containers' | 'initContainers') =>
     ({ ports = [] }: Container, index: number): readonly FieldError[] =>
-      ports.flatMap(({ containerPort, protocol = 'TCP' }, port): readonly FieldError[] => {
+      ports.flatMap(({ containerPort, protocol = 'TCP' }, port) => {
         if (containerPort !== BARRIER_PORT || protocol !== 'TCP') return [];
-        return [
-          {
-            type: 'FieldValueInvalid',
-            field: `${path}spec.${list}[${index}].ports[${port}].containerPort`,
-            badValue: containerPort,
-            detail:
-              'is the port of the barrier, which the agent listens on in the same Pod; use another port, or Supervisor mode, which has no barrier port',
-          },
-        ];
+        const field = `${path}spec.${list}[${index}].ports[${port}].containerPort`;
+        const detail =
+          'is the port of the barrier, which the agent listens on in the same Pod; use another port, or Supervisor mode, which has no barrier port';
+        return [invalidValue(field, containerPort, detail)];
       });
   return [
     ...(spec.initContainers ?? []).flatMap(portErrors('initContainers')),
@@ -57,18 +53,13 @@ export function sidecarConflicts({ spec }: PodTemplateSpec, path: string): reado
 
 /** `worker` is the first container of its template. */
 export function supervisorConflicts(worker: Container, path: string): readonly FieldError[] {
-  return (worker.volumeMounts ?? []).flatMap(({ mountPath }, index): readonly FieldError[] =>
-    AGENT_DIRECTORIES.has(mountPath.replace(/\/+$/, ''))
-      ? [
-          {
-            type: 'FieldValueInvalid',
-            field: `${path}spec.containers[0].volumeMounts[${index}].mountPath`,
-            badValue: mountPath,
-            detail: "is where the supervising agent's own volume is mounted",
-          },
-        ]
-      : [],
-  );
+  return (worker.volumeMounts ?? []).flatMap(({ mountPath }, index) => {
+    if (!AGENT_DIRECTORIES.has(mountPath.replace(/\/+$/, ''))) return [];
+    const field = `${path}spec.containers[0].volumeMounts[${index}].mountPath`;
+    return [
+      invalidValue(field, mountPath, "is where the supervising agent's own volume is mounted"),
+    ];
+  });
 }
 
 /** Warnings about containers beside a sidecar. */
@@ -115,11 +106,10 @@ export function supervisorWarnings(
 }
 
 function annotationErrors({ metadata }: PodTemplateSpec, path: string): readonly FieldError[] {
-  return MEANINGLESS_ANNOTATIONS.flatMap(([key, detail]): readonly FieldError[] => {
-    const badValue = metadata?.annotations?.[key];
-    if (badValue === undefined) return [];
-    const field = `${path}metadata.annotations[${key}]`;
-    return [{ type: 'FieldValueInvalid', field, badValue, detail }];
+  return MEANINGLESS_ANNOTATIONS.flatMap(([key, detail]) => {
+    const value = metadata?.annotations?.[key];
+    if (value === undefined) return [];
+    return [invalidValue(`${path}metadata.annotations[${key}]`, value, detail)];
   });
 }
 
@@ -131,17 +121,11 @@ const MEANINGLESS_ANNOTATIONS: readonly (readonly [string, string])[] = [
 
 function nameErrors({ spec }: PodTemplateSpec, path: string): readonly FieldError[] {
   return (['initContainers', 'containers'] as const).flatMap((list) =>
-    (spec[list] ?? []).flatMap(({ name }, index): readonly FieldError[] =>
-      name === AGENT_INSTALL_CONTAINER_NAME
-        ? [
-            {
-              type: 'FieldValueForbidden',
-              field: `${path}spec.${list}[${index}].name`,
-              detail: `"${name}" is the name of the container that brings a supervising agent`,
-            },
-          ]
-        : [],
-    ),
+    (spec[list] ?? []).flatMap(({ name }, index) => {
+      if (name !== AGENT_INSTALL_CONTAINER_NAME) return [];
+      const detail = `"${name}" is the name of the container that brings a supervising agent`;
+      return [forbiddenField(`${path}spec.${list}[${index}].name`, detail)];
+    }),
   );
 }
 
@@ -160,15 +144,9 @@ const AGENT_VOLUMES: ReadonlySet<string> = new Set([
 ]);
 
 function volumeErrors({ spec }: PodTemplateSpec, path: string): readonly FieldError[] {
-  return (spec.volumes ?? []).flatMap(({ name }, index): readonly FieldError[] =>
-    AGENT_VOLUMES.has(name)
-      ? [
-          {
-            type: 'FieldValueForbidden',
-            field: `${path}spec.volumes[${index}].name`,
-            detail: `"${name}" is the name of a volume of the injected agent`,
-          },
-        ]
-      : [],
-  );
+  return (spec.volumes ?? []).flatMap(({ name }, index) => {
+    if (!AGENT_VOLUMES.has(name)) return [];
+    const detail = `"${name}" is the name of a volume of the injected agent`;
+    return [forbiddenField(`${path}spec.volumes[${index}].name`, detail)];
+  });
 }

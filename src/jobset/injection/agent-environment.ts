@@ -2,6 +2,7 @@
  * The environment that an agent needs, in a container of its own or beside the worker's variables,
  * which keep their meaning.
  */
+import { invalidValue } from '@lockstep/kube/field-error.ts';
 import type { Container, EnvVar } from '@lockstep/kube/objects/pod.ts';
 import type { FieldError } from '@lockstep/kube/status.ts';
 import {
@@ -67,21 +68,15 @@ export function environmentErrors(
   added: readonly EnvVar[],
   path: string,
 ): readonly FieldError[] {
-  return (worker.env ?? []).flatMap((variable, index): readonly FieldError[] => {
+  return (worker.env ?? []).flatMap((variable, index) => {
     const needed = added.find(({ name }) => name === variable.name);
     if (needed === undefined || isSameVariable(needed, variable)) return [];
     const expected =
       needed.value === undefined
         ? `the field ${needed.valueFrom?.fieldRef?.fieldPath ?? ''}`
         : JSON.stringify(needed.value);
-    return [
-      {
-        type: 'FieldValueInvalid',
-        field: `${path}[${index}]`,
-        badValue: variable.name,
-        detail: `the supervising agent needs this variable to hold ${expected}`,
-      },
-    ];
+    const detail = `the supervising agent needs this variable to hold ${expected}`;
+    return [invalidValue(`${path}[${index}]`, variable.name, detail)];
   });
 }
 

@@ -4,6 +4,7 @@
  * barrier. As a supervisor it is the entry point of the worker container and starts the worker
  * itself. A template with its own agent is left as it is.
  */
+import { required } from '@lockstep/kube/field-error.ts';
 import type { StringMap } from '@lockstep/kube/meta.ts';
 import type {
   Container,
@@ -178,18 +179,10 @@ function injectSupervisor(template: PodTemplateSpec, options: AgentOptions): Age
   const { spec } = template;
   const [worker, ...others] = spec.containers;
   if (worker === undefined || (worker.command ?? []).length === 0) {
-    return {
-      template,
-      warnings: [],
-      errors: [
-        {
-          type: 'FieldValueRequired',
-          field: `${prefix(options)}spec.containers[0].command`,
-          detail:
-            'a supervising agent starts the worker itself and cannot know the entry point of the image',
-        },
-      ],
-    };
+    const detail =
+      'a supervising agent starts the worker itself and cannot know the entry point of the image';
+    const errors = [required(`${prefix(options)}spec.containers[0].command`, detail)];
+    return { template, warnings: [], errors };
   }
   const rules = worker.restartPolicyRules ?? [];
   const added = [

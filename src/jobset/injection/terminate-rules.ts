@@ -5,6 +5,7 @@
  * policy becomes `Never`, and a final `Restart` rule covers what another policy would have
  * restarted.
  */
+import { invalidValue } from '@lockstep/kube/field-error.ts';
 import type {
   Container,
   ContainerRestartRule,
@@ -60,14 +61,9 @@ export function terminateErrors(template: PodTemplateSpec, path: string): readon
       if (obstacle === undefined) return [];
       const rules = container.restartPolicyRules ?? [];
       const rule = rules.findIndex(({ action }) => action === 'Terminate');
-      return [
-        {
-          type: 'FieldValueInvalid',
-          field: `${path}.spec.${list}[${index}].restartPolicyRules[${rule}].action`,
-          badValue: 'Terminate',
-          detail: `the nodes of this cluster do not know Terminate, and other rules cannot replace it ${obstacle}`,
-        },
-      ];
+      const field = `${path}.spec.${list}[${index}].restartPolicyRules[${rule}].action`;
+      const detail = `the nodes of this cluster do not know Terminate, and other rules cannot replace it ${obstacle}`;
+      return [invalidValue(field, 'Terminate', detail)];
     };
   return [
     ...initContainers.flatMap(errorsOf('initContainers')),

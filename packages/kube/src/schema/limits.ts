@@ -1,5 +1,5 @@
 /** Bounds of one value: lengths, sizes, numbers, patterns. Texts are the API server's. */
-import { tooMany } from '../field-error.ts';
+import { invalidValue, tooMany } from '../field-error.ts';
 import { isJsonObject, jsonTypeOf, ownMember } from '../json/json-value.ts';
 import { type CompiledPattern, compilePattern } from '../pattern-cache.ts';
 import type { FieldError } from '../status.ts';
@@ -61,12 +61,8 @@ function checkNumber(schema: JsonSchema, value: number, path: string): FieldErro
   if (type === 'integer' && !isInRange(schema.format, value)) {
     const isNamed = schema.format === 'int32' || schema.format === 'int64';
     const format = isNamed ? `with format ${schema.format}` : '(default format)';
-    errors.push({
-      type: 'FieldValueInvalid',
-      field: '<nil>',
-      badValue: '',
-      detail: `Checked value must be of type integer ${format} in ${path}`,
-    });
+    const detail = `Checked value must be of type integer ${format} in ${path}`;
+    errors.push(invalidValue('<nil>', '', detail));
   }
   if (multipleOf !== undefined && !Number.isInteger(value / multipleOf)) {
     errors.push(invalid(path, value, `should be a multiple of ${multipleOf}`));
@@ -118,12 +114,7 @@ function checkMembers(schema: JsonSchema, size: number, path: string): FieldErro
 }
 
 function invalid(path: string, badValue: unknown, problem: string): FieldError {
-  return {
-    type: 'FieldValueInvalid',
-    field: path,
-    badValue,
-    detail: `${path} in body ${problem}`,
-  };
+  return invalidValue(path, badValue, `${path} in body ${problem}`);
 }
 
 /** A pattern is compiled when it is first needed and lives as long as the schema that holds it. */

@@ -2,6 +2,7 @@
  * Checks that items of a `set` and keys of a `map` are unique. The API server does so for custom
  * resources; the validation of each built-in kind does it for that kind.
  */
+import { duplicate, invalidValue } from '../field-error.ts';
 import { isJsonObject, ownMember, setMember } from '../json/json-value.ts';
 import type { FieldError } from '../status.ts';
 import type { JsonSchema } from './json-schema.ts';
@@ -42,12 +43,8 @@ function visitList(
     case 'map': {
       const stranger = value.findIndex((item) => item !== null && !isJsonObject(item));
       if (stranger >= 0) {
-        errors.push({
-          type: 'FieldValueInvalid',
-          field: `${path}[${stranger}]`,
-          badValue: value[stranger],
-          detail: 'must be an object for an array of list-type map',
-        });
+        const detail = 'must be an object for an array of list-type map';
+        errors.push(invalidValue(`${path}[${stranger}]`, value[stranger], detail));
         return;
       }
       const keys = schema['x-kubernetes-list-map-keys'] ?? [];
@@ -85,12 +82,6 @@ function reportRepeated(values: readonly unknown[], path: string, errors: FieldE
     const text = JSON.stringify(value);
     const times = timesSeen.get(text) ?? 0;
     timesSeen.set(text, times + 1);
-    if (times !== 1) return;
-    errors.push({
-      type: 'FieldValueDuplicate',
-      field: `${path}[${index}]`,
-      badValue: value,
-      detail: '',
-    });
+    if (times === 1) errors.push(duplicate(`${path}[${index}]`, value));
   });
 }

@@ -5,6 +5,7 @@
  * resources only; CEL rules are not evaluated. Recursion follows the schema, so a value can be
  * arbitrarily deep.
  */
+import { invalidValue, required as requiredField } from '../field-error.ts';
 import { isJsonObject, type JsonObject, jsonTypeOf, ownMember } from '../json/json-value.ts';
 import type { FieldError } from '../status.ts';
 import type { JsonSchema } from './json-schema.ts';
@@ -66,22 +67,12 @@ function validateMembers(
       known ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined);
     if (below !== undefined) validateValue(below, value[key], childPath(path, key), errors);
     else if (additionalProperties === false) {
-      errors.push({
-        type: 'FieldValueInvalid',
-        field: path === '' ? NO_FIELD : path,
-        badValue: '',
-        detail: `${path}.${key} in body is a forbidden property`,
-      });
+      const detail = `${path}.${key} in body is a forbidden property`;
+      errors.push(invalidValue(path === '' ? NO_FIELD : path, '', detail));
     }
   }
   for (const key of required ?? []) {
-    if (Object.hasOwn(value, key)) continue;
-    errors.push({
-      type: 'FieldValueRequired',
-      field: childPath(path, key),
-      badValue: '',
-      detail: '',
-    });
+    if (!Object.hasOwn(value, key)) errors.push(requiredField(childPath(path, key)));
   }
 }
 
@@ -173,10 +164,5 @@ function nearest(outcomes: readonly FieldError[][]): readonly FieldError[] {
 }
 
 function unfielded(path: string, detail: string): FieldError {
-  return {
-    type: 'FieldValueInvalid',
-    field: NO_FIELD,
-    badValue: '',
-    detail: `${JSON.stringify(path)} ${detail}`,
-  };
+  return invalidValue(NO_FIELD, '', `${JSON.stringify(path)} ${detail}`);
 }
