@@ -13,7 +13,7 @@ import { NAMESPACES, SERVICE_ACCOUNTS } from '@lockstep/kube/objects/core.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
 import { LEASES } from '@lockstep/kube/objects/lease.ts';
 import { CLUSTER_ROLE_BINDINGS } from '@lockstep/kube/objects/rbac.ts';
-import { apiVersionOf, groupResourceOf, type Resource } from '@lockstep/kube/resource.ts';
+import { groupResourceOf, type Resource, typeMetaOf } from '@lockstep/kube/resource.ts';
 import { freePort } from '@lockstep/kube/runtime/adapters/free-ports.ts';
 import { loadKubeconfig } from '@lockstep/kube/runtime/adapters/kubeconfig-files.ts';
 import { createNodeProcessRunner } from '@lockstep/kube/runtime/adapters/node-process-runner.ts';
@@ -170,12 +170,12 @@ async function joined(
   stops.push(definition.restore);
   stops.push(await restrictAgents(client));
   const namespace = `lockstep-bench-${PORTS.random.uuid().slice(0, 8)}`;
-  await client.create(NAMESPACES, { ...head(NAMESPACES), metadata: { name: namespace } });
+  await client.create(NAMESPACES, { ...typeMetaOf(NAMESPACES), metadata: { name: namespace } });
   stops.push(() => remove(client, NAMESPACES, namespace));
   const account = { namespace, name: OPERATOR_NAME };
-  await client.create(SERVICE_ACCOUNTS, { ...head(SERVICE_ACCOUNTS), metadata: account });
+  await client.create(SERVICE_ACCOUNTS, { ...typeMetaOf(SERVICE_ACCOUNTS), metadata: account });
   await client.create(CLUSTER_ROLE_BINDINGS, {
-    ...head(CLUSTER_ROLE_BINDINGS),
+    ...typeMetaOf(CLUSTER_ROLE_BINDINGS),
     metadata: { name: namespace },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
     subjects: [{ kind: 'ServiceAccount', ...account }],
@@ -205,10 +205,6 @@ export async function expectDefinition(
   const restore = (): Promise<void> =>
     isThere ? Promise.resolve() : remove(client, CUSTOM_RESOURCE_DEFINITIONS, name);
   return { isThere, restore };
-}
-
-function head(of: Resource): { readonly apiVersion: string; readonly kind: string } {
-  return { apiVersion: apiVersionOf(of), kind: of.kind };
 }
 
 /** Resolves when it is gone. */

@@ -1,4 +1,5 @@
 /** A minimal JobSet of any size. */
+import { typeMetaOf } from '@lockstep/kube/resource.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 
 export const NAMESPACE = 'default';
@@ -7,8 +8,7 @@ export const NAME = 'bench';
 export function jobSetOf(replicatedJobs: number, replicas: number): JobSet {
   const template = { spec: { containers: [{ name: 'worker', image: 'none' }] } };
   return {
-    apiVersion: `${JOBSETS.group}/${JOBSETS.version}`,
-    kind: JOBSETS.kind,
+    ...typeMetaOf(JOBSETS),
     metadata: { name: NAME, namespace: NAMESPACE },
     spec: {
       replicatedJobs: Array.from({ length: replicatedJobs }, (_, i) => ({

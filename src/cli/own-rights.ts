@@ -2,7 +2,7 @@ import {
   SELF_SUBJECT_ACCESS_REVIEWS,
   type SubjectAccessReview,
 } from '@lockstep/kube/objects/subject-access-review.ts';
-import { apiVersionOf } from '@lockstep/kube/resource.ts';
+import { typeMetaOf } from '@lockstep/kube/resource.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 
 export type ResourceAttributes = NonNullable<SubjectAccessReview['spec']['resourceAttributes']>;
@@ -14,7 +14,7 @@ export async function mayI(
   signal: AbortSignal,
 ): Promise<boolean> {
   const of = SELF_SUBJECT_ACCESS_REVIEWS;
-  const head = { apiVersion: apiVersionOf(of), kind: of.kind, metadata: {} };
+  const head = { ...typeMetaOf(of), metadata: {} };
   const review: SubjectAccessReview = { ...head, spec: { resourceAttributes } };
   const { status } = await client.create(of, review, { signal });
   return status?.allowed === true;

@@ -1,6 +1,6 @@
 /** The settings in which installations differ, and what all installed objects share. */
 import type { KubeObject } from '@lockstep/kube/meta.ts';
-import { apiVersionOf, type Resource } from '@lockstep/kube/resource.ts';
+import { type Resource, typeMetaOf } from '@lockstep/kube/resource.ts';
 import { type GivenSettings, settingValues } from '../operator/configuration/setting-values.ts';
 import { operatorMemoryMiB } from '../operator/configuration/stream-memory.ts';
 
@@ -76,8 +76,7 @@ export function installed(
 ): Installed {
   const labels = { ...INSTALLED_LABELS, ...metadata.labels };
   const object: KubeObject = {
-    apiVersion: apiVersionOf(of),
-    kind: of.kind,
+    ...typeMetaOf(of),
     metadata: { ...metadata, labels },
     ...body,
   };

@@ -37,6 +37,14 @@ export function apiVersionOf(of: Pick<Resource, 'group' | 'version'>): string {
   return of.group === '' ? of.version : `${of.group}/${of.version}`;
 }
 
+/** What an object says of its type, as `meta/v1 TypeMeta`. */
+export function typeMetaOf(of: Pick<Resource, 'group' | 'version' | 'kind'>): {
+  readonly apiVersion: string;
+  readonly kind: string;
+} {
+  return { apiVersion: apiVersionOf(of), kind: of.kind };
+}
+
 /** `plural.group`, or `plural` alone for the core group: the name in messages and CRD names. */
 export function groupResourceOf(of: Pick<Resource, 'group' | 'plural'>): string {
   return of.group === '' ? of.plural : `${of.plural}.${of.group}`;

@@ -1,6 +1,7 @@
 /** The strategies by which a simulated group deals with failures, and the JobSet of each. */
 
 import type { Stored, StringMap } from '@lockstep/kube/meta.ts';
+import { typeMetaOf } from '@lockstep/kube/resource.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import type { JobSetStatus } from '../../jobset/jobset-status.ts';
 import { RESTART_MODE } from '../../jobset/names.ts';
@@ -42,8 +43,7 @@ export function jobSetOf({ restartStrategy, annotations }: RestartStrategy): Sto
   };
   const [parallelism, completions] = [SIMULATED_MEMBERS, SIMULATED_MEMBERS];
   return {
-    apiVersion: `${JOBSETS.group}/${JOBSETS.version}`,
-    kind: JOBSETS.kind,
+    ...typeMetaOf(JOBSETS),
     metadata: {
       name: 'train',
       namespace: 'default',

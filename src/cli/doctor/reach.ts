@@ -7,16 +7,13 @@ import {
   type EndpointSlice,
   SERVICE_NAME,
 } from '@lockstep/kube/objects/endpoint-slice.ts';
+import { typeMetaOf } from '@lockstep/kube/resource.ts';
 import { certificateFacts } from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { unlessGone } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import { ApiStatusError, isReason } from '@lockstep/kube/status.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
-import {
-  HUB_AUTHORITIES_KEY,
-  HUB_AUTHORITIES_NAME,
-  JOBSET_API_VERSION,
-} from '../../jobset/names.ts';
+import { HUB_AUTHORITIES_KEY, HUB_AUTHORITIES_NAME } from '../../jobset/names.ts';
 import {
   HUB_SERVICE_NAME,
   WEBHOOK_SERVICE_NAME,
@@ -123,8 +120,7 @@ async function dryRunJobSet(
   const worker = { name: 'worker', image: 'none', command: ['none'] };
   const template = { spec: { restartPolicy: 'Never', containers: [worker] } } as const;
   const patch: JobSet = {
-    apiVersion: JOBSET_API_VERSION,
-    kind: JOBSETS.kind,
+    ...typeMetaOf(JOBSETS),
     metadata: { namespace, name: PROBE_NAME },
     spec: { replicatedJobs: [{ name: 'w', template: { spec: { template } } }] },
   };

@@ -2,7 +2,7 @@
 import { ownMember } from '@lockstep/kube/json/json-value.ts';
 import type { ObjectMeta } from '@lockstep/kube/meta.ts';
 import { SECRETS, type Secret } from '@lockstep/kube/objects/core.ts';
-import { apiVersionOf } from '@lockstep/kube/resource.ts';
+import { typeMetaOf } from '@lockstep/kube/resource.ts';
 import type { WebhookCertificates } from './certificates.ts';
 
 /**
@@ -31,8 +31,7 @@ export function secretOf(
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
   const metadata: ObjectMeta = existing?.metadata ?? at;
   return {
-    apiVersion: apiVersionOf(SECRETS),
-    kind: SECRETS.kind,
+    ...typeMetaOf(SECRETS),
     type: 'Opaque',
     ...existing,
     metadata,

@@ -6,7 +6,7 @@
 import { defined } from '@lockstep/kube/json/defined.ts';
 import { SUBJECT_ACCESS_REVIEWS } from '@lockstep/kube/objects/subject-access-review.ts';
 import { TOKEN_REVIEWS } from '@lockstep/kube/objects/token-review.ts';
-import { apiVersionOf } from '@lockstep/kube/resource.ts';
+import { typeMetaOf } from '@lockstep/kube/resource.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
 import { ExpiringMap } from '@lockstep/kube/runtime/expiring-map.ts';
@@ -88,7 +88,7 @@ async function review(
 ): Promise<Access> {
   const whose = await client.create(
     TOKEN_REVIEWS,
-    { ...typeOf(TOKEN_REVIEWS), metadata: {}, spec: { token } },
+    { ...typeMetaOf(TOKEN_REVIEWS), metadata: {}, spec: { token } },
     { signal },
   );
   const { authenticated, user } = whose.status ?? {};
@@ -97,7 +97,7 @@ async function review(
   const may = await client.create(
     SUBJECT_ACCESS_REVIEWS,
     {
-      ...typeOf(SUBJECT_ACCESS_REVIEWS),
+      ...typeMetaOf(SUBJECT_ACCESS_REVIEWS),
       metadata: {},
       spec: {
         user: username,
@@ -108,10 +108,6 @@ async function review(
     { signal },
   );
   return may.status?.allowed === true ? 'Allowed' : 'Denied';
-}
-
-function typeOf(of: typeof TOKEN_REVIEWS | typeof SUBJECT_ACCESS_REVIEWS) {
-  return { apiVersion: apiVersionOf(of), kind: of.kind };
 }
 
 const UNAUTHORIZED = textResponse(

@@ -9,7 +9,7 @@ import { ownMember } from '@lockstep/kube/json/json-value.ts';
 import type { Stored } from '@lockstep/kube/meta.ts';
 import { namespaceOf } from '@lockstep/kube/meta.ts';
 import { CONFIG_MAPS, type ConfigMap } from '@lockstep/kube/objects/core.ts';
-import { apiVersionOf } from '@lockstep/kube/resource.ts';
+import { typeMetaOf } from '@lockstep/kube/resource.ts';
 import {
   type ReconcileResult,
   startController,
@@ -176,8 +176,7 @@ function isOurs({ metadata: { labels = {} } }: ConfigMap): boolean {
 
 function mapOf(namespace: string, authorities: string): ConfigMap {
   return {
-    apiVersion: apiVersionOf(CONFIG_MAPS),
-    kind: CONFIG_MAPS.kind,
+    ...typeMetaOf(CONFIG_MAPS),
     metadata: { namespace, name: HUB_AUTHORITIES_NAME, labels: HUB_AUTHORITIES_LABELS },
     data: { [HUB_AUTHORITIES_KEY]: authorities },
   };

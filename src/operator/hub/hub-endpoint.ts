@@ -10,7 +10,7 @@ import {
   MANAGED_BY,
   SERVICE_NAME,
 } from '@lockstep/kube/objects/endpoint-slice.ts';
-import { apiVersionOf } from '@lockstep/kube/resource.ts';
+import { typeMetaOf } from '@lockstep/kube/resource.ts';
 import { type Controller, startController } from '@lockstep/kube/runtime/controller/controller.ts';
 import type { MeasuredPorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import { isReason } from '@lockstep/kube/status.ts';
@@ -66,8 +66,7 @@ async function write(options: HubEndpointOptions, signal: AbortSignal): Promise<
 
 function sliceOf({ namespace, service, address, port }: HubEndpointOptions): EndpointSlice {
   return {
-    apiVersion: apiVersionOf(ENDPOINT_SLICES),
-    kind: ENDPOINT_SLICES.kind,
+    ...typeMetaOf(ENDPOINT_SLICES),
     metadata: {
       namespace,
       name: service,

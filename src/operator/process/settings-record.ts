@@ -7,7 +7,7 @@ import { isJsonObject, ownMember } from '@lockstep/kube/json/json-value.ts';
 import { parsedObject } from '@lockstep/kube/json/parsed-json.ts';
 import type { Stored } from '@lockstep/kube/meta.ts';
 import { CONFIG_MAPS, type ConfigMap } from '@lockstep/kube/objects/core.ts';
-import { apiVersionOf } from '@lockstep/kube/resource.ts';
+import { typeMetaOf } from '@lockstep/kube/resource.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { unlessGone } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import { isReason } from '@lockstep/kube/status.ts';
@@ -50,7 +50,7 @@ export async function changeSettingsRecord(
     const data = dataOf(next);
     if (found !== undefined && JSON.stringify(data) === JSON.stringify(dataOf(record))) return true;
     const metadata = found?.metadata ?? { namespace, name: SETTINGS_RECORD_NAME };
-    const head = { apiVersion: apiVersionOf(CONFIG_MAPS), kind: CONFIG_MAPS.kind };
+    const head = typeMetaOf(CONFIG_MAPS);
     try {
       if (found === undefined)
         await client.create(CONFIG_MAPS, { ...head, metadata, data }, { signal });

@@ -5,7 +5,7 @@
 import type { Stored } from '@lockstep/kube/meta.ts';
 import { CONFIG_MAPS } from '@lockstep/kube/objects/core.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
-import { apiVersionOf } from '@lockstep/kube/resource.ts';
+import { typeMetaOf } from '@lockstep/kube/resource.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import type { EventRecorder } from '@lockstep/kube/runtime/controller/event-recorder.ts';
 import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
@@ -144,8 +144,7 @@ class SettingsWatch {
     );
     events.record({
       regarding: {
-        apiVersion: apiVersionOf(CONFIG_MAPS),
-        kind: CONFIG_MAPS.kind,
+        ...typeMetaOf(CONFIG_MAPS),
         ...at,
         ...(uid === undefined ? {} : { uid }),
       },

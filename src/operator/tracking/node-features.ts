@@ -8,7 +8,7 @@
 import { JOBS, type Job } from '@lockstep/kube/objects/job.ts';
 import type { Node } from '@lockstep/kube/objects/node.ts';
 import { RESTART_ALL_FEATURE } from '@lockstep/kube/objects/restart-rule.ts';
-import { apiVersionOf } from '@lockstep/kube/resource.ts';
+import { typeMetaOf } from '@lockstep/kube/resource.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { ExpiringMap } from '@lockstep/kube/runtime/expiring-map.ts';
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
@@ -173,8 +173,7 @@ function probe(namespace: string): Job {
   const policy = { restartPolicy: 'Never', restartPolicyRules: [rule] } as const;
   const worker = { name: 'worker', image: 'none', ...policy };
   return {
-    apiVersion: apiVersionOf(JOBS),
-    kind: JOBS.kind,
+    ...typeMetaOf(JOBS),
     metadata: { namespace, name: PROBE_NAME },
     spec: { template: { spec: { restartPolicy: 'Never', containers: [worker] } } },
   };

@@ -16,7 +16,7 @@ import {
   type WebhookClientConfig,
   type WebhookRule,
 } from '@lockstep/kube/objects/admission-webhooks.ts';
-import { apiVersionOf } from '@lockstep/kube/resource.ts';
+import { typeMetaOf } from '@lockstep/kube/resource.ts';
 import type { ManagedScope } from '../../jobset/manager.ts';
 import {
   EXCLUSIVE_TOPOLOGY,
@@ -64,8 +64,7 @@ export function mutatingConfiguration(settings: WebhookSettings): MutatingWebhoo
     webhook(WEBHOOK_PATHS.mutatePod, { name: 'mpodpriority.kb.io', ...PODS_WITH_PRIORITY }),
   ];
   return {
-    apiVersion: apiVersionOf(MUTATING_WEBHOOK_CONFIGURATIONS),
-    kind: MUTATING_WEBHOOK_CONFIGURATIONS.kind,
+    ...typeMetaOf(MUTATING_WEBHOOK_CONFIGURATIONS),
     metadata: { name: MUTATING_CONFIGURATION_NAME },
     webhooks: [
       webhook(WEBHOOK_PATHS.mutateJobSet, {
@@ -83,8 +82,7 @@ export function validatingConfiguration(settings: WebhookSettings): ValidatingWe
   const { onlyManaged = false } = settings;
   const ours = `${names('object')} || (oldObject != null && ${names('oldObject')})`;
   return {
-    apiVersion: apiVersionOf(VALIDATING_WEBHOOK_CONFIGURATIONS),
-    kind: VALIDATING_WEBHOOK_CONFIGURATIONS.kind,
+    ...typeMetaOf(VALIDATING_WEBHOOK_CONFIGURATIONS),
     metadata: { name: VALIDATING_CONFIGURATION_NAME },
     webhooks: [
       webhookOf(settings, WEBHOOK_PATHS.validateJobSet, {

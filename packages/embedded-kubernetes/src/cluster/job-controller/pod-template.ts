@@ -8,7 +8,7 @@ import {
   type Job,
 } from '@lockstep/kube/objects/job.ts';
 import { type Container, type EnvVar, PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
-import { apiVersionOf } from '@lockstep/kube/resource.ts';
+import { typeMetaOf } from '@lockstep/kube/resource.ts';
 import { failureCountAnnotations } from './index-failures.ts';
 
 /**
@@ -24,8 +24,7 @@ export function podFromTemplate(
   const { metadata = {}, spec } = job.spec.template;
   const { name, namespace } = job.metadata;
   const pod: Pod = {
-    apiVersion: apiVersionOf(PODS),
-    kind: PODS.kind,
+    ...typeMetaOf(PODS),
     metadata: {
       generateName: generatedPrefix(name, index),
       ...defined({ namespace, labels: metadata.labels, annotations: metadata.annotations }),
@@ -41,8 +40,7 @@ export function podFromTemplate(
 /** The owner reference by which the Job controls the Pod. */
 export function referenceToJob({ metadata }: Stored<Job>): OwnerReference {
   return {
-    apiVersion: apiVersionOf(JOBS),
-    kind: JOBS.kind,
+    ...typeMetaOf(JOBS),
     name: metadata.name,
     uid: metadata.uid,
     controller: true,

@@ -8,7 +8,7 @@ import {
   SERVICE_ACCOUNTS,
   type ServiceAccount,
 } from '@lockstep/kube/objects/core.ts';
-import { apiVersionOf, type Resource } from '@lockstep/kube/resource.ts';
+import { type Resource, typeMetaOf } from '@lockstep/kube/resource.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { startController } from '@lockstep/kube/runtime/controller/controller.ts';
 import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
@@ -73,7 +73,7 @@ async function reconcile(
 }
 
 function objectOf(of: Resource, namespace: string, name: string): KubeObject {
-  return { apiVersion: apiVersionOf(of), kind: of.kind, metadata: { namespace, name } };
+  return { ...typeMetaOf(of), metadata: { namespace, name } };
 }
 
 async function createIfAbsent<T extends KubeObject>(

@@ -4,7 +4,7 @@ import { cutToBytes } from '../../cut-to-bytes.ts';
 import { defined } from '../../json/defined.ts';
 import type { KubeObject } from '../../meta.ts';
 import { EVENTS, type Event, type ObjectReference } from '../../objects/event.ts';
-import { apiVersionOf, type Resource } from '../../resource.ts';
+import { type Resource, typeMetaOf } from '../../resource.ts';
 import { ApiStatusError, isReason } from '../../status.ts';
 import { endsWithin, withDeadline } from '../deadline.ts';
 import { microTimestamp } from '../ports/clock.ts';
@@ -79,8 +79,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
 export function referenceTo(of: Resource, object: KubeObject, fieldPath?: string): ObjectReference {
   const { namespace, name, uid, resourceVersion } = object.metadata;
   return {
-    apiVersion: apiVersionOf(of),
-    kind: of.kind,
+    ...typeMetaOf(of),
     ...defined({ namespace, name, uid, resourceVersion, fieldPath }),
   };
 }
@@ -200,8 +199,7 @@ class QueuedRecorder implements EventRecorder {
     const { controller, instance } = this.#options;
     const { event } = entry;
     const body: Event = {
-      apiVersion: apiVersionOf(EVENTS),
-      kind: EVENTS.kind,
+      ...typeMetaOf(EVENTS),
       metadata: { name: entry.name, namespace: namespaceOf(event) },
       eventTime: entry.firstTime,
       ...(entry.count > 1 ? { series: seriesOf(entry) } : {}),

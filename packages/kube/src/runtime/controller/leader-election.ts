@@ -2,7 +2,7 @@
 
 import type { Stored } from '../../meta.ts';
 import { LEASES, type Lease } from '../../objects/lease.ts';
-import { apiVersionOf } from '../../resource.ts';
+import { typeMetaOf } from '../../resource.ts';
 import { mayBeNewer } from '../../resource-version.ts';
 import { isReason } from '../../status.ts';
 import type { Client } from '../client/client.ts';
@@ -200,7 +200,7 @@ class Candidate implements LeaderElection {
     const { client, clock, namespace, name } = this.#options;
     const known = this.#seen?.lease ?? (await this.#read(signal));
     if (this.#expiryMs() > clock.monotonic()) return false;
-    const head = { apiVersion: apiVersionOf(LEASES), kind: LEASES.kind };
+    const head = typeMetaOf(LEASES);
     const spec = { ...known?.spec, ...this.#claim(known) };
     try {
       const written =

@@ -7,7 +7,7 @@
 import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
 import type { JsonObject } from '@lockstep/kube/json/json-value.ts';
 import type { ManagedFieldsEntry } from '@lockstep/kube/meta.ts';
-import { apiVersionOf } from '@lockstep/kube/resource.ts';
+import { apiVersionOf, typeMetaOf } from '@lockstep/kube/resource.ts';
 import { timeText } from '@lockstep/kube/time.ts';
 import {
   type Conflict,
@@ -233,7 +233,7 @@ function otherSpecFields(of: ServedResource, subresource: string): readonly (rea
 
 /** A new object before any field is set: the parts that a kind always has exist, without owners. */
 function emptyObject(of: ServedResource): JsonObject {
-  const base = { apiVersion: apiVersionOf(of), kind: of.kind, metadata: {} };
+  const base = { ...typeMetaOf(of), metadata: {} };
   return of.custom ? base : { ...base, ...ALWAYS_THERE[of.kind] };
 }
 
