@@ -10,18 +10,16 @@ import type { JobSet } from '../jobset/jobset.ts';
 import { JOBSET_UID, REPLICATED_JOB_NAME } from '../jobset/names.ts';
 import { Announcer } from './announcer.ts';
 import type { Channel, ChannelListener, GroupSnapshot } from './channel.ts';
+import type { Configuration } from './configuration.ts';
 import { followJobSet } from './jobset-follower.ts';
-import type { Dialect } from './pod-annotations.ts';
 
-export interface ApiChannelOptions extends ClientPorts {
+export interface ApiChannelOptions
+  extends ClientPorts,
+    Pick<
+      Configuration,
+      'dialect' | 'jobSetName' | 'jobSetUid' | 'replicatedJobName' | 'podName' | 'podUid'
+    > {
   readonly namespace: string;
-  readonly dialect: Dialect;
-  readonly jobSetName: string;
-  /** Undefined: taken from the labels of the Pod, as is the JobSet's name. */
-  readonly jobSetUid: string | undefined;
-  readonly replicatedJobName: string | undefined;
-  readonly podName: string;
-  readonly podUid: string | undefined;
   /** The epoch that this Pod announced last, according to its marker; 0: none. */
   readonly announced: number;
 }
@@ -36,7 +34,7 @@ const SPREAD_FREE_GROUP_SIZE = 200;
 const SPREAD_PER_MEMBER_MS = 2;
 
 export function createApiChannel(options: ApiChannelOptions): Channel {
-  const { client, clock, random, logger, namespace } = options;
+  const { random, namespace } = options;
   const end = new AbortController();
   let listener: ChannelListener | undefined;
   let known: GroupSnapshot | undefined;
@@ -49,13 +47,8 @@ export function createApiChannel(options: ApiChannelOptions): Channel {
     );
   };
   const announcer = new Announcer({
-    client,
-    clock,
-    random,
-    logger,
+    ...options,
     pod: { namespace, name: options.podName, uid: options.podUid },
-    dialect: options.dialect,
-    announced: options.announced,
     spreadMs,
     confirmed: (epoch) => listener?.announced(epoch),
     podEnding: () => listener?.podEnding(),
@@ -76,8 +69,7 @@ export function createApiChannel(options: ApiChannelOptions): Channel {
       known = { ...state, isFresh, members: groupSize(jobSet) };
       listener?.snapshot(known);
     };
-    const name = options.jobSetName;
-    await followJobSet({ client, clock, random, logger, namespace, name, seen, signal });
+    await followJobSet({ ...options, name: options.jobSetName, seen, signal });
   };
   return {
     open(to) {

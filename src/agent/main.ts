@@ -223,17 +223,12 @@ function apiChannel(
   logger: Logger,
 ): Channel {
   return createApiChannel({
+    ...configuration,
     client,
     clock: nodeClock,
     random: systemRandom,
     logger,
     namespace: configuration.namespace ?? namespace,
-    dialect: configuration.dialect,
-    jobSetName: configuration.jobSetName,
-    jobSetUid: configuration.jobSetUid,
-    replicatedJobName: configuration.replicatedJobName,
-    podName: configuration.podName,
-    podUid: configuration.podUid,
     announced,
   });
 }
