@@ -3,7 +3,6 @@ import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import { connectTo } from '../cluster-connection.ts';
 import { firstLook } from '../first-look.ts';
 import { PortInUse, serveConnected } from './serve-connected.ts';
-import type { Dashboard } from './server.ts';
 
 export interface BesideCluster {
   /** For the user: the address, or why there is no page. */
@@ -25,32 +24,17 @@ export async function serveBesideCluster(options: BesideClusterOptions): Promise
   const { kubeconfig, stateDirectory, port, signal } = options;
   try {
     const connection = await connectTo({ kubeconfig }, signal);
-    const serve = async (wanted: number): Promise<Dashboard> => {
-      const scope = {
-        namespace: undefined,
-        fallback: connection.access.namespace,
-        firstLook: firstLook(kubeconfig),
-      };
-      return serveConnected(connection, {
-        kubeconfig,
-        port: wanted,
-        scope,
-        stateDirectory,
-        clock: nodeClock,
-        print: (text) => process.stdout.write(text),
-      });
-    };
+    const fallback = connection.access.namespace;
+    const scope = { namespace: undefined, fallback, firstLook: firstLook(kubeconfig) };
+    const print = (text: string): void => void process.stdout.write(text);
+    const common = { kubeconfig, scope, stateDirectory, clock: nodeClock, print };
+    let where = 'The dashboard is at';
     try {
-      const { served, where } = await serve(port).then(
-        (first) => ({ served: first, where: 'The dashboard is at' }),
-        async (error: unknown) => {
-          if (!(error instanceof PortInUse)) throw error;
-          return {
-            served: await serve(0),
-            where: `Port ${port} is in use, so the dashboard is at`,
-          };
-        },
-      );
+      const served = await serveConnected(connection, { ...common, port }).catch((error) => {
+        if (!(error instanceof PortInUse)) throw error;
+        where = `Port ${port} is in use, so the dashboard is at`;
+        return serveConnected(connection, { ...common, port: 0 });
+      });
       return {
         text: `${where}\n  ${served.address}`,
         close: async () => {
