@@ -11,7 +11,10 @@ import type { ProblemsMessage } from './problems.ts';
 
 export type RunMessage =
   | { readonly type: 'Run'; readonly run: RunView }
-  /** Members that came, those that changed, and the names of the Pods of those that went. */
+  /**
+   * Members that came or lost a field, those that changed, and the names of the Pods of those that
+   * went.
+   */
   | {
       readonly type: 'Members';
       readonly came: readonly RunMember[];

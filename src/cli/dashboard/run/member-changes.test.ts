@@ -2,7 +2,12 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { withMembers } from '../../../dashboard/messages/run.ts';
 import type { MemberView } from '../../../jobset/view/status-view.ts';
-import { type Members, memberChanges, membersMessages } from './member-changes.ts';
+import {
+  type Members,
+  type MembersMessage,
+  memberChanges,
+  membersMessages,
+} from './member-changes.ts';
 
 const MEMBER: MemberView = {
   label: '0',
@@ -20,42 +25,47 @@ const MEMBER: MemberView = {
   progress: { silentMs: 100, step: 5, firstStepMs: 10_000, isStraggler: false },
 };
 
+const VIEW: fc.Arbitrary<Omit<MemberView, 'isKept'>> = fc.record({
+  label: fc.constantFrom('0', '1'),
+  replicatedJob: fc.constant('w'),
+  job: fc.constantFrom('j-0', 'j-1'),
+  index: fc.constantFrom('0', '1', null),
+  pod: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
+  node: fc.constantFrom('n-0', 'n-1', null),
+  isNodeLost: fc.boolean(),
+  phase: fc.constantFrom('Pending', 'Running', 'Terminating'),
+  heldBy: fc.constantFrom(null, 'ErrImagePull'),
+  epoch: fc.constantFrom(null, 1, 2),
+  channel: fc.constantFrom('Hub' as const, 'API' as const, null),
+  lastCause: fc.constantFrom(
+    null,
+    { epoch: 1 },
+    { epoch: 1, exitCode: 3 },
+    { epoch: 2, signal: 'SIGKILL' },
+  ),
+  progress: fc.option(
+    fc.record(
+      {
+        silentMs: fc.constantFrom(0, 100, 60_000),
+        isStraggler: fc.boolean(),
+        step: fc.nat(3),
+        stepsPerSecond: fc.constantFrom(0.5, 2),
+        standbyDeaths: fc.constantFrom(
+          { count: 1 },
+          { count: 1, last: { exitCode: 1 } },
+          { count: 2, last: 'NotReady' as const },
+        ),
+      },
+      { requiredKeys: ['silentMs', 'isStraggler'] },
+    ),
+  ),
+});
+
 const MEMBERS: fc.Arbitrary<readonly MemberView[]> = fc.uniqueArray(
-  fc.record({
-    label: fc.constantFrom('0', '1'),
-    replicatedJob: fc.constant('w'),
-    job: fc.constantFrom('j-0', 'j-1'),
-    index: fc.constantFrom('0', '1', null),
-    pod: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
-    node: fc.constantFrom('n-0', 'n-1', null),
-    isNodeLost: fc.boolean(),
-    phase: fc.constantFrom('Pending', 'Running', 'Terminating'),
-    heldBy: fc.constantFrom(null, 'ErrImagePull'),
-    epoch: fc.constantFrom(null, 1, 2),
-    channel: fc.constantFrom('Hub' as const, 'API' as const, null),
-    lastCause: fc.constantFrom(
-      null,
-      { epoch: 1 },
-      { epoch: 1, exitCode: 3 },
-      { epoch: 2, signal: 'SIGKILL' },
-    ),
-    progress: fc.option(
-      fc.record(
-        {
-          silentMs: fc.constantFrom(0, 100, 60_000),
-          isStraggler: fc.boolean(),
-          step: fc.nat(3),
-          stepsPerSecond: fc.constantFrom(0.5, 2),
-          standbyDeaths: fc.constantFrom(
-            { count: 1 },
-            { count: 1, last: { exitCode: 1 } },
-            { count: 2, last: 'NotReady' as const },
-          ),
-        },
-        { requiredKeys: ['silentMs', 'isStraggler'] },
-      ),
-    ),
-  }),
+  fc.oneof(
+    VIEW,
+    VIEW.map((view) => ({ ...view, isKept: true as const })),
+  ),
   { selector: ({ pod }) => pod },
 );
 
@@ -109,9 +119,17 @@ it('only what changed is sent', () => {
   ]);
 });
 
+it('a page learns that a member is no longer kept', () => {
+  const told = applied(new Map(), [{ ...MEMBER, isKept: true }], 0);
+  const now = applied(told, [MEMBER], 0);
+  expect(now.get(MEMBER.pod)).toStrictEqual({ ...MEMBER, atMs: 0 });
+});
+
+/** What a page knows that gets the changes as JSON, which has no undefined. */
 function applied(told: Members, views: readonly MemberView[], atMs: number): Members {
   const message = memberChanges(told, views, atMs);
-  return message === undefined ? told : withMembers(told, message);
+  if (message === undefined) return told;
+  return withMembers(told, JSON.parse(JSON.stringify(message)) as MembersMessage);
 }
 
 function fail(): never {

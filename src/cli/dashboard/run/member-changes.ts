@@ -20,7 +20,7 @@ export function memberChanges(
   for (const view of views) {
     names.add(view.pod);
     const before = told.get(view.pod);
-    if (before === undefined) came.push({ ...view, atMs });
+    if (before === undefined || hasLost(before, view)) came.push({ ...view, atMs });
     else {
       const change = changeOf(before, view, atMs);
       if (change !== undefined) changed.push(change);
@@ -73,6 +73,11 @@ const FIELDS = Object.keys({
   MemberView,
   'progress'
 >)[];
+
+/** JSON cannot say that a field is gone, so such a member is sent whole. */
+function hasLost(before: RunMember, view: MemberView): boolean {
+  return FIELDS.some((field) => before[field] !== undefined && view[field] === undefined);
+}
 
 function isSameValue(a: unknown, b: unknown): boolean {
   if (a === b) return true;
