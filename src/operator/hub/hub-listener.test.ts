@@ -135,6 +135,15 @@ it('counts who never asks for anything, and tells of them in sums', async () => 
   await scene.reached(listener.stop());
 });
 
+it('tells nothing after its stop, of whoever came before', async () => {
+  const scene = await Scene.start();
+  const listener = await scene.reached(scene.listen());
+  scene.drop('Crowded', '10.0.0.9');
+  await scene.reached(listener.stop());
+  await scene.server.clock.advance(60_000);
+  expect(scene.logger.records.filter(({ level }) => level === 'warn')).toEqual([]);
+});
+
 it('says within seconds that it may not keep its certificates', async () => {
   const scene = await Scene.start();
   scene.client.create = () => Promise.reject(failure('Forbidden', 'secrets is forbidden'));
