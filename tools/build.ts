@@ -1,7 +1,8 @@
 /**
  * Builds `dist/`: the bundles of the package, the MNIST example's worker and samples, the licences of
- * what is in the page, and the programs in `dist/bin`. Each file replaces its predecessor by a rename, because npx builds before it runs a
- * command of a checkout, and a cluster that runs already starts its programs from `dist/`.
+ * what is in the page, and the programs in `dist/bin`. Each file replaces its predecessor by a rename,
+ * because npx builds before it runs a command of a checkout, and a cluster that runs already starts its
+ * programs from `dist/`.
  */
 import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -9,6 +10,7 @@ import { build } from 'esbuild';
 import { licensesOf, packagesIn } from './bundled-packages.ts';
 import {
   AGENT_BUNDLE,
+  CLI_BUNDLE,
   DASHBOARD_BUNDLE,
   EXAMPLE_BUNDLE,
   LOCAL_BUNDLES,
@@ -18,12 +20,14 @@ import { writeMnistSamples } from './mnist-samples.ts';
 
 const DIST = 'dist';
 const fresh = `${DIST}.${process.pid}`;
+/** A file that programs import, with a name for each content. */
+const CHUNK = /^cli-[0-9A-Z]+\.js$/;
 
 try {
   const page = { ...DASHBOARD_BUNDLE, metafile: true } as const;
   const [{ metafile }] = await Promise.all([
     build(below(page)),
-    ...[AGENT_BUNDLE, OPERATOR_BUNDLES, LOCAL_BUNDLES, EXAMPLE_BUNDLE].map((bundle) =>
+    ...[AGENT_BUNDLE, OPERATOR_BUNDLES, CLI_BUNDLE, LOCAL_BUNDLES, EXAMPLE_BUNDLE].map((bundle) =>
       build(below(bundle)),
     ),
   ]);
@@ -53,10 +57,14 @@ async function writePrograms(directory: string): Promise<void> {
   }
 }
 
-/** Moves all files of a directory over the files of another, and removes what only the other has. */
+/**
+ * Moves all files of a directory over the files of another, and removes what only the other has. What
+ * programs import comes before the programs, and goes after them, so that each finds its own.
+ */
 async function replaceFiles(from: string, to: string): Promise<void> {
   const files = await filesBelow(from);
-  for (const file of files) {
+  const chunks = files.filter((file) => CHUNK.test(file));
+  for (const file of [...chunks, ...files.filter((one) => !CHUNK.test(one))]) {
     await mkdir(dirname(join(to, file)), { recursive: true });
     await rename(join(from, file), join(to, file));
   }

@@ -1,6 +1,6 @@
 /** Commands that run a cluster on this machine. */
 
-import { DEFAULT_POD_NAMESPACES } from '@lockstep/embedded-kubernetes';
+import { DEFAULT_POD_NAMESPACES } from '@lockstep/embedded-kubernetes/node-settings';
 import type { Command } from 'commander';
 import { optionsOf } from '../arguments.ts';
 import type { DemoFlags } from '../demo/options.ts';

@@ -6,12 +6,8 @@ import { DEFAULT_NAMESPACE } from '../../deploy/settings.ts';
 import { optionsOf } from '../arguments.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 import type { DoctorFlags } from '../doctor/command.ts';
-import {
-  INSTALL_SETTINGS,
-  type InstallFlags,
-  type InstallOptions,
-  parseInstallFlags,
-} from '../install/options.ts';
+import { INSTALL_SETTINGS } from '../install/install-settings.ts';
+import type { InstallFlags, InstallOptions } from '../install/options.ts';
 import { bareJobSetName, clusterCommand } from './cluster-command.ts';
 
 const NAMESPACE_HELP = 'namespace of the operator';
@@ -62,7 +58,7 @@ export function addInstallationCommands(program: Command): void {
     .option('-o, --output <format>', 'yaml: print the manifest without asking a cluster')
     .action(async (flags: InstallFlags) => {
       const { installCommand } = await import('../install/command.ts');
-      process.exitCode = await installCommand('install', installOptions(flags), false);
+      process.exitCode = await installCommand('install', await installOptions(flags), false);
     });
 
   for (const [, { flag, help, type, negated }] of INSTALL_SETTINGS) {
@@ -101,7 +97,7 @@ export function addInstallationCommands(program: Command): void {
     .option('--dry-run', 'only print what would be removed')
     .action(async (flags: InstallFlags & { readonly deleteJobsets?: boolean }) => {
       const { installCommand } = await import('../install/command.ts');
-      const options = installOptions({ ...flags, monitoring: true, networkPolicy: true });
+      const options = await installOptions({ ...flags, monitoring: true, networkPolicy: true });
       process.exitCode = await installCommand('uninstall', options, flags.deleteJobsets === true);
     });
 }
@@ -114,7 +110,8 @@ function installationCommand(program: Command, name: string, description: string
   );
 }
 
-function installOptions(flags: InstallFlags): InstallOptions {
+async function installOptions(flags: InstallFlags): Promise<InstallOptions> {
+  const { parseInstallFlags } = await import('../install/options.ts');
   const readFile = (path: string): string => readFileSync(path, 'utf8');
   return optionsOf(parseInstallFlags(flags, packageJson.version, readFile));
 }

@@ -8,7 +8,6 @@ import { MAX_NAMESPACES } from '../../operator/configuration/flag-values.ts';
 import { defaultAgentImage } from '../../operator/configuration/object-names.ts';
 import { Problem, type SettingType } from '../../operator/configuration/setting-types.ts';
 import {
-  ALL_SETTINGS,
   type GivenSettings,
   type SettingName,
   settingValues,
@@ -16,9 +15,7 @@ import {
 import { Arguments, namespaceErrors, type Parsed } from '../arguments.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 import { readGiven } from './given-file.ts';
-
-/** Settings of the operator that have a flag here too. */
-export const INSTALL_SETTINGS = ALL_SETTINGS.filter(([, { install }]) => install === true);
+import { INSTALL_SETTINGS } from './install-settings.ts';
 
 type SettingFlags = {
   readonly [K in SettingName]?: NonNullable<GivenSettings[K]> extends boolean ? boolean : string;

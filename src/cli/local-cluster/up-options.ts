@@ -1,11 +1,11 @@
 /** The flags of `lockstep up`, checked together so that all wrong values are reported at once. */
 
+import type { NodeDescription } from '@lockstep/embedded-kubernetes';
 import {
   type BackoffSettings,
   isRestartPeriod,
-  type NodeDescription,
   POD_NAMESPACES_MODES,
-} from '@lockstep/embedded-kubernetes';
+} from '@lockstep/embedded-kubernetes/node-settings';
 import { parseDuration } from '@lockstep/kube/duration.ts';
 import { defined } from '@lockstep/kube/json/defined.ts';
 import { labelValueErrors, qualifiedNameErrors } from '@lockstep/kube/name-rules.ts';

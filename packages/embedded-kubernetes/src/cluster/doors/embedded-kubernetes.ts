@@ -10,11 +10,6 @@ export {
 } from '../embedded-cluster.ts';
 export { joinNodes } from '../joined-nodes.ts';
 export type { LocalNodesOptions, NodeDescription } from '../local-nodes.ts';
-export { type BackoffSettings, isRestartPeriod } from '../node/backoff.ts';
 export { MARKER_VARIABLE } from '../node/container/container-launch.ts';
 export { HOST_ROOT } from '../node/namespaces/root-plan.ts';
-export {
-  DEFAULT_POD_NAMESPACES,
-  POD_NAMESPACES_MODES,
-  type PodNamespacesMode,
-} from '../node/ports/pod-namespaces.ts';
+export type { PodNamespacesMode } from '../node/ports/pod-namespaces.ts';
