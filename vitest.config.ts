@@ -49,6 +49,7 @@ const browser = {
   test: {
     name: 'browser',
     include: ['test/browser/**/*.test.ts'],
+    setupFiles: ['test/listeners-setup.ts'],
     pool: 'forks',
     retry: PROCESS_RETRIES,
     maxWorkers: 1,
