@@ -31,7 +31,7 @@ const SETTINGS = {
 };
 const NAMES = ['operator-0', 'operator-1'];
 const RUNTIME = { clock: nodeClock, random: systemRandom } as const;
-/** A kubelet brings a changed file within a minute or two. */
+/** A replica that starts again while its kubelet is busy gets a changed file within a minute or two. */
 const TIMING = { ...RUNTIME, timeoutMs: 240_000 };
 const FILE = 'configuration.yaml';
 
@@ -84,7 +84,14 @@ async function edit(change: (text: string) => string): Promise<void> {
   const text = (await client.get(CONFIG_MAPS, at)).data?.[FILE] ?? '';
   const patch = { data: { [FILE]: change(text) } };
   await client.patch(CONFIG_MAPS, at, { type: 'merge', patch });
+  // A kubelet reads the files of a Pod at once if the Pod's annotations change.
+  for (const name of NAMES) {
+    const annotations = { 'example.com/edits': String(++edits) };
+    const pod = { namespace: NAMESPACE, name };
+    await client.patch(PODS, pod, { type: 'merge', patch: { metadata: { annotations } } });
+  }
 }
+let edits = 0;
 
 function restarts(pod: Pod): number {
   return pod.status?.containerStatuses?.[0]?.restartCount ?? 0;

@@ -66,6 +66,11 @@ export class PodSandbox {
     return podIP;
   }
 
+  /** Files of ConfigMaps and Secrets are to be as these are now. */
+  refreshFiles(pod: Pod, podIP: string): void {
+    this.#volumes.refresh(this.#facts(podIP, pod));
+  }
+
   /** For the containers, with the Pod's present metadata. */
   forContainers(pod: Pod, podIP: string): Sandbox {
     const processes = this.#processes;

@@ -2,6 +2,7 @@
  * One Pod from the moment at which the node sees it until no trace of it is left. Its life
  * (`pod-step.ts`) decides what follows from each event, and this class carries it out.
  */
+import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
 import type { Pod } from '@lockstep/kube/objects/pod.ts';
 import type { Timer } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { ContainerRecord } from '../container/container-record.ts';
@@ -115,8 +116,11 @@ export class PodWorker {
     this.#tell({ type: 'begun' });
   }
 
-  /** The object has changed. */
+  /** The object has changed. With its annotations a user asks for fresh files, as of a kubelet. */
   update(pod: Pod): void {
+    const { annotations } = this.#life.pod.metadata;
+    const isAsked = !deepEqual(annotations, pod.metadata.annotations);
+    if (isAsked && this.podIP !== undefined) this.sandbox.refreshFiles(pod, this.podIP);
     this.#tell({ type: 'updated', pod });
   }
 

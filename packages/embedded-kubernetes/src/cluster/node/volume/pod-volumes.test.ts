@@ -1,7 +1,7 @@
 /** The volumes of a Pod as directories, in a node that has everything in memory. */
 
 import { CONFIG_MAPS } from '@lockstep/kube/objects/core.ts';
-import type { HostPathType } from '@lockstep/kube/objects/pod.ts';
+import { type HostPathType, PODS } from '@lockstep/kube/objects/pod.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { container } from '../test-api.fixture.ts';
 import { TestNode } from '../test-node.fixture.ts';
@@ -87,5 +87,35 @@ describe('a file of a ConfigMap', () => {
     await client.delete(CONFIG_MAPS, MAP);
     await node.clock.advance(REFRESHED_MS);
     expect(await text()).toBe('');
+  });
+
+  it('follows it at once when the annotations of the Pod change, also while it is being read', async () => {
+    node = new TestNode({ run: () => undefined });
+    await node.start();
+    const { client } = node.api;
+    const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: MAP };
+    await client.create(CONFIG_MAPS, { ...map, data: { key: 'one' } });
+    await node.run({
+      volumes: [{ name: 'v', configMap: { name: 'settings' } }],
+      containers: [container('c', 'run')],
+    });
+    await node.until((pod) => pod.status?.phase === 'Running');
+    const annotate = async (value: string): Promise<void> => {
+      const { namespace = '', name = '' } = node.pod?.metadata ?? {};
+      const patch = { metadata: { annotations: { edit: value } } };
+      await client.patch(PODS, { namespace, name }, { type: 'merge', patch });
+    };
+    const set = (key: string) =>
+      client.patch(CONFIG_MAPS, MAP, { type: 'merge', patch: { data: { key } } });
+    await set('two');
+    await annotate('1');
+    await set('three');
+    await annotate('2');
+    await node.clock.advance(1_000);
+    expect(await text()).toBe('three');
+    // It is read as before after that, too.
+    await set('four');
+    await node.clock.advance(REFRESHED_MS);
+    expect(await text()).toBe('four');
   });
 });

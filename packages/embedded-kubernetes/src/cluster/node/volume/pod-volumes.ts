@@ -61,6 +61,9 @@ export class PodVolumes {
   /** The files that were written from ConfigMaps, Secrets and fields, by the name of the volume. */
   readonly #written = new Map<string, readonly VolumeFile[]>();
   #refresh: Timer | undefined;
+  #isReading = false;
+  /** Its files may have to be read again before the usual time. */
+  #isOutdated = false;
   readonly #stop = new AbortController();
 
   constructor(context: NodeContext, pod: Pod, directory: string) {
@@ -93,6 +96,13 @@ export class PodVolumes {
     const { configMaps, secrets } = namesInVolumes(this.#pod.spec);
     const hasSources = configMaps.length + secrets.length > 0;
     if (this.#refresh === undefined && hasSources) this.#refreshLater(facts);
+  }
+
+  /** Reads ConfigMaps and Secrets again, as soon as they are read no more. */
+  refresh(facts: PodFields): void {
+    if (this.#refresh === undefined) return;
+    this.#isOutdated = true;
+    if (!this.#isReading) this.#refreshLater(facts);
   }
 
   stop(): void {
@@ -148,14 +158,20 @@ export class PodVolumes {
   #refreshLater(facts: PodFields): void {
     if (this.#stop.signal.aborted) return;
     const { clock, random, logger } = this.#context;
-    const delayMs = jitter(random, REFRESH_INTERVAL_MS, REFRESH_JITTER);
-    this.#refresh = clock.setTimer(delayMs, () => {
+    const usualMs = jitter(random, REFRESH_INTERVAL_MS, REFRESH_JITTER);
+    this.#refresh?.cancel();
+    this.#refresh = clock.setTimer(this.#isOutdated ? 0 : usualMs, () => {
+      this.#isOutdated = false;
+      this.#isReading = true;
       this.#refreshFiles(facts)
         .catch((error: unknown) => {
           if (this.#stop.signal.aborted) return;
           logger.warn('the files of a volume could not be refreshed', { err: error });
         })
-        .finally(() => this.#refreshLater(facts));
+        .finally(() => {
+          this.#isReading = false;
+          this.#refreshLater(facts);
+        });
     });
   }
 
