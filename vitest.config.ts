@@ -5,7 +5,8 @@ import { EMBEDDED_ONLY, KUBERNETES, KUBERNETES_COUNT } from './test/kubernetes.t
 // Three projects, so that pure tests share one module graph and stay quick, while tests that own
 // processes, ports and files each run in a process of their own. A fourth one where there is a real
 // Kubernetes: all suites that are written against a kubeconfig, one at a time for each that there is.
-// And two more where `npm run test:frameworks` has installed frameworks, and `npm run test:browser` a browser.
+// And three more: where `npm run test:frameworks` has installed frameworks, `npm run test:browser` a browser, and
+// where `npm run test:node` runs a node.
 const SUITE_TIMEOUT_MS = 60_000;
 /** They wait for nothing: it ends what hangs, and no property that a busy machine only slows down. */
 const UNIT_TIMEOUT_MS = 60_000;
@@ -58,6 +59,19 @@ const browser = {
   },
 } satisfies TestProjectConfiguration;
 
+/** What fails here has found something, so it gets no second try. */
+const node = {
+  test: {
+    name: 'node',
+    include: ['test/node/**/*.test.ts'],
+    globalSetup: ['test/node/setup.ts'],
+    pool: 'forks',
+    maxWorkers: 1,
+    testTimeout: 5 * SUITE_TIMEOUT_MS,
+    hookTimeout: 4 * SUITE_TIMEOUT_MS,
+  },
+} satisfies TestProjectConfiguration;
+
 export default defineConfig({
   test: {
     maxWorkers: MAX_WORKERS,
@@ -100,6 +114,7 @@ export default defineConfig({
       ...(KUBERNETES === undefined ? [] : [kubernetes]),
       ...('LOCKSTEP_TEST_FRAMEWORK_REPEATS' in process.env ? [frameworks] : []),
       ...('LOCKSTEP_TEST_CHROMIUM' in process.env ? [browser] : []),
+      ...('LOCKSTEP_TEST_NODE' in process.env ? [node] : []),
     ],
   },
 });

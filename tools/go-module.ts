@@ -22,7 +22,7 @@ export interface GoModule {
 
 /** Downloads the module unless Go has it already. Rejects with what Go says. */
 export async function downloadGoModule(name: string, version: string): Promise<GoModule> {
-  return JSON.parse(await go(homedir(), 'mod', 'download', '-json', `${name}@${version}`));
+  return JSON.parse(await go(homedir(), ['mod', 'download', '-json', `${name}@${version}`]));
 }
 
 /** The version under which the parts of Kubernetes `1.X.Y` are published as modules of their own. */
@@ -31,11 +31,15 @@ export function stagingVersion(kubernetes: string): string {
 }
 
 /** The output of a run of `go` in `directory`. */
-export async function go(directory: string, ...args: readonly string[]): Promise<string> {
+export async function go(
+  directory: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<string> {
   const { stdout } = await run('go', args, {
     cwd: directory,
     // Checksums come from the public database, so none have to be kept here.
-    env: { ...process.env, GOFLAGS: '-mod=mod', GOWORK: 'off' },
+    env: { ...process.env, GOFLAGS: '-mod=mod', GOWORK: 'off', ...environment },
     timeout: TIMEOUT_MS,
     maxBuffer: MAX_OUTPUT_BYTES,
   });

@@ -25,6 +25,10 @@ export interface GoProgram {
   readonly main: { readonly file: string } | { readonly package: string };
   /** Values of Go variables by name, which its releases set too. */
   readonly variables: Readonly<Record<string, string>>;
+  /** Parts that its sources let one choose. */
+  readonly tags?: readonly string[];
+  /** Whether it may use libraries of C: as Go decides by default, not at all, or linked statically. */
+  readonly cgo?: 'Off' | 'Static';
   /** The text of the module file to build it with. */
   moduleFile(): Promise<string>;
 }
@@ -46,7 +50,7 @@ export async function buildProgram(
   program: GoProgram,
   report: (message: string) => void,
 ): Promise<string> {
-  const { name, version, main, variables } = program;
+  const { name, version, main, variables, tags = [], cgo } = program;
   const target = programDirectory(program);
   if (isProgramBuilt(program)) return target;
   const cache = dirname(target);
@@ -58,9 +62,10 @@ export async function buildProgram(
     writeFileSync(join(directory, 'go.mod'), await program.moduleFile());
     const settings = Object.entries(variables).map(([key, value]) => `-X ${key}=${value}`);
     // Without symbols, which nobody reads.
-    const flags = ['-s', '-w', ...settings].join(' ');
+    const flags = ['-s', '-w', ...(cgo === 'Static' ? ['-extldflags -static'] : []), ...settings];
     const built = 'file' in main ? '.' : main.package;
-    await go(directory, 'build', '-ldflags', flags, '-o', name, built);
+    const args = ['-tags', tags.join(','), '-ldflags', flags.join(' '), '-o', name, built];
+    await go(directory, ['build', ...args], cgo === undefined ? {} : CGO[cgo]);
     // The rename makes it complete or absent; another build may have been quicker.
     if (!existsSync(target)) renameSync(directory, target);
     return target;
@@ -68,6 +73,8 @@ export async function buildProgram(
     rmSync(directory, { recursive: true, force: true });
   }
 }
+
+const CGO = { Off: { CGO_ENABLED: '0' }, Static: { CGO_ENABLED: '1' } } as const;
 
 /** A module file that requires one module, in the language of that; `more` are lines of it. */
 export async function moduleFileFor(

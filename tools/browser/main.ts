@@ -8,7 +8,8 @@
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { InstallationError, installedChromium } from './chromium.ts';
+import { InstallationError } from '../debian-packages.ts';
+import { installedChromium } from './chromium.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** For all tests; most of it they wait for groups that restart. */

@@ -56,7 +56,7 @@ const ETCD: GoProgram = {
 
 /** Whether nothing is left to build, so that neither Go nor the network is needed. */
 export function isBuilt(version: string): boolean {
-  return isProgramBuilt(kubernetes(version)) && isProgramBuilt(ETCD);
+  return isProgramBuilt(controlPlane(version)) && isProgramBuilt(ETCD);
 }
 
 /** Builds what the cache lacks; `report` is called before each long build. */
@@ -64,7 +64,7 @@ export async function buildControlPlane(
   version: string,
   report: (message: string) => void,
 ): Promise<Binaries> {
-  const kube = await buildProgram(kubernetes(version), report);
+  const kube = await buildProgram(controlPlane(version), report);
   const etcd = await buildProgram(ETCD, report);
   const path = (name: string): string => join(kube, name);
   for (const name of COMPONENTS) if (!existsSync(path(name))) symlinkSync('kube', path(name));
@@ -80,15 +80,26 @@ function sourceOf(name: string): string {
   return fileURLToPath(new URL(`${name}/main.go`, import.meta.url));
 }
 
-/** Its staging modules are the published ones, and its variables hold the version. */
-function kubernetes(kubernetesVersion: string): GoProgram {
+function controlPlane(version: string): GoProgram {
+  return kubernetesProgram('kube', sourceOf('kube'), version);
+}
+
+/**
+ * A program of ours that consists of Kubernetes' own. Its staging modules are the published ones, and
+ * its variables hold the version.
+ */
+export function kubernetesProgram(
+  name: string,
+  file: string,
+  kubernetesVersion: string,
+): GoProgram {
   const version = `v${kubernetesVersion}`;
   const [major = '', minor = ''] = kubernetesVersion.split('.');
   const variables = { gitVersion: version, gitMajor: major, gitMinor: minor };
   return {
-    name: 'kube',
+    name,
     version,
-    main: { file: sourceOf('kube') },
+    main: { file },
     variables: Object.fromEntries(
       Object.entries(variables).map(([name, value]) => [
         `k8s.io/component-base/version.${name}`,

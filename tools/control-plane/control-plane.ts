@@ -1,10 +1,9 @@
 /**
- * Starts etcd, kube-apiserver, kube-controller-manager and kube-scheduler on loopback, with one
- * certificate authority for all of them, as a cluster's installer would.
+ * Starts etcd, kube-apiserver, kube-controller-manager and kube-scheduler, on loopback unless Pods are
+ * to reach them, with one certificate authority for all of them, as a cluster's installer would.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ADMINISTRATORS } from '@lockstep/embedded-kubernetes';
 import { freePorts } from '@lockstep/kube/runtime/adapters/free-ports.ts';
@@ -18,6 +17,7 @@ import {
 } from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
 import { writeKubeconfig } from '../../src/cli/local-cluster/kubeconfig-file.ts';
 import type { AlphaApi, Binaries, FeatureGates } from './build.ts';
+import { Processes } from './processes.ts';
 
 export interface ControlPlane {
   readonly kubeconfig: string;
@@ -27,8 +27,6 @@ export interface ControlPlane {
 const LOOPBACK = '127.0.0.1';
 const READY_TIMEOUT_MS = 60_000;
 const READY_POLL_MS = 200;
-const STOP_GRACE_MS = 5_000;
-const RESTART_INTERVAL_MS = 500;
 const CERTIFICATE_DAYS = 2;
 /** Has room for all Services of the tests; its first address is the API server's. */
 const SERVICE_NETWORK = '10.0.0.0/16';
@@ -43,6 +41,8 @@ export async function startControlPlane(
   directory: string,
   featureGates: FeatureGates = {},
   alphaApi?: AlphaApi,
+  /** The API server's, on this machine. */
+  address = LOOPBACK,
 ): Promise<ControlPlane> {
   const processes = new Processes(directory);
   try {
@@ -59,12 +59,13 @@ export async function startControlPlane(
       'initial-cluster': `default=${peers}`,
       'unsafe-no-fsync': 'true',
     });
-    const credentials = writeCredentials(directory, `https://${LOOPBACK}:${api}`);
+    const credentials = writeCredentials(directory, address, api);
     const { file, kubeconfig } = credentials;
     processes.start('kube-apiserver', binaries['kube-apiserver'], {
       'etcd-servers': etcd,
-      'bind-address': LOOPBACK,
-      'advertise-address': LOOPBACK,
+      // All addresses, where not only this machine asks.
+      'bind-address': address === LOOPBACK ? LOOPBACK : '0.0.0.0',
+      'advertise-address': address,
       'secure-port': `${api}`,
       'cert-dir': directory,
       'tls-cert-file': file('apiserver.crt'),
@@ -80,8 +81,8 @@ export async function startControlPlane(
       'service-cluster-ip-range': SERVICE_NETWORK,
       'authorization-mode': 'Node,RBAC',
       'allow-privileged': 'true',
-      // The address of a Service does not lead to its endpoints here.
-      'enable-aggregator-routing': 'true',
+      // The address of a Service does not lead to its endpoints on loopback.
+      ...(address === LOOPBACK ? { 'enable-aggregator-routing': 'true' } : {}),
       ...gateFlags({ ...featureGates, ...alphaApi?.featureGates }),
       ...(alphaApi === undefined ? {} : { 'runtime-config': `${alphaApi.groupVersion}=true` }),
     });
@@ -115,7 +116,8 @@ function gateFlags(featureGates: FeatureGates): Readonly<Record<string, string>>
   return gates.length === 0 ? {} : { 'feature-gates': gates.join(',') };
 }
 
-function writeCredentials(directory: string, server: string) {
+function writeCredentials(directory: string, address: string, port = 0) {
+  const server = `https://${address}:${port}`;
   const file = (name: string): string => join(directory, name);
   const write = (name: string, text: string): void =>
     writeFileSync(file(name), text, { mode: 0o600 });
@@ -125,7 +127,7 @@ function writeCredentials(directory: string, server: string) {
   const apiServer = issueCertificate(authority, {
     commonName: 'kube-apiserver',
     dnsNames: ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'],
-    ipAddresses: [LOOPBACK, API_SERVICE_ADDRESS],
+    ipAddresses: [...new Set([LOOPBACK, address]), API_SERVICE_ADDRESS],
     usages: ['server'],
     days,
   });
@@ -176,71 +178,4 @@ async function untilReady(kubeconfig: string): Promise<void> {
   } finally {
     close();
   }
-}
-
-/**
- * Child processes with a log file each; the last started is stopped first. A process that dies is
- * started again, as kubelets do with the Pods of a control plane. `NAME.pid` in the directory is
- * the current one's.
- */
-class Processes {
-  readonly #directory: string;
-  readonly #running: Running[] = [];
-  readonly #killAll = (): void => {
-    for (const { child } of this.#running) child?.kill('SIGKILL');
-  };
-
-  constructor(directory: string) {
-    this.#directory = directory;
-    mkdirSync(directory, { recursive: true });
-    process.once('exit', this.#killAll);
-  }
-
-  start(name: string, program: string, flags: Readonly<Record<string, string>>): void {
-    const args = Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`);
-    const running: Running = { isStopping: false, child: undefined, ended: Promise.resolve() };
-    const run = async (): Promise<void> => {
-      while (!running.isStopping) {
-        const { child, ended } = this.#spawn(name, program, args);
-        running.child = child;
-        await ended;
-      }
-    };
-    running.ended = run();
-    this.#running.push(running);
-  }
-
-  async stop(): Promise<void> {
-    for (const running of this.#running.splice(0).reverse()) {
-      running.isStopping = true;
-      const timer = setTimeout(() => running.child?.kill('SIGKILL'), STOP_GRACE_MS);
-      running.child?.kill('SIGTERM');
-      await running.ended;
-      clearTimeout(timer);
-    }
-    process.off('exit', this.#killAll);
-  }
-
-  /**
-   * `ended` comes no sooner than `RESTART_INTERVAL_MS`, so that no process is started in a tight
-   * loop.
-   */
-  #spawn(name: string, program: string, args: readonly string[]) {
-    const log = openSync(join(this.#directory, `${name}.log`), 'a', 0o600);
-    const child = spawn(program, args, { stdio: ['ignore', log, log] });
-    closeSync(log);
-    writeFileSync(join(this.#directory, `${name}.pid`), `${child.pid}`);
-    const exited = new Promise<void>((resolve) => {
-      child.once('exit', () => resolve());
-      child.once('error', () => resolve());
-    });
-    const interval = new Promise((resolve) => setTimeout(resolve, RESTART_INTERVAL_MS));
-    return { child, ended: Promise.all([exited, interval]) };
-  }
-}
-
-interface Running {
-  isStopping: boolean;
-  child: ChildProcess | undefined;
-  ended: Promise<void>;
 }

@@ -10,11 +10,11 @@
  * and `LOCKSTEP_TEST_ADDRESS` is an address in it. With `--helm` it builds Helm too, and
  * `LOCKSTEP_TEST_HELM` is its path. Exit code: the command's; 2 for wrong usage.
  */
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { constants, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { exitCodeOf } from '../exit-code.ts';
 import { isGoInstalled } from '../go-module.ts';
 import { buildHelm, isHelmBuilt } from '../helm/program.ts';
 import {
@@ -29,7 +29,6 @@ import { inOwnNetwork, SERVICE_ADDRESS } from './own-network.ts';
 
 const EXIT_USAGE = 2;
 const MAX_COPIES = 8;
-const SIGNAL_CODES = 128;
 
 process.exitCode = await main();
 
@@ -102,26 +101,6 @@ async function helmIfPossible(): Promise<Readonly<Record<string, string>>> {
   if (isHelmBuilt() || isGoInstalled()) return { LOCKSTEP_TEST_HELM: await buildHelm(report) };
   report('Go is not installed, so there is no Helm to test with');
   return {};
-}
-
-function exitCodeOf(
-  program: string,
-  args: readonly string[],
-  environment: Readonly<Record<string, string>>,
-): Promise<number> {
-  const child = spawn(program, args, {
-    stdio: 'inherit',
-    env: { ...process.env, ...environment },
-  });
-  // The terminal sends the signal to the child too, and we end when the child does.
-  process.on('SIGINT', () => undefined);
-  process.on('SIGTERM', () => child.kill('SIGTERM'));
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', (code, signal) =>
-      resolve(code ?? SIGNAL_CODES + (signal === null ? 0 : constants.signals[signal])),
-    );
-  });
 }
 
 function report(message: string): void {

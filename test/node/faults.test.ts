@@ -1,0 +1,51 @@
+/** The kubelet and the container runtime die at each stage of a restart: it ends as without that. */
+import { until } from '@lockstep/kube/until.fixture.ts';
+import { expect, it } from 'vitest';
+import { RESTART_BACKOFF, RESTART_MODE } from '../../src/jobset/names.ts';
+import { signalProgram } from './node.ts';
+import { type NodeGroup, nodeGroups, PATIENCE_MS } from './node-group.fixture.ts';
+
+const SIZE = 4;
+
+const groups = nodeGroups();
+
+/** When a program dies: what has happened to the group by then. */
+const STAGES: Readonly<Record<string, (group: NodeGroup, epoch: number) => Promise<boolean>>> = {
+  'the worker has died': () => Promise.resolve(true),
+  'the epoch has ended': async (group, epoch) =>
+    (await group.status()).deprecatedEpoch === epoch - 1,
+  'the next epoch is released': async (group, epoch) =>
+    (await group.status()).syncedEpoch === epoch,
+};
+
+it.each(
+  ['Supervisor', 'Sidecar'].flatMap((mode) =>
+    (['kubelet', 'containerd'] as const).map((program) => ({ mode, program })),
+  ),
+)('a group in $mode mode survives the death of $program', async ({ mode, program }) => {
+  const group = await groups.start({
+    name: `${program}-${mode.toLowerCase()}`,
+    size: SIZE,
+    annotations: { [RESTART_MODE]: mode, [RESTART_BACKOFF]: 'Disabled' },
+  });
+  await group.running(1);
+  const uids = await group.uids();
+  let epoch = 1;
+  for (const [stage, isReached] of Object.entries(STAGES)) {
+    epoch++;
+    const killedAt = await group.kill(epoch % SIZE);
+    await until(stage, () => isReached(group, epoch), PATIENCE_MS);
+    for (const node of await nodesOf(group)) signalProgram(node, program, 'SIGKILL');
+    const took = (await group.running(epoch)) - killedAt;
+    process.stdout.write(`${mode}, ${program} killed when ${stage}: ${took} ms\n`);
+    expect(await group.uids()).toEqual(uids);
+    expect(await group.status()).toMatchObject({
+      inPlaceRestarts: epoch - 1,
+      inPlaceRestartsCountTowardsMax: epoch - 1,
+    });
+  }
+});
+
+async function nodesOf(group: NodeGroup): Promise<ReadonlySet<string>> {
+  return new Set((await group.pods()).map(({ spec }) => spec?.nodeName ?? ''));
+}

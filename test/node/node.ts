@@ -1,0 +1,96 @@
+/** The real node under test, and what tests do to it: `tools/node/main.ts` starts both. */
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Pod } from '@lockstep/kube/objects/pod.ts';
+import { connectClient } from '@lockstep/kube/runtime/adapters/http-client-connection.ts';
+import { loadKubeconfig } from '@lockstep/kube/runtime/adapters/kubeconfig-files.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { PORTS } from '../../src/cli/ports.ts';
+import { OUTSIDE } from '../../tools/node/network.ts';
+
+const run = promisify(execFile);
+
+/** The directory of the run. */
+const RUN: string = process.env['LOCKSTEP_TEST_NODE'] ?? '';
+export const KUBECONFIG: string = join(RUN, 'control-plane/kubeconfig');
+/** Tests run there. It enforces the Pod security level `restricted`. */
+export const NAMESPACE = 'trainers';
+
+const COMMAND_TIMEOUT_MS = 180_000;
+const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
+export const LOCKSTEP: string = fileURLToPath(new URL('../../bin/lockstep.js', import.meta.url));
+
+export async function connectAdministrator(): Promise<{ client: Client; close: () => void }> {
+  const access = await loadKubeconfig({ path: KUBECONFIG, env: {}, homeDirectory: '/' });
+  return connectClient(access, { ...PORTS, userAgent: 'test' });
+}
+
+/** What the command prints. Rejects with its output if it fails. */
+export async function lockstep(...args: readonly string[]): Promise<string> {
+  return await output([process.execPath, LOCKSTEP, ...args]);
+}
+
+/** Runs it outside of the cluster's network, from where only the API server can be reached. */
+export async function lockstepFromOutside(...args: readonly string[]): Promise<string> {
+  return await output([...FROM_OUTSIDE, process.execPath, LOCKSTEP, ...args]);
+}
+
+export const FROM_OUTSIDE: readonly [string, string] = ['nsenter', `--net=${OUTSIDE}`];
+
+async function output([program = '', ...args]: readonly string[]): Promise<string> {
+  const { stdout } = await run(program, args, {
+    timeout: COMMAND_TIMEOUT_MS,
+    maxBuffer: MAX_OUTPUT_BYTES,
+    env: { ...process.env, KUBECONFIG },
+  });
+  return stdout;
+}
+
+export type NodeProgram = 'kubelet' | 'containerd';
+
+/**
+ * Sends a signal to a program of a node. A killed program is started again, as a service manager
+ * would do it.
+ */
+export function signalProgram(node: string, name: NodeProgram, signal: NodeJS.Signals): void {
+  process.kill(Number(readFileSync(join(RUN, node, `${name}.pid`), 'utf8')), signal);
+}
+
+/** Where the container runtime keeps the log files of a Pod's container. */
+export function logDirectory(pod: Stored<Pod>, container: string): string {
+  const { namespace, name, uid } = pod.metadata;
+  return join(RUN, pod.spec?.nodeName ?? '', 'pods', `${namespace}_${name}_${uid}`, container);
+}
+
+export interface MachineProcess {
+  /** On this machine. */
+  readonly pid: number;
+  readonly command: readonly string[];
+  readonly environment: readonly string[];
+}
+
+/** The processes with a variable, such as `WORKER_OF=train-w-0-1-x7k2p`, by their numbers. */
+export function processesWith(variable: string): readonly MachineProcess[] {
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0)
+    .toSorted((a, b) => a - b)
+    .flatMap((pid) => {
+      const environment = stringsOf(`/proc/${pid}/environ`);
+      if (!environment.includes(variable)) return [];
+      return [{ pid, command: stringsOf(`/proc/${pid}/cmdline`), environment }];
+    });
+}
+
+/** None if the process has ended. */
+function stringsOf(path: string): readonly string[] {
+  try {
+    return readFileSync(path, 'utf8').split('\0');
+  } catch {
+    return [];
+  }
+}
