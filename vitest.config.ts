@@ -5,8 +5,8 @@ import { EMBEDDED_ONLY, KUBERNETES, KUBERNETES_COUNT } from './test/kubernetes.t
 // Three projects, so that pure tests share one module graph and stay quick, while tests that own
 // processes, ports and files each run in a process of their own. A fourth one where there is a real
 // Kubernetes: all suites that are written against a kubeconfig, one at a time for each that there is.
-// And three more: where `npm run test:frameworks` has installed frameworks, `npm run test:browser` a browser, and
-// where `npm run test:node` runs a node.
+// And four more: where `npm run test:frameworks` has installed frameworks, `npm run test:browser` a browser,
+// `npm run test:neighbours` has built controllers of other projects, and where `npm run test:node` runs a node.
 const SUITE_TIMEOUT_MS = 60_000;
 /** They wait for nothing: it ends what hangs, and no property that a busy machine only slows down. */
 const UNIT_TIMEOUT_MS = 60_000;
@@ -43,6 +43,20 @@ const frameworks = {
     retry: PROCESS_RETRIES,
     testTimeout: 4 * SUITE_TIMEOUT_MS,
     hookTimeout: 2 * SUITE_TIMEOUT_MS,
+  },
+} satisfies TestProjectConfiguration;
+
+const neighbours = {
+  test: {
+    name: 'neighbours',
+    include: ['test/neighbours/**/*.test.ts'],
+    setupFiles: ['test/listeners-setup.ts', 'test/kubernetes-setup.ts'],
+    pool: 'forks',
+    retry: PROCESS_RETRIES,
+    // One cluster stays for the suite that needs two.
+    maxWorkers: Math.max(1, KUBERNETES_COUNT - 1),
+    testTimeout: 4 * SUITE_TIMEOUT_MS,
+    hookTimeout: 4 * SUITE_TIMEOUT_MS,
   },
 } satisfies TestProjectConfiguration;
 
@@ -113,6 +127,7 @@ export default defineConfig({
       },
       ...(KUBERNETES === undefined ? [] : [kubernetes]),
       ...('LOCKSTEP_TEST_FRAMEWORK_REPEATS' in process.env ? [frameworks] : []),
+      ...('LOCKSTEP_TEST_NEIGHBOURS' in process.env ? [neighbours] : []),
       ...('LOCKSTEP_TEST_CHROMIUM' in process.env ? [browser] : []),
       ...('LOCKSTEP_TEST_NODE' in process.env ? [node] : []),
     ],

@@ -71,7 +71,6 @@ export const EMBEDDED_ONLY: Readonly<Record<string, string>> = {
   'integration/least-privilege.test.ts': VIRTUAL_TIME,
   'integration/left-out-jobsets.test.ts': VIRTUAL_TIME,
   'integration/lost-node.test.ts': VIRTUAL_TIME,
-  'integration/migration.test.ts': VIRTUAL_TIME,
   'integration/not-starting.test.ts': VIRTUAL_TIME,
   'integration/older-definition.test.ts': VIRTUAL_TIME,
   'integration/operator-crash.test.ts': VIRTUAL_TIME,

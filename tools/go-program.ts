@@ -8,6 +8,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -31,6 +32,8 @@ export interface GoProgram {
   readonly cgo?: 'Off' | 'Static';
   /** The text of the module file to build it with. */
   moduleFile(): Promise<string>;
+  /** A folder of files to keep beside the program, as `manifests`. */
+  manifests?(): Promise<string>;
 }
 
 /** The directory of the program, built or not; each source has its own. */
@@ -66,6 +69,9 @@ export async function buildProgram(
     const built = 'file' in main ? '.' : main.package;
     const args = ['-tags', tags.join(','), '-ldflags', flags.join(' '), '-o', name, built];
     await go(directory, ['build', ...args], cgo === undefined ? {} : CGO[cgo]);
+    const manifests = await program.manifests?.();
+    // Sources of modules are read-only, and a cache has to be removable.
+    if (manifests !== undefined) copyWritable(manifests, join(directory, 'manifests'));
     // The rename makes it complete or absent; another build may have been quicker.
     if (!existsSync(target)) renameSync(directory, target);
     return target;
@@ -75,6 +81,15 @@ export async function buildProgram(
 }
 
 const CGO = { Off: { CGO_ENABLED: '0' }, Static: { CGO_ENABLED: '1' } } as const;
+
+function copyWritable(from: string, to: string): void {
+  mkdirSync(to);
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const source = join(from, entry.name);
+    if (entry.isDirectory()) copyWritable(source, join(to, entry.name));
+    else writeFileSync(join(to, entry.name), readFileSync(source));
+  }
+}
 
 /** A module file that requires one module, in the language of that; `more` are lines of it. */
 export async function moduleFileFor(

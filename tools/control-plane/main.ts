@@ -1,14 +1,16 @@
 /**
  * Runs a command with real Kubernetes control planes beside it:
  *
- *   tsx tools/control-plane/main.ts [--version 1.36.3] [--copies 1] [--own-network] [--helm] [--keep] -- COMMAND...
+ *   tsx tools/control-plane/main.ts [--version 1.36.3] [--copies 1] [--own-network] [--helm] [--neighbours]
+ *     [--keep] -- COMMAND...
  *
  * The command finds the directory of each in `LOCKSTEP_TEST_CONTROL_PLANES`, joined like `PATH`.
  * `LOCKSTEP_TEST_KUBECONFIG` and `KUBECONFIG` name an administrator's kubeconfig of the first; the
  * others' lie in their directories. If nothing is built and Go is not installed, it runs nothing
  * and says so. With `--own-network` they share a network of their own, if the machine allows it,
  * and `LOCKSTEP_TEST_ADDRESS` is an address in it. With `--helm` it builds Helm too, and
- * `LOCKSTEP_TEST_HELM` is its path. Exit code: the command's; 2 for wrong usage.
+ * `LOCKSTEP_TEST_HELM` is its path. With `--neighbours` it builds controllers of other projects, and
+ * `LOCKSTEP_TEST_NEIGHBOURS` has their directories as JSON. Exit code: the command's; 2 for wrong usage.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,6 +19,7 @@ import { parseArgs } from 'node:util';
 import { exitCodeOf } from '../exit-code.ts';
 import { isGoInstalled } from '../go-module.ts';
 import { buildHelm, isHelmBuilt } from '../helm/program.ts';
+import { areNeighboursBuilt, buildNeighbours } from '../neighbours/programs.ts';
 import {
   ALPHA_APIS,
   buildControlPlane,
@@ -39,6 +42,7 @@ async function main(): Promise<number> {
       copies: { type: 'string', default: '1' },
       'own-network': { type: 'boolean', default: false },
       helm: { type: 'boolean', default: false },
+      neighbours: { type: 'boolean', default: false },
       keep: { type: 'boolean', default: false },
     },
     allowPositionals: true,
@@ -58,12 +62,16 @@ async function main(): Promise<number> {
     report('a command is expected after --');
     return EXIT_USAGE;
   }
-  if (!isBuilt(version) && !isGoInstalled()) {
+  const isAllBuilt = isBuilt(version) && (!values.neighbours || areNeighboursBuilt());
+  if (!isAllBuilt && !isGoInstalled()) {
     report('skipped: Go is not installed, so there is no Kubernetes to test with');
     return 0;
   }
   const binaries = await buildControlPlane(version, report);
   const helm = values.helm ? await helmIfPossible() : {};
+  const neighbours = values.neighbours
+    ? { LOCKSTEP_TEST_NEIGHBOURS: JSON.stringify(await buildNeighbours(report)) }
+    : {};
   // Builds needed the network of the machine, so they come first.
   if (values['own-network'] && process.env['LOCKSTEP_TEST_ADDRESS'] === undefined) {
     const again = inOwnNetwork([process.execPath, ...process.execArgv, ...process.argv.slice(1)]);
@@ -89,6 +97,7 @@ async function main(): Promise<number> {
       LOCKSTEP_TEST_KUBERNETES_VERSION: version,
       LOCKSTEP_TEST_CONTROL_PLANES: directories.join(delimiter),
       ...helm,
+      ...neighbours,
     });
   } finally {
     await Promise.all(running.map((controlPlane) => controlPlane.stop()));
