@@ -142,7 +142,7 @@ export class Neighbour {
   }
 }
 
-/** The definitions of its release, also over those of another. */
+/** The definitions of its release, which replace the definitions of another release. */
 export async function applyDefinitions(name: NeighbourName, client: Client): Promise<void> {
   const folder = LAYOUTS[name].definitions;
   const files = readdirSync(join(programDirectory(name), 'manifests', folder));

@@ -13,7 +13,7 @@ import { JOBSET_NAME, RESTART_ATTEMPT } from '../../src/jobset/names.ts';
 import { apply } from './neighbour.fixture.ts';
 
 const NAMESPACE = 'default';
-/** All controllers have had time to act again if nothing has changed for so long. */
+/** After this time without a change, all controllers have had time to act again. */
 const REST_MS = 2_500;
 const TIMEOUT_MS = 90_000;
 
