@@ -53,8 +53,7 @@ const neighbours = {
     setupFiles: ['test/listeners-setup.ts', 'test/kubernetes-setup.ts'],
     pool: 'forks',
     retry: PROCESS_RETRIES,
-    // One cluster stays for the suite that needs two.
-    maxWorkers: Math.max(1, KUBERNETES_COUNT - 1),
+    maxWorkers: KUBERNETES_COUNT,
     testTimeout: 4 * SUITE_TIMEOUT_MS,
     hookTimeout: 4 * SUITE_TIMEOUT_MS,
   },

@@ -40,6 +40,7 @@ const CERTIFICATE_DAYS = 2;
 /** Where the manifests of each have what it needs, and how its own certificates are turned off. */
 const LAYOUTS = {
   jobset: { definitions: 'crd/bases', certificates: 'internalCertManagement' },
+  kueue: { definitions: 'crd/bases', certificates: 'internalCertManagement' },
   trainer: { definitions: 'crds', certificates: 'certManagement' },
 } as const;
 
@@ -87,7 +88,9 @@ export class Neighbour {
     const log = join(directory, 'log');
     const output = openSync(log, 'a', 0o600);
     const program = join(programDirectory(name), name);
-    const child = spawn(program, [`--config=${configuration}`], {
+    const flags = [`--config=${configuration}`];
+    const [command, ...args] = [...commandOf(name, program, servingDirectory(directory)), ...flags];
+    const child = spawn(command, args, {
       stdio: ['ignore', output, output],
       env: {
         ...process.env,
@@ -101,11 +104,14 @@ export class Neighbour {
       await until(
         `${name} is ready`,
         async () => {
+          if (neighbour.#hasExited) return true;
           const answer = await fetch(`http://${LOOPBACK}:${health}/readyz`);
           expect(answer.status).toBe(200);
+          return true;
         },
         START_TIMEOUT_MS,
       );
+      if (neighbour.#hasExited) throw new Error('it has ended');
     } catch (error) {
       await neighbour.stop();
       const lines = readFileSync(log, 'utf8').trimEnd().split('\n').slice(-SHOWN_LOG_LINES);
@@ -137,8 +143,12 @@ export class Neighbour {
     for (const [of, name] of this.#webhooks.splice(0)) await this.#client.delete(of, { name });
     const timer = setTimeout(() => this.#child.kill('SIGKILL'), STOP_GRACE_MS);
     this.#child.kill('SIGTERM');
-    if (this.#child.exitCode === null && this.#child.signalCode === null) await this.#exited;
+    if (!this.#hasExited) await this.#exited;
     clearTimeout(timer);
+  }
+
+  get #hasExited(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 }
 
@@ -204,8 +214,26 @@ function configurationOf(
     },
     leaderElection: { leaderElect: false },
     [LAYOUTS[name].certificates]: { enable: false },
+    // It answers kubectl about queues, as an extension of the API server.
+    ...(name === 'kueue' ? { featureGates: { VisibilityOnDemand: false } } : {}),
     ...more,
   });
+}
+
+/**
+ * Kueue reads the certificate of its metrics from a path that it does not let one choose, so it gets
+ * an `/etc` of its own.
+ */
+function commandOf(
+  name: NeighbourName,
+  program: string,
+  certificates: string,
+): readonly [string, ...string[]] {
+  if (name !== 'kueue') return [program];
+  const at = '/etc/kueue/metrics/certs';
+  const setUp = `mount -t tmpfs none /etc && mkdir -p ${at} && cp ${certificates}/tls.* ${at}`;
+  const own = ['--user', '--map-root-user', '--mount'];
+  return ['unshare', ...own, 'sh', '-c', `${setUp} && exec "$@"`, 'sh', program];
 }
 
 function servingDirectory(directory: string): string {

@@ -8,6 +8,7 @@ import { buildProgram, type GoProgram, isProgramBuilt, moduleFileFor } from '../
 
 const MODULES = {
   jobset: { path: 'sigs.k8s.io/jobset', version: 'v0.12.0' },
+  kueue: { path: 'sigs.k8s.io/kueue', version: 'v0.19.0' },
   trainer: { path: 'github.com/kubeflow/trainer/v2', version: 'v2.3.0' },
 } as const;
 
@@ -29,6 +30,7 @@ const NEIGHBOURS: readonly Neighbour[] = [
     program: '/cmd/trainer-controller-manager',
     manifests: 'manifests/base',
   },
+  { name: 'kueue', module: MODULES.kueue, program: '/cmd/kueue', manifests: 'config/components' },
 ];
 
 /** Whether nothing is left to build, so that neither Go nor the network is needed. */
