@@ -107,7 +107,7 @@ describe('a Pod that is being deleted', () => {
     expect(condition?.message).toBe(
       'Pod train-w-0-0 on node n4 should have ended at 2026-01-01T00:55:00Z, is deleted by force at ' +
         '2026-01-01T01:00:00Z; Pod train-w-0-1 on node n4 should have ended at 2026-01-01T00:59:00Z, ' +
-        'and nothing confirms that it has: if the node is off, delete the Node, or delete the Pod with --force',
+        'and nothing confirms that it has: if the node is off, delete the Node',
     );
     expect(made.events).toContainEqual({
       type: 'Warning',

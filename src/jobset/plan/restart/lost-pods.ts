@@ -107,7 +107,7 @@ function describe({ name, node, endMs }: OverduePod): string {
 function nextStepOf(pod: OverduePod): string {
   const dueMs = lossMs(pod);
   if (dueMs !== undefined) return `is deleted by force at ${timeText(dueMs)}`;
-  return 'and nothing confirms that it has: if the node is off, delete the Node, or delete the Pod with --force';
+  return 'and nothing confirms that it has: if the node is off, delete the Node';
 }
 
 const PODS_IN_THE_WAY: readonly ConditionType[] = ['WaitingForUnknownPod', 'WaitingForLostNode'];
