@@ -53,7 +53,8 @@ const neighbours = {
     setupFiles: ['test/listeners-setup.ts', 'test/kubernetes-setup.ts'],
     pool: 'forks',
     retry: PROCESS_RETRIES,
-    maxWorkers: KUBERNETES_COUNT,
+    // One cluster stays for the suite that needs two.
+    maxWorkers: Math.max(1, KUBERNETES_COUNT - 1),
     testTimeout: 4 * SUITE_TIMEOUT_MS,
     hookTimeout: 4 * SUITE_TIMEOUT_MS,
   },

@@ -26,7 +26,21 @@ export class Lockstep {
 
   /** Resolves when it is ready, and its webhooks are asked. */
   static async start(cluster: ClusterInBadWeather, ...flags: readonly string[]): Promise<Lockstep> {
-    const kubeconfig = KUBERNETES ?? cluster.state.kubeconfig;
+    return await Lockstep.startAt(
+      KUBERNETES ?? cluster.state.kubeconfig,
+      cluster.client,
+      cluster,
+      ...flags,
+    );
+  }
+
+  /** As an administrator of another cluster, whose client is `client`. */
+  static async startAt(
+    kubeconfig: string,
+    client: Client,
+    cluster: ClusterInBadWeather,
+    ...flags: readonly string[]
+  ): Promise<Lockstep> {
     const health = `${LOOPBACK}:${await freePort(systemRandom)}`;
     const parts = parse(readFileSync(kubeconfig, 'utf8')) as {
       readonly clusters: readonly [{ readonly cluster: object }];
@@ -40,7 +54,7 @@ export class Lockstep {
       async () => expect((await fetch(`http://${health}/readyz`)).status).toBe(200),
       START_TIMEOUT_MS,
     );
-    return new Lockstep(cluster.client, operator);
+    return new Lockstep(client, operator);
   }
 
   async stop(): Promise<void> {

@@ -59,6 +59,8 @@ export interface NeighbourOptions {
   readonly client: Client;
   /** For its logs and certificates. */
   readonly directory: string;
+  /** An administrator's kubeconfig; by default it leads to the cluster under test. */
+  readonly kubeconfig?: string | undefined;
   /** Keys of its Configuration file, in place of those in the manifest. */
   readonly configuration?: object;
 }
@@ -94,7 +96,7 @@ export class Neighbour {
       stdio: ['ignore', output, output],
       env: {
         ...process.env,
-        KUBECONFIG: KUBERNETES ?? join(options.directory, 'kubeconfig'),
+        KUBECONFIG: options.kubeconfig ?? KUBERNETES ?? join(options.directory, 'kubeconfig'),
         TMPDIR: directory,
       },
     });

@@ -36,6 +36,9 @@ const KINDS = {
     'Cluster',
   ),
   Topology: resource(API, 'topologies', 'Topology', 'Cluster'),
+  AdmissionCheck: resource(API, 'admissionchecks', 'AdmissionCheck', 'Cluster'),
+  MultiKueueConfig: resource(API, 'multikueueconfigs', 'MultiKueueConfig', 'Cluster'),
+  MultiKueueCluster: resource(API, 'multikueueclusters', 'MultiKueueCluster', 'Cluster'),
 } as const;
 
 /** What each worker of a group asks for. */
@@ -60,6 +63,7 @@ export class Queues {
   async makeQueue(
     name: string,
     flavors: readonly (readonly [flavor: string, workers: number])[],
+    more: object = {},
   ): Promise<void> {
     const spec = {
       namespaceSelector: {},
@@ -73,9 +77,26 @@ export class Queues {
           })),
         },
       ],
+      ...more,
     };
     await this.make('ClusterQueue', name, { spec });
     await this.make('LocalQueue', name, { spec: { clusterQueue: name } });
+  }
+
+  /** Waits until Kueue admits from the queue. */
+  async untilActive(name: string): Promise<void> {
+    for (const of of [KINDS.ClusterQueue, KINDS.LocalQueue]) {
+      const at = of.namespaced ? { namespace: 'default', name } : { name };
+      await until(
+        `${of.kind} ${name} is active`,
+        async () => {
+          const { status } = (await this.#client.get(of, at)) as Workload;
+          const active = { type: 'Active', status: 'True' };
+          expect(status?.conditions).toContainEqual(expect.objectContaining(active));
+        },
+        TIMEOUT_MS,
+      );
+    }
   }
 
   /** While Kueue runs: it holds back what is in use. */
