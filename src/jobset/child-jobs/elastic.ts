@@ -16,13 +16,13 @@ export interface JobSize {
 }
 
 /** The Job's new size; undefined if there is nothing to change. */
-export function sizeChange(job: Job, replicatedJob: DefaultedReplicatedJob): JobSize | undefined {
-  const { parallelism, completions } = replicatedJob.template.spec;
+export function sizeChange({ spec }: Job, wanted: DefaultedReplicatedJob): JobSize | undefined {
+  const { parallelism, completions } = wanted.template.spec;
   // Only a Job without a work queue, whose slots are its completions, can change its size; both
   // default to 1.
-  if (parallelism !== completions || job.spec.completionMode !== 'Indexed') return undefined;
+  if (parallelism !== completions || spec.completionMode !== 'Indexed') return undefined;
   const slots = parallelism ?? 1;
-  const isSame = (job.spec.parallelism ?? 1) === slots && (job.spec.completions ?? 1) === slots;
+  const isSame = (spec.parallelism ?? 1) === slots && (spec.completions ?? 1) === slots;
   return isSame ? undefined : { parallelism: slots, completions: slots };
 }
 
@@ -38,10 +38,10 @@ export function sizeChanges(
   const byName = new Map(replicatedJobs.map((each) => [each.name, each]));
   const changes: SizeChange[] = [];
   for (const job of jobs) {
-    const replicatedJob = byName.get(replicatedJobOf(job) ?? '');
-    if (replicatedJob === undefined || job.metadata.deletionTimestamp !== undefined) continue;
-    const size = sizeChange(job, replicatedJob);
-    if (size !== undefined) changes.push({ job, size });
+    const wanted = byName.get(replicatedJobOf(job) ?? '');
+    const size = wanted && sizeChange(job, wanted);
+    if (size !== undefined && job.metadata.deletionTimestamp === undefined)
+      changes.push({ job, size });
   }
   return changes;
 }

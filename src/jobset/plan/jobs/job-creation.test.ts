@@ -71,6 +71,27 @@ describe('the Jobs of a large JobSet', () => {
     expect(conditionsOf(made)).toEqual(['NameConflict=True ForeignJob']);
   });
 
+  test.each([
+    ['train-w0-01', 'train-w0-1'],
+    ['train-w0-1e0', 'train-w0-1'],
+    ['train-w0-0x1', 'train-w0-1'],
+    ['train-w0--1', 'train-w0-1'],
+    ['other-w0-1', 'train-w0-1'],
+    ['w0-1', 'train-w0-1'],
+    ['1', 'train-w0-1'],
+    ['train-w0-', 'train-w0-0'],
+    ['train-w0-0-1', 'train-w0-1'],
+  ])('are not held back by a Job of the JobSet with the name %s', (name, missing) => {
+    const jobSet = jobSetOf(3);
+    const all = madeBy(planOf(jobSet)).map(stored);
+    const jobs = all.map((job) =>
+      job.metadata.name === missing ? { ...job, metadata: { ...job.metadata, name } } : job,
+    );
+    expect(madeBy(planOf(jobSet, { jobs })).map(({ metadata }) => metadata.name)).toEqual([
+      missing,
+    ]);
+  });
+
   test('cost no more than those that are there and those that one pass makes', () => {
     const sizes = fc.array(fc.nat({ max: 5_000 }), { minLength: 1, maxLength: 4 });
     const existing = fc.uniqueArray(fc.nat({ max: 5_000 }), { maxLength: 50, size: 'max' });

@@ -107,20 +107,19 @@ function missingJobs(
   { jobSet, jobs, children, surroundings }: Facts,
   replicatedJobs: readonly DefaultedReplicatedJob[],
 ): readonly MissingJobs[] {
-  const taken = new Set<string>();
-  for (const { metadata } of jobs) taken.add(metadata.name);
+  const taken = indexesByPrefix(jobs);
   let room = MAX_CREATIONS_PER_PASS;
   return replicatedJobs.map((replicatedJob) => {
     const { name, replicas } = replicatedJob;
     const done = children.gone.get(name);
     const prefix = jobNamePrefix(jobSet.metadata.name, name);
+    const named = taken.get(prefix);
     const indexes: number[] = [];
     const holders: Stored<Job>[] = [];
     let index = 0;
     for (; index < replicas; index++) {
-      const job = prefix + index;
-      if (taken.has(job) || done?.has(index) === true) continue;
-      const holder = surroundings.jobNamed(job);
+      if (named?.has(index) === true || done?.has(index) === true) continue;
+      const holder = surroundings.jobNamed(prefix + index);
       if (holder !== undefined) holders.push(holder);
       else if (indexes.length < room) indexes.push(index);
       else break;
@@ -130,4 +129,29 @@ function missingJobs(
     const isFromTheStart = missing > 0 && missing === index;
     return { replicatedJob, indexes, holders, isPartial: index < replicas, isFromTheStart };
   });
+}
+
+/**
+ * The indexes in the names of Jobs, by what precedes them (`jobNamePrefix`). In a plan for many Jobs
+ * nothing else costs as much as their names, and numbers cost less than texts.
+ */
+function indexesByPrefix(jobs: readonly Stored<Job>[]): ReadonlyMap<string, ReadonlySet<number>> {
+  const byPrefix = new Map<string, Set<number>>();
+  let prefix = '';
+  let indexes = new Set<number>();
+  for (const { metadata } of jobs) {
+    const { name } = metadata;
+    const start = name.lastIndexOf('-') + 1;
+    const text = name.slice(start);
+    const index = Number(text);
+    // No Job that is made here has a name such as `workers-01`.
+    if (String(index) !== text) continue;
+    if (start !== prefix.length || !name.startsWith(prefix)) {
+      prefix = name.slice(0, start);
+      indexes = byPrefix.get(prefix) ?? new Set();
+      byPrefix.set(prefix, indexes);
+    }
+    indexes.add(index);
+  }
+  return byPrefix;
 }
