@@ -19,6 +19,8 @@ const MKFIFO_TIMEOUT_MS = 5000;
 /** What the kernel lets a pipe hold at most, unless the machine has another setting. */
 const MAX_PIPE_BYTES = 1024 * 1024;
 const READ_BYTES = 64 * 1024;
+/** For all pipes: what is read is copied at once. */
+const DRAINED = Buffer.allocUnsafe(READ_BYTES);
 /**
  * How long the beginning of a line waits for its end, so that the agent's own lines come between
  * lines. Longer beginnings do not wait.
@@ -123,13 +125,12 @@ class Pipe {
   }
 
   drain(): void {
-    const buffer = Buffer.alloc(READ_BYTES);
     try {
       for (let total = 0; total < MAX_PIPE_BYTES; ) {
-        const length = readSync(this.#descriptor, buffer);
+        const length = readSync(this.#descriptor, DRAINED);
         if (length === 0) break;
         total += length;
-        this.#received(Buffer.from(buffer.subarray(0, length)));
+        this.#received(Buffer.from(DRAINED.subarray(0, length)));
       }
     } catch {
       // There is nothing left to read.

@@ -60,6 +60,10 @@ interface Message {
   before: string | undefined;
 }
 
+function messageIn(path: string, textOf: Message['textOf']): Message {
+  return { path, textOf, before: undefined };
+}
+
 /** The files and streams of a process, made before it exists. */
 interface Equipment {
   readonly env: StringMap;
@@ -129,9 +133,9 @@ export class WorkerProcess {
   }
 
   /** Notes that the present messages in its files are not its own. */
-  async noteMessages(): Promise<void> {
+  async noteMessages(files = this.#equipment?.messages ?? []): Promise<void> {
     const { messages, clock } = this.#options;
-    const states = (this.#equipment?.messages ?? []).map(async (message) => {
+    const states = files.map(async (message) => {
       message.before = await messages.state(message.path);
     });
     await endsWithin(clock, FILES_LIMIT_MS, Promise.all(states));
@@ -167,18 +171,20 @@ export class WorkerProcess {
       if (stream === 'stderr') this.#errors.add(chunk, clock.monotonic());
     };
     const listener: LineListener = (line) => this.heard(line);
+    const given = workerEnvironment(command.env);
+    const { [ENV_TORCH_ERROR_FILE]: givenError } = given;
+    const shared = [messageIn(terminationMessagePath, (text) => text)];
+    if (givenError !== undefined) shared.push(messageIn(givenError, torchErrorText));
     const [opened, relayed] = await Promise.all([
       files.open(hasStandby ? listener : undefined),
       output.begin(take),
+      // A standby's files are looked at when it becomes the worker.
+      epoch === 'Standby' ? undefined : this.noteMessages(shared),
     ]);
-    const given = workerEnvironment(command.env);
-    const torchError = given[ENV_TORCH_ERROR_FILE] ?? opened?.torchError;
-    const messages: Message[] = [
-      { path: terminationMessagePath, textOf: (text) => text, before: undefined },
-      ...(torchError === undefined
-        ? []
-        : [{ path: torchError, textOf: torchErrorText, before: undefined }]),
-    ];
+    const torchError = givenError ?? opened?.torchError;
+    // A new directory has no older message.
+    const own = givenError === undefined && opened !== undefined;
+    const messages = own ? [...shared, messageIn(opened.torchError, torchErrorText)] : shared;
     const env = {
       ...given,
       [ENV_WORKER]: this.#id,
@@ -189,7 +195,6 @@ export class WorkerProcess {
     const reports = [...(steps === undefined ? [] : [steps]), ...(opened ? [opened.reports] : [])];
     const equipment = { env, reports, messages, relayed, files: opened };
     this.#equipment = equipment;
-    if (epoch !== 'Standby') await this.noteMessages();
     // A worker that knew of a file that cannot be written would wait for ever.
     const hasStart = hasStandby && (epoch === 'Standby' || (await this.#hasBegun(epoch)));
     if (opened === undefined || !hasStart) return equipment;

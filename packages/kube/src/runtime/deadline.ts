@@ -1,4 +1,4 @@
-import { type Clock, sleep } from './ports/clock.ts';
+import type { Clock } from './ports/clock.ts';
 
 /** The reason of a signal made by `withDeadline`: `work` did not end within its limit. */
 export class DeadlineError extends Error {
@@ -34,22 +34,22 @@ export async function withDeadline<T>(
 /**
  * Waits for `work` at most `limitMs`, and returns whether it ended by then. The work may continue.
  */
-export async function endsWithin(
+export function endsWithin(
   clock: Clock,
   limitMs: number,
   work: Promise<unknown>,
 ): Promise<boolean> {
-  const cancel = new AbortController();
-  const timeUp = sleep(clock, limitMs, cancel.signal).then(
-    () => false,
-    () => false,
-  );
-  const ended = work.then(() => true);
-  try {
-    return await Promise.race([ended, timeUp]);
-  } finally {
-    cancel.abort();
-  }
+  return new Promise((resolve, reject) => {
+    const timer = clock.setTimer(limitMs, () => resolve(false));
+    const settle = (outcome: () => void): void => {
+      timer.cancel();
+      outcome();
+    };
+    work.then(
+      () => settle(() => resolve(true)),
+      (error: Error) => settle(() => reject(error)),
+    );
+  });
 }
 
 /**
