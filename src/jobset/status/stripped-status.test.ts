@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JobSetStatus } from '../jobset-status.ts';
-import { restoredStatus } from './stripped-status.ts';
+import { droppedFields, restoredStatus } from './stripped-status.ts';
 
 const JOB = { name: 'w', ready: 1, succeeded: 0, failed: 0, active: 1, suspended: 0 };
 const UPSTREAMS: JobSetStatus = {
@@ -69,4 +69,13 @@ test.each<[string, JobSetStatus | undefined, JobSetStatus | undefined, string[]?
   ['the definition drops all of them', WHOLE, UPSTREAMS, FIELDS],
 ])('is left as it is if %s', (_why, known, now, lacks = []) => {
   expect(restoredStatus(known, now, new Set(lacks))).toBeUndefined();
+});
+
+test('a write has lost each field of ours that the definition has and the server does not store', () => {
+  expect(droppedFields(WHOLE, UPSTREAMS)).toEqual(FIELDS);
+  expect(droppedFields(WHOLE, UPSTREAMS, new Set(FIELDS.slice(1)))).toEqual(FIELDS.slice(0, 1));
+  expect(droppedFields(WHOLE, undefined)).toEqual(FIELDS);
+  expect(droppedFields(WHOLE, WHOLE)).toEqual([]);
+  const absent = { ...UPSTREAMS, startTime: undefined as unknown as string };
+  expect(droppedFields(absent, UPSTREAMS)).toEqual([]);
 });

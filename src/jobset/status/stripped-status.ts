@@ -59,6 +59,22 @@ export function restoredStatus(
   return { status, fields };
 }
 
+/**
+ * Own fields of a status that a write `sent`, and that the API server has not `stored`. `lacks` are
+ * fields that its definition does not have. If it has the others, it does not serve it yet.
+ */
+export function droppedFields(
+  sent: JobSetStatus,
+  stored: JobSetStatus = {},
+  lacks: ReadonlySet<string> = new Set(),
+): readonly string[] {
+  const has = (status: JobSetStatus, field: string): boolean =>
+    (status as Record<string, unknown>)[field] !== undefined;
+  return ownFields(sent).filter(
+    (field) => has(sent, field) && !has(stored, field) && !lacks.has(field),
+  );
+}
+
 function ownFields(status: JobSetStatus): readonly string[] {
   return Object.keys(status).filter((field) => !UPSTREAMS.has(field));
 }

@@ -128,7 +128,8 @@ export class JobSetReconciler {
     const decided = await this.#decide(jobSet, memory, found, signal);
     const { made, snapshot } = decided;
     const { status } = made;
-    if (status !== undefined) await this.#statuses.write(snapshot.jobSet, memory, status, signal);
+    const writeAgainMs =
+      status && (await this.#statuses.writePlanned(snapshot.jobSet, memory, status, signal));
     this.#settle(snapshot.jobSet, made);
     memory.jobs.recorded(snapshot.vanished);
     memory.countersPutOff = made.countersPutOff;
@@ -137,7 +138,7 @@ export class JobSetReconciler {
     await this.#act(snapshot.jobSet, memory, made, signal);
     // No watch reports that nodes have the feature now.
     const askAgainMs = restartAllProblem === undefined ? undefined : NODE_ANSWER_LIFETIME_MS;
-    const delays = [made.requeueAfterMs, decided.lookAgainMs, askAgainMs].filter(
+    const delays = [made.requeueAfterMs, decided.lookAgainMs, askAgainMs, writeAgainMs].filter(
       (ms) => ms !== undefined,
     );
     return delays.length === 0 ? undefined : { requeueAfterMs: Math.min(...delays) };

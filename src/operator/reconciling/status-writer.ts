@@ -13,10 +13,17 @@ import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import type { JobSetStatus } from '../../jobset/jobset-status.ts';
 import { isManagedByUs } from '../../jobset/manager.ts';
 import { asRecorded } from '../../jobset/overrides/recorded-annotations.ts';
+import { droppedFields } from '../../jobset/status/stripped-status.ts';
 import type { RosterFeed } from '../tracking/roster-feed.ts';
 import type { StoredDefinition } from '../tracking/stored-definition.ts';
 import type { JobSetMemory } from './jobset-memory.ts';
 import type { Reports } from './reports.ts';
+
+/**
+ * A server that takes a new definition serves it a little later. No watch reports that, and a write
+ * of a status that the server prunes to what it has is no change either.
+ */
+const WRITE_AGAIN_MS = 5000;
 
 export interface StatusWriterOptions {
   readonly client: Client;
@@ -54,6 +61,26 @@ export class StatusWriter {
       if (isPassing(error)) memory.status.notRestored();
       throw error;
     }
+  }
+
+  /** Writes, and returns when the plan has to write again because fields were not stored. */
+  async writePlanned(
+    jobSet: Stored<JobSet>,
+    memory: JobSetMemory,
+    status: JobSetStatus,
+    signal: AbortSignal,
+  ): Promise<number | undefined> {
+    const { definition, logger } = this.#options;
+    const written = await this.write(jobSet, memory, status, signal);
+    const fields = droppedFields(status, written.status, definition.facts?.lacks);
+    if (fields.length === 0) return undefined;
+    const { namespace, name } = jobSet.metadata;
+    logger.warn('the API server has not stored fields of the status that its definition has', {
+      namespace,
+      name,
+      fields,
+    });
+    return WRITE_AGAIN_MS;
   }
 
   async write(
