@@ -80,6 +80,7 @@ const node = {
     include: ['test/node/**/*.test.ts'],
     globalSetup: ['test/node/setup.ts'],
     pool: 'forks',
+    retry: PROCESS_RETRIES,
     maxWorkers: 1,
     testTimeout: 5 * SUITE_TIMEOUT_MS,
     hookTimeout: 4 * SUITE_TIMEOUT_MS,
