@@ -2,7 +2,7 @@
 import { until } from '@lockstep/kube/until.fixture.ts';
 import { expect, it } from 'vitest';
 import { RESTART_BACKOFF, RESTART_MODE } from '../../src/jobset/names.ts';
-import { signalProgram } from './node.ts';
+import { doesProgramRun, signalProgram } from './node.ts';
 import { type NodeGroup, nodeGroups, PATIENCE_MS } from './node-group.fixture.ts';
 
 const SIZE = 4;
@@ -33,6 +33,11 @@ it.each(
   let epoch = 1;
   for (const [stage, isReached] of Object.entries(STAGES)) {
     epoch++;
+    // A restart is often over before the program has been started again.
+    for (const node of await nodesOf(group)) {
+      const runs = async (): Promise<boolean> => doesProgramRun(node, program);
+      await until(`${program} of ${node} runs`, runs, PATIENCE_MS);
+    }
     const killedAt = await group.kill(epoch % SIZE);
     await until(stage, () => isReached(group, epoch), PATIENCE_MS);
     for (const node of await nodesOf(group)) signalProgram(node, program, 'SIGKILL');

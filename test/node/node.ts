@@ -57,7 +57,20 @@ export type NodeProgram = 'kubelet' | 'containerd';
  * would do it.
  */
 export function signalProgram(node: string, name: NodeProgram, signal: NodeJS.Signals): void {
-  process.kill(Number(readFileSync(join(RUN, node, `${name}.pid`), 'utf8')), signal);
+  process.kill(programId(node, name), signal);
+}
+
+/** False between its death and its next start. */
+export function doesProgramRun(node: string, name: NodeProgram): boolean {
+  try {
+    return process.kill(programId(node, name), 0);
+  } catch {
+    return false;
+  }
+}
+
+function programId(node: string, name: NodeProgram): number {
+  return Number(readFileSync(join(RUN, node, `${name}.pid`), 'utf8'));
 }
 
 /** Where the container runtime keeps the log files of a Pod's container. */
