@@ -15,7 +15,7 @@ import { OUTSIDE } from '../../tools/node/network.ts';
 const run = promisify(execFile);
 
 /** The directory of the run. */
-const RUN: string = process.env['LOCKSTEP_TEST_NODE'] ?? '';
+export const RUN: string = process.env['LOCKSTEP_TEST_NODE'] ?? '';
 export const KUBECONFIG: string = join(RUN, 'control-plane/kubeconfig');
 /** Tests run there. It enforces the Pod security level `restricted`. */
 export const NAMESPACE = 'trainers';

@@ -33,20 +33,30 @@ const NEIGHBOURS: readonly Neighbour[] = [
   { name: 'kueue', module: MODULES.kueue, program: '/cmd/kueue', manifests: 'config/components' },
 ];
 
+/** Upstream's own JobSets: the controller and the agent. */
+export const JOBSET_PROGRAMS: readonly string[] = ['jobset', 'jobset-agent'];
+
+const ALL: readonly string[] = NEIGHBOURS.map(({ name }) => name);
+
 /** Whether nothing is left to build, so that neither Go nor the network is needed. */
-export function areNeighboursBuilt(): boolean {
-  return NEIGHBOURS.every((each) => isProgramBuilt(programOf(each)));
+export function areNeighboursBuilt(names = ALL): boolean {
+  return chosen(names).every((each) => isProgramBuilt(programOf(each)));
 }
 
 /** Builds what the cache lacks; the directory of each by name, with the program and its `manifests`. */
 export async function buildNeighbours(
   report: (message: string) => void,
+  names = ALL,
 ): Promise<Readonly<Record<string, string>>> {
   const directories: Record<string, string> = {};
-  for (const each of NEIGHBOURS) {
+  for (const each of chosen(names)) {
     directories[each.name] = await buildProgram(programOf(each), report);
   }
   return directories;
+}
+
+function chosen(names: readonly string[]): readonly Neighbour[] {
+  return NEIGHBOURS.filter(({ name }) => names.includes(name));
 }
 
 function programOf({ name, module, program, manifests }: Neighbour): GoProgram {

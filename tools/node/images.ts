@@ -5,22 +5,29 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathOf } from '../debian-packages.ts';
 import { writeArchives } from '../image/archives.ts';
+import { parentsOf } from '../image/node-runtime.ts';
 import { compressedLayer, imageArchive, machineArchitecture } from '../image/oci-archive.ts';
+import { sharedLibraries } from '../image/shared-libraries.ts';
 import type { TarEntry } from '../image/tar.ts';
 import { type NodePrograms, pathIn } from './programs.ts';
 
 /** The sandbox of each Pod. */
 export const PAUSE_IMAGE = 'lockstep-test/pause:1';
+export const UPSTREAM_AGENT_IMAGE = 'lockstep-test/upstream-agent:1';
 
 /** Speed counts more than size. */
 const COMPRESSION_LEVEL = 1;
 /** Root, which a Pod may change. */
 const USER = '0:0';
 
-/** Writes them and returns their paths. */
+/**
+ * Writes them and returns their paths. `upstreamAgent`: the path of upstream's agent, for an image as its
+ * own Dockerfile makes it.
+ */
 export async function writeNodeImages(
   directory: string,
   programs: NodePrograms,
+  upstreamAgent?: string,
 ): Promise<readonly string[]> {
   mkdirSync(directory, { recursive: true });
   const worker = readFileSync(pathIn(programs, 'worker'));
@@ -38,9 +45,23 @@ export async function writeNodeImages(
         .filter((name) => name !== 'busybox')
         .map((name): TarEntry => ({ kind: 'Link', path: `bin/${name}`, target: 'busybox' })),
     ]),
+    ...(upstreamAgent === undefined ? [] : [upstreamImage(directory, upstreamAgent)]),
   ];
   const own = await writeArchives(directory, COMPRESSION_LEVEL);
   return [...images, ...own.map(({ path }) => path)];
+}
+
+/** The program with the libraries of this machine, as it was built here. */
+function upstreamImage(directory: string, path: string): string {
+  const { loader, libraries } = sharedLibraries(path);
+  const files = [loader, ...libraries].map((file) => program(file.slice(1), readFileSync(file)));
+  const agent = program('in-place-restart-agent', readFileSync(path));
+  return write(
+    directory,
+    UPSTREAM_AGENT_IMAGE,
+    [agent, ...parentsOf(files), ...files],
+    ['/in-place-restart-agent'],
+  );
 }
 
 function program(path: string, content: Buffer): TarEntry {

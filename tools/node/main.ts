@@ -1,12 +1,14 @@
 /**
  * Runs a command beside a real node: kubelet, container runtime and network, with a control plane.
  *
- *   tsx tools/node/main.ts [--nodes 1] [--keep] -- COMMAND...
+ *   tsx tools/node/main.ts [--nodes 1] [--upstream] [--keep] -- COMMAND...
  *
  * The command finds an administrator's kubeconfig in `KUBECONFIG`, and the directory of the run in
  * `LOCKSTEP_TEST_NODE`. The images of Lockstep are on the node. Where no node can run, it says why,
  * runs nothing and passes. All that it starts has namespaces and a control group of its own, and is
- * gone at the end, also after Ctrl-C. `--keep` leaves the logs. Exit code: the command's; 1 if no
+ * gone at the end, also after Ctrl-C. `--keep` leaves the logs. With `--upstream` it builds the controller
+ * and the agent of kubernetes-sigs/jobset too: the agent's image is on the node, and
+ * `LOCKSTEP_TEST_NEIGHBOURS` has the directory of each program as JSON. Exit code: the command's; 1 if no
  * node came up; 2 for wrong usage.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -16,6 +18,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { buildControlPlane, isBuilt, KUBERNETES_VERSIONS } from '../control-plane/build.ts';
+import { areNeighboursBuilt, buildNeighbours, JOBSET_PROGRAMS } from '../neighbours/programs.ts';
 import { hierarchies, makeCgroup, removeCgroup } from './cgroups.ts';
 import { writeNodeImages } from './images.ts';
 import { MAX_NODES, nodeName } from './network.ts';
@@ -44,13 +47,17 @@ async function main(): Promise<number> {
     return EXIT_USAGE;
   }
   const [version] = KUBERNETES_VERSIONS;
-  const missing = await whyNoNode(isBuilt(version) && areNodeProgramsBuilt());
+  const neighbours = options.hasUpstream ? JOBSET_PROGRAMS : [];
+  const isAllBuilt = isBuilt(version) && areNodeProgramsBuilt() && areNeighboursBuilt(neighbours);
+  const missing = await whyNoNode(isAllBuilt);
   if (missing !== undefined) {
     report(`skipped: no node can run here, because ${missing}`);
     return 0;
   }
   const binaries = await buildControlPlane(version, report);
   const programs = await buildNodePrograms(report);
+  const directories = await buildNeighbours(report, neighbours);
+  process.env['LOCKSTEP_TEST_NEIGHBOURS'] = JSON.stringify(directories);
   await removeDeadRuns();
   const name = `lockstep-node-${process.pid}`;
   const directory = join(tmpdir(), name);
@@ -61,7 +68,9 @@ async function main(): Promise<number> {
     for (const [program, path] of [...Object.entries(binaries), ...programs]) {
       symlinkSync(path, join(bin, program));
     }
-    await writeNodeImages(join(directory, 'images'), programs);
+    const agent = directories['jobset-agent'];
+    const upstreamAgent = agent === undefined ? undefined : join(agent, 'jobset-agent');
+    await writeNodeImages(join(directory, 'images'), programs, upstreamAgent);
     makeCgroup(
       name,
       Array.from({ length: options.nodes }, (_, index) => nodeName(index)),
@@ -75,6 +84,7 @@ async function main(): Promise<number> {
 
 interface Options {
   readonly nodes: number;
+  readonly hasUpstream: boolean;
   readonly isKept: boolean;
   readonly command: readonly string[];
 }
@@ -84,6 +94,7 @@ function parseOptions(): Options | { readonly problem: string } {
     const { values, positionals } = parseArgs({
       options: {
         nodes: { type: 'string', default: '1' },
+        upstream: { type: 'boolean', default: false },
         keep: { type: 'boolean', default: false },
       },
       allowPositionals: true,
@@ -93,7 +104,8 @@ function parseOptions(): Options | { readonly problem: string } {
       return { problem: `--nodes: "${values.nodes}", expected a number from 1 to ${MAX_NODES}` };
     }
     if (positionals.length === 0) return { problem: 'a command is expected after --' };
-    return { nodes, isKept: values.keep, command: positionals };
+    const { upstream: hasUpstream, keep: isKept } = values;
+    return { nodes, hasUpstream, isKept, command: positionals };
   } catch (error) {
     return { problem: error instanceof Error ? error.message : String(error) };
   }
