@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 
 /** Shells report the end by a signal with this number added to the signal's. */
-const SIGNAL_CODES = 128;
+export const SIGNAL_CODES = 128;
 
 /** Resolves with the exit code of the command, which has the tool's input, output and signals. */
 export function exitCodeOf(

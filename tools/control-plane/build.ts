@@ -10,7 +10,7 @@ import { buildProgram, type GoProgram, isProgramBuilt, moduleFileFor } from '../
 
 /** Kubernetes versions that Lockstep is tested with, the default first. */
 export const KUBERNETES_VERSIONS = ['1.36.3', '1.35.4', '1.34.4'] as const;
-type KubernetesVersion = (typeof KUBERNETES_VERSIONS)[number];
+export type KubernetesVersion = (typeof KUBERNETES_VERSIONS)[number];
 
 /** By name, for the API server and the scheduler. */
 export type FeatureGates = Readonly<Record<string, boolean>>;
