@@ -34,8 +34,10 @@ export async function readApiServer(
   namespace: string,
 ): Promise<ApiServerFacts> {
   const [restartRules, gates, clock] = await Promise.all([
-    fact(asking, `create jobs in namespace ${namespace}, not even in a dry run`, (signal) =>
-      restartRulesProblem(client, namespace, signal),
+    fact(
+      asking,
+      `create jobs in namespace ${namespace}, not even in a dry run`,
+      async (signal) => (await restartRulesProblem(client, namespace, signal))?.why,
     ),
     fact(asking, 'get /metrics of the API server, which tells its feature gates', (signal) =>
       readGates(connection, signal),

@@ -105,7 +105,9 @@ describe('the mode of a new JobSet', () => {
 
   test('is Supervisor where nodes leave no choice', () => {
     const jobSet = jobSetOf([{ containers: [{ name: 'worker', image: 'i' }] }]);
-    expect(modeOf(jobSet, { restartAllProblem: 'old nodes' })).toBe('Supervisor');
+    expect(modeOf(jobSet, { restartAllProblem: { why: 'old nodes', dropsRules: false } })).toBe(
+      'Supervisor',
+    );
   });
 });
 

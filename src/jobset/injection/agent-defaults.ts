@@ -6,6 +6,7 @@ import { withDefaults } from '../defaults.ts';
 import type { JobSet } from '../jobset.ts';
 import type { JobSetStatus, RestartMode } from '../jobset-status.ts';
 import { AGENT_INJECTION, RESTART_MODE } from '../names.ts';
+import type { RestartAllProblem } from '../restart-rules/restart-rules.ts';
 import { injectAgent } from './agent-injection.ts';
 import { templateAgent } from './template-agent.ts';
 
@@ -21,7 +22,7 @@ const BUILT_IN: AgentDefaults = { mode: 'Auto', injection: 'Enabled' };
 export interface ModeFacts {
   readonly defaults?: AgentDefaults | undefined;
   /** Why nodes cannot restart all containers of a Pod, as sidecars need it; absent: they can. */
-  readonly restartAllProblem?: string | undefined;
+  readonly restartAllProblem?: RestartAllProblem | undefined;
   readonly hasJobs?: boolean;
 }
 

@@ -28,6 +28,7 @@ import {
   MARKER_VOLUME_NAME,
   SERVICE_ACCOUNT_DIRECTORY,
 } from '../names.ts';
+import type { RestartAllProblem } from '../restart-rules/restart-rules.ts';
 import {
   sidecarConflicts,
   sidecarWarnings,
@@ -63,7 +64,7 @@ export interface AgentOptions extends ShareOptions {
   /** If present, the agent may use the hub. */
   readonly hub?: HubAccess;
   /** Why nodes know no action that restarts all containers; absent: they do. */
-  readonly restartAllProblem?: string;
+  readonly restartAllProblem?: RestartAllProblem;
   /** The path of the template in its object, as a prefix for errors. */
   readonly path?: string;
 }
@@ -196,9 +197,10 @@ function injectSupervisor(template: PodTemplateSpec, options: AgentOptions): Age
   const { args = [], ...rest } = isBrought ? keptFromAgent(worker) : worker;
   const hasToken = needsToken(template, options) && !mountsCredentials(worker);
   const delivery = deliverAgent(options, worker);
-  const canRestartAll = options.restartAllProblem === undefined;
+  const { restartAllProblem: problem } = options;
+  const canRestartAll = problem === undefined;
   const supervised: Container = {
-    ...(canRestartAll ? withRestartRules(rest) : withoutRestartAll(withRestartRules(rest))),
+    ...(canRestartAll ? withRestartRules(rest) : withoutRestartAll(rest, problem)),
     command: [...delivery.command, '--', ...(rest.command ?? []), ...args],
     env: mergeEnvironment(rest.env ?? [], added),
     volumeMounts: [
@@ -307,9 +309,15 @@ function prefix({ path }: AgentOptions): string {
 
 /**
  * The container without rules that nodes cannot follow. The agent still judges its worker by all
- * rules; those on the container only cover the end of the agent itself.
+ * rules; those on the container only cover the end of the agent itself. Where there are none, its Pod
+ * ends with it, and is replaced.
  */
-function withoutRestartAll({ restartPolicyRules = [], ...rest }: Container): Container {
+function withoutRestartAll(container: Container, { dropsRules }: RestartAllProblem): Container {
+  if (dropsRules) {
+    const { restartPolicy: _policy, restartPolicyRules: _rules, ...bare } = container;
+    return bare;
+  }
+  const { restartPolicyRules = [], ...rest } = withRestartRules(container);
   return {
     ...rest,
     restartPolicyRules: restartPolicyRules.map((rule) =>

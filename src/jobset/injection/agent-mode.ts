@@ -21,6 +21,7 @@ import {
   UPSTREAM_AGENT_CONTAINER_NAME,
   UPSTREAM_ENV_EXIT_CODE,
 } from '../names.ts';
+import type { RestartAllProblem } from '../restart-rules/restart-rules.ts';
 import type { AgentDelivery } from './agent-delivery.ts';
 import { AGENT_CHANNELS, hubAccess, type ServedHub } from './agent-hub.ts';
 import { type AgentInjection, injectAgent } from './agent-injection.ts';
@@ -45,7 +46,7 @@ export interface AgentProgram extends ShareOptions {
    */
   readonly grantsRights?: boolean;
   /** Why nodes cannot restart all containers of a Pod in place; absent: they can. */
-  readonly restartAllProblem?: string;
+  readonly restartAllProblem?: RestartAllProblem;
 }
 
 export function agentInjector(

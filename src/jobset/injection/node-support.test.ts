@@ -11,7 +11,7 @@ import { nodeSupportErrors } from './node-support.ts';
 
 const WHY = 'no node declares it';
 const WORKER: Container = { name: 'worker', image: 'i', command: ['train'] };
-const AGENT = { image: 'agent', restartAllProblem: WHY };
+const AGENT = { image: 'agent', restartAllProblem: { why: WHY, dropsRules: false } };
 const SUPERVISOR = { 'lockstep/restart-mode': 'Supervisor' };
 const RESTARTS_POD = {
   action: 'RestartPod',
@@ -67,6 +67,25 @@ describe('nodes that cannot restart all containers of a Pod', () => {
       restartPolicy: 'Never',
       restartPolicyRules: [{ action: 'Restart', exitCodes: { operator: 'NotIn', values: [0] } }],
     });
+  });
+
+  test('get no rule and no policy where the API server would refuse them', () => {
+    const worker: Container = {
+      ...WORKER,
+      restartPolicy: 'Never',
+      restartPolicyRules: [RESTARTS_POD],
+    };
+    const restartAllProblem = { why: WHY, dropsRules: true };
+    for (const given of [WORKER, worker]) {
+      const spec = withDefaults(specOf({ containers: [given] }));
+      const [template] = spec.replicatedJobs.map((job) => job.template.spec.template);
+      if (template === undefined) throw new Error('no template');
+      const injected = agentInjector(spec, SUPERVISOR, { ...AGENT, restartAllProblem })(template);
+      const [supervised] = injected.spec.containers;
+      expect(supervised?.command).toEqual(['lockstep-agent', '--', 'train']);
+      expect(supervised).not.toHaveProperty('restartPolicy');
+      expect(supervised).not.toHaveProperty('restartPolicyRules');
+    }
   });
 
   test.each<[string, PodSpec, Record<string, string>, readonly string[]]>([

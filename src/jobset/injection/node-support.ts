@@ -17,8 +17,9 @@ import { templateAgent } from './template-agent.ts';
 export function nodeSupportErrors(
   spec: DefaultedSpec,
   annotations: StringMap | undefined,
-  { restartAllProblem: why }: Pick<AgentProgram, 'restartAllProblem'>,
+  { restartAllProblem }: Pick<AgentProgram, 'restartAllProblem'>,
 ): readonly FieldError[] {
+  const why = restartAllProblem?.why;
   if (why === undefined || spec.failurePolicy?.restartStrategy !== 'InPlaceRestart') return [];
   const mode = annotations?.[RESTART_MODE] ?? 'Sidecar';
   const isSidecar = wantsAgents(spec, annotations) && mode !== 'Supervisor';

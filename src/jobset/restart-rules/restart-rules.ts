@@ -4,6 +4,16 @@ import type {
   PodTemplateSpec,
 } from '@lockstep/kube/objects/pod.ts';
 
+/** Why the nodes of a group cannot restart all containers of a Pod in place. */
+export interface RestartAllProblem {
+  readonly why: string;
+  /**
+   * Whether the API server drops every rule and, before Kubernetes 1.34, even refuses containers with a
+   * restart policy of their own.
+   */
+  readonly dropsRules: boolean;
+}
+
 /**
  * Restart rules as an API server accepts them. The protocol calls the restart of a whole Pod
  * `RestartPod`; Kubernetes has the same action as `RestartAllContainers`, so Jobs get that name. A

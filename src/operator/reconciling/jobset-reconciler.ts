@@ -28,6 +28,7 @@ import { type Answer, NO_ANSWERS } from '../../jobset/plan/questions.ts';
 import { oldestUnsettledEpoch } from '../../jobset/plan/records/records.ts';
 import type { Snapshot, Surroundings } from '../../jobset/plan/snapshot.ts';
 import { type Plan, plan } from '../../jobset/plan.ts';
+import type { RestartAllProblem } from '../../jobset/restart-rules/restart-rules.ts';
 import type { InvalidPod } from '../../jobset/roster/invalid-pod.ts';
 import type { RosterNews } from '../../jobset/roster/roster-events.ts';
 import type { SizeLimits } from '../../jobset/size-limits.ts';
@@ -148,7 +149,7 @@ export class JobSetReconciler {
   async #restartAllProblem(
     jobSet: Stored<JobSet>,
     signal: AbortSignal,
-  ): Promise<string | undefined> {
+  ): Promise<RestartAllProblem | undefined> {
     const { spec, status, metadata } = jobSet;
     const isInPlace = spec?.failurePolicy?.restartStrategy === 'InPlaceRestart';
     const isOver = isFinished(status?.conditions) || metadata.deletionTimestamp !== undefined;
@@ -331,7 +332,7 @@ export class JobSetReconciler {
 /** The answers from before the plan. */
 interface FoundBefore extends Pick<Snapshot, 'recording'> {
   /** Why nodes cannot restart all containers of a Pod in place; undefined: they can. */
-  readonly restartAllProblem: string | undefined;
+  readonly restartAllProblem: RestartAllProblem | undefined;
 }
 
 interface Decided {

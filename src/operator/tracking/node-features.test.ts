@@ -51,14 +51,15 @@ beforeEach(() => {
   features = createNodeFeatures({ client, clock, logger, namespace: 'lockstep-system' });
 });
 
-function ask(...nodeSelectors: readonly StringMap[]): Promise<string | undefined> {
+async function ask(...nodeSelectors: readonly StringMap[]): Promise<string | undefined> {
   const spec: JobSetSpec = {
     replicatedJobs: nodeSelectors.map((nodeSelector, i) => ({
       name: `w${i}`,
       template: { spec: { template: { spec: { containers: [], nodeSelector } } } },
     })),
   };
-  return features.restartAllProblem(spec, new AbortController().signal);
+  const problem = await features.restartAllProblem(spec, new AbortController().signal);
+  return problem && `${problem.why}${problem.dropsRules ? ', all of them' : ''}`;
 }
 
 describe('an API server', () => {
@@ -85,7 +86,7 @@ describe('an API server', () => {
           },
         ],
       }),
-      /^the API server refuses such restart rules \(feature gates ContainerRestartRules and Restart/,
+      /^the API server refuses such restart rules \(feature gates ContainerRestartRules and .* 1\.35\)$/,
     ],
     [
       'is too old to know the field',
@@ -93,7 +94,7 @@ describe('an API server', () => {
         'InternalError',
         'failed to create typed patch object: .spec.template.spec.containers[name="worker"].restartPolicyRules: field not declared in schema',
       ),
-      /^the API server refuses such restart rules/,
+      /^the API server drops restart rules .*, all of them$/,
     ],
     ['does not let us ask', forbidden(JOBS, 'x', 'no'), undefined],
     ['has no server-side apply', unsupportedMediaType([]), undefined],
@@ -114,7 +115,7 @@ describe('an API server', () => {
       job.spec.template.spec.containers = [{ name: 'worker' }];
       return Promise.resolve(job as never);
     };
-    expect(await ask({})).toMatch(/^the API server drops restart rules \(feature gates /);
+    expect(await ask({})).toMatch(/^the API server drops restart rules .*, all of them$/);
   });
 
   test('that fails is asked again, and nothing is decided meanwhile', async () => {
@@ -146,7 +147,8 @@ describe('nodes', () => {
   test('of the whole cluster are read if no JobSet is given', async () => {
     client.pages = { '': [[[]]] };
     const { signal } = new AbortController();
-    expect(await features.restartAllProblem(undefined, signal)).toMatch(/^no node declares /);
+    const problem = await features.restartAllProblem(undefined, signal);
+    expect(problem?.why).toMatch(/^no node declares /);
   });
 
   test('that do not exist yet may be of any kind', async () => {

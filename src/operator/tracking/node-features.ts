@@ -15,6 +15,7 @@ import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import { ApiStatusError } from '@lockstep/kube/status.ts';
 import type { JobSetSpec } from '../../jobset/jobset.ts';
+import type { RestartAllProblem } from '../../jobset/restart-rules/restart-rules.ts';
 import { isRefusal, NODE_ANSWER_LIFETIME_MS, NodeAnswers, nodeSelectors } from './node-answers.ts';
 
 export interface NodeFeatures {
@@ -22,12 +23,15 @@ export interface NodeFeatures {
    * Why the nodes for a JobSet, or all nodes, cannot; undefined: they can. Rejects while the API
    * server does not answer.
    */
-  restartAllProblem(spec: JobSetSpec | undefined, signal: AbortSignal): Promise<string | undefined>;
+  restartAllProblem(
+    spec: JobSetSpec | undefined,
+    signal: AbortSignal,
+  ): Promise<RestartAllProblem | undefined>;
   /** Like `restartAllProblem`, for Pods that choose their nodes by these selectors. */
   restartAllProblemOn(
     selectors: Iterable<string>,
     signal: AbortSignal,
-  ): Promise<string | undefined>;
+  ): Promise<RestartAllProblem | undefined>;
 }
 
 export interface NodeFeaturesOptions {
@@ -49,7 +53,7 @@ const MAX_PAGES = 10;
 const MAX_TOLD = 1_000;
 
 interface Answer {
-  readonly problem: string | undefined;
+  readonly problem: RestartAllProblem | undefined;
 }
 
 class CachedNodeFeatures implements NodeFeatures {
@@ -75,14 +79,14 @@ class CachedNodeFeatures implements NodeFeatures {
   async restartAllProblem(
     spec: JobSetSpec | undefined,
     signal: AbortSignal,
-  ): Promise<string | undefined> {
+  ): Promise<RestartAllProblem | undefined> {
     return this.restartAllProblemOn(nodeSelectors(spec), signal);
   }
 
   async restartAllProblemOn(
     selectors: Iterable<string>,
     signal: AbortSignal,
-  ): Promise<string | undefined> {
+  ): Promise<RestartAllProblem | undefined> {
     const refused = this.#tell(SERVER, await this.#server(signal));
     if (refused !== undefined) return refused;
     for (const labels of selectors) {
@@ -92,12 +96,12 @@ class CachedNodeFeatures implements NodeFeatures {
     return undefined;
   }
 
-  #tell(of: string, { problem }: Answer): string | undefined {
+  #tell(of: string, { problem }: Answer): RestartAllProblem | undefined {
     if (problem === undefined) this.#told.delete(of);
-    else if (this.#told.get(of) !== problem) {
+    else if (this.#told.get(of) !== problem.why) {
       if (this.#told.size >= MAX_TOLD) this.#told.clear();
-      this.#told.set(of, problem);
-      this.#options.logger.warn('agents supervise their workers', { why: problem });
+      this.#told.set(of, problem.why);
+      this.#options.logger.warn('agents supervise their workers', { why: problem.why });
     }
     return problem;
   }
@@ -136,16 +140,18 @@ export async function restartRulesProblem(
   client: Client,
   namespace: string,
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<RestartAllProblem | undefined> {
   const at = { namespace, name: PROBE_NAME };
   const patch = probe(namespace);
   const how = { fieldManager: FIELD_MANAGER, dryRun: 'All' } as const;
   try {
     const made = await client.patch(JOBS, at, { type: 'apply', patch, ...how }, { signal });
-    return hasRule(made) ? undefined : `the API server drops restart rules (${GATES})`;
+    return hasRule(made) ? undefined : DROPPED;
   } catch (error) {
-    if (!(error instanceof ApiStatusError) || !isAboutRules(error)) throw error;
-    return `the API server refuses such restart rules (${GATES})`;
+    if (!(error instanceof ApiStatusError)) throw error;
+    if (/restartPolicyRules: field not declared in schema/.test(error.message)) return DROPPED;
+    if (!isAboutRules(error)) throw error;
+    return { why: `the API server refuses such restart rules (${GATES})`, dropsRules: false };
   }
 }
 
@@ -154,18 +160,20 @@ export function hasFeature({ status }: Node): boolean {
   return status?.declaredFeatures?.includes(RESTART_ALL_FEATURE) === true;
 }
 
-function lacking(labels: string, count: number): string | undefined {
+function lacking(labels: string, count: number): RestartAllProblem | undefined {
   // There are no nodes yet, so their kind is unknown.
   if (count === 0) return undefined;
   const which = labels === '' ? '' : ` with ${labels}`;
-  return `no node${which} declares the feature ${RESTART_ALL_FEATURE}`;
+  return { why: `no node${which} declares the feature ${RESTART_ALL_FEATURE}`, dropsRules: false };
 }
 
 /** The key of the question to the API server; no set of labels has this text. */
 const SERVER = 'the API server';
 const PROBE_NAME = 'lockstep-restart-rules';
 const FIELD_MANAGER = 'lockstep-operator';
-const GATES = `feature gates ContainerRestartRules and ${RESTART_ALL_FEATURE}`;
+const GATES = `feature gates ContainerRestartRules and ${RESTART_ALL_FEATURE} of Kubernetes 1.35`;
+/** A server that is too old does not even know the field. */
+const DROPPED = { why: `the API server drops restart rules (${GATES})`, dropsRules: true } as const;
 const ACTION = 'RestartAllContainers';
 
 function probe(namespace: string): Job {
@@ -184,9 +192,7 @@ function hasRule({ spec }: Job): boolean {
   return worker?.restartPolicyRules?.some(({ action }) => action === ACTION) === true;
 }
 
-/** A server that is too old does not even know the field. */
-function isAboutRules({ message, status }: ApiStatusError): boolean {
+function isAboutRules({ status }: ApiStatusError): boolean {
   const causes = status.details?.causes ?? [];
-  const isRefused = causes.some(({ field }) => field?.includes('restartPolicyRules') === true);
-  return isRefused || /restartPolicyRules: field not declared in schema/.test(message);
+  return causes.some(({ field }) => field?.includes('restartPolicyRules') === true);
 }

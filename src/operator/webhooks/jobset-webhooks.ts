@@ -179,7 +179,7 @@ export function jobSetQuestions(client: Client, nodeFeatures?: NodeFeatures): Jo
     claim: (at, signal) => client.get(PERSISTENT_VOLUME_CLAIMS, at, { signal }),
     minimums: (namespace, signal) => containerMinimums(client, namespace, signal),
     restartAllProblem: async (selectors, signal) =>
-      nodeFeatures?.restartAllProblemOn(selectors, signal),
+      (await nodeFeatures?.restartAllProblemOn(selectors, signal))?.why,
   };
 }
 

@@ -45,7 +45,7 @@ export function writeFirstStatus({
 }: Facts): readonly Decision[] {
   if (status.restarts !== undefined) return [];
   const warnings = jobSetWarnings(jobSet, spec, agent);
-  const { restartAllProblem: why } = agent;
+  const why = agent.restartAllProblem?.why;
   const isSupervised = why !== undefined && wantsAgents(spec, jobSet.metadata.annotations);
   const mode = { type: 'Normal', reason: 'SupervisorMode' } as const;
   return [
