@@ -63,11 +63,18 @@ async function showLogs(job: LogsJob): Promise<void> {
   const members = logMembers(jobSet, jobs, pods);
   const wanted = members.filter(isWanted);
   if (wanted.length === 0) throw new Error(whyNone(job, members.length));
-  await printSoFar(
+  const count = await printSoFar(
     job,
     wanted.map((member) => ({ member, log: memberLog(job, member) })),
   );
+  const { window } = job.shown;
+  if (count === 0 && window !== undefined) {
+    process.stderr.write(`lockstep: no line of epoch ${window.epoch} is left: ${WHY_NONE_LEFT}\n`);
+  }
 }
+
+const WHY_NONE_LEFT =
+  'in sidecar mode, most nodes remove the log of a container when they restart it in place';
 
 function whyNone({ jobSet, options }: LogsJob, members: number): string {
   const { metadata, spec, status } = jobSet;

@@ -62,13 +62,20 @@ function wholeSecond(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, -'.000Z'.length)}Z`;
 }
 
-/** Prints what there is now. Few logs are merged as they are read; many are read one after another. */
-export async function printSoFar(job: LogsJob, logs: readonly OpenLog[]): Promise<void> {
+/**
+ * Prints what there is now, and resolves with the number of lines. Few logs are merged as they are
+ * read; many are read one after another.
+ */
+export async function printSoFar(job: LogsJob, logs: readonly OpenLog[]): Promise<number> {
   const { shown, signal } = job;
+  let count = 0;
   const sources = logs.map(({ member, log }) => shownLines(log.soFar(), member.label, shown));
   if (sources.length <= MAX_CONCURRENT_LOGS) {
-    for await (const line of mergeByTime(sources)) await write(job, [line]);
-    return;
+    for await (const line of mergeByTime(sources)) {
+      await write(job, [line]);
+      count++;
+    }
+    return count;
   }
   const lines: LabelledLine[] = [];
   let held = 0;
@@ -81,6 +88,7 @@ export async function printSoFar(job: LogsJob, logs: readonly OpenLog[]): Promis
     }
   });
   for (const line of sortedByTime(lines)) await write(job, [line]);
+  return lines.length;
 }
 
 const TOO_MUCH = `the logs of more than ${MAX_CONCURRENT_LOGS} members are put in order in memory, and these have more than ${MAX_HELD_BYTES / 1024 / 1024} MiB: take fewer lines with --tail or --since, or one member with --rank`;
