@@ -1,6 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
-import { EMBEDDED_ONLY, KUBERNETES, KUBERNETES_COUNT } from './test/kubernetes.ts';
+import {
+  EMBEDDED_ONLY,
+  KUBERNETES,
+  KUBERNETES_COUNT,
+  NODE_RUN,
+  NOT_ON_NODES,
+} from './test/kubernetes.ts';
 
 // Three projects, so that pure tests share one module graph and stay quick, while tests that own
 // processes, ports and files each run in a process of their own. A fourth one where there is a real
@@ -73,11 +79,11 @@ const browser = {
   },
 } satisfies TestProjectConfiguration;
 
-/** What fails here has found something, so it gets no second try. */
 const node = {
   test: {
     name: 'node',
-    include: ['test/node/**/*.test.ts'],
+    include: ['test/node/**/*.test.ts', 'test/e2e/**/*.test.ts'],
+    exclude: Object.keys(NOT_ON_NODES).map((suite) => `test/e2e/${suite}`),
     globalSetup: ['test/node/setup.ts'],
     pool: 'forks',
     retry: PROCESS_RETRIES,
@@ -126,11 +132,11 @@ export default defineConfig({
           hookTimeout: 2 * SUITE_TIMEOUT_MS,
         },
       },
-      ...(KUBERNETES === undefined ? [] : [kubernetes]),
+      ...(KUBERNETES === undefined || NODE_RUN !== undefined ? [] : [kubernetes]),
       ...('LOCKSTEP_TEST_FRAMEWORK_REPEATS' in process.env ? [frameworks] : []),
       ...('LOCKSTEP_TEST_NEIGHBOURS' in process.env ? [neighbours] : []),
       ...('LOCKSTEP_TEST_CHROMIUM' in process.env ? [browser] : []),
-      ...('LOCKSTEP_TEST_NODE' in process.env ? [node] : []),
+      ...(NODE_RUN === undefined ? [] : [node]),
     ],
   },
 });

@@ -17,11 +17,17 @@ const WORKER = Number(process.env['VITEST_POOL_ID'] ?? 1) - 1;
 
 export const CONTROL_PLANE: string | undefined = CONTROL_PLANES[WORKER % CONTROL_PLANES.length];
 
+/** The directory of a run with real nodes, if the tests are to run there: `npm run test:node`. */
+export const NODE_RUN: string | undefined = process.env['LOCKSTEP_TEST_NODE'];
+
 /** An administrator's kubeconfig of a real Kubernetes, if the tests are to run on one. */
-export const KUBERNETES: string | undefined =
-  CONTROL_PLANE === undefined
-    ? process.env['LOCKSTEP_TEST_KUBECONFIG']
-    : join(CONTROL_PLANE, 'kubeconfig');
+export const KUBERNETES: string | undefined = kubeconfig();
+
+function kubeconfig(): string | undefined {
+  if (NODE_RUN !== undefined) return join(NODE_RUN, 'control-plane/kubeconfig');
+  if (CONTROL_PLANE !== undefined) return join(CONTROL_PLANE, 'kubeconfig');
+  return process.env['LOCKSTEP_TEST_KUBECONFIG'];
+}
 
 /** An address that is not loopback, in a network that the tests have to themselves. */
 export const ADDRESS: string | undefined = process.env['LOCKSTEP_TEST_ADDRESS'];
@@ -47,6 +53,8 @@ export const EXCEPTIONS = {
   podsAreNotRestarted: VERSION?.startsWith('1.34.') === true,
   /** Its API server refuses Lockstep's own actions in restart rules. */
   apiKnowsNoTerminate: KUBERNETES !== undefined,
+  /** A kubelet removes containers, and their logs, when it restarts all containers of a Pod. */
+  logsOfEarlierRunsGo: NODE_RUN !== undefined,
 };
 
 const VIRTUAL_TIME = 'Moves a virtual clock, by which the API server and the nodes live too.';
@@ -87,6 +95,41 @@ export const EMBEDDED_ONLY: Readonly<Record<string, string>> = {
   'integration/webhooks.test.ts': VIRTUAL_TIME,
   'integration/worker-end-forms.test.ts': 'Is about texts, and reaches no API server.',
   'integration/wrappers.test.ts': VIRTUAL_TIME,
+};
+
+const IS_FOR_UP = 'Is about `lockstep up`, which gives a cluster its nodes.';
+
+/** Suites below `test/e2e/` that do not run on the real nodes of `npm run test:node`, and why. */
+export const NOT_ON_NODES: Readonly<Record<string, string>> = {
+  'changed-settings.test.ts':
+    'Makes Pods of an operator beside the one that is installed there, in the same roles.',
+  'demo.test.ts': IS_FOR_UP,
+  'documented-commands.test.ts': IS_FOR_UP,
+  'examples.test.ts': 'Needs four nodes in two racks, and a volume that `lockstep up` provides.',
+  'exclusive-placement.test.ts': 'Needs eight nodes in four racks.',
+  'first-look.test.ts': IS_FOR_UP,
+  'hang.test.ts':
+    'Its workers are programs of Bash, which no image there has; `node/worker-ends.test.ts` has a hang.',
+  'helm-chart.test.ts': 'Is about texts, and reaches no node.',
+  'helm-release.test.ts': 'Needs Helm, which is built for `npm run test:kubernetes`.',
+  'install.test.ts':
+    'Takes minutes of rolling updates; suites of `node/` install, upgrade and remove Lockstep.',
+  'keep-failed.test.ts':
+    'kubectl finds no log of a restarted container there; `node/worker-ends.test.ts` reads the files.',
+  'kubectl-exec.test.ts': 'Is about streams of the embedded node, which others test in a kubelet.',
+  'kubectl.test.ts': 'Is about what kubectl shows of the embedded API server, and uses its paths.',
+  'lost-node-deadline.test.ts': 'Needs three nodes, and takes away power from them.',
+  'node-failure.test.ts':
+    'Takes away power by `lockstep node`; `node/two-nodes.test.ts` loses a real node.',
+  'node-features.test.ts': 'Starts a control plane of its own, without nodes.',
+  'operator-restart.test.ts': 'Kills the operator that `lockstep up` has started as a process.',
+  'package.test.ts': 'Is about files, and starts a cluster of its own.',
+  'services.test.ts': 'Stands for the network of Services, which is a real one there.',
+  'standby.test.ts':
+    'Knows processes by marks of the embedded node; `node/standby.test.ts` has standbys.',
+  'suspend.test.ts':
+    'Is about what the Job controller decides, and that one is real in `npm run test:kubernetes` too.',
+  'up-and-down.test.ts': IS_FOR_UP,
 };
 
 /** The version that was recorded; others differ by what was added since. */

@@ -1,17 +1,23 @@
 /**
- * Checks the list of suites for the embedded cluster only: it names suites that exist, and each one that
- * would not meet the real Kubernetes, where it would only run a second time.
+ * Checks the lists of suites for the embedded cluster only, and of those that real nodes cannot run: they
+ * name suites that exist, and each one that would not meet the real Kubernetes, where it would only run
+ * a second time.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { EMBEDDED_ONLY } from '../test/kubernetes.ts';
+import { EMBEDDED_ONLY, NOT_ON_NODES } from '../test/kubernetes.ts';
 
 const TEST = join(import.meta.dirname, '../test');
 /** The file that knows the real Kubernetes. */
 const KUBERNETES = join(TEST, 'kubernetes.ts');
 
-it.each(Object.entries(EMBEDDED_ONLY))('%s is there, and has a reason', (suite, reason) => {
+const exceptions = [
+  ...Object.entries(EMBEDDED_ONLY),
+  ...Object.entries(NOT_ON_NODES).map(([suite, reason]) => [`e2e/${suite}`, reason] as const),
+];
+
+it.each(exceptions)('%s is there, and has a reason', (suite, reason) => {
   expect(existsSync(join(TEST, suite))).toBe(true);
   expect(reason).toMatch(/\.$/);
 });
@@ -24,6 +30,15 @@ it('names each suite that cannot meet a real Kubernetes', () => {
   );
   const unmet = suites.filter((suite) => !reaches(join(TEST, suite)));
   expect(unmet.filter((suite) => !(suite in EMBEDDED_ONLY))).toEqual([]);
+});
+
+it('names each suite that asks `lockstep up` for more than real nodes have', () => {
+  const suites = readdirSync(join(TEST, 'e2e')).filter((name) => name.endsWith('.test.ts'));
+  const asking = suites.filter((name) =>
+    /startCluster\('|'(?:up|demo|node)'/.test(readFileSync(join(TEST, 'e2e', name), 'utf8')),
+  );
+  expect(asking).not.toEqual([]);
+  expect(asking.filter((suite) => !(suite in NOT_ON_NODES))).toEqual([]);
 });
 
 /** Whether it imports `test/kubernetes.ts`, directly or by other files of `test/`. */

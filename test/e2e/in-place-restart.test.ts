@@ -153,11 +153,10 @@ async function deletePod(of: WorkerGroup, rank: number): Promise<void> {
 }
 
 async function cordon(unschedulable: boolean): Promise<void> {
-  await groups.cluster.client.patch(
-    NODES,
-    { name: 'node-0' },
-    { type: 'merge', patch: { spec: { unschedulable } } },
-  );
+  const { client } = groups.cluster;
+  const { items } = await client.list(NODES);
+  const patch = { type: 'merge', patch: { spec: { unschedulable } } } as const;
+  for (const { metadata } of items) await client.patch(NODES, { name: metadata.name }, patch);
 }
 
 function isAlive(pid: number): boolean {

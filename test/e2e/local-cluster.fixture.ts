@@ -1,7 +1,8 @@
 /**
  * A cluster for an end-to-end test: `lockstep up` as a user starts it, and a client of it. With
  * `LOCKSTEP_TEST_KUBECONFIG` it joins the cluster of that file, so each suite runs on a real
- * Kubernetes too; `npm run test:kubernetes` does so.
+ * Kubernetes too; `npm run test:kubernetes` does so. For `npm run test:node` it is the real nodes with
+ * what is installed there.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -14,7 +15,8 @@ import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { removeWorkloads } from '../fixtures/workloads.ts';
-import { KUBERNETES } from '../kubernetes.ts';
+import { KUBERNETES, NODE_RUN } from '../kubernetes.ts';
+import { onNode } from './on-node.fixture.ts';
 
 export const LOCKSTEP = fileURLToPath(new URL('../../bin/lockstep.js', import.meta.url));
 
@@ -36,6 +38,7 @@ export interface ClusterUnderTest {
 /** `flags` are the options of `lockstep up`. */
 export async function startCluster(...flags: readonly string[]): Promise<ClusterUnderTest> {
   const directory = mkdtempSync(join(tmpdir(), 'lockstep-e2e-'));
+  if (NODE_RUN !== undefined) return await realNodes(directory, flags);
   const state = join(directory, 'state');
   const args = [LOCKSTEP, 'up', '--state-dir', state, ...WHERE, ...flags];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -61,6 +64,34 @@ export async function startCluster(...flags: readonly string[]): Promise<Cluster
         const ended = new Promise((resolve) => child.once('exit', resolve));
         child.kill('SIGINT');
         await ended;
+        rmSync(directory, { recursive: true, force: true });
+      }
+    },
+  };
+}
+
+async function realNodes(directory: string, flags: readonly string[]): Promise<ClusterUnderTest> {
+  if (flags.length > 0) throw new Error(`real nodes take no flags: ${flags.join(' ')}`);
+  const kubeconfig = KUBERNETES ?? '';
+  const access = await loadKubeconfig({ path: kubeconfig, env: {}, homeDirectory: directory });
+  const { client, close } = connectClient(access, {
+    clock: nodeClock,
+    random: systemRandom,
+    userAgent: 'lockstep-e2e',
+    through: (transport) => onNode(transport, directory),
+  });
+  return {
+    client,
+    kubeconfig,
+    shared: directory,
+    logs: () => {
+      throw new Error('real nodes have no log of the whole cluster');
+    },
+    stop: async () => {
+      try {
+        await removeWorkloads(client);
+      } finally {
+        close();
         rmSync(directory, { recursive: true, force: true });
       }
     },
