@@ -10,13 +10,16 @@ import { connectClient } from '@lockstep/kube/runtime/adapters/http-client-conne
 import { loadKubeconfig } from '@lockstep/kube/runtime/adapters/kubeconfig-files.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { PORTS } from '../../src/cli/ports.ts';
+import { socketOf } from '../../tools/node/configuration.ts';
+import { type LastVersion, lastVersionIn } from '../../tools/node/last-version.ts';
 import { OUTSIDE } from '../../tools/node/network.ts';
+import { KUBERNETES, NODE_RUN } from '../kubernetes.ts';
 
 const run = promisify(execFile);
 
 /** The directory of the run. */
-export const RUN: string = process.env['LOCKSTEP_TEST_NODE'] ?? '';
-export const KUBECONFIG: string = join(RUN, 'control-plane/kubeconfig');
+export const RUN: string = NODE_RUN ?? '';
+export const KUBECONFIG: string = KUBERNETES ?? '';
 /** Tests run there. It enforces the Pod security level `restricted`. */
 export const NAMESPACE = 'trainers';
 
@@ -39,6 +42,17 @@ export async function lockstepFromOutside(...args: readonly string[]): Promise<s
   return await output([...FROM_OUTSIDE, process.execPath, LOCKSTEP, ...args]);
 }
 
+/** The last version of Lockstep, and its command line. */
+export function lastVersion(): LastVersion {
+  const directory = process.env['LOCKSTEP_TEST_LAST_VERSION'];
+  if (directory === undefined) throw new Error('give --last-version to tools/node/main.ts');
+  return lastVersionIn(directory);
+}
+
+export async function lastVersionLockstep(...args: readonly string[]): Promise<string> {
+  return await output([process.execPath, lastVersion().lockstep, ...args]);
+}
+
 export const FROM_OUTSIDE: readonly [string, string] = ['nsenter', `--net=${OUTSIDE}`];
 
 async function output([program = '', ...args]: readonly string[]): Promise<string> {
@@ -48,6 +62,12 @@ async function output([program = '', ...args]: readonly string[]): Promise<strin
     env: { ...process.env, KUBECONFIG },
   });
   return stdout;
+}
+
+/** Makes an image of an archive known to a node. */
+export async function importImage(node: string, archive: string): Promise<void> {
+  const address = ['--address', socketOf(join(RUN, node)), '--namespace', 'k8s.io'];
+  await output(['ctr', ...address, 'images', 'import', archive]);
 }
 
 export type NodeProgram = 'kubelet' | 'containerd';

@@ -1,15 +1,16 @@
 /**
  * Runs a command beside a real node: kubelet, container runtime and network, with a control plane.
  *
- *   tsx tools/node/main.ts [--nodes 1] [--upstream] [--keep] -- COMMAND...
+ *   tsx tools/node/main.ts [--nodes 1] [--upstream] [--last-version] [--keep] -- COMMAND...
  *
  * The command finds an administrator's kubeconfig in `KUBECONFIG`, and the directory of the run in
  * `LOCKSTEP_TEST_NODE`. The images of Lockstep are on the node. Where no node can run, it says why,
  * runs nothing and passes. All that it starts has namespaces and a control group of its own, and is
  * gone at the end, also after Ctrl-C. `--keep` leaves the logs. With `--upstream` it builds the controller
  * and the agent of kubernetes-sigs/jobset too: the agent's image is on the node, and
- * `LOCKSTEP_TEST_NEIGHBOURS` has the directory of each program as JSON. Exit code: the command's; 1 if no
- * node came up; 2 for wrong usage.
+ * `LOCKSTEP_TEST_NEIGHBOURS` has the directory of each program as JSON. With `--last-version` it builds
+ * the last version of Lockstep, whose directory is in `LOCKSTEP_TEST_LAST_VERSION`. Exit code: the
+ * command's; 1 if no node came up; 2 for wrong usage.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
@@ -21,6 +22,7 @@ import { buildControlPlane, isBuilt, KUBERNETES_VERSIONS } from '../control-plan
 import { areNeighboursBuilt, buildNeighbours, JOBSET_PROGRAMS } from '../neighbours/programs.ts';
 import { hierarchies, makeCgroup, removeCgroup } from './cgroups.ts';
 import { writeNodeImages } from './images.ts';
+import { buildLastVersion } from './last-version.ts';
 import { MAX_NODES, nodeName } from './network.ts';
 import { NAMESPACES, whyNoNode } from './probe.ts';
 import { areNodeProgramsBuilt, buildNodePrograms } from './programs.ts';
@@ -58,6 +60,9 @@ async function main(): Promise<number> {
   const programs = await buildNodePrograms(report);
   const directories = await buildNeighbours(report, neighbours);
   process.env['LOCKSTEP_TEST_NEIGHBOURS'] = JSON.stringify(directories);
+  if (options.hasLastVersion) {
+    process.env['LOCKSTEP_TEST_LAST_VERSION'] = await buildLastVersion(report);
+  }
   await removeDeadRuns();
   const name = `lockstep-node-${process.pid}`;
   const directory = join(tmpdir(), name);
@@ -85,6 +90,7 @@ async function main(): Promise<number> {
 interface Options {
   readonly nodes: number;
   readonly hasUpstream: boolean;
+  readonly hasLastVersion: boolean;
   readonly isKept: boolean;
   readonly command: readonly string[];
 }
@@ -95,6 +101,7 @@ function parseOptions(): Options | { readonly problem: string } {
       options: {
         nodes: { type: 'string', default: '1' },
         upstream: { type: 'boolean', default: false },
+        'last-version': { type: 'boolean', default: false },
         keep: { type: 'boolean', default: false },
       },
       allowPositionals: true,
@@ -104,8 +111,8 @@ function parseOptions(): Options | { readonly problem: string } {
       return { problem: `--nodes: "${values.nodes}", expected a number from 1 to ${MAX_NODES}` };
     }
     if (positionals.length === 0) return { problem: 'a command is expected after --' };
-    const { upstream: hasUpstream, keep: isKept } = values;
-    return { nodes, hasUpstream, isKept, command: positionals };
+    const { upstream: hasUpstream, 'last-version': hasLastVersion, keep: isKept } = values;
+    return { nodes, hasUpstream, hasLastVersion, isKept, command: positionals };
   } catch (error) {
     return { problem: error instanceof Error ? error.message : String(error) };
   }
