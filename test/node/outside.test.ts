@@ -1,5 +1,6 @@
 /** Commands and the dashboard from outside of the cluster's network, as on a user's laptop. */
 import { execFile, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { outputUntil } from '../e2e/local-cluster.fixture.ts';
@@ -11,6 +12,7 @@ const run = promisify(execFile);
 const SIZE = 2;
 const PAGE_TIMEOUT_MS = 30_000;
 const IN = ['-n', NAMESPACE];
+const MANIFEST = fileURLToPath(new URL('../../examples/mnist/jobset.yaml', import.meta.url));
 
 const groups = nodeGroups();
 
@@ -37,6 +39,23 @@ it('Pods and Services cannot be reached from there', async () => {
   await expect(run(program, args)).rejects.toMatchObject({
     stderr: expect.stringContaining('unreachable'),
   });
+});
+
+it('Lockstep can be removed and installed from there', async () => {
+  expect(await lockstepFromOutside('uninstall')).toContain('Lockstep is gone');
+  expect(await lockstepFromOutside('install')).toMatch(/Lockstep \S+ is ready\n$/);
+});
+
+it('a JobSet is rendered there, and names are completed', async () => {
+  const rendered = await lockstepFromOutside('render', MANIFEST);
+  expect(rendered).toMatch(/^kind: Job$/m);
+  expect(rendered).toMatch(/^kind: Service$/m);
+  expect(await lockstepFromOutside('completion', 'bash')).toContain(
+    'complete -F __lockstep_complete lockstep',
+  );
+  expect(await lockstepFromOutside('__complete', 'logs', '-n', NAMESPACE.slice(0, -1))).toBe(
+    `${NAMESPACE}\n:4\n`,
+  );
 });
 
 it('every command works from there', async () => {

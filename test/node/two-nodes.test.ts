@@ -7,8 +7,9 @@ import { lockstep, NAMESPACE, signalProgram } from './node.ts';
 import { type NodeGroup, nodeGroups } from './node-group.fixture.ts';
 
 const SIZE = 2;
-/** The node controller waits 50 s for a kubelet. */
+/** The node controller waits 30 s for a kubelet. */
 const LOSS_PATIENCE_MS = 180_000;
+const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
 
 const groups = nodeGroups();
 
@@ -59,8 +60,44 @@ it('a member whose machine is unfit leaves its node, and the other one stays', a
   expect(await lockstep('nodes', name, '-n', NAMESPACE)).toContain('no device');
 });
 
-it('a group waits for a lost node, and continues when the Node is deleted', async () => {
-  const name = 'lost';
+/** Both ways of docs/lost-nodes.md to say that a node is off. */
+const CURES = [
+  {
+    cure: 'deleted',
+    apply: (node: string): Promise<unknown> => groups.client.delete(NODES, { name: node }),
+  },
+  {
+    cure: 'tainted as out of service',
+    apply: async (node: string): Promise<unknown> => {
+      const { spec } = await groups.client.get(NODES, { name: node });
+      const taint = { key: OUT_OF_SERVICE, value: 'nodeshutdown', effect: 'NoExecute' };
+      return await setTaints(node, [...(spec?.taints ?? []), taint]);
+    },
+  },
+];
+
+async function setTaints(node: string, taints: readonly object[]): Promise<unknown> {
+  const patch = { spec: { taints } };
+  return await groups.client.patch(NODES, { name: node }, { type: 'merge', patch });
+}
+
+async function bringBack(node: string): Promise<void> {
+  // A kubelet registers its node when it starts.
+  signalProgram(node, 'kubelet', 'SIGKILL');
+  await until(
+    'the node is back',
+    async () => {
+      const { status } = await groups.client.get(NODES, { name: node });
+      const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+      expect(ready?.status).toBe('True');
+    },
+    LOSS_PATIENCE_MS,
+  );
+  await setTaints(node, []);
+}
+
+it.each(CURES)('a group waits for a lost node, and continues when it is $cure', async (how) => {
+  const name = `lost-${how.cure.slice(0, 7)}`;
   const tolerations = ['not-ready', 'unreachable'].map((taint) => ({
     key: `node.kubernetes.io/${taint}`,
     operator: 'Exists',
@@ -92,7 +129,7 @@ it('a group waits for a lost node, and continues when the Node is deleted', asyn
       },
       LOSS_PATIENCE_MS,
     );
-    await groups.client.delete(NODES, { name: lost });
+    await how.apply(lost);
     await until(
       'the group runs in epoch 2',
       async () => {
@@ -103,16 +140,6 @@ it('a group waits for a lost node, and continues when the Node is deleted', asyn
     expect(await nodesOf(group)).toEqual([kept, kept]);
     expect((await group.uids())[0]).toBe(pods[0]?.metadata.uid);
   } finally {
-    // A kubelet registers its node when it starts.
-    signalProgram(lost, 'kubelet', 'SIGKILL');
-    await until(
-      'the node is back',
-      async () => {
-        const { status } = await groups.client.get(NODES, { name: lost });
-        const ready = status?.conditions?.find(({ type }) => type === 'Ready');
-        expect(ready?.status).toBe('True');
-      },
-      LOSS_PATIENCE_MS,
-    );
+    await bringBack(lost);
   }
 });

@@ -28,6 +28,8 @@ const LOOPBACK = '127.0.0.1';
 const READY_TIMEOUT_MS = 60_000;
 const READY_POLL_MS = 200;
 const CERTIFICATE_DAYS = 2;
+/** After how long a real node counts as lost: three times as long as it takes between its reports. */
+const LOSS_GRACE = '30s';
 /** Has room for all Services of the tests; its first address is the API server's. */
 const SERVICE_NETWORK = '10.0.0.0/16';
 const API_SERVICE_ADDRESS = '10.0.0.1';
@@ -97,6 +99,7 @@ export async function startControlPlane(
       // By default it makes 20 Pods of a Job per second, so that a large group takes minutes.
       'kube-api-qps': '500',
       'kube-api-burst': '1000',
+      ...(address === LOOPBACK ? {} : { 'node-monitor-grace-period': LOSS_GRACE }),
     });
     processes.start('kube-scheduler', binaries['kube-scheduler'], {
       kubeconfig,
