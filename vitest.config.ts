@@ -32,7 +32,7 @@ const kubernetes = {
       'test/conformance/{api-server,job-controller}.test.ts',
     ],
     exclude: Object.keys(EMBEDDED_ONLY).map((suite) => `test/${suite}`),
-    setupFiles: ['test/kubernetes-setup.ts'],
+    setupFiles: ['test/listeners-setup.ts', 'test/kubernetes-setup.ts'],
     pool: 'forks',
     retry: PROCESS_RETRIES,
     maxWorkers: KUBERNETES_COUNT,

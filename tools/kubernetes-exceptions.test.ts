@@ -22,6 +22,11 @@ it.each(exceptions)('%s is there, and has a reason', (suite, reason) => {
   expect(reason).toMatch(/\.$/);
 });
 
+it('gives no reason twice', () => {
+  const reasons = Object.values(EMBEDDED_ONLY);
+  expect(new Set(reasons).size).toBe(reasons.length);
+});
+
 it('names each suite that cannot meet a real Kubernetes', () => {
   const suites = ['e2e', 'integration'].flatMap((folder) =>
     readdirSync(join(TEST, folder))

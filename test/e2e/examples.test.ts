@@ -3,13 +3,12 @@
  * processes, and checks what its first comment says.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import type { KubeObject, Stored } from '@lockstep/kube/meta.ts';
+import type { Stored } from '@lockstep/kube/meta.ts';
 import { PERSISTENT_VOLUME_CLAIMS } from '@lockstep/kube/objects/core.ts';
 import { EVENTS } from '@lockstep/kube/objects/event.ts';
 import { COMPLETION_INDEX, JOB_NAME_LABEL, JOBS, type Job } from '@lockstep/kube/objects/job.ts';
 import { NODES } from '@lockstep/kube/objects/node.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
-import { type Resource, resource } from '@lockstep/kube/resource.ts';
 import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
@@ -19,16 +18,11 @@ import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import type { JobSetStatus } from '../../src/jobset/jobset-status.ts';
 import { JOBSET_NAME } from '../../src/jobset/names.ts';
 import { isFinished, isTrue } from '../../src/jobset/status/conditions.ts';
+import { PERSISTENT_VOLUMES } from '../fixtures/real-cluster.ts';
 import { EXCEPTIONS } from '../kubernetes.ts';
 import { type ClusterUnderTest, startCluster } from './local-cluster.fixture.ts';
 
 const DIRECTORY = new URL('../../examples/policies/', import.meta.url);
-const PERSISTENT_VOLUMES: Resource<KubeObject & { readonly spec: object }> = resource(
-  'v1',
-  'persistentvolumes',
-  'PersistentVolume',
-  'Cluster',
-);
 const NAMESPACE = 'default';
 const RUN_TIMEOUT_MS = 90_000;
 

@@ -4,21 +4,11 @@
  */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { AGENT_STARTS } from '../../src/jobset/names.ts';
-import {
-  CALM_MS,
-  SUPERVISOR,
-  startedGroup,
-  THREE_WORKERS,
-  WORKERS,
-} from './three-workers.fixture.ts';
-import {
-  type Member,
-  type StartMember,
-  supervised,
-  type TrainingGroup,
-} from './training-group.fixture.ts';
+import { type GroupUnderTest, startedGroupUnderTest } from './group-under-test.fixture.ts';
+import { CALM_MS, SUPERVISOR, THREE_WORKERS, WORKERS } from './three-workers.fixture.ts';
+import { type Member, type StartMember, supervised } from './training-group.fixture.ts';
 
-let group: TrainingGroup;
+let group: GroupUnderTest;
 /** Lets the agent of `w/0` start, for which the others wait. */
 let admit: () => void;
 
@@ -42,7 +32,7 @@ const withLatecomer: StartMember = (pod, slot, runtime, started) => {
 };
 
 beforeEach(async () => {
-  group = await startedGroup(withLatecomer);
+  group = await startedGroupUnderTest(withLatecomer);
   await group.create(THREE_WORKERS, SUPERVISOR);
   await untilStarts('w/1', '1:1');
   await untilStarts('w/2', '1:1');
@@ -74,7 +64,7 @@ test('an agent that crashes at the barrier takes part again, and no restart is c
   await untilStarts('w/1', '1:3');
   admit();
   await group.allIn(1, WORKERS);
-  await group.cluster.clock.advance(CALM_MS);
+  await group.cluster.calm(CALM_MS);
   expect((await group.jobSet()).status).toMatchObject({ deprecatedEpoch: 0, syncedEpoch: 1 });
   expect(group.starts).toHaveLength(WORKERS);
 });
@@ -85,7 +75,7 @@ test('an agent that crashes over and over ends the epoch, charged once', async (
   await untilStarts('w/1', '2:1');
   admit();
   await group.allIn(2, WORKERS);
-  await group.cluster.clock.advance(CALM_MS);
+  await group.cluster.calm(CALM_MS);
   expect((await group.jobSet()).status).toMatchObject({
     deprecatedEpoch: 1,
     inPlaceRestarts: 1,

@@ -4,10 +4,10 @@ import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
 import { AGENT_CONTAINER_NAME, RESTART_MODE } from '../../src/jobset/names.ts';
+import { GroupUnderTest } from './group-under-test.fixture.ts';
 import { THREE_WORKERS, WORKERS } from './three-workers.fixture.ts';
-import { supervised, TrainingGroup } from './training-group.fixture.ts';
 
-let group: TrainingGroup;
+let group: GroupUnderTest;
 /** The mode in the status when each Job was made. */
 let recorded: (string | undefined)[];
 
@@ -15,7 +15,7 @@ const TRAIN = { namespace: 'default', name: 'train' };
 const FIRST_JOB = { namespace: 'default', name: 'train-w-0' };
 
 beforeEach(async () => {
-  group = new TrainingGroup(supervised('Canonical'));
+  group = new GroupUnderTest();
   recorded = [];
   group.asOperator = observed;
   await group.start();

@@ -3,38 +3,34 @@
  * it. It acts there as usual, requests nothing else, and touches nothing elsewhere.
  */
 
-import { NAMESPACES } from '@lockstep/kube/objects/core.ts';
 import { JOBS } from '@lockstep/kube/objects/job.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CLUSTER_RULES } from '../../src/deploy/permissions.ts';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
+import type { Account } from '../fixtures/cluster-under-test.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
+import { GroupUnderTest } from './group-under-test.fixture.ts';
 import { Restriction } from './restricted-client.fixture.ts';
-import { TrainingGroup } from './training-group.fixture.ts';
 
 const WATCHED = ['default', 'second'];
 const ELSEWHERE = 'elsewhere';
 const CALM_MS = 10_000;
 
-const operator = new Restriction(
-  CLUSTER_RULES.flatMap((rule) =>
-    rule.scope === 'Cluster' ? [{ rule }] : WATCHED.map((namespace) => ({ rule, namespace })),
-  ),
+const GRANTED = CLUSTER_RULES.flatMap((rule) =>
+  rule.scope === 'Cluster' ? [{ rule }] : WATCHED.map((namespace) => ({ rule, namespace })),
 );
+const operator = new Restriction(GRANTED);
 
-let group: TrainingGroup;
+let group: GroupUnderTest;
+let account: Account;
 beforeAll(async () => {
-  group = new TrainingGroup();
-  group.asOperator = (client) => operator.applyTo(client);
+  group = new GroupUnderTest();
   group.namespaces = WATCHED;
-  await group.start();
-  for (const name of ['second', ELSEWHERE]) {
-    await group.cluster.client.create(NAMESPACES, {
-      apiVersion: 'v1',
-      kind: 'Namespace',
-      metadata: { name },
-    });
-  }
+  group.asOperator = () => operator.applyTo(account.client);
+  await group.start(async (cluster) => {
+    for (const name of ['second', ELSEWHERE]) await cluster.createNamespace(name);
+    account = await cluster.as('confined', GRANTED);
+  });
 });
 afterAll(() => group.stop());
 
@@ -51,7 +47,7 @@ function inPlace(namespace: string, name: string) {
 }
 
 test('restarts groups in its namespaces, and leaves those elsewhere alone', async () => {
-  const { client, clock } = group.cluster;
+  const { client } = group.cluster;
   await client.create(JOBSETS, inPlace(ELSEWHERE, 'ignored'));
   await group.create(inPlace('default', 'train').spec);
   await group.allIn(1, 2);
@@ -62,9 +58,9 @@ test('restarts groups in its namespaces, and leaves those elsewhere alone', asyn
     const { status } = await client.get(JOBSETS, { namespace: 'second', name: 'other' });
     return status?.syncedEpoch === 1;
   });
-  await clock.advance(CALM_MS);
+  await group.cluster.calm(CALM_MS);
   const ignored = await client.get(JOBSETS, { namespace: ELSEWHERE, name: 'ignored' });
   expect(ignored.status, 'as the definition begins it').toEqual({ observedGeneration: -1 });
   expect((await client.list(JOBS, { namespace: ELSEWHERE })).items).toEqual([]);
-  expect([...operator.refused]).toEqual([]);
+  expect([...operator.refused, ...account.refused]).toEqual([]);
 });

@@ -12,7 +12,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { definitionWithout } from '../fixtures/older-definition.ts';
-import { TrainingGroup } from './training-group.fixture.ts';
+import { GroupUnderTest } from './group-under-test.fixture.ts';
 
 const WORKERS = 2;
 const CALM_MS = 30_000;
@@ -20,23 +20,19 @@ const SPEC = {
   replicatedJobs: [replicatedJob('w', WORKERS)],
   failurePolicy: { restartStrategy: 'InPlaceRestart', maxRestarts: 9 },
 } as const;
-const DEFINITION = { name: 'jobsets.jobset.x-k8s.io' };
 
-let group: TrainingGroup;
+let group: GroupUnderTest;
 let logger: MemoryLogger;
 
 beforeEach(async () => {
-  group = new TrainingGroup();
+  group = new GroupUnderTest();
   logger = new MemoryLogger();
   await group.start();
 });
 afterEach(() => group.stop());
 
-async function applyDefinition(...missing: readonly string[]): Promise<void> {
-  const { spec } = definitionWithout(...missing);
-  const { client } = group.cluster;
-  const stored = await client.get(CUSTOM_RESOURCE_DEFINITIONS, DEFINITION);
-  await client.update(CUSTOM_RESOURCE_DEFINITIONS, { ...stored, spec });
+function applyDefinition(...missing: readonly string[]): Promise<void> {
+  return group.cluster.define(definitionWithout(...missing));
 }
 
 async function outdated(name = 'train'): Promise<Condition | undefined> {
@@ -56,8 +52,9 @@ test('a definition without status.observedGeneration keeps it, Ready and Stalled
   await group.startOperator(undefined, logger);
   await group.create(SPEC);
   await group.until(({ syncedEpoch }) => syncedEpoch === 1);
+  await group.cluster.calm(CALM_MS);
   const before = statusWrites();
-  await group.cluster.clock.advance(CALM_MS);
+  await group.cluster.calm(CALM_MS);
   expect(statusWrites()).toBe(before);
   const { status } = await group.jobSet();
   expect(status?.observedGeneration).toBeUndefined();
@@ -90,8 +87,9 @@ describe('a definition without status.avoidedNodes and status.progress', () => {
     expect(await outdated('plain')).toBeUndefined();
     expect(warnings()).toHaveLength(1);
 
+    await group.cluster.calm(CALM_MS);
     const before = statusWrites();
-    await group.cluster.clock.advance(CALM_MS);
+    await group.cluster.calm(CALM_MS);
     expect(statusWrites()).toBe(before);
 
     await applyDefinition('progress');
@@ -161,7 +159,7 @@ describe('an operator that may not read the definition', () => {
     await group.create(SPEC, { 'lockstep/replace-after': '3/1h' });
     await group.allIn(1, WORKERS);
     expect(await outdated()).toMatchObject({ status: 'True', reason: 'DefinitionUnreadable' });
-    await group.cluster.clock.advance(10 * CALM_MS);
+    await group.cluster.calm(10 * CALM_MS);
     expect(warnings()).toHaveLength(1);
     mayRead = true;
     await group.cluster.until(async () => (await outdated())?.status === 'False');

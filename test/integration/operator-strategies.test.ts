@@ -3,13 +3,13 @@ import type { JobSpec } from '@lockstep/kube/objects/job.ts';
 import { JOBS } from '@lockstep/kube/objects/job.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
-import { CALM_MS, SUPERVISOR, startedGroup } from './three-workers.fixture.ts';
-import type { TrainingGroup } from './training-group.fixture.ts';
+import { type GroupUnderTest, startedGroupUnderTest } from './group-under-test.fixture.ts';
+import { CALM_MS, SUPERVISOR } from './three-workers.fixture.ts';
 
-let group: TrainingGroup;
+let group: GroupUnderTest;
 
 beforeEach(async () => {
-  group = await startedGroup();
+  group = await startedGroupUnderTest();
 });
 
 afterEach(() => group.stop());
@@ -67,7 +67,7 @@ test('BlockingRecreate makes no Job before all of the last attempt are gone', as
     failurePolicy: { restartStrategy: 'BlockingRecreate', maxRestarts: 1 },
   });
   await group.cluster.running(3);
-  await group.cluster.clock.advance(CALM_MS);
+  await group.cluster.calm(CALM_MS);
   const { writes } = group.operatorClient;
   const before = writes.length;
   await group.finish('w/0', 1);
@@ -125,7 +125,7 @@ describe('suspend', () => {
   test('makes no Pods until it is resumed', async () => {
     await group.create({ ...spec, suspend: true }, SUPERVISOR);
     await group.until(({ conditions }) => conditions?.some(isTrue('Suspended')) ?? false);
-    await group.cluster.clock.advance(CALM_MS);
+    await group.cluster.calm(CALM_MS);
     expect(await group.cluster.pods()).toEqual([]);
     await group.patch({ spec: { suspend: false } });
     await group.allIn(1, 2);

@@ -3,19 +3,13 @@
 import { JOBS } from '@lockstep/kube/objects/job.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DISABLE_IN_PLACE_RESTART } from '../../src/jobset/names.ts';
-import {
-  CALM_MS,
-  SUPERVISOR,
-  startedGroup,
-  THREE_WORKERS,
-  WORKERS,
-} from './three-workers.fixture.ts';
-import type { TrainingGroup } from './training-group.fixture.ts';
+import { type GroupUnderTest, startedGroupUnderTest } from './group-under-test.fixture.ts';
+import { CALM_MS, SUPERVISOR, THREE_WORKERS, WORKERS } from './three-workers.fixture.ts';
 
-let group: TrainingGroup;
+let group: GroupUnderTest;
 
 beforeEach(async () => {
-  group = await startedGroup();
+  group = await startedGroupUnderTest();
 });
 
 afterEach(() => group.stop());
@@ -28,9 +22,9 @@ test('a running group that is taken out runs on, and continues from its epoch wh
   await group.create(THREE_WORKERS, SUPERVISOR);
   await group.allIn(1, WORKERS);
   await bypass('true');
-  await group.cluster.clock.advance(CALM_MS);
+  await group.cluster.calm(CALM_MS);
   await bypass(null);
-  await group.cluster.clock.advance(CALM_MS);
+  await group.cluster.calm(CALM_MS);
   expect(group.starts).toHaveLength(WORKERS);
   expect((await group.jobSet()).status).toMatchObject({ deprecatedEpoch: 0, syncedEpoch: 1 });
 
@@ -45,7 +39,7 @@ test('a group that began without barriers joins its first epoch without a restar
   expect((await group.jobSet()).status?.syncedEpoch ?? 0).toBe(0);
   await bypass(null);
   await group.until(({ syncedEpoch }) => syncedEpoch === 1);
-  await group.cluster.clock.advance(CALM_MS);
+  await group.cluster.calm(CALM_MS);
   expect(group.starts).toHaveLength(WORKERS);
   expect([...group.running().values()]).toEqual([1, 1, 1]);
 
@@ -58,7 +52,7 @@ test('barriers open when the group is taken out in mid-restart', async () => {
   await group.allIn(1, WORKERS);
   await group.stopOperator();
   group.exit('w/1', 7);
-  await group.cluster.clock.advance(CALM_MS);
+  await group.cluster.calm(CALM_MS);
   expect(group.running().size).toBe(WORKERS - 1);
   await bypass('true');
   await group.cluster.until(async () => group.running().size === WORKERS);
@@ -74,7 +68,7 @@ test('Pods whose Job was deleted without them start no worker in a new epoch', a
     const running = group.starts.filter(({ epoch }) => epoch === 2);
     return running.length === WORKERS;
   });
-  await group.cluster.clock.advance(CALM_MS);
+  await group.cluster.calm(CALM_MS);
   const second = group.starts.filter(({ epoch }) => epoch > 1);
   expect(second).toHaveLength(WORKERS);
   expect(second.filter(({ podUid }) => orphans.has(podUid))).toEqual([]);

@@ -1,17 +1,14 @@
 /** JobSets that are too large, as older definitions allowed them. */
 
 import type { Stored } from '@lockstep/kube/meta.ts';
-import {
-  CUSTOM_RESOURCE_DEFINITIONS,
-  type CustomResourceDefinition,
-} from '@lockstep/kube/objects/custom-resource-definition.ts';
-import { groupResourceOf } from '@lockstep/kube/resource.ts';
+import type { CustomResourceDefinition } from '@lockstep/kube/objects/custom-resource-definition.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import type { JsonSchema } from '@lockstep/kube/schema/json-schema.ts';
 import { isReason } from '@lockstep/kube/status.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
 import { JOBSET_SCHEMA } from '../../src/jobset/schema/schema.ts';
+import { define } from '../fixtures/cluster-under-test.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 
 /** Enough to exhaust the memory of a process that makes them all at once. */
@@ -45,11 +42,6 @@ export async function storeOversized(
   await define(client, JOBSET_CRD);
   await until('a size is refused', async () => !(await isAccepted(client)));
   return stored;
-}
-
-async function define(client: Client, { spec }: CustomResourceDefinition): Promise<void> {
-  const at = { name: groupResourceOf(JOBSETS) };
-  await client.patch(CUSTOM_RESOURCE_DEFINITIONS, at, { type: 'merge', patch: { spec } });
 }
 
 async function isAccepted(client: Client): Promise<boolean> {

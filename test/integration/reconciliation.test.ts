@@ -7,20 +7,22 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { JOBSETS, type JobSetSpec } from '../../src/jobset/jobset.ts';
 import type { JobSetStatus } from '../../src/jobset/jobset-status.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
+import { GroupUnderTest } from './group-under-test.fixture.ts';
 import type { InterruptedClient } from './interrupted-client.fixture.ts';
-import { TrainingGroup } from './training-group.fixture.ts';
 
-/** The policies of reconciliation on the embedded cluster in memory, as a user sees them. */
-let group: TrainingGroup;
+/** The policies of reconciliation, as a user sees them. */
+let group: GroupUnderTest;
 
 beforeEach(async () => {
-  group = new TrainingGroup();
+  group = new GroupUnderTest();
   await group.start();
 });
 
 afterEach(() => group.stop());
 
 const CALM_MS = 10_000;
+/** More than that. */
+const TTL_SECONDS = 12;
 
 async function jobs(): Promise<ReadonlyMap<string, Stored<Job>>> {
   const { items } = await group.cluster.client.list(JOBS, { namespace: 'default' });
@@ -77,7 +79,7 @@ describe('the order in which ReplicatedJobs start', () => {
     };
     await group.create({ replicatedJobs: [replicatedJob('before'), after] } as JobSetSpec);
     await group.cluster.running(1);
-    await group.cluster.clock.advance(CALM_MS);
+    await group.cluster.calm(CALM_MS);
     expect(await jobNames()).toEqual(['train-before-0']);
     await finishPodOf('train-before-0');
     await onlyJobs('train-after-0', 'train-before-0');
@@ -102,7 +104,7 @@ describe('suspend and resume', () => {
     await onlyJobs('train-w-0');
     const placed = [pool({ pool: 'x' }, { managedBy })];
     await group.patch({ spec: { suspend: false, replicatedJobs: placed } });
-    await group.cluster.clock.advance(CALM_MS);
+    await group.cluster.calm(CALM_MS);
     const { suspend, template } = (await jobs()).get('train-w-0')?.spec ?? {};
     expect([suspend, template?.spec.nodeSelector]).toEqual([false, { pool: 'x' }]);
   });
@@ -138,7 +140,7 @@ describe('a finished Job that disappears', () => {
     await group.cluster.client.delete(JOBS, at, { propagationPolicy: 'Background' });
     await onlyJobs('train-w-1');
     await group.startOperator();
-    await group.cluster.clock.advance(CALM_MS);
+    await group.cluster.calm(CALM_MS);
     expect(await jobNames(), 'also after a restart of the operator').toEqual(['train-w-1']);
     await finishPodOf('train-w-1');
     await group.until(({ terminalState }) => terminalState === 'Completed');
@@ -151,7 +153,7 @@ describe('a finished Job that disappears', () => {
     await group.cluster.running(2);
     await finishPodOf('train-w-0');
     await onlyJobs('train-w-1');
-    await group.cluster.clock.advance(CALM_MS);
+    await group.cluster.calm(CALM_MS);
     expect(await jobNames()).toEqual(['train-w-1']);
     await finishPodOf('train-w-1');
     await group.until(({ terminalState }) => terminalState === 'Completed');
@@ -190,7 +192,7 @@ test('a child with a broken label gets it back and is not recreated', async () =
   await group.cluster.until(async () => {
     return (await jobs()).get('train-w-0')?.metadata.labels?.[key] === '0';
   });
-  await group.cluster.clock.advance(CALM_MS);
+  await group.cluster.calm(CALM_MS);
   expect((await jobs()).get('train-w-0')?.metadata.uid).toBe(uid);
   const events = (await group.events()).filter(({ reason }) => reason === 'MislabelledJob');
   expect(events.map(({ note }) => note)).toEqual([
@@ -210,6 +212,7 @@ test('an elastic JobSet grows and shrinks, by Pods and by Jobs from the highest 
 
 test('shared volume claims are made once, made again if deleted, and gone with the JobSet', async () => {
   const { client } = group.cluster;
+  await group.cluster.provideVolume();
   const base = replicatedJob('w');
   const [worker] = base.template.spec.template.spec.containers;
   if (worker === undefined) throw new Error('no worker');
@@ -235,7 +238,7 @@ test('shared volume claims are made once, made again if deleted, and gone with t
   });
   await group.cluster.running(1);
   const exists = () => group.cluster.exists(PERSISTENT_VOLUME_CLAIMS, 'data-train');
-  await group.cluster.clock.advance(CALM_MS);
+  await group.cluster.calm(CALM_MS);
   const created = group.operatorClient.count('create persistentvolumeclaims');
   expect(created).toBe(1);
   // A claim that a Pod uses stays until the Pod is gone.
@@ -251,11 +254,14 @@ test('shared volume claims are made once, made again if deleted, and gone with t
 });
 
 test('a finished JobSet is deleted when its time is over, with all that is its', async () => {
-  await group.create({ replicatedJobs: [replicatedJob('w')], ttlSecondsAfterFinished: 60 });
+  await group.create({
+    replicatedJobs: [replicatedJob('w')],
+    ttlSecondsAfterFinished: TTL_SECONDS,
+  });
   await group.cluster.running(1);
   await finishPodOf('train-w-0');
   await group.until(({ terminalState }) => terminalState === 'Completed');
-  await group.cluster.clock.advance(CALM_MS);
+  await group.cluster.calm(CALM_MS);
   expect(await group.cluster.exists(JOBSETS, 'train')).toBe(true);
   await group.cluster.until(async () => !(await group.cluster.exists(JOBSETS, 'train')));
   await group.cluster.until(async () => (await jobNames()).length === 0);
@@ -278,7 +284,7 @@ describe('what is reported and logged', () => {
     await group.startOperator(refuse(2, () => failure('Forbidden', 'exceeded quota')));
     await group.create({ replicatedJobs: [replicatedJob('w')] });
     await group.cluster.running(1);
-    await group.cluster.clock.advance(CALM_MS);
+    await group.cluster.calm(CALM_MS);
     expect(await told()).not.toContain('JobCreationFailed');
   });
 
@@ -310,10 +316,9 @@ describe('what is reported and logged', () => {
     const error = () => failure('Forbidden', 'it is being terminated', { causes });
     await group.startOperator(refuse(1000, error), logger);
     await group.create({ replicatedJobs: [replicatedJob('w', 1, 3)] });
-    await group.cluster.clock.advance(60_000);
+    await group.cluster.until(async () => group.operatorClient.count('create jobs') > 3);
     await group.patch({ metadata: { labels: { a: 'b' } } });
-    await group.cluster.clock.advance(60_000);
-    expect(group.operatorClient.count('create jobs')).toBeGreaterThan(3);
+    await group.cluster.calm(60_000);
     expect(complaints(logger)).toEqual([]);
     const once = logger.records.filter(({ message }) => message.includes('namespace'));
     expect(once.map(({ level, fields }) => [level, fields['jobset']])).toEqual([
@@ -331,7 +336,7 @@ describe('what is reported and logged', () => {
           : undefined;
     }, logger);
     await group.create({ replicatedJobs: [replicatedJob('w')] });
-    await group.cluster.clock.advance(60_000);
+    await group.cluster.calm(60_000);
     expect(group.operatorClient.count('update jobsets/status')).toBe(1);
     expect(complaints(logger)).toEqual([]);
   });

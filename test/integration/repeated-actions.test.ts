@@ -1,17 +1,16 @@
 /** A plan is carried out again if it is not known how far it came: that must change nothing. */
 
-import { MemoryCluster } from '@lockstep/embedded-kubernetes/in-memory';
 import type { KubeObject, Stored } from '@lockstep/kube/meta.ts';
 import { PERSISTENT_VOLUME_CLAIMS, SERVICES } from '@lockstep/kube/objects/core.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
 import { JOBS } from '@lockstep/kube/objects/job.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { JOB_INDEX } from '../../src/jobset/names.ts';
 import type { Action } from '../../src/jobset/plan/decision.ts';
-import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
 import { carryOut } from '../../src/operator/reconciling/carry-out.ts';
+import type { ClusterUnderTest } from '../fixtures/cluster-under-test.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
+import { clusterUnderTest } from './group-under-test.fixture.ts';
 
 const NAMESPACE = 'default';
 /** A controller that does not exist, so that nothing else changes these Jobs. */
@@ -38,13 +37,12 @@ const CLAIM: Action = {
   },
 };
 
-let cluster: MemoryCluster;
+let cluster: ClusterUnderTest;
 
 beforeEach(async () => {
-  cluster = new MemoryCluster();
+  cluster = clusterUnderTest();
   await cluster.start();
-  await cluster.client.create(CUSTOM_RESOURCE_DEFINITIONS, JOBSET_CRD);
-  await cluster.clock.advance(CALM_MS);
+  await cluster.calm(CALM_MS);
 });
 
 afterEach(() => cluster.stop());
@@ -62,7 +60,7 @@ test('the actions of a plan change nothing when they are carried out again', asy
     const { signal } = new AbortController();
     const context = { client, clock, jobSet, signal };
     expect(await carryOut(context, actions, () => undefined)).toEqual([]);
-    await clock.advance(CALM_MS);
+    await cluster.calm(CALM_MS);
     const lists = [
       client.list(JOBS, { namespace: NAMESPACE }),
       client.list(SERVICES, { namespace: NAMESPACE }),

@@ -4,12 +4,7 @@ import type { PolicyRule } from '@lockstep/kube/objects/rbac.ts';
 import { groupResourceOf, type Resource } from '@lockstep/kube/resource.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { forbidden } from '@lockstep/kube/status-errors.ts';
-
-/** Rules, and where they hold: everywhere, or in one namespace. */
-export interface Granted {
-  readonly rule: PolicyRule;
-  readonly namespace?: string;
-}
+import type { Granted } from '../fixtures/cluster-under-test.ts';
 
 /** Paths that every authenticated account may read on any cluster. */
 const PUBLIC_PATHS = ['/.well-known/openid-configuration', '/openid/v1/jwks', '/version'];

@@ -1,8 +1,6 @@
-/** A JobSet on the embedded cluster in memory, with real agents, for tests of restarts. */
+/** A JobSet on a cluster with scripted nodes, with real agents, for tests of restarts. */
 
-import { MemoryCluster } from '@lockstep/embedded-kubernetes/in-memory';
 import type { Stored, StringMap } from '@lockstep/kube/meta.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
 import { EVENTS, type Event } from '@lockstep/kube/objects/event.ts';
 import { COMPLETION_INDEX } from '@lockstep/kube/objects/job.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
@@ -11,7 +9,6 @@ import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
 import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
 import { MemoryStreams } from '@lockstep/kube/runtime/memory/memory-streams.ts';
-import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
 import { createMetrics } from '@lockstep/kube/runtime/metrics.ts';
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import { type Logger, SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
@@ -40,6 +37,7 @@ import type { HubSettings } from '../../src/operator/hub/hub-connection.ts';
 import { actOn, type Operator, startOperator } from '../../src/operator/operator.ts';
 import { type OperatorCaches, startCaches } from '../../src/operator/tracking/caches.ts';
 import type { BudgetLimits } from '../../src/operator/tracking/jobset-budget.ts';
+import { type ClusterUnderTest, VirtualCluster } from '../fixtures/cluster-under-test.ts';
 import { InterruptedClient } from './interrupted-client.fixture.ts';
 
 /** One start of a worker, as its Pod saw it. */
@@ -73,15 +71,12 @@ export type StartMember = (
 ) => Member;
 
 /**
- * It runs under a virtual clock: the real operator, real agents behind every Pod unless the test
- * brings others, and workers that do what the test says.
+ * The real operator, real agents behind every Pod unless the test brings others, and workers that
+ * do what the test says.
  */
-export class TrainingGroup {
-  readonly cluster = new MemoryCluster();
+export class GroupOn<C extends ClusterUnderTest> {
+  readonly cluster: C;
   readonly starts: WorkerStart[] = [];
-  /** The client of the running operator. */
-  operatorClient = new InterruptedClient(this.cluster.client);
-  readonly #random = new SeededRandom(11);
   readonly #workers = new Map<string, Member>();
   readonly #startMember: StartMember;
   /** The rights of the operator and the agents; by default all. */
@@ -102,28 +97,36 @@ export class TrainingGroup {
   onStart: (start: WorkerStart) => void = () => undefined;
   readonly #hub: HubNetwork | undefined;
   #operator: Operator | undefined;
+  #operatorClient: InterruptedClient | undefined;
   #caches: OperatorCaches | undefined;
   #pods: Informer<Pod> | undefined;
 
-  constructor(startMember: StartMember = supervised('Canonical'), hub?: HubNetwork) {
+  constructor(cluster: C, startMember: StartMember = supervised('Canonical'), hub?: HubNetwork) {
+    this.cluster = cluster;
     this.#startMember = startMember;
     this.#hub = hub;
   }
 
-  async start(): Promise<void> {
+  /** `prepare` is called before the first operator starts. */
+  async start(prepare: (cluster: C) => Promise<void> = () => Promise.resolve()): Promise<void> {
     const { cluster } = this;
     await cluster.start();
     await cluster.addNode();
-    await cluster.client.create(CUSTOM_RESOURCE_DEFINITIONS, JOBSET_CRD);
+    await prepare(cluster);
     await this.startOperator();
-    const { client, clock } = cluster;
-    const random = this.#random;
+    const { client, clock, random } = cluster;
     this.#pods = createInformer<Pod>({ client, resource: PODS, clock, random, logger: SILENT });
     this.#pods.subscribe({
       added: (pod) => this.#see(pod),
       updated: (pod) => this.#see(pod),
       deleted: (pod) => this.#workers.get(pod.metadata.uid)?.end(),
     });
+  }
+
+  /** The client of the operator that was started last. */
+  get operatorClient(): InterruptedClient {
+    if (this.#operatorClient === undefined) throw new Error('no operator was started');
+    return this.#operatorClient;
   }
 
   /** Starts an operator in place of the running one. It dies as `prepare` says. */
@@ -134,10 +137,10 @@ export class TrainingGroup {
     await this.stopOperator();
     const client = new InterruptedClient(this.asOperator(this.cluster.client));
     prepare(client);
-    this.operatorClient = client;
+    this.#operatorClient = client;
     const clock = aheadBy(this.clockAheadMs, this.cluster.clock);
     const { metrics, jobSetLimits } = this;
-    const options = { client, clock, random: this.#random, logger, metrics, jobSetLimits };
+    const options = { client, clock, random: this.cluster.random, logger, metrics, jobSetLimits };
     const hub = this.#hub?.settings;
     const config = {
       agentImage: 'agent',
@@ -146,7 +149,7 @@ export class TrainingGroup {
       ...(this.namespaces === undefined ? {} : { namespaces: this.namespaces }),
     };
     const starting = startOperator({ ...options, sha1, hub, config });
-    this.#operator = await this.#reached(starting);
+    this.#operator = await this.cluster.reached(starting);
     if (this.#hub !== undefined) this.#hub.acceptor = this.#operator.hub?.accept;
   }
 
@@ -158,9 +161,9 @@ export class TrainingGroup {
     await this.stopOperator();
     const all = this.asOperator(this.cluster.client);
     const config = { agentImage: 'agent' };
-    const base = { clock: this.cluster.clock, random: this.#random, logger: SILENT, config };
+    const base = { clock: this.cluster.clock, random: this.cluster.random, logger: SILENT, config };
     this.#caches ??= startCaches({ ...base, client: all });
-    await this.#reached(this.#caches.whenSynced());
+    await this.cluster.reached(this.#caches.whenSynced());
     const client = new InterruptedClient(all);
     prepare(client);
     const lost = new AbortController();
@@ -169,7 +172,7 @@ export class TrainingGroup {
       onDeath();
       lost.abort(new Error('the lease was lost'));
     };
-    this.operatorClient = client;
+    this.#operatorClient = client;
     const hub = this.#hub?.settings;
     this.#caches.reconnect();
     this.#operator = actOn(this.#caches, { ...base, client, sha1, signal: lost.signal, hub });
@@ -187,17 +190,17 @@ export class TrainingGroup {
     const { client, clock } = this.cluster;
     let operator: Operator | undefined;
     const hub = this.#hub?.settings;
-    const options = { client, clock, random: this.#random, logger: SILENT, hub };
+    const options = { client, clock, random: this.cluster.random, logger: SILENT, hub };
     return {
       get acceptStream() {
         return operator?.hub?.accept;
       },
       start: async () => {
         const config = { agentImage: 'agent' };
-        operator = await this.#reached(startOperator({ ...options, sha1, config }));
+        operator = await this.cluster.reached(startOperator({ ...options, sha1, config }));
       },
       stop: async () => {
-        if (operator !== undefined) await this.#reached(operator.stop());
+        if (operator !== undefined) await this.cluster.reached(operator.stop());
       },
     };
   }
@@ -205,7 +208,7 @@ export class TrainingGroup {
   async stopOperator(): Promise<void> {
     const operator = this.#operator;
     this.#operator = undefined;
-    if (operator !== undefined) await this.#reached(operator.stop());
+    if (operator !== undefined) await this.cluster.reached(operator.stop());
   }
 
   async create(spec: JobSetSpec, annotations: StringMap = {}, name = 'train'): Promise<void> {
@@ -264,7 +267,7 @@ export class TrainingGroup {
 
   async #page(page: 'listMembers' | 'listGroups', slot: string): Promise<string> {
     const token = (await this.podUids()).get(this.podNameIn(slot));
-    const answer = await this.#reached(
+    const answer = await this.cluster.reached(
       this.#operator?.hub?.[page]({ token, address: slot }) ??
         Promise.reject(new Error('no hub runs')),
     );
@@ -296,6 +299,10 @@ export class TrainingGroup {
     if (pod !== undefined) await this.cluster.finish(pod, exitCode);
   }
 
+  hasMember(slot: string): boolean {
+    return [...this.#workers.values()].some((worker) => worker.slot === slot);
+  }
+
   podNameIn(slot: string): string {
     return this.#workerIn(slot).podName;
   }
@@ -315,8 +322,8 @@ export class TrainingGroup {
   async stop(): Promise<void> {
     for (const worker of this.#workers.values()) worker.end();
     await this.stopOperator();
-    if (this.#caches !== undefined) await this.#reached(this.#caches.stop());
-    if (this.#pods !== undefined) await this.#reached(this.#pods.stop());
+    if (this.#caches !== undefined) await this.cluster.reached(this.#caches.stop());
+    if (this.#pods !== undefined) await this.cluster.reached(this.#pods.stop());
     await this.cluster.stop();
   }
 
@@ -339,7 +346,7 @@ export class TrainingGroup {
     if (pod.metadata.ownerReferences === undefined) return;
     const { clock } = this.cluster;
     const client = this.asAgent(this.cluster.client);
-    const options = { client, clock, random: this.#random, logger: SILENT };
+    const options = { client, clock, random: this.cluster.random, logger: SILENT };
     const slot = slotOf(pod);
     const started = (epoch: number): void => {
       const start = { slot, podUid: pod.metadata.uid, epoch };
@@ -348,14 +355,12 @@ export class TrainingGroup {
     };
     this.#workers.set(pod.metadata.uid, this.#startMember(pod, slot, options, started));
   }
+}
 
-  async #reached<T>(work: Promise<T>): Promise<T> {
-    let hasEnded = false;
-    const ended = work.finally(() => {
-      hasEnded = true;
-    });
-    await this.cluster.clock.runUntil(() => hasEnded, 60_000);
-    return ended;
+/** Under a virtual clock. */
+export class TrainingGroup extends GroupOn<VirtualCluster> {
+  constructor(startMember?: StartMember, hub?: HubNetwork) {
+    super(new VirtualCluster(), startMember, hub);
   }
 }
 

@@ -1,15 +1,18 @@
-/** The webhooks of several replicas of the operator, with an API server in memory. */
-import { TestServer } from '@lockstep/embedded-kubernetes/in-memory';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
+/** The webhooks of several replicas of the operator, on the Kubernetes under test. */
+import {
+  MUTATING_WEBHOOK_CONFIGURATIONS,
+  VALIDATING_WEBHOOK_CONFIGURATIONS,
+} from '@lockstep/kube/objects/admission-webhooks.ts';
+import { PODS } from '@lockstep/kube/objects/pod.ts';
+import { startHttpServer } from '@lockstep/kube/runtime/adapters/http-server.ts';
 import {
   isSignedBy,
   isValidFor,
   type KeyPair,
 } from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
-import { createClient } from '@lockstep/kube/runtime/client/http-client.ts';
+import { unlessGone } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import { handlerTransport } from '@lockstep/kube/runtime/memory/memory-transport.ts';
-import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
 import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import {
   type HttpHandler,
@@ -17,63 +20,94 @@ import {
   TransportError,
 } from '@lockstep/kube/runtime/ports/transport.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../../src/jobset/feature-gates.ts';
-import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
+import { JOBSETS } from '../../src/jobset/jobset.ts';
+import { EXCLUSIVE_TOPOLOGY, JOBSET_NAME, RESTART_MODE } from '../../src/jobset/names.ts';
 import { type OperatorCaches, startCaches } from '../../src/operator/tracking/caches.ts';
+import {
+  MUTATING_CONFIGURATION_NAME,
+  VALIDATING_CONFIGURATION_NAME,
+} from '../../src/operator/webhooks/webhook-configurations.ts';
 import { startWebhooks, type Webhooks } from '../../src/operator/webhooks/webhooks.ts';
+import type { ClusterUnderTest } from '../fixtures/cluster-under-test.ts';
+import { replicatedJob } from '../fixtures/jobset-objects.ts';
+import { KUBERNETES } from '../kubernetes.ts';
+import { clusterUnderTest } from './group-under-test.fixture.ts';
 
-const START_LIMIT_MS = 60_000;
-const HOST = 'hooks.lockstep-system.svc';
+const LOOPBACK = '127.0.0.1';
+export const HOST = KUBERNETES === undefined ? 'hooks.lockstep-system.svc' : LOOPBACK;
+const UNAVAILABLE = { status: 503, headers: {}, body: new Uint8Array() };
 
 /**
- * The API server calls the replicas in turn, and trusts a replica only if the replica's certificate
- * is of an authority in the configuration.
+ * The embedded API server calls the replicas in turn, and trusts a replica only if the replica's
+ * certificate is of an authority in the configuration. A real one calls a replica over TLS.
  */
 export class WebhookReplicas {
-  readonly server: TestServer;
-  readonly client: Client;
-  readonly random = new SeededRandom(3);
+  readonly cluster: ClusterUnderTest;
   readonly replicas: Replica[] = [];
   #turn = 0;
 
-  private constructor(server: TestServer) {
-    this.server = server;
-    const { transport, clock } = server;
-    this.client = createClient({ transport, clock, random: this.random, userAgent: 'test' });
+  private constructor() {
+    this.cluster = clusterUnderTest({
+      webhookTransport: ({ certificateAuthority }) => ({
+        send: (request) => this.#toSomeReplica(certificateAuthority ?? '').send(request),
+      }),
+    });
   }
 
   static async start(): Promise<WebhookReplicas> {
-    let world: WebhookReplicas | undefined;
-    const server = await TestServer.start({
-      webhookTransport: ({ certificateAuthority }) => ({
-        send: (request) => {
-          if (world === undefined) throw new Error('no replica can be called yet');
-          return world.#toSomeReplica(certificateAuthority ?? '').send(request);
-        },
-      }),
-    });
-    world = new WebhookReplicas(server);
-    await world.client.create(CUSTOM_RESOURCE_DEFINITIONS, JOBSET_CRD);
+    const world = new WebhookReplicas();
+    await world.cluster.start();
     return world;
+  }
+
+  get client(): Client {
+    return this.cluster.client;
   }
 
   /**
    * Starts replicas of the operator at the same time, and waits until the API server can call them.
    */
   async add(count = 1, gates: FeatureGates = DEFAULT_FEATURE_GATES): Promise<void> {
-    const started = Array.from({ length: count }, () => new Replica(this, gates));
+    const started = Array.from({ length: count }, () => new Replica(this.cluster, gates));
     this.replicas.push(...started);
-    const isReady = (): boolean =>
+    await this.cluster.until(async () =>
       started.every(
         ({ webhooks, caches }) => webhooks.problem() === undefined && caches.hasSynced(),
-      );
-    await this.server.clock.runUntil(isReady, START_LIMIT_MS);
+      ),
+    );
+    // A real one learns of a configuration a little after it is stored.
+    await this.cluster.until(() => this.#isMutating());
+    await this.cluster.until(() => this.#isValidating());
   }
 
   async stop(): Promise<void> {
     await Promise.all(
       this.replicas.splice(0).flatMap(({ webhooks, caches }) => [webhooks.stop(), caches.stop()]),
     );
-    await this.server.api.close();
+    for (const [of, name] of CONFIGURATIONS) await unlessGone(this.client.delete(of, { name }));
+    await this.cluster.stop();
+  }
+
+  async #isMutating(): Promise<boolean> {
+    const metadata = { ...PROBE, annotations: { [RESTART_MODE]: 'Unknown' } };
+    const patch = {
+      apiVersion: `${JOBSETS.group}/${JOBSETS.version}`,
+      kind: JOBSETS.kind,
+      metadata,
+      spec: { replicatedJobs: [replicatedJob('w')] },
+    };
+    const answer = this.client.patch(JOBSETS, PROBE, { ...DRY_RUN, patch });
+    return (await refusalOf(answer)).includes('mjobset.kb.io');
+  }
+
+  async #isValidating(): Promise<boolean> {
+    const annotations = { [JOBSET_NAME]: PROBE.name, [EXCLUSIVE_TOPOLOGY]: 'rack' };
+    const labels = { [JOBSET_NAME]: PROBE.name };
+    const metadata = { ...PROBE, labels, annotations };
+    const spec = { containers: [{ name: 'c', image: 'i' }] };
+    const patch = { apiVersion: 'v1', kind: PODS.kind, metadata, spec };
+    const answer = this.client.patch(PODS, PROBE, { ...DRY_RUN, patch });
+    return (await refusalOf(answer)).includes('vpod.kb.io');
   }
 
   #toSomeReplica(bundle: string): Transport {
@@ -90,14 +124,30 @@ export class WebhookReplicas {
   }
 }
 
+const PROBE = { namespace: 'default', name: 'probe' };
+const DRY_RUN = { type: 'apply', fieldManager: 'probe', dryRun: 'All' } as const;
+const CONFIGURATIONS = [
+  [MUTATING_WEBHOOK_CONFIGURATIONS, MUTATING_CONFIGURATION_NAME],
+  [VALIDATING_WEBHOOK_CONFIGURATIONS, VALIDATING_CONFIGURATION_NAME],
+] as const;
+
+/** What the API server says, or nothing if it accepts. */
+function refusalOf(answer: Promise<unknown>): Promise<string> {
+  return answer.then(
+    () => '',
+    (error: unknown) => String(error),
+  );
+}
+
 class Replica {
   readonly webhooks: Webhooks;
   readonly caches: OperatorCaches;
+  /** Without it, no call is answered. */
   handler: HttpHandler | undefined;
   pair: KeyPair | undefined;
 
-  constructor({ server, client, random }: WebhookReplicas, gates: FeatureGates) {
-    const runtime = { client, clock: server.clock, random, logger: SILENT };
+  constructor({ client, clock, random }: ClusterUnderTest, gates: FeatureGates) {
+    const runtime = { client, clock, random, logger: SILENT };
     this.caches = startCaches(runtime);
     this.webhooks = startWebhooks({
       ...runtime,
@@ -106,18 +156,20 @@ class Replica {
       operatorNamespace: 'default',
       secretName: 'certificates',
       host: HOST,
-      address: { kind: 'Url', url: `https://${HOST}` },
       install: true,
       listen: async (handler, pair) => {
         this.handler = handler;
         this.pair = pair;
+        const server = await this.#serve(pair);
         return {
-          url: `https://${HOST}`,
+          url: server?.url ?? `https://${HOST}`,
           useCertificate: (next) => {
             this.pair = next;
+            server?.useCertificate(next);
           },
           close: async () => {
             this.handler = undefined;
+            await server?.close();
           },
         };
       },
@@ -125,6 +177,13 @@ class Replica {
         throw error;
       },
     });
+  }
+
+  /** For a real API server; the embedded one needs no network. */
+  async #serve(tls: KeyPair) {
+    if (KUBERNETES === undefined) return undefined;
+    const handler: HttpHandler = async (request) => this.handler?.(request) ?? UNAVAILABLE;
+    return await startHttpServer({ handler, host: LOOPBACK, port: 0, tls });
   }
 }
 

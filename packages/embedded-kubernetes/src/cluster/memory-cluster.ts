@@ -1,15 +1,11 @@
 /** The embedded cluster in memory, for tests of controllers. */
 
 import type { KubeObject, Stored, StringMap } from '@lockstep/kube/meta.ts';
-import { JOBS, type Job, type JobSpec } from '@lockstep/kube/objects/job.ts';
 import { LEASES } from '@lockstep/kube/objects/lease.ts';
 import { NODES, type Node } from '@lockstep/kube/objects/node.ts';
-import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
-import { RESTART_ALL_FEATURE } from '@lockstep/kube/objects/restart-rule.ts';
-import type { Resource } from '@lockstep/kube/resource.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { createClient } from '@lockstep/kube/runtime/client/http-client.ts';
-import { unlessGone } from '@lockstep/kube/runtime/client/unless-refused.ts';
+import { unlessRefused } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import { handlerTransport } from '@lockstep/kube/runtime/memory/memory-transport.ts';
 import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
 import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
@@ -20,16 +16,15 @@ import type {
   HttpResponse,
   Transport,
 } from '@lockstep/kube/runtime/ports/transport.ts';
-import { isReason } from '@lockstep/kube/status.ts';
 import { microTimeText, timeText } from '@lockstep/kube/time.ts';
-import { type ApiServer, createApiServer } from './apiserver/api-server.ts';
+import { type ApiServer, type ApiServerOptions, createApiServer } from './apiserver/api-server.ts';
 import { type Controllers, startControllers } from './controllers.ts';
 import { MemoryStorage } from './memory/memory-storage.ts';
 import { LEASE_NAMESPACE } from './node/node-registration.ts';
-import { ScriptedNode } from './scripted-node.ts';
+import { ScriptedCluster } from './scripted-cluster.ts';
 
 /** The API server under a virtual clock, its controllers, and a scripted node. */
-export class MemoryCluster {
+export class MemoryCluster extends ScriptedCluster {
   readonly clock = new VirtualClock();
   readonly client: Client;
   /** The metrics of all controllers that were started. */
@@ -43,27 +38,26 @@ export class MemoryCluster {
   ) => send();
   /** UIDs of the claims whose volumes were removed. */
   readonly removedVolumes: string[] = [];
-  /** Whether startup probes of sidecars fail: their Pods start then, and never get further. */
-  probesFail = false;
   /** Removes a volume; a test can make it throw. */
   removeVolume: () => Promise<void> = () => Promise.resolve();
-  readonly #random = new SeededRandom(7);
+  readonly random = new SeededRandom(7);
   readonly #server: ApiServer;
   #controllers: Controllers | undefined;
-  #node: ScriptedNode | undefined;
 
-  constructor() {
+  constructor(options: Pick<ApiServerOptions, 'webhookTransport'> = {}) {
+    super();
     const { clock } = this;
     this.#server = createApiServer({
+      ...options,
       storage: new MemoryStorage(),
       clock,
-      random: this.#random,
+      random: this.random,
       logger: SILENT,
     });
     this.client = this.#connect(this.#transport());
   }
 
-  /** Sends a request of the controllers to the server, past `intercept`. */
+  /** Sends a request to the server, past `intercept`. */
   send(request: HttpRequest): Promise<HttpResponse> {
     return this.#transport().send(request);
   }
@@ -87,7 +81,7 @@ export class MemoryCluster {
     const options = {
       client: this.#connect(transport),
       clock,
-      random: this.#random,
+      random: this.random,
       logger: SILENT,
       rootCertificate: 'PEM',
       metrics: this.metrics,
@@ -110,42 +104,28 @@ export class MemoryCluster {
     this.#controllers = undefined;
   }
 
-  async addNode(name = 'n1', status: Node['status'] = {}, labels: StringMap = {}): Promise<void> {
-    await this.client.create(NODES, {
-      apiVersion: 'v1',
-      kind: 'Node',
-      metadata: { name, labels },
-      status: {
-        allocatable: { cpu: '64', memory: '64Gi', pods: '1000' },
-        declaredFeatures: [RESTART_ALL_FEATURE],
-        conditions: [{ type: 'Ready', status: 'True' }],
-        ...status,
-      },
-    });
+  override async addNode(name = 'n1', status: Node['status'] = {}, labels: StringMap = {}) {
+    await super.addNode(name, status, labels);
     // Renewed far ahead, because only a test decides when a node falls silent.
     const lease = {
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
       metadata: { namespace: LEASE_NAMESPACE, name },
-      spec: { holderIdentity: name, renewTime: '2999-01-01T00:00:00.000000Z' },
+      spec: { holderIdentity: name, renewTime: FAR_AHEAD },
     };
-    await this.client.create(LEASES, lease).catch((error: unknown) => {
-      if (!isReason(error, 'AlreadyExists')) throw error;
-    });
-    const probesFail = (): boolean => this.probesFail;
-    this.#node ??= new ScriptedNode(this.client, this.clock, this.#random, probesFail);
+    await unlessRefused(this.client.create(LEASES, lease), 'AlreadyExists');
   }
 
   /** The node renews its Lease for the last time, and does nothing for its Pods any more. */
   async silence(name: string): Promise<void> {
-    this.#node?.silent.add(name);
+    this.node?.silent.add(name);
     await this.#renew(name, microTimeText(this.clock.now()));
   }
 
   /** A silent node is back. */
   async recover(name: string): Promise<void> {
-    this.#node?.silent.delete(name);
-    await this.#renew(name, '2999-01-01T00:00:00.000000Z');
+    this.node?.silent.delete(name);
+    await this.#renew(name, FAR_AHEAD);
     const lastTransitionTime = timeText(this.clock.now());
     const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime }];
     const patch = { status: { conditions } };
@@ -158,64 +138,13 @@ export class MemoryCluster {
     await this.client.patch(LEASES, at, { type: 'merge', patch: { spec: { renewTime } } });
   }
 
-  async createJob(
-    spec: Partial<JobSpec> = {},
-    name = 'train',
-    namespace = 'default',
-  ): Promise<Stored<Job>> {
-    const containers = [{ name: 'main', image: 'none', command: ['true'] }];
-    const metadata = { name, namespace };
-    return this.client.create(JOBS, {
-      apiVersion: 'batch/v1',
-      kind: 'Job',
-      metadata,
-      spec: {
-        completionMode: 'Indexed',
-        completions: 3,
-        parallelism: 3,
-        template: { spec: { restartPolicy: 'Never', containers } },
-        ...spec,
-      },
-    });
-  }
-
-  /** Lets a Pod's only container end. */
-  async finish(pod: Stored<Pod>, exitCode: number): Promise<void> {
-    await this.#node?.finish(pod, exitCode);
-  }
-
-  async job(name = 'train'): Promise<Stored<Job>> {
-    return this.client.get(JOBS, { namespace: 'default', name });
-  }
-
-  /** Pods in order of name. */
-  async pods(namespace = 'default'): Promise<readonly Stored<Pod>[]> {
-    const { items } = await this.client.list(PODS, { namespace });
-    return items.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
-  }
-
-  async exists(of: Resource, name: string, namespace = 'default'): Promise<boolean> {
-    const at = of.namespaced ? { namespace, name } : { name };
-    return (await unlessGone(this.client.get(of, at))) !== undefined;
-  }
-
   /** Lets time pass until the condition holds. */
   until(condition: () => Promise<boolean>): Promise<void> {
     return this.clock.runUntil(condition, LIMIT_MS);
   }
 
-  /** Waits until `count` Pods run. */
-  async running(count: number): Promise<readonly Stored<Pod>[]> {
-    let running: readonly Stored<Pod>[] = [];
-    await this.until(async () => {
-      running = (await this.pods()).filter(isRunning);
-      return running.length === count;
-    });
-    return running;
-  }
-
   async stop(): Promise<void> {
-    await this.#drive(this.#node?.stop());
+    await this.#drive(this.node?.stop());
     await this.stopControllers();
     await this.#drive(this.#server.close());
   }
@@ -236,13 +165,10 @@ export class MemoryCluster {
   }
 
   #connect(transport: Transport): Client {
-    return createClient({ transport, clock: this.clock, random: this.#random, userAgent: 'test' });
+    return createClient({ transport, clock: this.clock, random: this.random, userAgent: 'test' });
   }
 }
 
 /** Limits each wait, in virtual time. */
 const LIMIT_MS = 120_000;
-
-function isRunning(pod: Pod): boolean {
-  return pod.status?.phase === 'Running' && pod.metadata.deletionTimestamp === undefined;
-}
+const FAR_AHEAD = '2999-01-01T00:00:00.000000Z';

@@ -1,12 +1,12 @@
-/** The nodes of a cluster in memory, without containers. */
+/** The nodes of a cluster for tests, without containers. */
 import type { Stored } from '@lockstep/kube/meta.ts';
 import { PODS, type Pod, type PodStatus } from '@lockstep/kube/objects/pod.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
 import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
-import type { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
-import type { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
 import { isReason } from '@lockstep/kube/status.ts';
 import { timeText } from '@lockstep/kube/time.ts';
 
@@ -21,16 +21,12 @@ export class ScriptedNode {
   /** Nodes that do nothing. */
   readonly silent = new Set<string>();
   readonly #client: Client;
-  readonly #clock: VirtualClock;
+  readonly #clock: Clock;
   readonly #pods: Informer<Pod>;
   readonly #probesFail: () => boolean;
+  #isStopped = false;
 
-  constructor(
-    client: Client,
-    clock: VirtualClock,
-    random: SeededRandom,
-    probesFail: () => boolean,
-  ) {
+  constructor(client: Client, clock: Clock, random: Random, probesFail: () => boolean) {
     this.#probesFail = probesFail;
     this.#client = client;
     this.#clock = clock;
@@ -63,6 +59,7 @@ export class ScriptedNode {
   }
 
   stop(): Promise<void> {
+    this.#isStopped = true;
     return this.#pods.stop();
   }
 
@@ -88,7 +85,9 @@ export class ScriptedNode {
     const { name, namespace = '', uid } = pod.metadata;
     if (pod.status?.phase === 'Running') await this.finish(pod, 137);
     const options = { gracePeriodSeconds: 0, preconditions: { uid } };
-    await this.#client.delete(PODS, { namespace, name }, options).catch(ignoreGone);
+    await this.#client
+      .delete(PODS, { namespace, name }, options)
+      .catch((error) => this.#ignoreGone(error));
   }
 
   async #write(pod: Stored<Pod>, status: PodStatus): Promise<void> {
@@ -100,7 +99,12 @@ export class ScriptedNode {
       { type: 'merge', patch },
       { subresource: 'status' },
     );
-    await write.catch(ignoreGone);
+    await write.catch((error) => this.#ignoreGone(error));
+  }
+
+  /** The Pod is gone or another one, or the cluster is. */
+  #ignoreGone(error: unknown): void {
+    if (!this.#isStopped && !isReason(error, 'NotFound', 'Conflict')) throw error;
   }
 }
 
@@ -113,8 +117,4 @@ function statusOf(
 ) {
   const name = spec.containers[0]?.name ?? '';
   return { name, ready: false, restartCount: 0, image: '', imageID: '', state };
-}
-
-function ignoreGone(error: unknown): void {
-  if (!isReason(error, 'NotFound', 'Conflict')) throw error;
 }

@@ -15,3 +15,4 @@ export { TestServer } from '../apiserver/test-server.ts';
 export { JOB_POD_INDEXES, startJobController } from '../job-controller/job-controller.ts';
 export { MemoryStorage } from '../memory/memory-storage.ts';
 export { MemoryCluster } from '../memory-cluster.ts';
+export { ScriptedCluster } from '../scripted-cluster.ts';
