@@ -32,8 +32,10 @@ function kubeconfig(): string | undefined {
 /** An address that is not loopback, in a network that the tests have to themselves. */
 export const ADDRESS: string | undefined = process.env['LOCKSTEP_TEST_ADDRESS'];
 
-/** The version of the control planes that were started for the tests. */
-const VERSION: string | undefined = process.env['LOCKSTEP_TEST_KUBERNETES_VERSION'];
+/** The minor version of the control planes that were started for the tests. */
+const MINOR = Number(
+  process.env['LOCKSTEP_TEST_KUBERNETES_VERSION']?.split('.')[1] ?? Number.POSITIVE_INFINITY,
+);
 
 /** How many suites can run at a time, each with its own Kubernetes. */
 export const KUBERNETES_COUNT: number = Math.max(1, CONTROL_PLANES.length);
@@ -50,7 +52,9 @@ export const EXCEPTIONS = {
   /** `lockstep up` joins it with nodes in its own process, which cannot fail one by one. */
   nodesAreNotProcesses: KUBERNETES !== undefined,
   /** Before 1.35 no node restarts all containers of a Pod, so agents can only supervise. */
-  podsAreNotRestarted: VERSION?.startsWith('1.34.') === true,
+  podsAreNotRestarted: MINOR < 35,
+  /** Before 1.35 its API server drops or refuses restart rules and policies of containers. */
+  apiKnowsNoRestartRules: MINOR < 35,
   /** Its API server refuses Lockstep's own actions in restart rules. */
   apiKnowsNoTerminate: KUBERNETES !== undefined,
   /** A kubelet removes containers, and their logs, when it restarts all containers of a Pod. */

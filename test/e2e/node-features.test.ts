@@ -1,6 +1,7 @@
 /**
- * A real Kubernetes whose feature gates say that nodes do not restart all containers of a Pod. The
- * operator notices that, and makes Jobs that pass the validation of that API server.
+ * A real Kubernetes whose nodes do not restart all containers of a Pod: its feature gates say so, or its
+ * kubelets are older and declare nothing. The operator notices that, and makes Jobs that pass the
+ * validation of that API server.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -11,6 +12,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { EVENTS } from '@lockstep/kube/objects/event.ts';
 import { JOBS } from '@lockstep/kube/objects/job.ts';
+import { NODES } from '@lockstep/kube/objects/node.ts';
 import type { Container } from '@lockstep/kube/objects/pod.ts';
 import {
   type ClientConnection,
@@ -23,7 +25,11 @@ import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
 import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
-import { buildControlPlane, KUBERNETES_VERSIONS } from '../../tools/control-plane/build.ts';
+import {
+  buildControlPlane,
+  type FeatureGates,
+  KUBERNETES_VERSIONS,
+} from '../../tools/control-plane/build.ts';
 import { type ControlPlane, startControlPlane } from '../../tools/control-plane/control-plane.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { installJobSets } from '../integration/api-server.fixture.ts';
@@ -33,9 +39,14 @@ const RUNTIME = { clock: nodeClock, random: systemRandom } as const;
 const TIMING = { ...RUNTIME, timeoutMs: 60_000 };
 const OPERATOR = fileURLToPath(new URL('../../dist/operator.js', import.meta.url));
 const FEATURE = 'RestartAllContainersOnContainerExits';
-const WHY = 'the API server refuses such restart rules';
+const KINDS: readonly [string, FeatureGates, string][] = [
+  ['of the API server', { [FEATURE]: false }, 'the API server refuses such restart rules'],
+  ['of the nodes', {}, `no node declares the feature ${FEATURE}`],
+];
 
-describe.skipIf(CONTROL_PLANE === undefined)('without the restart of all containers', () => {
+const onControlPlane = describe.skipIf(CONTROL_PLANE === undefined);
+
+onControlPlane.each(KINDS)('without the feature %s', (_, gates, why) => {
   let directory: string;
   let controlPlane: ControlPlane;
   let connection: ClientConnection;
@@ -44,12 +55,16 @@ describe.skipIf(CONTROL_PLANE === undefined)('without the restart of all contain
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), 'lockstep-features-'));
     const binaries = await buildControlPlane(KUBERNETES_VERSIONS[0], () => undefined);
-    controlPlane = await startControlPlane(binaries, directory, { [FEATURE]: false });
+    controlPlane = await startControlPlane(binaries, directory, gates);
     const { kubeconfig } = controlPlane;
     const access = await loadKubeconfig({ path: kubeconfig, env: {}, homeDirectory: '/' });
     connection = connectClient(access, { ...RUNTIME, userAgent: 'test' });
     await installJobSets(connection.client);
-    operator = spawn(process.execPath, [OPERATOR, '--kubeconfig', kubeconfig], { stdio: 'ignore' });
+    const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'older' } };
+    await connection.client.create(NODES, node);
+    operator = spawn(process.execPath, [OPERATOR, '--kubeconfig', kubeconfig], {
+      stdio: 'ignore',
+    });
   });
 
   afterAll(async () => {
@@ -86,7 +101,7 @@ describe.skipIf(CONTROL_PLANE === undefined)('without the restart of all contain
     ]);
     await until('an Event', async () => {
       const { items } = await connection.client.list(EVENTS, { namespace: 'default' });
-      const expected = expect.stringContaining(`agents supervise their workers: ${WHY}`);
+      const expected = expect.stringContaining(`agents supervise their workers: ${why}`);
       expect(items.map(({ note }) => note)).toContainEqual(expected);
     });
   });
@@ -101,7 +116,7 @@ describe.skipIf(CONTROL_PLANE === undefined)('without the restart of all contain
       expect.objectContaining({
         type: 'Rejected',
         status: 'True',
-        message: expect.stringContaining(WHY),
+        message: expect.stringContaining(why),
       }),
     );
   });

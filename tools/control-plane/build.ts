@@ -19,7 +19,7 @@ export type FeatureGates = Readonly<Record<string, boolean>>;
 export const FEATURE_GATES: Readonly<Record<KubernetesVersion, FeatureGates>> = {
   '1.36.3': {},
   '1.35.4': { NodeDeclaredFeatures: true, RestartAllContainersOnContainerExits: true },
-  '1.34.4': { ContainerRestartRules: true },
+  '1.34.4': {},
 };
 
 /** An API that is off by default, with the gates of its fields. */
