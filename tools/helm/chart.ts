@@ -1,7 +1,7 @@
 /** All files of the Helm chart, by path in the chart. */
 import { stringify } from 'yaml';
 import packageJson from '../../package.json' with { type: 'json' };
-import { OLDEST_MINOR } from '../../src/cli/install/preflight.ts';
+import { OLDEST_MINOR } from '../../src/cli/kubernetes-versions.ts';
 import { CONFIGURATION_FILE } from '../../src/deploy/operator-deployment.ts';
 import { OPERATOR_NAME } from '../../src/deploy/permissions.ts';
 import { CONFIGURATION_NAME } from '../../src/operator/configuration/object-names.ts';

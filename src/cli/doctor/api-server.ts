@@ -7,7 +7,7 @@ import type { CredentialSource } from '@lockstep/kube/runtime/credentials/creden
 import type { Transport } from '@lockstep/kube/runtime/ports/transport.ts';
 import { failure, failureWithoutReason } from '@lockstep/kube/status.ts';
 import { restartRulesProblem } from '../../operator/tracking/node-features.ts';
-import { IN_PLACE_MINOR, minorOf, OLDEST_MINOR } from '../install/preflight.ts';
+import { judgeVersion } from '../kubernetes-versions.ts';
 import { type Asking, checkOf, type Fact, type Finding, fact, ifKnown } from './finding.ts';
 
 const TOPIC = 'Kubernetes';
@@ -58,17 +58,11 @@ export function apiServerFindings(facts: ApiServerFacts): readonly Finding[] {
 
 function versionFinding(version: string): Finding {
   const about = checkOf(TOPIC, 'version');
-  const minor = minorOf(version);
   const runs = `the API server runs Kubernetes ${version}`;
-  if (minor < OLDEST_MINOR) {
-    const text = `${runs}; Lockstep needs 1.${OLDEST_MINOR} or later`;
-    return about.problem(text, 'upgrade the cluster');
-  }
-  if (minor < IN_PLACE_MINOR) {
-    const text = `${runs}; before 1.${IN_PLACE_MINOR} no node restarts all containers of a Pod, so agents supervise their workers, whose containers need a command`;
-    return about.note(text, 'docs/reference/in-place-restart.md');
-  }
-  return about.ok(runs);
+  const { problem, notes } = judgeVersion(version);
+  if (problem !== undefined) return about.problem(`${runs}; ${problem}`, 'upgrade the cluster');
+  if (notes.length === 0) return about.ok(runs);
+  return about.note([runs, ...notes].join('; '), 'docs/reference/stability.md#kubernetes-versions');
 }
 
 function restartRulesFinding(problem: string | undefined): Finding {

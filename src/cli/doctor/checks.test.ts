@@ -26,8 +26,9 @@ describe('the API server', () => {
 
   test.each([
     ['1.36.3', 'ok'],
-    ['v1.35.0', 'ok'],
+    ['v1.35.0', 'note'],
     ['1.34.9', 'note'],
+    ['1.99.0', 'note'],
     ['1.29.0', 'problem'],
     ['unknown', 'ok'],
   ])('of version %s is %s', (version, level) => {

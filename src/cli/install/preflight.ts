@@ -19,6 +19,7 @@ import {
   MUTATING_CONFIGURATION_NAME,
   VALIDATING_CONFIGURATION_NAME,
 } from '../../operator/webhooks/webhook-configurations.ts';
+import { judgeVersion } from '../kubernetes-versions.ts';
 import { readWebhooks } from '../webhook-configurations.ts';
 import { FIELD_MANAGER, isOurDefinition, keyOf, titleOf } from './objects.ts';
 import { otherController } from './other-controller.ts';
@@ -34,16 +35,6 @@ export interface PreflightOptions {
   readonly signal: AbortSignal;
 }
 
-/** The first version with ValidatingAdmissionPolicy and matchConditions of webhooks. */
-export const OLDEST_MINOR = 30;
-/** The first version whose nodes restart all containers of a Pod in place, if that gate is on. */
-export const IN_PLACE_MINOR = 35;
-
-/** NaN for a version that is not like Kubernetes'. */
-export function minorOf(version: string): number {
-  return Number(/^v?1\.(\d+)/.exec(version)?.[1] ?? Number.NaN);
-}
-
 export interface Preflight {
   /** If there is a problem, nothing is installed. */
   readonly problems: readonly string[];
@@ -52,11 +43,9 @@ export interface Preflight {
 
 export async function preflight(options: PreflightOptions): Promise<Preflight> {
   const { serverVersion } = options;
-  const minor = minorOf(serverVersion);
-  if (minor < OLDEST_MINOR) {
-    const problem = `the API server runs Kubernetes ${serverVersion}; Lockstep needs 1.${OLDEST_MINOR} or later`;
-    return { problems: [problem], warnings: [] };
-  }
+  const { problem, notes } = judgeVersion(serverVersion);
+  const runs = `the API server runs Kubernetes ${serverVersion}`;
+  if (problem !== undefined) return { problems: [`${runs}; ${problem}`], warnings: [] };
   const definitions = await otherDefinition(options);
   const others = [
     ...(options.onlyManaged ? [] : await otherController(options)),
@@ -69,13 +58,7 @@ export async function preflight(options: PreflightOptions): Promise<Preflight> {
       ? options.objects.filter(({ of }) => of.kind !== CUSTOM_RESOURCE_DEFINITIONS.kind)
       : options.objects;
   const problems = [...others, ...(await refusals({ ...options, objects }))];
-  const warnings =
-    minor < IN_PLACE_MINOR
-      ? [
-          `nodes of Kubernetes ${serverVersion} cannot restart all containers of a Pod in place, so agents supervise their workers as with annotation lockstep/restart-mode: Supervisor: give these containers a command`,
-        ]
-      : [];
-  return { problems, warnings };
+  return { problems, warnings: notes.map((note) => `${runs}; ${note}`) };
 }
 
 /** Webhooks at a URL belong to an operator on a user's machine. */
