@@ -29,9 +29,9 @@ const MAX_LISTENERS_PER_SIGNAL = 1000;
 const MIB = 1024 * 1024;
 const MINUTE_MS = 60_000;
 /** For what a Pod costs while nothing happens. */
-const IDLE_MS = 30_000;
+const IDLE_MS = 20_000;
 /** A group makes fewer restarts than were asked for if they take longer than this. */
-const MAX_RESTARTS_MS = 120_000;
+const MAX_RESTARTS_MS = 90_000;
 const MIN_RESTARTS = 3;
 
 setMaxListeners(MAX_LISTENERS_PER_SIGNAL);

@@ -21,6 +21,8 @@ const TIMEOUT_MS = 600_000;
 const LOOK_MS = 100;
 /** Between two restarts, so that nothing of the last one is left. */
 const GAP_MS = 3_000;
+/** `starttime`, counted from the state of the process. */
+const START_FIELD = 19;
 const STANDBY_WAITS = 'a standby waits for the next epoch';
 
 export interface Restart {
@@ -55,6 +57,7 @@ export class RunningGroup {
       return true;
     });
     const ms = (await running.#startedAfter(createdAt)) - createdAt;
+    await running.#settle();
     return { running, ms };
   }
 
@@ -67,19 +70,20 @@ export class RunningGroup {
       .toSorted((a, b) => rankOf(a) - rankOf(b));
   }
 
-  /** Kills the worker of a rank, and resolves when all have started again. */
+  /** Kills the worker of a rank, and resolves some time after all have started again. */
   async restart(rank: number): Promise<Restart> {
-    const pods = await this.#settled();
-    const [worker] = processesWith(`${WORKER_OF}=${pods[rank]?.metadata.name}`).filter(
-      ({ command }) => command[0] === 'sh',
-    );
+    const pods = await this.pods();
+    // Process numbers begin again at some time, so a standby may have a smaller one than its worker.
+    const [worker] = processesWith(`${WORKER_OF}=${pods[rank]?.metadata.name}`)
+      .filter(({ command }) => command[0] === 'sh')
+      .toSorted((a, b) => startTicks(a.pid) - startTicks(b.pid));
     if (worker === undefined) throw new Error(`rank ${rank} has no worker`);
     const load = loadAverage();
     const killedAt = Date.now();
     process.kill(worker.pid, 'SIGKILL');
     const startedAt = await this.#startedAfter(killedAt);
     this.#epoch++;
-    await this.#settled();
+    await this.#settle();
     this.#expectOneStart(killedAt);
     return { ms: startedAt - killedAt, load };
   }
@@ -101,7 +105,7 @@ export class RunningGroup {
   }
 
   /** Resolves some time after all Pods are ready, and have standbys if they shall. */
-  async #settled(): Promise<readonly Stored<Pod>[]> {
+  async #settle(): Promise<void> {
     let pods: readonly Stored<Pod>[] = [];
     await this.#at('are ready', async () => {
       pods = await this.pods();
@@ -113,7 +117,6 @@ export class RunningGroup {
       );
     }
     await delay(GAP_MS);
-    return pods;
   }
 
   /** Resolves with the time of the last start when each rank has started after `timeMs`. */
@@ -157,6 +160,12 @@ export class RunningGroup {
 
 export function loadAverage(): string {
   return readFileSync('/proc/loadavg', 'utf8').split(' ')[0] ?? '';
+}
+
+/** When a process started, in ticks of the kernel's clock. */
+function startTicks(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[START_FIELD]);
 }
 
 function rankOf({ metadata }: Pod): number {
