@@ -1,6 +1,6 @@
 /**
  * Builds `dist/`: the bundles of the package, the MNIST example's worker and samples, the licences of
- * what is in the page, and the programs in `dist/bin`. Each file replaces its predecessor by a rename,
+ * what is in the page, the programs in `dist/bin`, and the Python package. Each file replaces its predecessor by a rename,
  * because npx builds before it runs a command of a checkout, and a cluster that runs already starts its
  * programs from `dist/`.
  */
@@ -17,6 +17,7 @@ import {
   OPERATOR_BUNDLES,
 } from './bundles.ts';
 import { writeMnistSamples } from './mnist-samples.ts';
+import { pythonWheel, WHEEL_FILE } from './python-package.ts';
 
 const DIST = 'dist';
 const fresh = `${DIST}.${process.pid}`;
@@ -34,6 +35,8 @@ try {
   await writeFile(join(fresh, 'dashboard/LICENSES'), await licensesOf(packagesIn([metafile])));
   await writeMnistSamples(join(fresh, 'examples'));
   await writePrograms(join(fresh, 'bin'));
+  await mkdir(join(fresh, 'python'));
+  await writeFile(join(fresh, 'python', WHEEL_FILE), pythonWheel());
   await replaceFiles(fresh, DIST);
 } finally {
   await rm(fresh, { recursive: true, force: true });

@@ -15,6 +15,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { DemoReport } from '../../src/cli/demo/report.ts';
 import { allPages, ROOT } from '../../tools/documentation/page.ts';
+import { WHEEL_FILE } from '../../tools/python-package.ts';
 import { WHERE } from './local-cluster.fixture.ts';
 
 const MAX_PACKED_BYTES = 6_000_000;
@@ -44,7 +45,7 @@ beforeAll(() => {
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 describe('the npm package', () => {
-  it('has the programs, the page, the samples and their licences', () => {
+  it('has the programs, the page, the samples with their licences, and the Python package', () => {
     const expected = [
       ...Object.values(packageJson.bin),
       ...['agent', 'cli', 'node', 'operator', 'review-thread', 'watchdog'].map(
@@ -56,6 +57,7 @@ describe('the npm package', () => {
       ),
       'dist/dashboard/page.js',
       'dist/dashboard/LICENSES',
+      `dist/python/${WHEEL_FILE}`,
       'examples/mnist/jobset.yaml',
       'LICENSE',
     ];

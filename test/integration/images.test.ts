@@ -31,6 +31,7 @@ import { defaultAgentImage } from '../../src/operator/configuration/object-names
 import { IMAGE_NAMES, type ImageName } from '../../tools/image/images.ts';
 import { machineArchitecture } from '../../tools/image/oci-archive.ts';
 import { NODE_VERSION } from '../../tools/node-release.ts';
+import { SOURCE_ARCHIVE_FILE, WHEEL_FILE } from '../../tools/python-package.ts';
 import { PLUGIN_PROGRAM } from '../../tools/release/krew.ts';
 import { CHECKSUMS_FILE, writeRelease } from '../../tools/release/release.ts';
 import {
@@ -128,6 +129,8 @@ describe('a release', () => {
       `lockstep-operator-${version}-${machineArchitecture()}.tar`,
       `lockstep-plugin-${version}.tar.gz`,
       'lockstep.yaml',
+      WHEEL_FILE,
+      SOURCE_ARCHIVE_FILE,
       'monitoring.yaml',
     ]);
     const cwd = join(folder, 'release');

@@ -1,7 +1,7 @@
 /**
  * Writes all files of one version into one directory: the npm package, kubectl's plugin, the
- * archives of the images, the manifests for `kubectl apply`, the Helm chart, the bill of materials,
- * and their checksums.
+ * archives of the images, the manifests for `kubectl apply`, the Helm chart, the Python package, the
+ * bill of materials, and their checksums.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -17,6 +17,7 @@ import type { Architecture } from '../image/oci-archive.ts';
 import { tarOf } from '../image/tar.ts';
 import { deployFiles } from '../manifest.ts';
 import { NODE_VERSION } from '../node-release.ts';
+import { pythonSources, pythonWheel, SOURCE_ARCHIVE_FILE, WHEEL_FILE } from '../python-package.ts';
 import { billOfMaterials, type Lockfile, type SystemFile } from './bill-of-materials.ts';
 import { krewManifest, pluginArchive } from './krew.ts';
 
@@ -47,6 +48,8 @@ export async function writeRelease(
   for (const [name, text] of deployFiles()) writeFileSync(join(directory, name), text);
   // `helm package` would give it the name that `npm pack` gives the npm package.
   writeFileSync(join(directory, `lockstep-helm-${version}.tgz`), packedChart(level));
+  writeFileSync(join(directory, WHEEL_FILE), pythonWheel());
+  writeFileSync(join(directory, SOURCE_ARCHIVE_FILE), pythonSources(level));
   const lockfile = readJson<Lockfile>(join(ROOT, 'package-lock.json'));
   const plugin = `lockstep-plugin-${version}.tar.gz`;
   const packed = join(directory, `lockstep-${version}.tgz`);

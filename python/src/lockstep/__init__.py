@@ -1,0 +1,36 @@
+"""What a training program tells Lockstep, and waits for. Outside of Lockstep every call does nothing.
+
+    import lockstep
+
+    lockstep.wait_for_start()                    # a warm standby waits here
+    lockstep.wait_for_master()                   # until rank 0 listens
+    for step in lockstep.steps(first, last):     # reports a step when the next one is asked for
+        train(step)
+        if step % 100 == 0:
+            with lockstep.phase("save", timeout="10m"):
+                save(step)
+            lockstep.checkpoint(step)
+
+The import itself makes two things happen in a worker. An exception that ends the program is written
+to the file of `TORCHELASTIC_ERROR_FILE`, unless PyTorch's `@record` has done so. And a signal makes
+the process write its Python stacks, for `python -m lockstep.hang`.
+
+Which file gets the reports:
+
+- `LOCKSTEP_PROGRESS_FILE`, if `LOCAL_RANK` is not set, or if the agent has launched this process
+  (`LOCKSTEP_PROCESSES`): then the file is this process's own.
+- Otherwise a launcher such as torchrun has started several processes, and they share the file. If
+  the agent sets `LOCKSTEP_RANK_FILES=1`, it reads a file of each: `$LOCKSTEP_PROGRESS_FILE.<LOCAL_RANK>`.
+  Lines in these have the words `pid=` and `rank=` too, and an exception is written to
+  `$LOCKSTEP_PROGRESS_FILE.<LOCAL_RANK>.error` as well. If it does not, the process with `LOCAL_RANK` 0
+  reports for all.
+"""
+
+from . import _errors, _stacks
+from ._progress import checkpoint, phase, restored, step, steps
+from ._waits import wait_for_master, wait_for_start
+
+__all__ = ["checkpoint", "phase", "restored", "step", "steps", "wait_for_master", "wait_for_start"]
+
+_errors.install()
+_stacks.install()

@@ -1,0 +1,178 @@
+"""How far the program is, as lines of its progress file."""
+
+import operator
+import os
+import re
+import threading
+from typing import Iterator, List, Optional, SupportsIndex, Tuple, Union
+
+from . import _worker
+
+MAX_STEP = 2**53 - 1
+_PHASE = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,30}[A-Za-z0-9])?")
+_DURATION = re.compile(r"none|(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+")
+
+#: A duration such as "10m" or "1h30m", seconds, "none" for no limit at all, or `None` for the usual one.
+Timeout = Union[str, float, int, None]
+
+
+class Progress:
+    """What was reported. The agent reads the newest line only, so each line says all of it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._step: Optional[int] = None
+        self._checkpoint: Optional[int] = None
+        self._phases: List[Tuple[str, Optional[str]]] = []
+        #: The step that the body of a loop works on.
+        self.working_on: Optional[int] = None
+        if _worker.PROGRESS_FILE is not None:
+            os.register_at_fork(after_in_child=lambda: setattr(self, "_lock", threading.Lock()))
+
+    def done(self, step: int) -> None:
+        with self._lock:
+            self._step = step
+            self._write()
+
+    def saved(self, step: int) -> None:
+        with self._lock:
+            self._checkpoint = step
+            # What was saved is done, although the body of the loop is not.
+            if step == self.working_on:
+                self._step = step
+            self._write()
+
+    def loaded(self, step: int) -> None:
+        # A line now would start the clock of the progress time-out, before the program has compiled.
+        with self._lock:
+            self._checkpoint = step
+
+    def alive(self) -> None:
+        """The last line again: the worker is not silent."""
+        if _worker.PROGRESS_FILE is not None:
+            with self._lock:
+                self._write()
+
+    def begin(self, entry: Tuple[str, Optional[str]]) -> None:
+        with self._lock:
+            self._phases.append(entry)
+            self._write()
+
+    def end(self, is_failed: bool) -> None:
+        with self._lock:
+            self._phases.pop()
+            # Before the first step there is nothing to say: the last line counts while the program compiles.
+            if not is_failed and (self._phases or self._step is not None):
+                self._write()
+
+    def _write(self) -> None:
+        words = [] if self._step is None else [str(self._step)]
+        if self._checkpoint is not None:
+            words.append(f"checkpoint={self._checkpoint}")
+        if self._phases:
+            name, timeout = self._phases[-1]
+            words.append(f"phase={name}")
+            if timeout is not None:
+                words.append(f"timeout={timeout}")
+        if words:
+            write_line(" ".join(words))
+
+
+def write_line(line: str) -> None:
+    """Appends a line to the file of this process, if it has one."""
+    path = _worker.rank_file()
+    if path is not None:
+        rank = os.environ.get("RANK", "")
+        line = f"{line} pid={os.getpid()}" + (f" rank={rank}" if rank.isdigit() else "")
+    elif _worker.launched_local_rank() not in (None, "0"):
+        return
+    else:
+        path = _worker.PROGRESS_FILE
+    if path is None:
+        return
+    try:
+        _worker.write(path, f"{line}\n", os.O_APPEND)
+    except OSError as error:
+        _worker.warn_once(f"progress cannot be reported: {error}")
+
+
+PROGRESS = Progress()
+
+
+def step(number: SupportsIndex) -> None:
+    """Step `number` is done."""
+    done = _step_number(number)
+    if _worker.PROGRESS_FILE is not None:
+        PROGRESS.done(done)
+
+
+def steps(first: SupportsIndex, last: SupportsIndex) -> Iterator[int]:
+    """The steps from `first` to `last`, both included. Each is reported when the next one is asked for,
+    and the last one at the end. A step whose body is left by `break` or an exception is not."""
+    begin, end = _step_number(first), operator.index(last)
+    if end > MAX_STEP:
+        raise ValueError(f"step {end} is above {MAX_STEP}")
+    if _worker.PROGRESS_FILE is None:
+        return iter(range(begin, end + 1))
+    return _reported(begin, end)
+
+
+def _reported(first: int, last: int) -> Iterator[int]:
+    try:
+        for number in range(first, last + 1):
+            PROGRESS.working_on = number
+            yield number
+            PROGRESS.done(number)
+    finally:
+        PROGRESS.working_on = None
+
+
+def checkpoint(number: SupportsIndex) -> None:
+    """The checkpoint of step `number` is complete: a restart would load it."""
+    saved = _step_number(number)
+    if _worker.PROGRESS_FILE is not None:
+        PROGRESS.saved(saved)
+
+
+def restored(number: SupportsIndex) -> None:
+    """The program has loaded the checkpoint of step `number`. The next report says so."""
+    loaded = _step_number(number)
+    if _worker.PROGRESS_FILE is not None:
+        PROGRESS.loaded(loaded)
+
+
+class phase:
+    """`with phase("save", timeout="10m"):` The program does something else than steps, and may be silent
+    for `timeout` meanwhile. Phases may lie in each other."""
+
+    def __init__(self, name: str, timeout: Timeout = None) -> None:
+        if not (isinstance(name, str) and _PHASE.fullmatch(name)):
+            allowed = "at most 32 letters, digits, '-', '_' and '.', a letter or a digit at both ends"
+            raise ValueError(f"phase {name!r}: expected {allowed}")
+        self._entry = (name, _timeout_text(timeout))
+
+    def __enter__(self) -> None:
+        if _worker.PROGRESS_FILE is not None:
+            PROGRESS.begin(self._entry)
+
+    def __exit__(self, kind: object = None, *_: object) -> None:
+        if _worker.PROGRESS_FILE is not None:
+            # An exception that ends the program leaves the phase in which it happened.
+            PROGRESS.end(is_failed=kind is not None)
+
+
+def _step_number(number: SupportsIndex) -> int:
+    value = operator.index(number)
+    if not 0 <= value <= MAX_STEP:
+        raise ValueError(f"step {value}: expected a number from 0 to {MAX_STEP}")
+    return value
+
+
+def _timeout_text(timeout: Timeout) -> Optional[str]:
+    if timeout is None:
+        return None
+    text = timeout if isinstance(timeout, str) else f"{max(0.0, timeout):.3f}s"
+    if not _DURATION.fullmatch(text) or not (text == "none" or re.search("[1-9]", text)):
+        allowed = "seconds, a duration such as '10m' or '1h30m', or 'none'"
+        raise ValueError(f"timeout {timeout!r}: expected {allowed}")
+    return text

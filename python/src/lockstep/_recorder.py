@@ -1,0 +1,29 @@
+"""Where PyTorch's NCCL flight recorder is asked, and where it writes.
+
+The names of the variables are those of PyTorch 2.4 to 2.9. It makes a FIFO `<pipes><rank>.pipe` for
+the default process group, and a byte in it makes the heartbeat monitor write `<dumps><rank>`.
+"""
+
+import os
+from typing import Tuple
+
+_PIPES = "TORCH_NCCL_DEBUG_INFO_PIPE_FILE"
+#: The newer name first: PyTorch prefers it.
+_DUMPS = ("TORCH_FR_DUMP_TEMP_FILE", "TORCH_NCCL_DEBUG_INFO_TEMP_FILE")
+_SIZES = ("TORCH_FR_BUFFER_SIZE", "TORCH_NCCL_TRACE_BUFFER_SIZE")
+#: Collective operations that it remembers. Without it there is no FIFO.
+_SIZE = "2000"
+
+
+def prefixes(progress: str) -> Tuple[str, str]:
+    pipes = os.environ.get(_PIPES) or f"{progress}.nccl-"
+    dumps = next((os.environ[name] for name in _DUMPS if os.environ.get(name)), None)
+    return pipes, dumps or f"{progress}.nccl-dump-"
+
+
+def enable(progress: str) -> None:
+    """Counts for process groups that are made after it. What the user has set stays."""
+    pipes, dumps = prefixes(progress)
+    size = next((os.environ[name] for name in _SIZES if os.environ.get(name)), _SIZE)
+    for name, value in [(_PIPES, pipes), *((n, dumps) for n in _DUMPS), *((n, size) for n in _SIZES)]:
+        os.environ.setdefault(name, value)

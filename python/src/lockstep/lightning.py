@@ -1,0 +1,70 @@
+"""A callback for PyTorch Lightning, as `lightning` or `pytorch_lightning`.
+
+    trainer = Trainer(callbacks=[LockstepCallback(save_timeout="20m")])
+"""
+
+from typing import TYPE_CHECKING, Any, Optional
+
+from . import torch as _torch  # noqa: F401  It prepares the flight recorder.
+from ._progress import PROGRESS, Timeout, checkpoint, phase, restored, step
+from ._worker import PROGRESS_FILE
+
+if TYPE_CHECKING:
+    Callback = object
+else:
+    try:
+        from lightning.pytorch import Callback
+    except ImportError:
+        from pytorch_lightning import Callback
+
+
+class LockstepCallback(Callback):
+    """Reports each optimizer step, evaluations as the phase `evaluate`, and checkpoints as the phase
+    `save` and with their step once they are written. `save_timeout`: how long a save may take;
+    evaluations report each batch. Checkpoints without the optimizer's state are not reported, nor are
+    those that Lightning writes in the background."""
+
+    def __init__(self, save_timeout: Timeout = None) -> None:
+        super().__init__()
+        self._save = phase("save", save_timeout)
+        self._evaluation: Optional[phase] = None
+
+    def setup(self, trainer: Any, pl_module: Any, stage: str) -> None:
+        if stage != "fit" or PROGRESS_FILE is None:
+            return
+        save = trainer.save_checkpoint
+
+        def report_save(filepath: Any, weights_only: bool = False, *args: Any, **options: Any) -> None:
+            with self._save:
+                save(filepath, weights_only, *args, **options)
+            is_in_background = type(trainer.strategy.checkpoint_io).__name__ == "AsyncCheckpointIO"
+            if not weights_only and not is_in_background:
+                checkpoint(trainer.global_step)
+
+        trainer.save_checkpoint = report_save
+
+    def teardown(self, trainer: Any, pl_module: Any, stage: str) -> None:
+        # The trainer's own method is behind the one that `setup` has put there.
+        vars(trainer).pop("save_checkpoint", None)
+
+    def on_train_start(self, trainer: Any, pl_module: Any) -> None:
+        if trainer.global_step > 0:
+            restored(trainer.global_step)
+
+    def on_train_batch_end(self, trainer: Any, *_: Any, **__: Any) -> None:
+        step(trainer.global_step)
+
+    def on_validation_start(self, trainer: Any, pl_module: Any) -> None:
+        # The trial before the first step would start the clock of the progress time-out.
+        if not trainer.sanity_checking:
+            self._evaluation = phase("evaluate")
+            self._evaluation.__enter__()
+
+    def on_validation_batch_end(self, *_: Any, **__: Any) -> None:
+        if self._evaluation is not None:
+            PROGRESS.alive()
+
+    def on_validation_end(self, trainer: Any, pl_module: Any) -> None:
+        evaluation, self._evaluation = self._evaluation, None
+        if evaluation is not None:
+            evaluation.__exit__()

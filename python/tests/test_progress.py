@@ -1,0 +1,174 @@
+import os
+import unittest
+
+from worker import WorkerCase
+
+
+class Steps(WorkerCase):
+    def test_reports_a_step_when_the_next_one_is_asked_for(self) -> None:
+        self.run_to_end("import lockstep\nfor step in lockstep.steps(3, 5): pass")
+        self.assertEqual(self.lines(), ["3", "4", "5"])
+
+    def test_does_not_report_a_step_whose_body_was_left(self) -> None:
+        self.run_to_end(
+            "import lockstep\nfor step in lockstep.steps(1, 9):\n  if step == 3: break\n  if step == 9: raise 1"
+        )
+        self.assertEqual(self.lines(), ["1", "2"])
+        self.run_to_end("import lockstep\nfor step in lockstep.steps(7, 9):\n  if step == 8: 1 / 0")
+        self.assertEqual(self.lines(), ["1", "2", "7"])
+
+    def test_says_the_newest_checkpoint_with_each_step(self) -> None:
+        self.run_to_end(
+            "import lockstep\n"
+            "lockstep.restored(2)\n"
+            "for step in lockstep.steps(3, 5):\n"
+            "  if step == 4: lockstep.checkpoint(step)\n"
+        )
+        self.assertEqual(
+            self.lines(), ["3 checkpoint=2", "4 checkpoint=4", "4 checkpoint=4", "5 checkpoint=4"]
+        )
+
+    def test_says_nothing_before_the_first_step_so_that_no_time_out_begins(self) -> None:
+        self.run_to_end("import lockstep\nlockstep.restored(20)\nlockstep.steps(21, 30)")
+        self.assertEqual(self.lines(), [])
+
+    def test_takes_the_numbers_of_frameworks(self) -> None:
+        self.run_to_end(
+            "import lockstep\n"
+            "class Number:\n  def __index__(self): return 12\n"
+            "lockstep.step(Number())\nlockstep.checkpoint(Number())"
+        )
+        self.assertEqual(self.lines(), ["12", "12 checkpoint=12"])
+
+    def test_refuses_what_is_no_step(self) -> None:
+        calls = ["step(-1)", "step(1.5)", "step(2**53)", "checkpoint(-1)", "steps(1, 2**53)", "restored('1')"]
+        for progress in (str(self.progress), None):
+            self.assertEqual(self.refused(calls, progress), calls)
+        self.assertEqual(self.lines(), [])
+
+
+class Phases(WorkerCase):
+    def test_allows_silence_while_a_phase_lasts(self) -> None:
+        self.run_to_end(
+            "import lockstep\n"
+            "lockstep.step(300)\n"
+            "with lockstep.phase('save', timeout='10m'):\n"
+            "  with lockstep.phase('upload', timeout=90): pass\n"
+            "  lockstep.checkpoint(300)\n"
+            "with lockstep.phase('wait', timeout='none'): pass"
+        )
+        self.assertEqual(
+            self.lines(),
+            [
+                "300",
+                "300 phase=save timeout=10m",
+                "300 phase=upload timeout=90.000s",
+                "300 phase=save timeout=10m",
+                "300 checkpoint=300 phase=save timeout=10m",
+                "300 checkpoint=300",
+                "300 checkpoint=300 phase=wait timeout=none",
+                "300 checkpoint=300",
+            ],
+        )
+
+    def test_keeps_the_phase_in_which_the_program_failed(self) -> None:
+        self.run_to_end("import lockstep\nlockstep.step(4)\nwith lockstep.phase('save'): 1 / 0")
+        self.assertEqual(self.lines(), ["4", "4 phase=save"])
+
+    def test_leaves_a_phase_whose_exception_was_caught_with_the_next_step(self) -> None:
+        self.run_to_end(
+            "import lockstep\ntry:\n  with lockstep.phase('save'): 1 / 0\n"
+            "except ZeroDivisionError: lockstep.step(5)"
+        )
+        self.assertEqual(self.lines(), ["phase=save", "5"])
+
+    def test_lets_the_allowance_of_loading_count_while_the_program_compiles(self) -> None:
+        self.run_to_end(
+            "import lockstep\nwith lockstep.phase('load', timeout='30m'): lockstep.restored(20)\n"
+            "lockstep.step(21)"
+        )
+        self.assertEqual(self.lines(), ["phase=load timeout=30m", "21 checkpoint=20"])
+
+    def test_refuses_names_and_times_that_the_agent_would_not_read(self) -> None:
+        names = ("'two words'", "''", "'-a'", "'a' * 33", "3", "'ä'")
+        times = ("'10'", "'10 m'", "0", "-1", "'0s'", "'1d'", "'m'")
+        calls = [f"phase({name})" for name in names] + [f"phase('a', {time})" for time in times]
+        for progress in (str(self.progress), None):
+            self.assertEqual(self.refused(calls, progress), calls)
+
+
+class WhoReports(WorkerCase):
+    PROGRAM = "import lockstep; lockstep.step(5); lockstep.checkpoint(5)"
+
+    def test_below_a_launcher_local_rank_0_reports_for_its_Pod(self) -> None:
+        for local in ("0", "1", "7"):
+            self.run_to_end(self.PROGRAM, LOCAL_RANK=local, RANK="8")
+        self.assertEqual(self.lines(), ["5", "5 checkpoint=5"])
+        self.assertEqual(self.files(), ["progress"])
+
+    def test_each_rank_reports_in_a_file_of_its_own_if_the_agent_reads_these(self) -> None:
+        for local in ("0", "7"):
+            self.run_to_end(self.PROGRAM, LOCAL_RANK=local, RANK=f"10{local}", LOCKSTEP_RANK_FILES="1")
+        self.assertEqual(self.files(), ["progress.0", "progress.7"])
+        for local in ("0", "7"):
+            lines = self.lines(self.directory / f"progress.{local}")
+            self.assertRegex(lines[0], rf"^5 pid=\d+ rank=10{local}$")
+            self.assertRegex(lines[1], rf"^5 checkpoint=5 pid=\d+ rank=10{local}$")
+
+    def test_a_process_that_the_agent_launched_has_a_file_of_its_own(self) -> None:
+        self.run_to_end(self.PROGRAM, LOCAL_RANK="3", LOCKSTEP_PROCESSES="8", LOCKSTEP_RANK_FILES="1")
+        self.assertEqual(self.files(), ["progress"])
+
+    def test_a_local_rank_that_is_no_number_never_becomes_part_of_a_path(self) -> None:
+        for local in ("../../x", "64", "-1", "1/../2", "²"):
+            self.run_to_end(self.PROGRAM, LOCAL_RANK=local, LOCKSTEP_RANK_FILES="1")
+        self.assertEqual(self.files(), [])
+
+    def test_outside_of_Lockstep_nothing_is_written(self) -> None:
+        ended = self.run_to_end(
+            "import sys, lockstep\n"
+            "lockstep.wait_for_start(); lockstep.wait_for_master()\n"
+            "for step in lockstep.steps(1, 3):\n"
+            "  with lockstep.phase('save'): lockstep.checkpoint(step)\n"
+            "lockstep.step(4); lockstep.restored(4)\n"
+            "print(sys.excepthook is sys.__excepthook__)",
+            LOCKSTEP_PROGRESS_FILE=None,
+            MASTER_ADDR="nowhere.invalid",
+            MASTER_PORT="1",
+            RANK="1",
+        )
+        self.assertEqual((ended.returncode, ended.stdout, ended.stderr), (0, "True\n", ""))
+        self.assertEqual(list(self.directory.iterdir()), [])
+
+
+class Problems(WorkerCase):
+    def test_training_goes_on_without_a_place_for_reports_and_says_so_once(self) -> None:
+        ended = self.run_to_end(
+            "import lockstep\nfor step in lockstep.steps(1, 5): pass\nprint('done')",
+            LOCKSTEP_PROGRESS_FILE=str(self.directory / "missing" / "progress"),
+        )
+        self.assertEqual((ended.returncode, ended.stdout), (0, "done\n"))
+        self.assertEqual(ended.stderr.count("progress cannot be reported"), 1)
+
+    def test_a_FIFO_that_nobody_reads_does_not_stop_it(self) -> None:
+        os.mkfifo(self.progress)
+        ended = self.run_to_end("import lockstep; lockstep.step(1); print('done')")
+        self.assertEqual(ended.stdout, "done\n")
+
+    def test_a_process_forked_while_another_thread_reports_can_report(self) -> None:
+        ended = self.run_to_end(
+            "import lockstep, os, threading\n"
+            "from lockstep._progress import PROGRESS\n"
+            "with PROGRESS._lock:\n"
+            "  child = os.fork()\n"
+            "  if child == 0:\n"
+            "    lockstep.step(8)\n"
+            "    os._exit(0)\n"
+            "print(os.waitpid(child, 0)[1])"
+        )
+        self.assertEqual(ended.stdout, "0\n")
+        self.assertEqual(self.lines(), ["8"])
+
+
+if __name__ == "__main__":
+    unittest.main()
