@@ -1,22 +1,19 @@
 """Data-parallel training with jax.distributed and orbax, one process in each Pod.
 
-All it knows of Lockstep are the file in which it reports its progress, and the one that starts a
-warm standby. Environment: `RANK` and `WORLD_SIZE`; `COORDINATOR`, the host name of rank 0, and
-`COORDINATOR_PORT`; `LISTEN_ADDRESS`, the Pod's own address; `CHECKPOINT_DIRECTORY`, which all Pods
-share; `COMPILED_DIRECTORY`, which is the Pod's own; `STEPS`, `CHECKPOINT_STEPS` and `STEP_SECONDS`.
-On Lockstep's embedded cluster, volumes are below `LOCKSTEP_ROOT`, and a node without namespaces has
-the names of Pods in the file `LOCKSTEP_HOSTS`.
+Environment: `RANK` and `WORLD_SIZE`; `MASTER_ADDR`, the host name of rank 0, and `MASTER_PORT`;
+`LISTEN_ADDRESS`, the Pod's own address; `CHECKPOINT_DIRECTORY`, which all Pods share;
+`COMPILED_DIRECTORY`, which is the Pod's own; `STEPS`, `CHECKPOINT_STEPS` and `STEP_SECONDS`. On
+Lockstep's embedded cluster, volumes are below `LOCKSTEP_ROOT`.
 """
 import hashlib
 import os
 import pathlib
 import pickle
-import socket
 import time
-import traceback
 
 import jax
 import jax.numpy as jnp
+import lockstep.jax
 import numpy as np
 import orbax.checkpoint as ocp
 from jax.experimental import serialize_executable
@@ -33,52 +30,6 @@ CHECKPOINTS = VOLUMES + os.environ["CHECKPOINT_DIRECTORY"]
 COMPILED = pathlib.Path(VOLUMES + os.environ["COMPILED_DIRECTORY"])
 ROWS_PER_RANK = 32
 WIDTH = 16
-HOST_SECONDS = 60
-POLL_SECONDS = 0.01
-
-
-def report(line):
-    """Tells Lockstep how far this process is."""
-    path = os.environ.get("LOCKSTEP_PROGRESS_FILE")
-    if path is not None:
-        with open(path, "a") as file:
-            file.write(f"{line}\n")
-
-
-def wait_for_start():
-    """Here a warm standby waits for its turn. Every other process finds the file at once."""
-    start = os.environ.get("LOCKSTEP_START_FILE")
-    if start is not None:
-        report("phase=standby")
-        while not os.path.exists(start):
-            time.sleep(POLL_SECONDS)
-
-
-def retry(attempt, pause):
-    deadline = time.monotonic() + HOST_SECONDS
-    while True:
-        try:
-            return attempt()
-        except OSError:
-            if time.monotonic() > deadline:
-                raise
-        time.sleep(pause)
-
-
-def address_of(host, port):
-    """The address of rank 0, once it listens: JAX would lose a second if it came too early."""
-    # DNS may learn the name of a Pod a little later than the Pod starts.
-    address = retry(lambda: resolve(host), 0.2)
-    if RANK > 0:
-        retry(lambda: socket.create_connection((address, port), timeout=1).close(), POLL_SECONDS)
-    return address
-
-
-def resolve(host):
-    for line in open(os.environ.get("LOCKSTEP_HOSTS", os.devnull)):
-        if host in line.split()[1:]:
-            return line.split()[0]
-    return socket.gethostbyname(host)
 
 
 def compiled(step, *arguments):
@@ -114,13 +65,10 @@ def train_step(parameters, inputs, targets):
 
 
 def main():
-    wait_for_start()
-    port = int(os.environ["COORDINATOR_PORT"])
-    jax.distributed.initialize(
-        f"{address_of(os.environ['COORDINATOR'], port)}:{port}",
-        num_processes=WORLD_SIZE,
-        process_id=RANK,
-        coordinator_bind_address=f"{os.environ['LISTEN_ADDRESS']}:{port}",
+    # Here a warm standby waits for its turn, before JAX looks for devices.
+    lockstep.wait_for_start()
+    lockstep.jax.initialize(
+        coordinator_bind_address=f"{os.environ['LISTEN_ADDRESS']}:{os.environ['MASTER_PORT']}"
     )
     mesh = Mesh(jax.devices(), ("data",))
     everywhere = NamedSharding(mesh, PartitionSpec())
@@ -142,6 +90,7 @@ def main():
     checkpoint = manager.latest_step()
     if checkpoint is not None:
         parameters = manager.restore(checkpoint, args=ocp.args.StandardRestore(parameters))
+        lockstep.restored(checkpoint)
     first = checkpoint or 0
     print(f"rank {RANK} of {WORLD_SIZE} starts at step {first}", flush=True)
 
@@ -149,22 +98,17 @@ def main():
         return [jax.make_array_from_process_local_data(split, rows) for rows in rows_of(step)]
 
     program = compiled(train_step, parameters, *batch(first))
-    for step in range(first + 1, STEPS + 1):
+    for step in lockstep.steps(first + 1, STEPS):
         parameters, loss = program(parameters, *batch(step))
         loss.block_until_ready()
         if step % CHECKPOINT_STEPS == 0:
-            manager.save(step, args=ocp.args.StandardSave(parameters))
-            checkpoint = step
-        report(step if checkpoint is None else f"{step} checkpoint={checkpoint}")
+            with lockstep.phase("save", timeout="10m"):
+                manager.save(step, args=ocp.args.StandardSave(parameters))
+            lockstep.checkpoint(step)
         print(f"rank {RANK} did step {step} of {STEPS}, loss {loss:.4f}", flush=True)
         time.sleep(STEP_SECONDS)
     manager.close()
     jax.distributed.shutdown()
 
 
-try:
-    main()
-except Exception:
-    traceback.print_exc()
-    # An ordinary exit would first wait, for minutes, for the other processes to shut down too.
-    os._exit(1)
+main()

@@ -1,20 +1,18 @@
 """Data-parallel training with PyTorch's DistributedDataParallel over gloo.
 
-It runs as the one process of each Pod, and as one of several that torchrun starts there. All it
-knows of Lockstep are the file in which it reports its progress, and the one that starts a warm
-standby. Environment: what PyTorch reads itself (`RANK`, `WORLD_SIZE`, `MASTER_ADDR`,
-`MASTER_PORT`); `CHECKPOINT_DIRECTORY`, which all Pods share; `STEPS`, `CHECKPOINT_STEPS` and
-`STEP_SECONDS`. On Lockstep's embedded cluster, volumes are below `LOCKSTEP_ROOT`.
+It runs as the one process of each Pod, and as one of several that torchrun starts there. Environment:
+what PyTorch reads itself (`RANK`, `WORLD_SIZE`, `MASTER_ADDR`, `MASTER_PORT`); `CHECKPOINT_DIRECTORY`,
+which all Pods share; `STEPS`, `CHECKPOINT_STEPS` and `STEP_SECONDS`. On Lockstep's embedded cluster,
+volumes are below `LOCKSTEP_ROOT`.
 """
 import os
 import pathlib
 import re
-import socket
 import time
 
+import lockstep.torch
 import torch
 import torch.distributed as dist
-from torch.distributed.elastic.multiprocessing.errors import record
 from torch.nn.parallel import DistributedDataParallel
 
 STEPS = int(os.environ["STEPS"])
@@ -27,44 +25,6 @@ CHECKPOINTS = pathlib.Path(
 ROWS_PER_RANK = 32
 WIDTH = 16
 KEPT_CHECKPOINTS = 2
-HOST_SECONDS = 60
-POLL_SECONDS = 0.01
-
-
-def retry(attempt, pause):
-    deadline = time.monotonic() + HOST_SECONDS
-    while True:
-        try:
-            return attempt()
-        except OSError:
-            if time.monotonic() > deadline:
-                raise
-        time.sleep(pause)
-
-
-def wait_for(host, port):
-    """Until rank 0 listens there: PyTorch would lose a second if it came too early."""
-    # DNS may learn the name of a Pod a little later than the Pod starts.
-    retry(lambda: socket.gethostbyname(host), 0.2)
-    retry(lambda: socket.create_connection((host, port), timeout=1).close(), POLL_SECONDS)
-
-
-def report(line):
-    """Tells Lockstep how far this Pod is. One process of a Pod does so."""
-    path = os.environ.get("LOCKSTEP_PROGRESS_FILE")
-    if path is not None and os.environ.get("LOCAL_RANK", "0") == "0":
-        with open(path, "a") as file:
-            file.write(f"{line}\n")
-
-
-def wait_for_start():
-    """Here a warm standby waits for its turn. Every other process finds the file at once."""
-    start = os.environ.get("LOCKSTEP_START_FILE")
-    # A launcher joins its peers before it starts this program, which is too late to wait.
-    if start is not None and "LOCAL_RANK" not in os.environ:
-        report("phase=standby")
-        while not os.path.exists(start):
-            time.sleep(POLL_SECONDS)
 
 
 def checkpoints():
@@ -92,18 +52,15 @@ def rows_of(step, rank):
     return inputs, torch.sin(inputs.sum(dim=1, keepdim=True))
 
 
-# It writes a traceback where torchrun and Lockstep look for the last words of a process.
-@record
 def main():
     torch.manual_seed(1)
     model = torch.nn.Sequential(
         torch.nn.Linear(WIDTH, 64), torch.nn.Tanh(), torch.nn.Linear(64, 1)
     )
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
-    wait_for_start()
-    if os.environ["RANK"] != "0":
-        wait_for(os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]))
-    dist.init_process_group("gloo")
+    # Here a warm standby waits for its turn.
+    lockstep.wait_for_start()
+    lockstep.torch.init_process_group("gloo")
     rank = dist.get_rank()
     # No rank writes before all have taken a step, so all read the same one.
     checkpoint = max(checkpoints(), default=None)
@@ -111,23 +68,24 @@ def main():
         state = torch.load(CHECKPOINTS / f"step-{checkpoint}.pt")
         model.load_state_dict(state["model"])
         optimizer.load_state_dict(state["optimizer"])
+        lockstep.restored(checkpoint)
     first = checkpoint or 0
     parallel = DistributedDataParallel(model)
     print(f"rank {rank} of {dist.get_world_size()} starts at step {first}", flush=True)
 
-    for step in range(first + 1, STEPS + 1):
+    for step in lockstep.steps(first + 1, STEPS):
         inputs, targets = rows_of(step, rank)
         optimizer.zero_grad()
         loss = torch.nn.functional.mse_loss(parallel(inputs), targets)
         loss.backward()
         optimizer.step()
         if step % CHECKPOINT_STEPS == 0:
-            if rank == 0:
-                save(step, {"model": model.state_dict(), "optimizer": optimizer.state_dict()})
-            # It is complete for all of them only now.
-            dist.barrier()
-            checkpoint = step
-        report(step if checkpoint is None else f"{step} checkpoint={checkpoint}")
+            with lockstep.phase("save", timeout="10m"):
+                if rank == 0:
+                    save(step, {"model": model.state_dict(), "optimizer": optimizer.state_dict()})
+                # It is complete for all of them only now.
+                dist.barrier()
+            lockstep.checkpoint(step)
         print(f"rank {rank} did step {step} of {STEPS}, loss {loss:.4f}", flush=True)
         time.sleep(STEP_SECONDS)
     dist.destroy_process_group()

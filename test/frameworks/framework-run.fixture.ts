@@ -23,6 +23,7 @@ import { processStat } from '../../src/cli/process-stat.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import type { RestartRecord } from '../../src/jobset/jobset-status.ts';
 import { ENV_WORKER, RESTART_BACKOFF, STANDBY } from '../../src/jobset/names.ts';
+import { pythonWheel } from '../../tools/python-package.ts';
 
 const EXAMPLES = fileURLToPath(new URL('../../examples/', import.meta.url));
 /** On `PYTHONPATH` of the workers, so that a signal raises an exception in them. */
@@ -117,6 +118,7 @@ export class FrameworkRun {
       kind: 'ConfigMap',
       metadata: { namespace: NAMESPACE, name: framework.configMap },
       data: { [basename(framework.program)]: program },
+      binaryData: { 'lockstep.whl': pythonWheel().toString('base64') },
     });
     await client.create(JOBSETS, jobSet);
     return run;
@@ -125,6 +127,11 @@ export class FrameworkRun {
   get status(): NonNullable<JobSet['status']> {
     const [jobSet] = this.#informers.jobSets.store.values();
     return jobSet?.status ?? {};
+  }
+
+  /** Whether a line of a worker or of its hang command has this text. */
+  hasPrinted(text: string): boolean {
+    return this.#output.some((line) => line.includes(text));
   }
 
   /** Name, UID and address of each Pod. */
@@ -295,7 +302,7 @@ function manifestOf(
     STEPS: String(steps),
     STEP_SECONDS: '0.05',
     CHECKPOINT_STEPS: String(CHECKPOINT_STEPS),
-    PYTHONPATH: FAULT_DIRECTORY,
+    PYTHONPATH: `${FAULT_DIRECTORY}:lockstep.whl`,
     // A launcher that passes on what its processes print would keep it for seconds.
     PYTHONUNBUFFERED: '1',
   };

@@ -47,7 +47,7 @@ const FRAMEWORKS: readonly Framework[] = [
           manifest: 'jax/jobset.yaml',
           program: 'jax/train.py',
           configMap: 'jax-train',
-          portVariable: 'COORDINATOR_PORT',
+          portVariable: 'MASTER_PORT',
           python: JAX,
           ranksPerPod: 1,
         },
@@ -133,6 +133,8 @@ describe.each(FRAMEWORKS)(
         expect(processes.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
         expectResumed(run, epoch);
         expect(named).not.toMatch(/^wrong, Certain/);
+        // The hang command shows where the others wait for the stopped one.
+        if (signal === 'SIGSTOP') expect(run.hasPrinted(' in main')).toBe(true);
         // The launchers of torchrun 1.13 wait for each other before they fail, and then end as one: which
         // of them is named is chance, and so are its last words. The figures show it.
         if (framework.ranksPerPod > 1 && signal !== 'SIGSTOP') return;

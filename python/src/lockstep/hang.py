@@ -46,7 +46,7 @@ def main() -> int:
         print(f"where={where}", flush=True)
     if not processes:
         print(f"no process of worker {worker} has imported lockstep: there are no stacks", flush=True)
-    lines = [f"process {pid}: {stacks.get(pid) or _why_silent(pid)}" for pid in processes]
+    lines = [f"process {p}:\n{stacks[p]}" if p in stacks else f"process {p}: {_why_silent(p)}" for p in processes]
     print("\n".join(lines).encode()[:_MAX_OUTPUT_BYTES].decode(errors="ignore"), flush=True)
     if directory is not None:
         for pid in stacks:

@@ -11,7 +11,7 @@ def initialize(**options: Any) -> None:
     """`jax.distributed.initialize`, once rank 0 listens, with the numbers of `RANK` and `WORLD_SIZE` and
     the address of `MASTER_ADDR` and `MASTER_PORT` where they are set. `options` go to JAX and come first.
 
-    In a worker, an exception afterwards ends the process at once: an ordinary exit of JAX waits, for
+    In a worker, an exception from here on ends the process at once: an ordinary exit of JAX waits, for
     minutes, until the other processes shut down too."""
     import jax
 
@@ -29,6 +29,6 @@ def initialize(**options: Any) -> None:
         found = wait_for_master(rank=options.get("process_id")) or host
         shown = f"[{found}]" if ":" in found else found
         options.setdefault("coordinator_address", f"{shown}:{port}")
-    jax.distributed.initialize(**options)
     if _worker.PROGRESS_FILE is not None:
         _errors.end_at_once()
+    jax.distributed.initialize(**options)
