@@ -165,3 +165,17 @@ test('fields that an API server drops, as it does not serve its new definition y
   await group.cluster.calm(CALM_MS);
   expect(group.operatorClient.writes.slice(writes)).toEqual([]);
 });
+
+test.skipIf(EXCEPTIONS.timeIsReal)(
+  'an API server that drops fields for ever is asked ever more seldom',
+  async () => {
+    await group.stopOperator();
+    await updateStatus();
+    group.asOperator = (client) => pruning(client, () => true);
+    await group.startOperator();
+    await group.cluster.pass(HOUR_MS);
+    const writes = group.operatorClient.writes.length;
+    await group.cluster.pass(HOUR_MS);
+    expect(group.operatorClient.writes.length - writes).toBeLessThanOrEqual(7);
+  },
+);

@@ -19,6 +19,13 @@ const RESTORES: Rate = {
   perSecond: STATUS_RESTORES_PER_HOUR / HOUR_SECONDS,
   burst: STATUS_RESTORES_PER_HOUR,
 };
+/**
+ * A server that takes a new definition serves it a little later. No watch reports that, and a write
+ * of a status that the server prunes to what it has is no change either.
+ */
+const WRITE_AGAIN_MS = 5000;
+/** A policy or a proxy may drop the fields for ever: each time it takes twice as long, up to this. */
+const MAX_WRITE_AGAIN_MS = 600_000;
 
 export class KeptStatus {
   readonly #clock: Clock;
@@ -26,6 +33,8 @@ export class KeptStatus {
   #known: JobSetStatus | undefined;
   /** Undefined until the first restore, which most JobSets never need. */
   #budget: TokenBucket | undefined;
+  /** While the API server drops fields: when they are written again, and how long that took. */
+  #dropped: { readonly delayMs: number; readonly againMs: number } | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -52,5 +61,20 @@ export class KeptStatus {
 
   saw(status: JobSetStatus | undefined): void {
     this.#known = status;
+  }
+
+  /** A plan was written. Returns when to write again what the API server has dropped, if it has. */
+  stored(isWhole: boolean): number | undefined {
+    if (isWhole) {
+      this.#dropped = undefined;
+      return undefined;
+    }
+    const nowMs = this.#clock.now();
+    // Writes for other reasons do not make the next one later.
+    const { delayMs, againMs } = this.#dropped ?? { delayMs: WRITE_AGAIN_MS / 2, againMs: nowMs };
+    if (nowMs < againMs) return againMs - nowMs;
+    const nextMs = Math.min(2 * delayMs, MAX_WRITE_AGAIN_MS);
+    this.#dropped = { delayMs: nextMs, againMs: nowMs + nextMs };
+    return nextMs;
   }
 }

@@ -19,12 +19,6 @@ import type { StoredDefinition } from '../tracking/stored-definition.ts';
 import type { JobSetMemory } from './jobset-memory.ts';
 import type { Reports } from './reports.ts';
 
-/**
- * A server that takes a new definition serves it a little later. No watch reports that, and a write
- * of a status that the server prunes to what it has is no change either.
- */
-const WRITE_AGAIN_MS = 5000;
-
 export interface StatusWriterOptions {
   readonly client: Client;
   readonly logger: Logger;
@@ -73,14 +67,15 @@ export class StatusWriter {
     const { definition, logger } = this.#options;
     const written = await this.write(jobSet, memory, status, signal);
     const fields = droppedFields(status, written.status, definition.facts?.lacks);
-    if (fields.length === 0) return undefined;
+    const writeAgainMs = memory.status.stored(fields.length === 0);
+    if (writeAgainMs === undefined) return undefined;
     const { namespace, name } = jobSet.metadata;
     logger.warn('the API server has not stored fields of the status that its definition has', {
       namespace,
       name,
       fields,
     });
-    return WRITE_AGAIN_MS;
+    return writeAgainMs;
   }
 
   async write(
