@@ -124,7 +124,7 @@ export class MemoryCluster extends ScriptedCluster {
 
   /** A silent node is back. */
   async recover(name: string): Promise<void> {
-    this.node?.silent.delete(name);
+    this.node?.recover(name);
     await this.#renew(name, FAR_AHEAD);
     const lastTransitionTime = timeText(this.clock.now());
     const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime }];

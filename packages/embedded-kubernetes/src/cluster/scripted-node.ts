@@ -31,22 +31,29 @@ export class ScriptedNode {
     this.#client = client;
     this.#clock = clock;
     this.#pods = createInformer<Pod>({ client, resource: PODS, clock, random, logger: SILENT });
-    const see = (pod: Stored<Pod>): void => {
-      const { nodeName } = pod.spec;
-      if (nodeName === undefined || this.silent.has(nodeName)) return;
-      if (pod.metadata.deletionTimestamp !== undefined) {
-        clock.setTimer(STOP_MS, () => void this.#end(pod));
-      } else if (pod.status?.phase === 'Pending') void this.#run(pod);
-    };
     this.#pods.subscribe({
-      added: see,
+      added: (pod) => this.#see(pod),
       updated: (pod, old) => {
         const isNews =
           pod.spec.nodeName !== old.spec.nodeName ||
           pod.metadata.deletionTimestamp !== old.metadata.deletionTimestamp;
-        if (isNews) see(pod);
+        if (isNews) this.#see(pod);
       },
     });
+  }
+
+  /** A silent node does what it has missed. */
+  recover(name: string): void {
+    this.silent.delete(name);
+    for (const pod of this.#pods.store.values()) if (pod.spec.nodeName === name) this.#see(pod);
+  }
+
+  #see(pod: Stored<Pod>): void {
+    const { nodeName } = pod.spec;
+    if (nodeName === undefined || this.silent.has(nodeName)) return;
+    if (pod.metadata.deletionTimestamp !== undefined) {
+      this.#clock.setTimer(STOP_MS, () => void this.#end(pod));
+    } else if (pod.status?.phase === 'Pending') void this.#run(pod);
   }
 
   async finish(pod: Stored<Pod>, exitCode: number): Promise<void> {
