@@ -38,9 +38,12 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   dashboard: ['kube', 'jobset', 'dashboard'],
   deploy: ['kube', 'jobset', 'runtime', 'operator', 'deploy'],
 };
-/** The command line and the benchmarks drive all the other parts. */
+/** The command line, the benchmarks and the simulator drive all the other parts. */
 MAY_IMPORT['cli'] = [...Object.keys(MAY_IMPORT), 'cli'];
 MAY_IMPORT['bench'] = [...Object.keys(MAY_IMPORT), 'bench'];
+MAY_IMPORT['simulator'] = [...Object.keys(MAY_IMPORT), 'simulator'].filter(
+  (folder) => folder !== 'cli' && folder !== 'bench',
+);
 
 /** What could run Pods without Lockstep. Not even its tests know what stands to the right of it. */
 const STANDALONE = ['kube', 'runtime', 'api-machinery', 'cluster'];
@@ -391,7 +394,7 @@ describe('layers', () => {
     expect(inputs).toContain('src/operator/main.ts');
     expect(inputs).toContain('src/agent/main.ts');
     const wrong = inputs.filter((path) =>
-      /^(packages\/embedded-kubernetes|src\/(cli|bench))\//.test(path),
+      /^(packages\/embedded-kubernetes|src\/(cli|bench|simulator))\//.test(path),
     );
     expect(wrong).toEqual([]);
   });

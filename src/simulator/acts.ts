@@ -1,0 +1,199 @@
+/** Carries out the acts of a scenario in its world. */
+import { PODS } from '@lockstep/kube/objects/pod.ts';
+import { TransportError } from '@lockstep/kube/runtime/ports/transport.ts';
+import { EPOCH, RESTART_EPOCH } from '../jobset/names.ts';
+import type { Member } from './member.ts';
+import type { OperatorReplica } from './operator-replica.ts';
+import type { Act, ApiFault, Party } from './scenario.ts';
+import type { Faults, Weather } from './weather.ts';
+import { runningOf, TENANT, type World } from './world.ts';
+
+const SLOW_MS = 2000;
+const LATE_MS = 4000;
+
+const FAULTS: Readonly<Record<ApiFault, Partial<Faults>>> = {
+  Slow: { latencyMs: SLOW_MS },
+  Cut: { isCut: true },
+  Refuses429: { refusal: 429 },
+  Refuses500: { refusal: 500 },
+  LosesAnswers: { losesAnswers: true },
+  LateWatches: { watchDelayMs: LATE_MS },
+};
+
+/** What ends by itself is ended by a timer, or by `healed` at the end of all acts. */
+export class Actor {
+  readonly #world: World;
+  readonly #open = new Set<() => void>();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** Ends all that lasts. */
+  heal(): void {
+    for (const end of this.#open) end();
+  }
+
+  async carryOut(act: Act): Promise<void> {
+    const { properties, hubs, cluster } = this.#world;
+    switch (act.kind) {
+      case 'WorkerExits':
+        return this.#worker(act.member, (member) => member.exit({ exitCode: act.exitCode }));
+      case 'WorkerKilled':
+        return this.#worker(act.member, (member) => member.exit({ signal: 'SIGKILL' }));
+      case 'WorkerHangs':
+        return this.#worker(act.member, (member) => {
+          const running = runningOf(member);
+          properties.failed(running, running.epoch ?? 0);
+          member.hang();
+        });
+      case 'AgentCrashes':
+        return this.#worker(act.member, (member) => member.crash());
+      case 'PodDeleted': {
+        const member = this.#memberAt(act.member);
+        if (member === undefined) return;
+        properties.befell(runningOf(member));
+        const { namespace = '', name } = member.pod.metadata;
+        await cluster.client.delete(PODS, { namespace, name }).catch(() => undefined);
+        return;
+      }
+      case 'WorkerSucceeds':
+        this.#memberAt(act.member)?.exit({ exitCode: 0 });
+        return;
+      case 'AllSucceed':
+        for (const member of this.#world.members) member.exit({ exitCode: 0 });
+        return;
+      case 'NodeSilent': {
+        const node = `node-${act.node % this.#world.scenario.nodes}`;
+        const over = properties.excuse();
+        await this.#world.silence(node);
+        this.#until(act.forMs, () => {
+          void this.#world.recover(node);
+          cluster.clock.setTimer(SETTLES_MS, over);
+        });
+        return;
+      }
+      case 'OperatorKilled': {
+        const operator = this.#operatorAt(act.operator);
+        operator?.kill();
+        this.#until(act.forMs, () => operator?.start());
+        return;
+      }
+      case 'OperatorDiesAtWrite': {
+        const operator = this.#operatorAt(act.operator);
+        operator?.killAtWrite(act.write, act.when);
+        return;
+      }
+      case 'OperatorPaused': {
+        const operator = this.#operatorAt(act.operator);
+        operator?.pause();
+        this.#until(act.forMs, () => operator?.resume());
+        return;
+      }
+      case 'OperatorClock': {
+        const operator = this.#operatorAt(act.operator);
+        if (operator === undefined) return;
+        operator.aheadMs = act.aheadMs;
+        operator.kill();
+        operator.start();
+        return;
+      }
+      case 'HubCut': {
+        const { member } = act;
+        const cut = member === undefined ? undefined : this.#memberAt(member);
+        hubs.cut(cut && [cut.pod.metadata.uid]);
+        this.#until(act.forMs, () => hubs.heal());
+        return;
+      }
+      case 'StreamsReset':
+        hubs.breakAll();
+        return;
+      case 'ApiFault': {
+        const weathers = this.#weathers(act.to);
+        for (const weather of weathers) weather.change(FAULTS[act.fault]);
+        this.#until(act.forMs, () => {
+          for (const weather of weathers) weather.clear();
+        });
+        return;
+      }
+      case 'WatchesEnd':
+        for (const weather of this.#weathers(act.to)) weather.endWatches(act.how);
+        return;
+      case 'ControllersDown': {
+        cluster.intercept = () => Promise.reject(new TransportError('the controllers are cut off'));
+        this.#until(act.forMs, () => {
+          cluster.intercept = (_, send) => send();
+        });
+        return;
+      }
+      case 'Suspended':
+        properties.befell(undefined);
+        await this.#world.patch({ spec: { suspend: true } });
+        this.#until(act.forMs, () => {
+          properties.befell(undefined);
+          void this.#world.patch({ spec: { suspend: false } });
+        });
+        return;
+      case 'RestartAsked':
+        properties.befell(undefined);
+        await this.#world.patch({
+          metadata: { annotations: { [RESTART_EPOCH]: String(properties.epoch) } },
+        });
+        return;
+      case 'PodForged':
+        await this.#forge(act.member, act.epoch);
+    }
+  }
+
+  /** A tenant makes a Pod in another namespace that says all that a member's says. */
+  async #forge(index: number, epoch: number): Promise<void> {
+    const member = this.#memberAt(index);
+    if (member === undefined) return;
+    const { labels, annotations, ownerReferences, name } = member.pod.metadata;
+    const pod = {
+      ...member.pod,
+      metadata: {
+        name: `${name}-${epoch}`,
+        namespace: TENANT,
+        labels,
+        annotations: { ...annotations, [EPOCH]: String(epoch) },
+        ...(ownerReferences === undefined ? {} : { ownerReferences }),
+      },
+    };
+    await this.#world.cluster.client.create(PODS, pod as never).catch(() => undefined);
+  }
+
+  #until(forMs: number, end: () => void): void {
+    const timer = this.#world.cluster.clock.setTimer(forMs, () => over());
+    const over = (): void => {
+      timer.cancel();
+      if (this.#open.delete(over)) end();
+    };
+    this.#open.add(over);
+  }
+
+  #worker(index: number, act: (member: Member) => void): void {
+    const member = this.#memberAt(index);
+    if (member?.epoch === undefined) return;
+    this.#world.properties.befell(runningOf(member));
+    act(member);
+  }
+
+  #memberAt(index: number): Member | undefined {
+    const { members } = this.#world;
+    return members[index % Math.max(1, members.length)];
+  }
+
+  #operatorAt(index: number): OperatorReplica | undefined {
+    const { operators } = this.#world;
+    return operators[index % operators.length];
+  }
+
+  #weathers(party: Party): readonly Weather[] {
+    const { operators, members } = this.#world;
+    return (party === 'Operators' ? operators : members).map(({ weather }) => weather);
+  }
+}
+
+/** After a node is back, its Pods end within this time. */
+const SETTLES_MS = 600_000;

@@ -1,0 +1,84 @@
+/**
+ * Runs groups in the simulated world, with faults by chance. A seed that violates a property is
+ * printed with a scenario as short as possible, and with the last things that happened. Exit codes:
+ * 0 all properties held, 1 one did not, 2 wrong usage.
+ */
+import { setMaxListeners } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { readArguments, type SimulateArguments, USAGE } from './adapters/arguments.ts';
+import { type RunResult, runScenario } from './run.ts';
+import { parseScenario, type Scenario, scenarioOf } from './scenario.ts';
+import { shrink } from './shrink.ts';
+
+const EXIT_USAGE = 2;
+/** One signal ends all requests of a process. */
+const MAX_LISTENERS_PER_SIGNAL = 10_000;
+const SHOWN_LINES = 50;
+const REPORT_EVERY_MS = 10_000;
+
+setMaxListeners(MAX_LISTENERS_PER_SIGNAL);
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: readonly string[]): Promise<number> {
+  let given: SimulateArguments;
+  let scenario: Scenario | undefined;
+  try {
+    given = readArguments(args);
+    const { seed, file, options } = given;
+    if (file !== undefined) scenario = parseScenario(readFileSync(file, 'utf8'), file);
+    else if (seed !== undefined) scenario = scenarioOf(seed, options);
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n\n${USAGE}`);
+    return EXIT_USAGE;
+  }
+  return scenario === undefined ? many(given) : single(scenario, given);
+}
+
+async function single(scenario: Scenario, given: SimulateArguments): Promise<number> {
+  const result = await runScenario(scenario);
+  print(result.lines.join('\n'));
+  return result.violation === undefined ? 0 : tellViolation(scenario, result, given);
+}
+
+async function many(given: SimulateArguments): Promise<number> {
+  const { seeds, options } = given;
+  const startMs = performance.now();
+  let reportMs = startMs;
+  let simulatedMs = 0;
+  let epochs = 0;
+  for (let seed = 1; seed <= seeds; seed++) {
+    const scenario = scenarioOf(seed, options);
+    const result = await runScenario(scenario);
+    simulatedMs += result.simulatedMs;
+    epochs += result.epochs;
+    if (result.violation !== undefined) return tellViolation(scenario, result, given);
+    const nowMs = performance.now();
+    if (nowMs - reportMs < REPORT_EVERY_MS && seed < seeds) continue;
+    reportMs = nowMs;
+    const hours = (simulatedMs / 3_600_000).toFixed(1);
+    const speed = Math.round(simulatedMs / (nowMs - startMs));
+    print(
+      `${seed} seeds, ${epochs} epochs, ${hours} hours of simulated time, ${speed} times as fast`,
+    );
+  }
+  return 0;
+}
+
+async function tellViolation(
+  scenario: Scenario,
+  result: RunResult,
+  { isShrunk }: SimulateArguments,
+): Promise<number> {
+  const { property, detail } = result.violation ?? { property: '', detail: '' };
+  print(`seed ${scenario.seed} violates "${property}": ${detail}`);
+  if (!isShrunk) return 1;
+  print('looking for a shorter scenario ...');
+  const shrunk = await shrink(scenario, result);
+  print(`the shortest that was found:\n${JSON.stringify(shrunk.scenario, undefined, 2)}`);
+  print(`its last ${SHOWN_LINES} events:\n${shrunk.result.lines.slice(-SHOWN_LINES).join('\n')}`);
+  return 1;
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

@@ -1,0 +1,92 @@
+/**
+ * One process of the simulated world: its clock and its way to the API server. Both stop while it is
+ * paused, and end with it. A killed process is not told, so it cleans nothing up.
+ */
+import type { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
+import type { Clock, Timer } from '@lockstep/kube/runtime/ports/clock.ts';
+import { type Transport, TransportError } from '@lockstep/kube/runtime/ports/transport.ts';
+import type { Weather } from './weather.ts';
+
+export class ProcessLife {
+  readonly clock: Clock;
+  readonly transport: Transport;
+  readonly #ended = new AbortController();
+  #paused: { readonly over: Promise<void>; readonly end: () => void } | undefined;
+
+  /** `aheadMs`: how far its wall clock is ahead of the world's; negative: behind. */
+  constructor(world: VirtualClock, server: Transport, weather: Weather, aheadMs = 0) {
+    this.clock = {
+      now: () => world.now() + aheadMs,
+      monotonic: () => world.monotonic(),
+      setTimer: (delayMs, fire) => this.#setTimer(world, delayMs, fire),
+    };
+    this.transport = {
+      send: async (request) => {
+        await this.#runs();
+        const signal = AbortSignal.any([request.signal, this.gone]);
+        try {
+          const response = await weather.send({ ...request, signal }, server, world);
+          return response.body instanceof Uint8Array
+            ? response
+            : { ...response, body: this.#read(response.body) };
+        } finally {
+          await this.#runs();
+        }
+      },
+    };
+  }
+
+  /** Aborts when the process is gone. */
+  get gone(): AbortSignal {
+    return this.#ended.signal;
+  }
+
+  kill(): void {
+    this.#ended.abort(new TransportError('the process was killed'));
+    this.resume();
+  }
+
+  pause(): void {
+    if (this.#paused !== undefined) return;
+    let end = (): void => undefined;
+    const over = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    this.#paused = { over, end };
+  }
+
+  resume(): void {
+    this.#paused?.end();
+    this.#paused = undefined;
+  }
+
+  /** A paused process finds due timers when it is continued. */
+  #setTimer(world: VirtualClock, delayMs: number, fire: () => void): Timer {
+    let isCancelled = false;
+    const run = (): void => {
+      if (isCancelled || this.gone.aborted) return;
+      if (this.#paused === undefined) fire();
+      else void this.#paused.over.then(run);
+    };
+    const timer = world.setTimer(delayMs, run);
+    return {
+      cancel: () => {
+        isCancelled = true;
+        timer.cancel();
+      },
+    };
+  }
+
+  async *#read(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+    for await (const chunk of body) {
+      await this.#runs();
+      yield chunk;
+    }
+  }
+
+  /** Resolves once the process is not paused, and never if it is gone: nothing in it runs then. */
+  async #runs(): Promise<void> {
+    while (this.#paused !== undefined) await this.#paused.over;
+    if (this.gone.aborted) await new Promise(() => undefined);
+  }
+}

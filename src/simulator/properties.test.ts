@@ -1,0 +1,108 @@
+/** Each property is seen to be violated. */
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { beforeEach, expect, it } from 'vitest';
+import { storedJobSet } from '../../test/fixtures/jobset-objects.ts';
+import type { JobSet } from '../jobset/jobset.ts';
+import { Properties, type PropertyName } from './properties.ts';
+
+const A = { slot: 'a/0/0', pod: 'a-0', epoch: 1 };
+const B = { slot: 'a/0/1', pod: 'a-1', epoch: 1 };
+const FAILED = { type: 'Failed', status: 'True', reason: '', message: '', lastTransitionTime: '' };
+
+let found: PropertyName[];
+let properties: Properties;
+beforeEach(() => {
+  found = [];
+  properties = new Properties(1, ({ property }) => found.push(property));
+});
+
+function written(status: object): Stored<JobSet> {
+  return { ...storedJobSet({}), status };
+}
+
+function ended(epoch: number, charged = 0, more: object = {}): object {
+  return {
+    deprecatedEpoch: epoch,
+    inPlaceRestartsCountTowardsMax: charged,
+    restartHistory: [{ epoch, counted: charged > 0, cause: 'WorkerFailed', ...more }],
+  };
+}
+
+it('holds for a failure that ends one epoch and is charged', () => {
+  properties.started(A, 1, [A, B]);
+  properties.befell(A);
+  properties.failed(A, 1);
+  properties.wrote(written(ended(1, 1)));
+  properties.started({ ...A, epoch: 2 }, 2, [{ ...A, epoch: 2 }]);
+  properties.rests(true, []);
+  expect(found).toEqual([]);
+});
+
+it.each<[PropertyName, () => void]>([
+  ['one epoch runs at a time', () => properties.started({ ...A, epoch: 2 }, 2, [B])],
+  [
+    'no slot starts twice in one epoch',
+    () => {
+      properties.started(A, 1, [A]);
+      properties.started({ ...A, pod: 'another' }, 1, []);
+    },
+  ],
+  [
+    'epochs never go back',
+    () => {
+      properties.befell(undefined);
+      properties.wrote(written(ended(1)));
+      properties.wrote(written({ deprecatedEpoch: 0 }));
+    },
+  ],
+  ['one end for each failure', () => properties.wrote(written(ended(1)))],
+  [
+    'each end is charged once',
+    () => properties.wrote(written({ inPlaceRestartsCountTowardsMax: 1 })),
+  ],
+  [
+    'the budget holds',
+    () => {
+      properties.befell(A);
+      properties.wrote(written(ended(1, 1)));
+      properties.befell(A);
+      properties.wrote(written(ended(2, 2)));
+    },
+  ],
+  [
+    'no failure is lost',
+    () => {
+      properties.failed(A, 1);
+      properties.rests(true, []);
+    },
+  ],
+  [
+    'finished is final',
+    () => {
+      properties.wrote(written({ conditions: [FAILED] }));
+      properties.wrote(written({ conditions: [] }));
+    },
+  ],
+  [
+    'a certain culprit failed first',
+    () => {
+      properties.befell(A);
+      const suspects = [{ pod: 'a-1', why: 'was killed', confidence: 'Certain' }];
+      properties.wrote(written(ended(1, 1, { suspects })));
+    },
+  ],
+  [
+    'each second is counted once',
+    () => {
+      const phase = 'Running';
+      const [time, later] = ['2026-01-01T00:00:10Z', '2026-01-01T00:00:20Z'];
+      properties.wrote(written({ goodput: { time, phase, waitingMs: 10_000 } }));
+      properties.wrote(written({ goodput: { time: later, phase, waitingMs: 10_000 } }));
+    },
+  ],
+  ['a quiet group comes to rest', () => properties.rests(false, [A])],
+  ['the operator contradicts itself', () => properties.contradicted(new Error('a contradiction'))],
+])('finds that not: %s', (property, happens) => {
+  happens();
+  expect(found).toContain(property);
+});

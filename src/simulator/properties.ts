@@ -1,0 +1,213 @@
+/**
+ * What always holds (`docs/design/properties.md`), checked on all that happens to one JobSet. It
+ * knows what no program may know: each failure, and each reason for the end of an epoch.
+ */
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { sumsOf } from '../jobset/goodput/classes.ts';
+import type { JobSet } from '../jobset/jobset.ts';
+import type { Goodput, JobSetStatus, RestartRecord } from '../jobset/jobset-status.ts';
+import { isFinished } from '../jobset/status/conditions.ts';
+
+/** A property that does not hold. */
+export interface Violation {
+  readonly property: PropertyName;
+  readonly detail: string;
+}
+
+export type PropertyName =
+  | 'one epoch runs at a time'
+  | 'no slot starts twice in one epoch'
+  | 'epochs never go back'
+  | 'one end for each failure'
+  | 'each end is charged once'
+  | 'the budget holds'
+  | 'no failure is lost'
+  | 'finished is final'
+  | 'a certain culprit failed first'
+  | 'each second is counted once'
+  | 'a quiet group comes to rest'
+  | 'the operator contradicts itself'
+  | 'nothing throws';
+
+export interface RunningMember {
+  readonly slot: string;
+  readonly pod: string;
+  readonly epoch: number | undefined;
+}
+
+export class Properties {
+  readonly #found: (violation: Violation) => void;
+  readonly #maxRestarts: number;
+  /** `slot epoch` of each start of a worker. */
+  readonly #starts = new Set<string>();
+  /** Epochs that may end, because something befell them. */
+  readonly #mayEnd = new Set<number>();
+  /** Epochs that have to end, because a worker of theirs failed. */
+  readonly #mustEnd = new Map<number, string>();
+  /** Pods that something befell, by the epoch. */
+  readonly #victims = new Map<number, Set<string>>();
+  /** While above 0, any epoch may end. */
+  #excuses = 0;
+  #status: JobSetStatus = {};
+  #uncountedMs: number | undefined;
+
+  constructor(maxRestarts: number, found: (violation: Violation) => void) {
+    this.#maxRestarts = maxRestarts;
+    this.#found = found;
+  }
+
+  /** The epoch that runs, or is about to. */
+  get epoch(): number {
+    return (this.#status.deprecatedEpoch ?? 0) + 1;
+  }
+
+  get isFinished(): boolean {
+    return isFinished(this.#status.conditions);
+  }
+
+  /** Something befalls a member that may end the epoch; undefined: all members. */
+  befell(member: RunningMember | undefined): void {
+    for (const epoch of new Set([this.epoch, member?.epoch ?? this.epoch])) {
+      this.#mayEnd.add(epoch);
+      if (member === undefined) continue;
+      const victims = this.#victims.get(epoch) ?? new Set();
+      this.#victims.set(epoch, victims.add(member.pod));
+    }
+  }
+
+  /** From now on until the call of what it returns, any epoch may end. */
+  excuse(): () => void {
+    this.#excuses++;
+    return () => {
+      this.#mayEnd.add(this.epoch);
+      this.#excuses--;
+    };
+  }
+
+  started(member: RunningMember, epoch: number, running: readonly RunningMember[]): void {
+    const { slot } = member;
+    const others = running.filter((each) => each.epoch !== undefined && each.epoch !== epoch);
+    for (const other of others) {
+      this.#violates(
+        'one epoch runs at a time',
+        `${slot} starts in epoch ${epoch} while ${other.slot} runs in epoch ${other.epoch}`,
+      );
+    }
+    const key = `${slot} ${epoch}`;
+    if (this.#starts.has(key)) {
+      this.#violates('no slot starts twice in one epoch', `${slot} in epoch ${epoch}`);
+    }
+    this.#starts.add(key);
+  }
+
+  /** The worker of a member has ended otherwise than with 0, or does nothing more. */
+  failed({ slot }: RunningMember, epoch: number): void {
+    this.#mustEnd.set(epoch, slot);
+  }
+
+  wrote({ status = {}, metadata }: Stored<JobSet>): void {
+    const old = this.#status;
+    this.#status = status;
+    this.#checkEpochs(old, status);
+    if (isFinished(old.conditions) && !isFinished(status.conditions)) {
+      this.#violates('finished is final', 'the JobSet was finished, and is not any more');
+    }
+    const charged = chargesOf(status);
+    if (charged > this.#maxRestarts) {
+      this.#violates('the budget holds', `${charged} charged, ${this.#maxRestarts} are allowed`);
+    }
+    this.#checkTime(status.goodput, Date.parse(metadata.creationTimestamp ?? ''));
+  }
+
+  /** Whether each failure has led to a new epoch, or the JobSet is over. */
+  get isAnswered(): boolean {
+    return this.isFinished || [...this.#mustEnd.keys()].every((epoch) => epoch < this.epoch);
+  }
+
+  /** Nothing more befalls the group. `isAtRest`: all members run in the newest epoch, or it is over. */
+  rests(isAtRest: boolean, running: readonly RunningMember[]): void {
+    if (!isAtRest) {
+      const told = running.map(({ slot, epoch }) => `${slot}: ${epoch ?? 'waits'}`).join(', ');
+      const { deprecatedEpoch, syncedEpoch } = this.#status;
+      this.#violates(
+        'a quiet group comes to rest',
+        `deprecatedEpoch ${deprecatedEpoch}, syncedEpoch ${syncedEpoch}; ${told}`,
+      );
+    }
+    if (this.isFinished) return;
+    for (const [epoch, slot] of this.#mustEnd) {
+      if (epoch >= this.epoch) this.#violates('no failure is lost', `${slot} in epoch ${epoch}`);
+    }
+  }
+
+  contradicted(error: Error): void {
+    this.#violates('the operator contradicts itself', error.message);
+  }
+
+  #checkEpochs(old: JobSetStatus, status: JobSetStatus): void {
+    const before = old.deprecatedEpoch ?? 0;
+    const ended = status.deprecatedEpoch ?? 0;
+    if (ended < before) this.#violates('epochs never go back', `${before} to ${ended}`);
+    for (const { name, syncedEpoch = 0 } of status.replicatedJobsStatus ?? []) {
+      const released = old.replicatedJobsStatus?.find((each) => each.name === name)?.syncedEpoch;
+      if (syncedEpoch < (released ?? 0) || syncedEpoch > ended + 1) {
+        this.#violates('epochs never go back', `${name}: ${released} to ${syncedEpoch}`);
+      }
+    }
+    const charge = chargesOf(status) - chargesOf(old);
+    if (ended === before) {
+      if (charge !== 0) this.#violates('each end is charged once', `${charge} without an end`);
+      return;
+    }
+    if (ended > before + 1) {
+      this.#violates('one end for each failure', `${before} to ${ended} in one write`);
+    }
+    this.#checkEnd(ended, charge, status.restartHistory?.[0]);
+  }
+
+  #checkEnd(epoch: number, charge: number, record: RestartRecord | undefined): void {
+    if (charge !== (record?.counted === true ? 1 : 0)) {
+      this.#violates('each end is charged once', `${charge} for the end of epoch ${epoch}`);
+    }
+    if (!this.#mayEnd.has(epoch) && this.#excuses === 0) {
+      this.#violates('one end for each failure', `nothing befell epoch ${epoch}: ${record?.cause}`);
+    }
+    const [first] = record?.suspects ?? [];
+    const victims = this.#victims.get(epoch);
+    if (
+      first?.confidence === 'Certain' &&
+      victims?.has(first.pod) !== true &&
+      this.#excuses === 0
+    ) {
+      this.#violates('a certain culprit failed first', `${first.pod}: ${first.why}`);
+    }
+  }
+
+  /** The part of the time that no sum has is as long after each write as after the first. */
+  #checkTime(goodput: Goodput | undefined, createdMs: number): void {
+    if (goodput === undefined) return;
+    const uncountedMs = Date.parse(goodput.time) - createdMs - countedMs(goodput);
+    this.#uncountedMs ??= uncountedMs;
+    if (Math.abs(uncountedMs - this.#uncountedMs) > 1) {
+      this.#violates('each second is counted once', `${uncountedMs} ms are in no sum`);
+    }
+  }
+
+  #violates(property: PropertyName, detail: string): void {
+    this.#found({ property, detail });
+  }
+}
+
+function chargesOf(status: JobSetStatus): number {
+  let sum = (status.restartsCountTowardsMax ?? 0) + (status.inPlaceRestartsCountTowardsMax ?? 0);
+  for (const { jobRestartsCountTowardsMax = [] } of status.replicatedJobsStatus ?? []) {
+    for (const restarts of jobRestartsCountTowardsMax) sum += restarts;
+  }
+  return sum;
+}
+
+function countedMs(goodput: Goodput): number {
+  const sums = Object.values(sumsOf(goodput));
+  const open = (goodput.pendingMs ?? 0) + (goodput.held?.ms ?? 0);
+  return sums.reduce((sum, ms) => sum + ms, open);
+}

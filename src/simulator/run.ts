@@ -1,0 +1,72 @@
+/** Runs a scenario: its acts at their times, then peace until the group is at rest. */
+import { Actor } from './acts.ts';
+import { History } from './history.ts';
+import type { Violation } from './properties.ts';
+import type { Scenario } from './scenario.ts';
+import { runningOf, World } from './world.ts';
+
+/** Above the longest delay of a crash loop and the time after which Pods of a lost node are evicted. */
+const REST_LIMIT_MS = 45 * 60_000;
+const REST_LOOK_MS = 1000;
+/** A group that rests this long has heard of everything that befell it. */
+const RESTED_MS = 60_000;
+
+export interface RunResult {
+  /** Undefined: every property held. */
+  readonly violation: Violation | undefined;
+  readonly lines: readonly string[];
+  readonly simulatedMs: number;
+  readonly epochs: number;
+}
+
+export async function runScenario(scenario: Scenario): Promise<RunResult> {
+  const clock = { monotonic: () => world.cluster.clock.monotonic() };
+  const history = new History(clock);
+  const world: World = new World(scenario, history);
+  const actor = new Actor(world);
+  try {
+    await world.start();
+    await play(world, actor, history, scenario);
+  } catch (error) {
+    const { message, stack } = error as Error;
+    history.violated({ property: 'nothing throws', detail: stack ?? message });
+  } finally {
+    await world.stop();
+  }
+  return {
+    violation: history.violation,
+    lines: history.lines,
+    simulatedMs: world.cluster.clock.monotonic(),
+    epochs: world.properties.epoch,
+  };
+}
+
+async function play(
+  world: World,
+  actor: Actor,
+  history: History,
+  { acts }: Scenario,
+): Promise<void> {
+  const { clock } = world.cluster;
+  const beganMs = clock.monotonic();
+  for (const { atMs, act } of acts) {
+    await clock.advance(Math.max(0, beganMs + atMs - clock.monotonic()));
+    if (history.violation !== undefined) return;
+    history.add(`>> ${JSON.stringify(act)}`);
+    await actor.carryOut(act);
+  }
+  actor.heal();
+  for (const operator of world.operators) operator.start();
+  history.add('>> peace');
+  const endMs = clock.monotonic() + REST_LIMIT_MS;
+  for (
+    let restedMs = 0;
+    restedMs < RESTED_MS && clock.monotonic() < endMs;
+    restedMs += REST_LOOK_MS
+  ) {
+    if (history.violation !== undefined) return;
+    if (!world.isAtRest) restedMs = 0;
+    await clock.advance(REST_LOOK_MS);
+  }
+  world.properties.rests(world.isAtRest, world.members.map(runningOf));
+}

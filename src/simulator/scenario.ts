@@ -1,0 +1,236 @@
+/** A scenario: a group, and what befalls it. A seed gives one, and a shrunk one is as good. */
+import { parsedJson } from '@lockstep/kube/json/parsed-json.ts';
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+
+export interface Scenario {
+  /** Also for chance in the world itself. */
+  readonly seed: number;
+  readonly jobs: readonly ReplicatedJobShape[];
+  readonly nodes: number;
+  /** Replicas of the operator. */
+  readonly operators: number;
+  readonly maxRestarts: number;
+  readonly isInOrder: boolean;
+  /** In the order of their times. */
+  readonly acts: readonly TimedAct[];
+}
+
+export interface ReplicatedJobShape {
+  readonly name: string;
+  readonly replicas: number;
+  readonly pods: number;
+}
+
+export interface TimedAct {
+  /** Milliseconds since the JobSet was created. */
+  readonly atMs: number;
+  readonly act: Act;
+}
+
+/** Members, nodes and operators are numbers; of fewer, the rest of the division counts. */
+export type Act =
+  | { readonly kind: 'WorkerExits'; readonly member: number; readonly exitCode: number }
+  | { readonly kind: 'WorkerKilled'; readonly member: number }
+  | { readonly kind: 'WorkerHangs'; readonly member: number }
+  | { readonly kind: 'AgentCrashes'; readonly member: number }
+  | { readonly kind: 'PodDeleted'; readonly member: number }
+  | { readonly kind: 'WorkerSucceeds'; readonly member: number }
+  | { readonly kind: 'AllSucceed' }
+  | { readonly kind: 'NodeSilent'; readonly node: number; readonly forMs: number }
+  | { readonly kind: 'OperatorKilled'; readonly operator: number; readonly forMs: number }
+  | {
+      readonly kind: 'OperatorDiesAtWrite';
+      readonly operator: number;
+      readonly write: number;
+      readonly when: 'Before' | 'After';
+    }
+  | { readonly kind: 'OperatorPaused'; readonly operator: number; readonly forMs: number }
+  | { readonly kind: 'OperatorClock'; readonly operator: number; readonly aheadMs: number }
+  | { readonly kind: 'HubCut'; readonly member: number | undefined; readonly forMs: number }
+  | { readonly kind: 'StreamsReset' }
+  | {
+      readonly kind: 'ApiFault';
+      readonly to: Party;
+      readonly fault: ApiFault;
+      readonly forMs: number;
+    }
+  | { readonly kind: 'WatchesEnd'; readonly to: Party; readonly how: 'Closed' | 'Gone' }
+  | { readonly kind: 'ControllersDown'; readonly forMs: number }
+  | { readonly kind: 'Suspended'; readonly forMs: number }
+  | { readonly kind: 'RestartAsked' }
+  | { readonly kind: 'PodForged'; readonly member: number; readonly epoch: number };
+
+export type ActKind = Act['kind'];
+export type Party = 'Operators' | 'Agents';
+export type ApiFault =
+  | 'Slow'
+  | 'Cut'
+  | 'Refuses429'
+  | 'Refuses500'
+  | 'LosesAnswers'
+  | 'LateWatches';
+
+/** Throws an error that names the file and the field if the text is no scenario. */
+export function parseScenario(text: string, file: string): Scenario {
+  const { acts, jobs, ...numbers } = parsedObject(text, file);
+  for (const [field, value] of Object.entries({ acts, jobs })) {
+    if (!Array.isArray(value)) throw new Error(`${file}: ${field}: expected a list`);
+  }
+  for (const field of ['seed', 'nodes', 'operators', 'maxRestarts']) {
+    if (!Number.isInteger(numbers[field])) throw new Error(`${file}: ${field}: expected a number`);
+  }
+  for (const [index, timed] of (acts as readonly Partial<TimedAct>[]).entries()) {
+    const isKnown = ACT_KINDS.some((kind) => kind === timed.act?.kind);
+    if (!isKnown || !Number.isFinite(timed.atMs)) {
+      throw new Error(`${file}: acts[${index}]: expected atMs, and an act of a known kind`);
+    }
+  }
+  return { acts, jobs, ...numbers } as unknown as Scenario;
+}
+
+function parsedObject(text: string, file: string): Readonly<Record<string, unknown>> {
+  const value = parsedJson(text);
+  if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+  throw new Error(`${file}: expected an object in JSON`);
+}
+
+/** How often each kind is drawn, relative to the others. */
+const WEIGHTS: Readonly<Record<ActKind, number>> = {
+  WorkerExits: 8,
+  WorkerKilled: 6,
+  WorkerHangs: 3,
+  AgentCrashes: 6,
+  PodDeleted: 4,
+  WorkerSucceeds: 1,
+  AllSucceed: 0.3,
+  NodeSilent: 1,
+  OperatorKilled: 5,
+  OperatorDiesAtWrite: 6,
+  OperatorPaused: 3,
+  OperatorClock: 1,
+  HubCut: 4,
+  StreamsReset: 3,
+  ApiFault: 8,
+  WatchesEnd: 3,
+  ControllersDown: 2,
+  Suspended: 1,
+  RestartAsked: 1,
+  PodForged: 2,
+};
+
+export const ACT_KINDS = Object.keys(WEIGHTS) as readonly ActKind[];
+const PARTIES: readonly Party[] = ['Operators', 'Agents'];
+const API_FAULTS: readonly ApiFault[] = [
+  'Slow',
+  'Cut',
+  'Refuses429',
+  'Refuses500',
+  'LosesAnswers',
+  'LateWatches',
+];
+const MAX_ACTS = 30;
+/** Numbers of members, nodes and operators are drawn below this. */
+const ANY = 840;
+
+export interface ScenarioOptions {
+  /** By default 2 to 8. */
+  readonly members?: number | undefined;
+  /** By default all. */
+  readonly kinds?: readonly ActKind[] | undefined;
+  /** How long acts happen; by default 10 minutes. */
+  readonly minutes?: number | undefined;
+}
+
+export function scenarioOf(seed: number, options: ScenarioOptions = {}): Scenario {
+  const random = new SeededRandom(seed);
+  const { kinds = ACT_KINDS, minutes = 10 } = options;
+  const members = options.members ?? 2 + pick(random, 7);
+  const jobs = shapesOf(random, members);
+  const lastMs = minutes * 60_000;
+  const count = 1 + pick(random, MAX_ACTS);
+  let atMs = 0;
+  const acts: TimedAct[] = [];
+  for (let i = 0; i < count; i++) {
+    // Much goes wrong only if the next comes before the last is over.
+    const isBurst = random.next() < 0.4;
+    atMs += isBurst ? pick(random, 50) : pick(random, (2 * lastMs) / count);
+    acts.push({ atMs, act: drawn(random, kinds) });
+  }
+  return {
+    seed,
+    jobs,
+    nodes: 1 + pick(random, 3),
+    operators: 1 + pick(random, 3),
+    maxRestarts: random.next() < 0.2 ? pick(random, 4) : 1000,
+    isInOrder: jobs.length > 1 && random.next() < 0.3,
+    acts,
+  };
+}
+
+function shapesOf(random: SeededRandom, members: number): readonly ReplicatedJobShape[] {
+  const first = random.next() < 0.5 ? members : 1 + pick(random, members);
+  const replicas = first % 2 === 0 && random.next() < 0.4 ? 2 : 1;
+  const jobs = [{ name: 'a', replicas, pods: first / replicas }];
+  return first === members ? jobs : [...jobs, { name: 'b', replicas: 1, pods: members - first }];
+}
+
+function drawn(random: SeededRandom, kinds: readonly ActKind[]): Act {
+  const kind = weighted(random, kinds);
+  const member = pick(random, ANY);
+  const forMs = random.next() < 0.5 ? 1 + pick(random, 3000) : 1 + pick(random, 90_000);
+  switch (kind) {
+    case 'WorkerExits':
+      return { kind, member, exitCode: 1 + pick(random, 255) };
+    case 'WorkerKilled':
+    case 'WorkerHangs':
+    case 'WorkerSucceeds':
+    case 'AgentCrashes':
+    case 'PodDeleted':
+      return { kind, member };
+    case 'AllSucceed':
+    case 'StreamsReset':
+    case 'RestartAsked':
+      return { kind };
+    case 'NodeSilent':
+      return { kind, node: member, forMs: 10 * forMs };
+    case 'OperatorKilled':
+    case 'OperatorPaused':
+      return { kind, operator: member, forMs };
+    case 'OperatorDiesAtWrite': {
+      const when = random.next() < 0.5 ? 'Before' : 'After';
+      return { kind, operator: member, write: pick(random, 8), when };
+    }
+    case 'OperatorClock':
+      return { kind, operator: member, aheadMs: pick(random, 600_000) - 300_000 };
+    case 'HubCut':
+      return { kind, member: random.next() < 0.3 ? undefined : member, forMs };
+    case 'ApiFault':
+      return { kind, to: one(random, PARTIES), fault: one(random, API_FAULTS), forMs };
+    case 'WatchesEnd':
+      return { kind, to: one(random, PARTIES), how: random.next() < 0.5 ? 'Closed' : 'Gone' };
+    case 'ControllersDown':
+    case 'Suspended':
+      return { kind, forMs };
+    case 'PodForged':
+      return { kind, member, epoch: pick(random, 40) };
+  }
+}
+
+function weighted(random: SeededRandom, kinds: readonly ActKind[]): ActKind {
+  const total = kinds.reduce((sum, kind) => sum + WEIGHTS[kind], 0);
+  let left = random.next() * total;
+  for (const kind of kinds) {
+    left -= WEIGHTS[kind];
+    if (left < 0) return kind;
+  }
+  throw new Error('a scenario needs at least one kind of act');
+}
+
+/** A whole number from 0 to `below` - 1. */
+function pick(random: SeededRandom, below: number): number {
+  return Math.floor(random.next() * below);
+}
+
+function one<T>(random: SeededRandom, of: readonly T[]): T {
+  return of[pick(random, of.length)] as T;
+}

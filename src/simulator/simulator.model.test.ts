@@ -1,0 +1,94 @@
+/** The simulated world itself, and seeds and scenarios in it. `npm run simulate` runs many more. */
+import { setMaxListeners } from 'node:events';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { runScenario } from './run.ts';
+import { ACT_KINDS, type Act, parseScenario, type Scenario, scenarioOf } from './scenario.ts';
+
+/** One signal ends all requests of a process. */
+const MAX_LISTENERS_PER_SIGNAL = 10_000;
+const SEEDS = 12;
+
+const QUIET: Scenario = {
+  seed: 1,
+  jobs: [
+    { name: 'a', replicas: 1, pods: 2 },
+    { name: 'b', replicas: 1, pods: 1 },
+  ],
+  nodes: 2,
+  operators: 2,
+  maxRestarts: 2,
+  isInOrder: true,
+  acts: [],
+};
+
+function at(seconds: number, ...acts: readonly Act[]): Scenario['acts'] {
+  return acts.map((act) => ({ atMs: seconds * 1000, act }));
+}
+
+beforeAll(() => setMaxListeners(MAX_LISTENERS_PER_SIGNAL));
+
+describe('the simulated world', () => {
+  it('runs a group without faults', async () => {
+    const { violation, epochs, lines } = await runScenario(QUIET);
+    expect(violation).toBeUndefined();
+    expect(epochs).toBe(1);
+    expect(lines.filter((line) => line.includes('starts in epoch 1'))).toHaveLength(3);
+  });
+
+  it('gives the same bytes for the same seed', async () => {
+    const [first, second] = [await runScenario(scenarioOf(33)), await runScenario(scenarioOf(33))];
+    expect(second.lines).toEqual(first.lines);
+    expect(first.lines.length).toBeGreaterThan(20);
+  });
+
+  it('charges a failure, ends a hung worker, and fails a group that has spent its restarts', async () => {
+    const acts = [
+      ...at(60, { kind: 'WorkerKilled', member: 0 }),
+      ...at(120, { kind: 'WorkerHangs', member: 1 }),
+      ...at(240, { kind: 'WorkerExits', member: 2, exitCode: 3 }),
+    ];
+    const { violation, lines } = await runScenario({ ...QUIET, acts });
+    expect(violation).toBeUndefined();
+    const statuses = lines.filter((line) => line.includes('status:'));
+    expect(statuses.some((line) => line.includes('charged 2'))).toBe(true);
+    expect(statuses.at(-1)).toContain('Failed');
+  });
+
+  it('completes when all workers exit with 0', async () => {
+    const { violation, lines } = await runScenario({
+      ...QUIET,
+      acts: at(60, { kind: 'AllSucceed' }),
+    });
+    expect(violation).toBeUndefined();
+    expect(lines.some((line) => line.includes('Completed'))).toBe(true);
+  });
+
+  it.each(ACT_KINDS)('comes to rest after %s alone', async (kind) => {
+    const { violation } = await runScenario(scenarioOf(5, { kinds: [kind], members: 3 }));
+    expect(violation).toBeUndefined();
+  });
+});
+
+describe('a scenario in JSON', () => {
+  it('is read as it was printed', () => {
+    const scenario = scenarioOf(33);
+    expect(parseScenario(JSON.stringify(scenario), 'file')).toEqual(scenario);
+  });
+
+  it.each([
+    ['nothing', '', 'file: expected an object in JSON'],
+    ['no acts', '{"jobs":[]}', 'file: acts: expected a list'],
+    ['no seed', '{"jobs":[],"acts":[]}', 'file: seed: expected a number'],
+    [
+      'an act of an unknown kind',
+      JSON.stringify({ ...QUIET, acts: [{ atMs: 1, act: { kind: 'Fire' } }] }),
+      'file: acts[0]: expected atMs, and an act of a known kind',
+    ],
+  ])('is refused with %s', (_, text, message) => {
+    expect(() => parseScenario(text, 'file')).toThrow(message);
+  });
+});
+
+it.each(Array.from({ length: SEEDS }, (_, index) => index + 1))('seed %i holds', async (seed) => {
+  expect((await runScenario(scenarioOf(seed))).violation).toBeUndefined();
+});

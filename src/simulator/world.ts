@@ -1,0 +1,263 @@
+/**
+ * One simulated world: the embedded API server with its controllers, replicas of the real operator,
+ * and Pods with real agents, all under one virtual clock and one source of chance.
+ */
+import { MemoryCluster } from '@lockstep/embedded-kubernetes/in-memory';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import { NAMESPACES } from '@lockstep/kube/objects/core.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
+import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
+import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
+import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { Transport } from '@lockstep/kube/runtime/ports/transport.ts';
+import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
+import { PROGRESS_TIMEOUT } from '../jobset/names.ts';
+import { JOBSET_CRD } from '../jobset/schema/crd.ts';
+import type { Exit } from '../jobset/worker-end/worker-end.ts';
+import type { History } from './history.ts';
+import { HubNetwork } from './hub-network.ts';
+import { Member, type MemberListener, slotOf } from './member.ts';
+import { OperatorReplica } from './operator-replica.ts';
+import { Properties } from './properties.ts';
+import type { Scenario } from './scenario.ts';
+import { Training } from './training.ts';
+
+export const NAMESPACE = 'default';
+export const NAME = 'train';
+/** The namespace of another user. */
+export const TENANT = 'tenant';
+const OPERATOR_NAMESPACE = 'lockstep-system';
+/** Above two steps of the simulated training. */
+const PROGRESS_TIMEOUT_TEXT = '30s';
+
+export class World {
+  readonly cluster = new MemoryCluster();
+  readonly operators: readonly OperatorReplica[];
+  readonly hubs: HubNetwork;
+  readonly properties: Properties;
+  readonly scenario: Scenario;
+  readonly #history: History;
+  readonly #random: SeededRandom;
+  readonly #server: Transport = { send: (request) => this.cluster.send(request) };
+  readonly #training: Training;
+  /** By UID of the Pod. */
+  readonly #members = new Map<string, Member>();
+  readonly #silentNodes = new Set<string>();
+  /** Exit codes of Pods that their silent nodes could not report, by UID. */
+  readonly #unreported = new Map<
+    string,
+    { readonly pod: Stored<Pod>; readonly exitCode: number }
+  >();
+  /** Slots whose Pods have succeeded. */
+  readonly #succeeded = new Set<string>();
+  #pods: Informer<Pod> | undefined;
+  #jobSets: Informer<JobSet> | undefined;
+
+  constructor(scenario: Scenario, history: History) {
+    this.scenario = scenario;
+    this.#history = history;
+    this.#random = new SeededRandom(scenario.seed);
+    const { clock } = this.cluster;
+    this.hubs = new HubNetwork(clock);
+    this.#training = new Training(clock);
+    this.properties = new Properties(scenario.maxRestarts, (violation) => {
+      history.violated(violation);
+    });
+    this.operators = Array.from(
+      { length: scenario.operators },
+      (_, index) =>
+        new OperatorReplica({
+          name: `operator-${index}`,
+          clock,
+          random: this.#random,
+          server: this.#server,
+          hubs: this.hubs,
+          logger: SILENT,
+          broken: (error) => this.properties.contradicted(error),
+        }),
+    );
+  }
+
+  /** The members in the order of their slots. */
+  get members(): readonly Member[] {
+    return [...this.#members.values()].toSorted((a, b) => (a.slot < b.slot ? -1 : 1));
+  }
+
+  get size(): number {
+    return this.scenario.jobs.reduce((sum, { replicas, pods }) => sum + replicas * pods, 0);
+  }
+
+  /** All members run in the newest epoch, or the JobSet is over. */
+  get isAtRest(): boolean {
+    const { epoch, isFinished, isAnswered } = this.properties;
+    if (isFinished) return true;
+    if (!isAnswered) return false;
+    const running = this.members.filter((member) => member.epoch === epoch);
+    const size = this.size - this.#succeeded.size;
+    return running.length === size && this.#members.size === size;
+  }
+
+  async start(): Promise<void> {
+    const { cluster, scenario } = this;
+    const { client, clock } = cluster;
+    await cluster.start();
+    for (let node = 0; node < scenario.nodes; node++) await cluster.addNode(`node-${node}`);
+    for (const name of [OPERATOR_NAMESPACE, TENANT]) {
+      await client.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    }
+    await client.create(CUSTOM_RESOURCE_DEFINITIONS, JOBSET_CRD);
+    const informed = { client, clock, random: this.#random, logger: SILENT };
+    this.#jobSets = createInformer<JobSet>({ ...informed, resource: JOBSETS });
+    this.#jobSets.subscribe({
+      added: (jobSet) => this.#sawStatus(jobSet),
+      updated: (jobSet) => this.#sawStatus(jobSet),
+    });
+    this.#pods = createInformer<Pod>({ ...informed, resource: PODS });
+    this.#pods.subscribe({
+      added: (pod) => this.#sawPod(pod),
+      updated: (pod) => this.#sawPod(pod),
+      deleted: (pod) => {
+        // The Job is made again: its members have to train again, too.
+        this.#succeeded.delete(slotOf(pod));
+        this.#remove(pod.metadata.uid);
+      },
+    });
+    for (const operator of this.operators) operator.start();
+    await client.create(JOBSETS, jobSetOf(scenario));
+  }
+
+  async patch(patch: object): Promise<void> {
+    const at = { namespace: NAMESPACE, name: NAME };
+    await this.cluster.client.patch(JOBSETS, at, { type: 'merge', patch });
+  }
+
+  /** The kubelet of the node does nothing and is not heard of; its processes run on. */
+  async silence(node: string): Promise<void> {
+    this.#silentNodes.add(node);
+    await this.cluster.silence(node);
+  }
+
+  async recover(node: string): Promise<void> {
+    this.#silentNodes.delete(node);
+    await this.cluster.recover(node);
+    for (const [uid, { pod, exitCode }] of this.#unreported) {
+      if (pod.spec.nodeName !== node) continue;
+      this.#unreported.delete(uid);
+      void this.cluster.finish(pod, exitCode).catch(() => undefined);
+    }
+    for (const pod of this.#pods?.store.values() ?? []) this.#sawPod(pod);
+    // What was deleted by force meanwhile is ended now.
+    for (const [uid, { pod }] of this.#members) {
+      if (this.#pods?.store.get(`${NAMESPACE}/${pod.metadata.name}`)?.metadata.uid !== uid) {
+        this.#remove(uid);
+      }
+    }
+  }
+
+  async stop(): Promise<void> {
+    for (const member of this.#members.values()) member.vanish();
+    for (const operator of this.operators) operator.kill();
+    await this.#done(Promise.all([this.#pods?.stop(), this.#jobSets?.stop()]));
+    await this.cluster.stop();
+  }
+
+  async #done(work: Promise<unknown>): Promise<void> {
+    let isDone = false;
+    void work.finally(() => {
+      isDone = true;
+    });
+    await this.cluster.clock.runUntil(() => isDone, 60_000);
+  }
+
+  #sawStatus(jobSet: Stored<JobSet>): void {
+    this.#history.sawStatus(jobSet.status ?? {});
+    this.properties.wrote(jobSet);
+  }
+
+  #sawPod(pod: Stored<Pod>): void {
+    const { uid, deletionTimestamp, namespace, ownerReferences } = pod.metadata;
+    if (namespace !== NAMESPACE || ownerReferences === undefined) return;
+    if (this.#silentNodes.has(pod.spec.nodeName ?? '')) return;
+    const known = this.#members.get(uid);
+    const phase = pod.status?.phase;
+    if (phase === 'Succeeded') this.#succeeded.add(slotOf(pod));
+    if (phase === 'Failed' || phase === 'Succeeded') this.#remove(uid);
+    else if (deletionTimestamp !== undefined) known?.terminate();
+    else if (known === undefined && phase === 'Running') {
+      const { clock } = this.cluster;
+      const connector = this.hubs.connectorOf(pod);
+      const shared = { clock, random: this.#random, server: this.#server };
+      const told = this.#listener;
+      const training = this.#training;
+      this.#members.set(uid, new Member({ ...shared, pod, connector, training, told }));
+    }
+  }
+
+  #remove(uid: string): void {
+    const member = this.#members.get(uid);
+    if (member === undefined || this.#silentNodes.has(member.pod.spec.nodeName ?? '')) return;
+    this.#members.delete(uid);
+    this.hubs.forget(uid);
+    member.vanish();
+  }
+
+  readonly #listener: MemberListener = {
+    started: (member, epoch) => {
+      this.#history.add(`${member.slot} starts in epoch ${epoch}`);
+      const running = this.members.map(runningOf);
+      this.properties.started(runningOf(member), epoch, running);
+    },
+    ended: (member, epoch, exit) => {
+      this.#history.add(`${member.slot} ends in epoch ${epoch}: ${wordsOf(exit)}`);
+      if ('signal' in exit || exit.exitCode !== 0) this.properties.failed(runningOf(member), epoch);
+    },
+    left: (member, exitCode) => {
+      this.#history.add(`the Pod of ${member.slot} ends: ${exitCode}`);
+      const { pod } = member;
+      const isSilent = this.#silentNodes.has(pod.spec.nodeName ?? '');
+      if (isSilent) this.#unreported.set(pod.metadata.uid, { pod, exitCode });
+      else void this.cluster.finish(pod, exitCode).catch(() => undefined);
+    },
+  };
+}
+
+export function runningOf({ slot, pod, epoch }: Member) {
+  return { slot, pod: pod.metadata.name, epoch };
+}
+
+function wordsOf(exit: Exit): string {
+  return 'signal' in exit ? exit.signal : `exit code ${exit.exitCode}`;
+}
+
+function jobSetOf({ jobs, maxRestarts, isInOrder }: Scenario): JobSet {
+  const containers = [{ name: 'worker', image: 'none', command: ['train'] }];
+  return {
+    apiVersion: `${JOBSETS.group}/${JOBSETS.version}`,
+    kind: JOBSETS.kind,
+    metadata: {
+      name: NAME,
+      namespace: NAMESPACE,
+      annotations: { [PROGRESS_TIMEOUT]: PROGRESS_TIMEOUT_TEXT },
+    },
+    spec: {
+      failurePolicy: { restartStrategy: 'InPlaceRestart', maxRestarts },
+      ...(isInOrder && { startupPolicy: { startupPolicyOrder: 'InOrder' } }),
+      replicatedJobs: jobs.map(({ name, replicas, pods }) => ({
+        name,
+        replicas,
+        template: {
+          spec: {
+            backoffLimit: 2_147_483_647,
+            podReplacementPolicy: 'Failed',
+            completionMode: 'Indexed',
+            completions: pods,
+            parallelism: pods,
+            template: { spec: { restartPolicy: 'Never', containers } },
+          },
+        },
+      })),
+    },
+  };
+}
