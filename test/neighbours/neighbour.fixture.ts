@@ -25,6 +25,7 @@ import {
   issueCertificate,
 } from '@lockstep/kube/runtime/adapters/tls/certificates.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { unlessGone } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import { until } from '@lockstep/kube/until.fixture.ts';
 import { expect } from 'vitest';
 import { parse, parseAllDocuments, stringify } from 'yaml';
@@ -164,7 +165,10 @@ export async function applyDefinitions(name: NeighbourName, client: Client): Pro
   }
 }
 
-/** Resolves when its objects are served. */
+/**
+ * Resolves when its objects are served by the new definition only. A watch that was open before shows
+ * objects by the old one until the API server ends it, and its client never gets them again.
+ */
 export async function applyDefinition(
   client: Client,
   definition: CustomResourceDefinition,
@@ -173,12 +177,60 @@ export async function applyDefinition(
   const { apiVersion, kind, metadata, spec } = definition;
   const { name = '', annotations = {} } = metadata;
   const patch = { apiVersion, kind, metadata: { name, annotations }, spec };
+  const before = await unlessGone(client.get(CUSTOM_RESOURCE_DEFINITIONS, { name }));
+  const watch = before && (await openWatch(client, resourceOf(definition)));
   await apply(client, CUSTOM_RESOURCE_DEFINITIONS, patch);
   await until(`${name} is served`, async () => {
-    const { status } = await client.get(CUSTOM_RESOURCE_DEFINITIONS, { name });
+    const { status, metadata: now } = await client.get(CUSTOM_RESOURCE_DEFINITIONS, { name });
     const isTrue = { type: 'Established', status: 'True' };
     expect(status?.conditions).toContainEqual(expect.objectContaining(isTrue));
+    if (now.generation !== before?.metadata.generation) expect(watch?.isOpen ?? false).toBe(false);
   });
+  watch?.close();
+}
+
+interface OpenWatch {
+  readonly isOpen: boolean;
+  close(): void;
+}
+
+/** Resolves when the API server has sent what there is. */
+async function openWatch(client: Client, of: Resource): Promise<OpenWatch> {
+  const closed = new AbortController();
+  const events = client
+    .watch(of, {
+      sendInitialEvents: true,
+      allowWatchBookmarks: true,
+      resourceVersionMatch: 'NotOlderThan',
+      signal: closed.signal,
+    })
+    [Symbol.asyncIterator]();
+  for (let isFilled = false; !isFilled; ) {
+    const { value, done } = await events.next();
+    isFilled = done === true || (value.type === 'BOOKMARK' && value.initialEventsEnd);
+  }
+  let isOpen = true;
+  const read = async (): Promise<void> => {
+    while ((await events.next()).done !== true);
+  };
+  void read()
+    .catch(() => undefined)
+    .finally(() => {
+      isOpen = false;
+    });
+  return {
+    get isOpen() {
+      return isOpen;
+    },
+    close: () => closed.abort(),
+  };
+}
+
+function resourceOf({ spec }: CustomResourceDefinition): Resource {
+  const { group, names, scope, versions } = spec;
+  const version = versions.find(({ storage }) => storage)?.name ?? '';
+  const { plural, kind } = names;
+  return { group, version, plural, kind, namespaced: scope === 'Namespaced' };
 }
 
 /** As `kubectl apply --server-side --force-conflicts`. */
