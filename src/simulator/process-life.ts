@@ -1,6 +1,6 @@
 /**
  * One process of the simulated world: its clock and its way to the API server. Both stop while it is
- * paused, and end with it. A killed process is not told, so it cleans nothing up.
+ * paused, and end with it. A killed process does nothing more, so it cleans nothing up.
  */
 import type { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
 import type { Clock, Timer } from '@lockstep/kube/runtime/ports/clock.ts';

@@ -416,7 +416,10 @@ async function published(): Promise<Stored<MutatingWebhookConfiguration>> {
 
 /** Without the address, which may be another one after a start. */
 function rulesOf({ webhooks = [] }: Stored<MutatingWebhookConfiguration>): readonly object[] {
-  return webhooks.map(({ clientConfig: _, ...rules }) => rules);
+  return webhooks.map((webhook) => {
+    const { clientConfig: _, ...rules } = webhook;
+    return rules;
+  });
 }
 
 describe('what is published', () => {

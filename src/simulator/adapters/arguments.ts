@@ -16,7 +16,7 @@ export const USAGE = `npm run simulate -- [--seeds N | --seed S | --scenario FIL
 export interface SimulateArguments {
   readonly seeds: number;
   readonly seed: number | undefined;
-  /** Of a scenario in JSON. */
+  /** The path of a scenario in JSON. */
   readonly file: string | undefined;
   /** Whether to look for a shorter scenario. */
   readonly isShrunk: boolean;
