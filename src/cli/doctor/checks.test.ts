@@ -26,7 +26,7 @@ describe('the API server', () => {
 
   test.each([
     ['1.36.3', 'ok'],
-    ['v1.35.0', 'note'],
+    ['v1.35.0', 'ok'],
     ['1.34.9', 'note'],
     ['1.99.0', 'note'],
     ['1.29.0', 'problem'],
