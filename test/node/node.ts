@@ -106,17 +106,27 @@ export interface MachineProcess {
   readonly environment: readonly string[];
 }
 
-/** The processes with a variable, such as `WORKER_OF=train-w-0-1-x7k2p`, by their numbers. */
+/** The processes with a variable, such as `WORKER_OF=train-w-0-1-x7k2p`, the oldest first. */
 export function processesWith(variable: string): readonly MachineProcess[] {
   return readdirSync('/proc')
     .map(Number)
     .filter((pid) => pid > 0)
-    .toSorted((a, b) => a - b)
     .flatMap((pid) => {
       const environment = stringsOf(`/proc/${pid}/environ`);
       if (!environment.includes(variable)) return [];
-      return [{ pid, command: stringsOf(`/proc/${pid}/cmdline`), environment }];
-    });
+      const found = { pid, command: stringsOf(`/proc/${pid}/cmdline`), environment };
+      return [{ ...found, ticks: startTicks(pid) }];
+    })
+    .toSorted((a, b) => a.ticks - b.ticks || a.pid - b.pid);
+}
+
+/** `starttime`, counted from the state of the process. */
+const START_FIELD = 19;
+
+/** When a process started, in ticks of the kernel's clock. Numbers of processes begin again at some point. */
+function startTicks(pid: number): number {
+  const [stat = ''] = stringsOf(`/proc/${pid}/stat`);
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[START_FIELD]);
 }
 
 /** None if the process has ended. */

@@ -21,8 +21,6 @@ const TIMEOUT_MS = 600_000;
 const LOOK_MS = 100;
 /** Between two restarts, so that nothing of the last one is left. */
 const GAP_MS = 3_000;
-/** `starttime`, counted from the state of the process. */
-const START_FIELD = 19;
 const STANDBY_WAITS = 'a standby waits for the next epoch';
 
 export interface Restart {
@@ -73,10 +71,9 @@ export class RunningGroup {
   /** Kills the worker of a rank, and resolves some time after all have started again. */
   async restart(rank: number): Promise<Restart> {
     const pods = await this.pods();
-    // Process numbers begin again at some time, so a standby may have a smaller one than its worker.
-    const [worker] = processesWith(`${WORKER_OF}=${pods[rank]?.metadata.name}`)
-      .filter(({ command }) => command[0] === 'sh')
-      .toSorted((a, b) => startTicks(a.pid) - startTicks(b.pid));
+    const [worker] = processesWith(`${WORKER_OF}=${pods[rank]?.metadata.name}`).filter(
+      ({ command }) => command[0] === 'sh',
+    );
     if (worker === undefined) throw new Error(`rank ${rank} has no worker`);
     const load = loadAverage();
     const killedAt = Date.now();
@@ -160,12 +157,6 @@ export class RunningGroup {
 
 export function loadAverage(): string {
   return readFileSync('/proc/loadavg', 'utf8').split(' ')[0] ?? '';
-}
-
-/** When a process started, in ticks of the kernel's clock. */
-function startTicks(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[START_FIELD]);
 }
 
 function rankOf({ metadata }: Pod): number {
