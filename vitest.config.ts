@@ -47,6 +47,8 @@ const frameworks = {
     include: ['test/frameworks/**/*.test.ts'],
     pool: 'forks',
     retry: PROCESS_RETRIES,
+    // One after the other, because one of them measures.
+    maxWorkers: 1,
     testTimeout: 4 * SUITE_TIMEOUT_MS,
     hookTimeout: 2 * SUITE_TIMEOUT_MS,
   },

@@ -10,7 +10,13 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Found, InstallationError, pythonWithJax, pythonWithTorch } from './pythons.ts';
+import {
+  type Found,
+  InstallationError,
+  packagesForTorch,
+  pythonWithJax,
+  pythonWithTorch,
+} from './pythons.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const EXIT_USAGE = 2;
@@ -34,6 +40,7 @@ function main(): number {
     const environment = {
       ...prepared('JAX', 'LOCKSTEP_TEST_JAX_PYTHON', pythonWithJax),
       ...prepared('PyTorch', 'LOCKSTEP_TEST_TORCH_PYTHON', pythonWithTorch),
+      ...prepared('Lightning and Transformers', 'LOCKSTEP_TEST_TORCH_PACKAGES', packagesForTorch),
     };
     if (Object.keys(environment).length === 0) return 0;
     return runTests(positionals, repeats, environment);
@@ -53,11 +60,11 @@ function prepared(
   const found = find();
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   if ('missing' in found) {
-    report(`skipped: ${framework} is not tried, because ${found.missing}`);
+    report(`skipped: no test of ${framework}, because ${found.missing}`);
     return {};
   }
-  report(`${framework}: ${found.python}, after ${seconds} s`);
-  return { [variable]: found.python };
+  report(`${framework}: ${found.path}, after ${seconds} s`);
+  return { [variable]: found.path };
 }
 
 function runTests(

@@ -1,6 +1,7 @@
 /**
  * The Pythons that have the frameworks. JAX and orbax come from PyPI into a virtual environment in
- * the user's cache; PyTorch is Debian's package, because PyPI's brings 3 GB for GPUs.
+ * the user's cache; PyTorch is Debian's package, because PyPI's brings 3 GB for GPUs. Lightning and
+ * Transformers come from PyPI into a directory beside it: the last versions that run on PyTorch 1.13.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -10,7 +11,9 @@ import { cacheDirectory } from '../cache-directory.ts';
 
 /** All packages and their versions. A new version of one is a change of this file. */
 const REQUIREMENTS = join(import.meta.dirname, 'requirements.txt');
-/** A small one of them, which shows whether there is a registry at all. */
+/** They are all that these need beside Debian's packages: pip would not accept Debian's PyTorch. */
+const TORCH_REQUIREMENTS = join(import.meta.dirname, 'requirements-torch.txt');
+/** A small one of the former, which shows whether there is a registry at all. */
 const PROBE = 'zipp';
 const LEAST_PYTHON = [3, 11] as const;
 /** The Python for which Debian's packages are. */
@@ -23,8 +26,8 @@ const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 /** How much of the output of a command that failed is shown. */
 const SHOWN_CHARACTERS = 2_000;
 
-/** A Python that has the framework, or why this machine cannot have one. */
-export type Found = { readonly python: string } | { readonly missing: string };
+/** A Python that has the framework, or a directory of packages; or why this machine cannot have it. */
+export type Found = { readonly path: string } | { readonly missing: string };
 
 /** An installation that should have worked and did not. */
 export class InstallationError extends Error {
@@ -42,26 +45,63 @@ export function pythonWithJax(): Found {
   const directory = join(cacheDirectory(), `jax-${digest.digest('hex').slice(0, 16)}`);
   const python = join(directory, 'bin', 'python3');
   const complete = join(directory, 'complete');
-  if (existsSync(complete)) return { python };
+  if (existsSync(complete)) return { path: python };
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(cacheDirectory(), { recursive: true });
   must(base, ['-m', 'venv', directory]);
-  const pip = ['-m', 'pip', '--quiet', '--disable-pip-version-check'];
-  const install = run(python, [...pip, 'install', '-r', REQUIREMENTS], INSTALL_TIMEOUT_MS);
-  if (!install.isSuccess) {
-    const probe = ['download', '--no-deps', '--no-cache-dir', '--dest', directory, PROBE];
-    if (!run(python, [...pip, ...probe], SHORT_MS).isSuccess) {
-      return { missing: 'no registry of Python packages answers' };
-    }
-    throw new InstallationError(`pip install: ${install.output}`);
-  }
+  const missing = missingAfter([python], REQUIREMENTS, directory);
+  if (missing !== undefined) return { missing };
   writeFileSync(complete, '');
-  return { python };
+  return { path: python };
+}
+
+/** A directory with packages for the Python that has PyTorch. Throws `InstallationError`. */
+export function packagesForTorch(): Found {
+  if (!hasTorch()) return { missing: 'there is no PyTorch' };
+  const pip = ['python3', DEBIAN_PYTHON].find(
+    (python) => run(python, ['-m', 'pip', '--version'], SHORT_MS).isSuccess,
+  );
+  if (pip === undefined) return { missing: 'there is no pip' };
+  const version = run(DEBIAN_PYTHON, ['--version'], SHORT_MS).output;
+  const digest = createHash('sha256').update(version).update(readFileSync(TORCH_REQUIREMENTS));
+  const directory = join(cacheDirectory(), `torch-${digest.digest('hex').slice(0, 16)}`);
+  const complete = join(directory, 'complete');
+  if (existsSync(complete)) return { path: directory };
+  rmSync(directory, { recursive: true, force: true });
+  mkdirSync(directory, { recursive: true });
+  const options = ['--no-deps', '--target', directory];
+  const missing = missingAfter(
+    [pip, '--python', DEBIAN_PYTHON],
+    TORCH_REQUIREMENTS,
+    directory,
+    options,
+  );
+  if (missing !== undefined) return { missing };
+  writeFileSync(complete, '');
+  return { path: directory };
+}
+
+/** Installs packages, by a Python and options of its pip. Returns why this machine cannot have them. */
+function missingAfter(
+  [python = '', ...pipOptions]: readonly string[],
+  requirements: string,
+  directory: string,
+  options: readonly string[] = [],
+): string | undefined {
+  const pip = ['-m', 'pip', ...pipOptions, '--quiet', '--disable-pip-version-check'];
+  const args = [...pip, 'install', ...options, '-r', requirements];
+  const install = run(python, args, INSTALL_TIMEOUT_MS);
+  if (install.isSuccess) return undefined;
+  const probe = ['download', '--no-deps', '--no-cache-dir', '--dest', directory, PROBE];
+  if (!run(python, [...pip, ...probe], SHORT_MS).isSuccess) {
+    return 'no registry of Python packages answers';
+  }
+  throw new InstallationError(`pip install: ${install.output}`);
 }
 
 /** Throws `InstallationError`. */
 export function pythonWithTorch(): Found {
-  const found = { python: DEBIAN_PYTHON };
+  const found = { path: DEBIAN_PYTHON };
   if (hasTorch()) return found;
   if (process.getuid?.() !== 0) {
     return { missing: `${DEBIAN_PACKAGE} is not installed, and only root may install it` };

@@ -1,8 +1,7 @@
 """Looks into a worker that hangs: `lockstep/hang-command: python -m lockstep.hang`.
 
 It prints the Python stacks of each process of the worker that has imported `lockstep`, and asks
-PyTorch for a dump of its NCCL flight recorder. With `LOCKSTEP_DUMP_DIRECTORY`, whole stacks and dumps
-go into files there. It needs neither a debugger nor rights to trace.
+PyTorch for a dump of its NCCL flight recorder. `LOCKSTEP_DUMP_DIRECTORY` gets whole stacks and dumps.
 """
 
 import glob

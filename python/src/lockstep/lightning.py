@@ -3,6 +3,9 @@
     trainer = Trainer(callbacks=[LockstepCallback(save_timeout="20m")])
 """
 
+import sys
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Optional
 
 from . import torch as _torch  # noqa: F401  It prepares the flight recorder.
@@ -12,17 +15,15 @@ from ._worker import PROGRESS_FILE
 if TYPE_CHECKING:
     Callback = object
 else:
-    try:
-        from lightning.pytorch import Callback
-    except ImportError:
-        from pytorch_lightning import Callback
+    # Both may be installed: the one that the program has imported counts.
+    _names = sorted(["lightning.pytorch", "pytorch_lightning"], key=lambda name: name not in sys.modules)
+    Callback = import_module(next((n for n in _names if find_spec(n.split(".")[0])), _names[0])).Callback
 
 
 class LockstepCallback(Callback):
-    """Reports each optimizer step, evaluations as the phase `evaluate`, and checkpoints as the phase
-    `save` and with their step once they are written. `save_timeout`: how long a save may take;
-    evaluations report each batch. Checkpoints without the optimizer's state are not reported, nor are
-    those that Lightning writes in the background."""
+    """Reports each optimizer step, batches of evaluations as the phase `evaluate`, and saves as the phase
+    `save`, which may take `save_timeout`. Checkpoints count once they are written; not those without the
+    state of the optimizer, and not those that Lightning writes in the background."""
 
     def __init__(self, save_timeout: Timeout = None) -> None:
         super().__init__()

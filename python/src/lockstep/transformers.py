@@ -17,8 +17,8 @@ else:
 
 
 class LockstepCallback(TrainerCallback):
-    """Reports each optimizer step, evaluations as the phase `evaluate`, and checkpoints as the phase
-    `save` and with their step. `save_timeout`: how long a save may take; evaluations report each batch."""
+    """Reports each optimizer step, batches of evaluations as the phase `evaluate`, saves as the phase
+    `save`, which may take `save_timeout`, and checkpoints."""
 
     def __init__(self, save_timeout: Timeout = None) -> None:
         self._save = phase("save", save_timeout)
