@@ -33,7 +33,7 @@ export class KeptStatus {
   #known: JobSetStatus | undefined;
   /** Undefined until the first restore, which most JobSets never need. */
   #budget: TokenBucket | undefined;
-  /** While the API server drops fields: when they are written again, and how long that took. */
+  /** While the API server drops fields: when they are written again, and how long the wait is. */
   #dropped: { readonly delayMs: number; readonly againMs: number } | undefined;
 
   constructor(clock: Clock) {
@@ -69,7 +69,7 @@ export class KeptStatus {
       this.#dropped = undefined;
       return undefined;
     }
-    const nowMs = this.#clock.now();
+    const nowMs = this.#clock.monotonic();
     // Writes for other reasons do not make the next one later.
     const { delayMs, againMs } = this.#dropped ?? { delayMs: WRITE_AGAIN_MS / 2, againMs: nowMs };
     if (nowMs < againMs) return againMs - nowMs;
