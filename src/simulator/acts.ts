@@ -24,6 +24,8 @@ const FAULTS: Readonly<Record<ApiFault, Partial<Faults>>> = {
 export class Actor {
   readonly #world: World;
   readonly #open = new Set<() => void>();
+  /** How many acts cut the controllers off. */
+  #controllersDown = 0;
 
   constructor(world: World) {
     this.#world = world;
@@ -68,7 +70,7 @@ export class Actor {
         const over = properties.excuse();
         await this.#world.silence(node);
         this.#until(act.forMs, () => {
-          void this.#world.recover(node);
+          this.#world.aside(this.#world.recover(node));
           cluster.clock.setTimer(SETTLES_MS, over);
         });
         return;
@@ -101,18 +103,16 @@ export class Actor {
       case 'HubCut': {
         const { member } = act;
         const cut = member === undefined ? undefined : this.#memberAt(member);
-        hubs.cut(cut && [cut.pod.metadata.uid]);
-        this.#until(act.forMs, () => hubs.heal());
+        this.#until(act.forMs, hubs.cut(cut && [cut.pod.metadata.uid]));
         return;
       }
       case 'StreamsReset':
         hubs.breakAll();
         return;
       case 'ApiFault': {
-        const weathers = this.#weathers(act.to);
-        for (const weather of weathers) weather.change(FAULTS[act.fault]);
+        const ends = this.#weathers(act.to).map((weather) => weather.begin(FAULTS[act.fault]));
         this.#until(act.forMs, () => {
-          for (const weather of weathers) weather.clear();
+          for (const end of ends) end();
         });
         return;
       }
@@ -120,9 +120,10 @@ export class Actor {
         for (const weather of this.#weathers(act.to)) weather.endWatches(act.how);
         return;
       case 'ControllersDown': {
+        this.#controllersDown++;
         cluster.intercept = () => Promise.reject(new TransportError('the controllers are cut off'));
         this.#until(act.forMs, () => {
-          cluster.intercept = (_, send) => send();
+          if (--this.#controllersDown === 0) cluster.intercept = (_, send) => send();
         });
         return;
       }
@@ -131,7 +132,7 @@ export class Actor {
         await this.#world.patch({ spec: { suspend: true } });
         this.#until(act.forMs, () => {
           properties.befell(undefined);
-          void this.#world.patch({ spec: { suspend: false } });
+          this.#world.aside(this.#world.patch({ spec: { suspend: false } }));
         });
         return;
       case 'RestartAsked':

@@ -4,24 +4,31 @@ import type { Pod } from '@lockstep/kube/objects/pod.ts';
 import { MemoryStreams } from '@lockstep/kube/runtime/memory/memory-streams.ts';
 import type { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
 import type {
+  ByteStream,
   StreamAcceptor,
   StreamAnswer,
   StreamConnector,
+  StreamListener,
   StreamRequest,
 } from '@lockstep/kube/runtime/ports/stream.ts';
 import type { HubSettings } from '../operator/hub/hub-connection.ts';
+import type { ProcessLife } from './process-life.ts';
 
 /** A hub that serves streams. */
 export interface OpenHub {
   readonly accept: StreamAcceptor;
-  /** Aborts when its process is gone: nothing that it still writes arrives. */
-  readonly gone: AbortSignal;
+  /** Of its process. What it still writes when that is gone does not arrive. */
+  readonly life: ProcessLife;
 }
 
 export class HubNetwork {
   readonly #clock: VirtualClock;
   readonly #pods = new Map<string, Stored<Pod>>();
   readonly #networks = new Map<string, MemoryStreams>();
+  /** How many faults cut each of them. */
+  readonly #cuts = new Map<MemoryStreams, number>();
+  /** What each hub has accepted. */
+  readonly #streams = new Map<OpenHub, Set<ByteStream>>();
   #leader: OpenHub | undefined;
 
   constructor(clock: VirtualClock) {
@@ -45,11 +52,11 @@ export class HubNetwork {
     this.#leader = hub;
   }
 
-  /** Its streams end, unless another leads already. */
+  /** Its streams end. */
   leaves(hub: OpenHub): void {
-    if (this.#leader !== hub) return;
-    this.#leader = undefined;
-    this.breakAll();
+    if (this.#leader === hub) this.#leader = undefined;
+    for (const stream of this.#streams.get(hub) ?? []) stream.destroy();
+    this.#streams.delete(hub);
   }
 
   connectorOf(pod: Stored<Pod>): StreamConnector {
@@ -63,7 +70,9 @@ export class HubNetwork {
 
   /** The Pod is gone. */
   forget(uid: string): void {
-    this.#networks.get(uid)?.breakAll();
+    const network = this.#networks.get(uid);
+    network?.breakAll();
+    if (network !== undefined) this.#cuts.delete(network);
     this.#networks.delete(uid);
     this.#pods.delete(uid);
   }
@@ -72,39 +81,62 @@ export class HubNetwork {
     for (const network of this.#networks.values()) network.breakAll();
   }
 
-  /** Nothing gets through to these Pods, and neither end notices; undefined: to none. */
-  cut(uids: readonly string[] | undefined): void {
-    for (const [uid, network] of this.#networks) {
-      if (uids?.includes(uid) !== false) network.isCut = true;
+  /**
+   * Nothing gets through to these Pods, and neither end notices; undefined: to none. Returns what ends
+   * it: connections that were cut have lost bytes, and are reset.
+   */
+  cut(uids: readonly string[] | undefined): () => void {
+    const cut = [...this.#networks].flatMap(([uid, network]) =>
+      uids?.includes(uid) === false ? [] : [network],
+    );
+    for (const network of cut) {
+      this.#cuts.set(network, (this.#cuts.get(network) ?? 0) + 1);
+      network.isCut = true;
     }
+    return () => {
+      for (const network of cut) {
+        const left = (this.#cuts.get(network) ?? 1) - 1;
+        this.#cuts.set(network, left);
+        if (left > 0) continue;
+        network.isCut = false;
+        network.breakAll();
+      }
+    };
   }
 
-  /** Connections that were cut have lost bytes, and are reset. */
-  heal(): void {
-    for (const network of this.#networks.values()) {
-      if (!network.isCut) continue;
-      network.isCut = false;
-      network.breakAll();
-    }
-  }
-
+  /** A paused hub neither answers nor notices anything; what reached it meanwhile comes at its end. */
   async #accept(request: StreamRequest): Promise<StreamAnswer> {
     const hub = this.#leader;
     if (hub === undefined) return { kind: 'Refuse', status: 503, reason: 'there is no leader' };
+    const { life } = hub;
+    await new Promise<void>((resolve) => life.deliver(resolve));
     const answer = await hub.accept(request);
     if (answer.kind === 'Refuse') return answer;
-    const { open } = answer;
+    return { kind: 'Accept', open: (stream) => this.#opened(hub, stream, answer.open) };
+  }
+
+  #opened(
+    hub: OpenHub,
+    stream: ByteStream,
+    open: (stream: ByteStream) => StreamListener,
+  ): StreamListener {
+    const { life } = hub;
+    const streams = this.#streams.get(hub) ?? new Set();
+    this.#streams.set(hub, streams.add(stream));
+    const listener = open({
+      write: (bytes) => (life.gone.aborted ? undefined : stream.write(bytes)),
+      get unreadBytes() {
+        return stream.unreadBytes;
+      },
+      end: () => stream.end(),
+      destroy: () => stream.destroy(),
+    });
     return {
-      kind: 'Accept',
-      open: (stream) =>
-        open({
-          write: (bytes) => (hub.gone.aborted ? undefined : stream.write(bytes)),
-          get unreadBytes() {
-            return stream.unreadBytes;
-          },
-          end: () => stream.end(),
-          destroy: () => stream.destroy(),
-        }),
+      received: (chunk) => life.deliver(() => listener.received(chunk)),
+      closed: (error) => {
+        streams.delete(stream);
+        life.deliver(() => listener.closed(error));
+      },
     };
   }
 }

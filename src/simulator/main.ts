@@ -1,6 +1,6 @@
 /**
  * Runs groups in the simulated world, with faults by chance. A seed that violates a property is
- * printed with a scenario as short as possible, and with the last things that happened. Exit codes:
+ * printed with a shorter scenario that does so too, and with the last things that happened. Exit codes:
  * 0 all properties held, 1 one did not, 2 wrong usage.
  */
 import { setMaxListeners } from 'node:events';
@@ -12,7 +12,7 @@ import { shrink } from './shrink.ts';
 
 const EXIT_USAGE = 2;
 /** One signal ends all requests of a process. */
-const MAX_LISTENERS_PER_SIGNAL = 10_000;
+const MAX_LISTENERS_PER_SIGNAL = 1000;
 const SHOWN_LINES = 50;
 const REPORT_EVERY_MS = 10_000;
 
@@ -24,7 +24,11 @@ async function main(args: readonly string[]): Promise<number> {
   let scenario: Scenario | undefined;
   try {
     given = readArguments(args);
-    const { seed, file, options } = given;
+    const { isHelp, seed, file, options } = given;
+    if (isHelp) {
+      process.stdout.write(USAGE);
+      return 0;
+    }
     if (file !== undefined) scenario = parseScenario(readFileSync(file, 'utf8'), file);
     else if (seed !== undefined) scenario = scenarioOf(seed, options);
   } catch (error) {

@@ -36,6 +36,8 @@ export interface MemberOptions {
 /** What the world sees of a member. */
 export interface MemberListener {
   started(member: Member, epoch: number): void;
+  /** Its agent stops the worker, because the epoch is over. */
+  stopped(member: Member, epoch: number): void;
   ended(member: Member, epoch: number, exit: Exit): void;
   /** The container has ended, and the kubelet does not start it again. */
   left(member: Member, exitCode: number): void;
@@ -140,7 +142,10 @@ export class Member {
       mode: 'Supervisor',
       lift: (epoch, ended) => this.#lifted(epoch, ended),
       progress,
-      stopWorker: () => this.#exited({ how: 'Unknown', exit: { signal: 'SIGTERM' } }),
+      stopWorker: () => {
+        if (this.#epoch !== undefined) this.#options.told.stopped(this, this.#epoch);
+        this.#exited({ how: 'Unknown', exit: { signal: 'SIGTERM' } });
+      },
       killHung: () => {
         const silentMs = Math.round(progress.silentMs);
         this.#exited({ how: 'Hung', exit: { signal: 'SIGKILL' }, silentMs, restartsGroup: true });

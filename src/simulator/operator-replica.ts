@@ -82,12 +82,10 @@ export class OperatorReplica {
   /** The process gets SIGSTOP, and its connections stay open. */
   pause(): void {
     this.#life?.pause();
-    if (this.#hub !== undefined) this.#options.hubs.cut(undefined);
   }
 
   resume(): void {
     this.#life?.resume();
-    this.#options.hubs.heal();
   }
 
   async #run(life: ProcessLife): Promise<void> {
@@ -110,7 +108,7 @@ export class OperatorReplica {
       });
       const accept = operator.hub?.accept;
       if (accept !== undefined) {
-        this.#hub = { accept, gone };
+        this.#hub = { accept, life };
         hubs.lead(this.#hub);
       }
       await aborted(term.over);

@@ -1,12 +1,10 @@
-/**
- * Bugs that the simulator has to find: each replaces one text of one source file. `seed` is one that
- * finds it, and `property` what it violates.
- */
+/** Bugs that the simulator has to find. Each replaces one text of one source file. */
 export interface PlantedBug {
   readonly name: string;
   readonly file: string;
   readonly find: string;
   readonly replace: string;
+  /** The first seed that finds it. */
   readonly seed: number;
 }
 

@@ -60,15 +60,21 @@ export class ProcessLife {
     this.#paused = undefined;
   }
 
+  /** Something reaches the process: once it runs, and never if it is gone. */
+  deliver(call: () => void): void {
+    if (this.gone.aborted) return;
+    if (this.#paused === undefined) call();
+    else void this.#paused.over.then(() => this.deliver(call));
+  }
+
   /** A paused process finds due timers when it is continued. */
   #setTimer(world: VirtualClock, delayMs: number, fire: () => void): Timer {
     let isCancelled = false;
-    const run = (): void => {
-      if (isCancelled || this.gone.aborted) return;
-      if (this.#paused === undefined) fire();
-      else void this.#paused.over.then(run);
-    };
-    const timer = world.setTimer(delayMs, run);
+    const timer = world.setTimer(delayMs, () => {
+      this.deliver(() => {
+        if (!isCancelled) fire();
+      });
+    });
     return {
       cancel: () => {
         isCancelled = true;

@@ -32,36 +32,36 @@ it('holds for a failure that ends one epoch and is charged', () => {
   properties.started(A, 1, [A, B]);
   properties.befell(A);
   properties.failed(A, 1);
-  properties.wrote(written(ended(1, 1)));
+  properties.wrote(written(ended(1, 1, { witness: { pod: 'a-0', exitCode: 1, reason: 'Error' } })));
   properties.started({ ...A, epoch: 2 }, 2, [{ ...A, epoch: 2 }]);
   properties.rests(true, []);
   expect(found).toEqual([]);
 });
 
 it.each<[PropertyName, () => void]>([
-  ['one epoch runs at a time', () => properties.started({ ...A, epoch: 2 }, 2, [B])],
+  ['One epoch runs at a time', () => properties.started({ ...A, epoch: 2 }, 2, [B])],
   [
-    'no slot starts twice in one epoch',
+    'No slot starts two workers in one epoch',
     () => {
       properties.started(A, 1, [A]);
       properties.started({ ...A, pod: 'another' }, 1, []);
     },
   ],
   [
-    'epochs never go back',
+    'Epochs never go back',
     () => {
       properties.befell(undefined);
       properties.wrote(written(ended(1)));
       properties.wrote(written({ deprecatedEpoch: 0 }));
     },
   ],
-  ['one end for each failure', () => properties.wrote(written(ended(1)))],
+  ['One restart for each burst', () => properties.wrote(written(ended(1)))],
   [
-    'each end is charged once',
+    'Each cause is charged once',
     () => properties.wrote(written({ inPlaceRestartsCountTowardsMax: 1 })),
   ],
   [
-    'the budget holds',
+    'The budget holds',
     () => {
       properties.befell(A);
       properties.wrote(written(ended(1, 1)));
@@ -70,21 +70,21 @@ it.each<[PropertyName, () => void]>([
     },
   ],
   [
-    'no failure is lost',
+    'No failure is lost',
     () => {
       properties.failed(A, 1);
       properties.rests(true, []);
     },
   ],
   [
-    'finished is final',
+    'Completed and Failed are final',
     () => {
       properties.wrote(written({ conditions: [FAILED] }));
       properties.wrote(written({ conditions: [] }));
     },
   ],
   [
-    'a certain culprit failed first',
+    'A certain culprit failed',
     () => {
       properties.befell(A);
       const suspects = [{ pod: 'a-1', why: 'was killed', confidence: 'Certain' }];
@@ -92,7 +92,7 @@ it.each<[PropertyName, () => void]>([
     },
   ],
   [
-    'each second is counted once',
+    'Each second is counted once',
     () => {
       const phase = 'Running';
       const [time, later] = ['2026-01-01T00:00:10Z', '2026-01-01T00:00:20Z'];
@@ -100,8 +100,20 @@ it.each<[PropertyName, () => void]>([
       properties.wrote(written({ goodput: { time: later, phase, waitingMs: 10_000 } }));
     },
   ],
-  ['a quiet group comes to rest', () => properties.rests(false, [A])],
-  ['the operator contradicts itself', () => properties.contradicted(new Error('a contradiction'))],
+  [
+    'Every restart has a witness',
+    () => {
+      properties.befell(A);
+      properties.wrote(written(ended(1, 1)));
+    },
+  ],
+  ['An outage stops no worker', () => properties.stopped(A, 1)],
+  ['A quiet group comes to rest', () => properties.rests(false, [A])],
+  ['Nothing throws', () => properties.threw(new Error('an error'))],
+  [
+    'The operator does not contradict itself',
+    () => properties.contradicted(new Error('a contradiction')),
+  ],
 ])('finds that not: %s', (property, happens) => {
   happens();
   expect(found).toContain(property);

@@ -14,20 +14,23 @@ export interface Violation {
   readonly detail: string;
 }
 
+/** The names in the documentation, and what it says within them. */
 export type PropertyName =
-  | 'one epoch runs at a time'
-  | 'no slot starts twice in one epoch'
-  | 'epochs never go back'
-  | 'one end for each failure'
-  | 'each end is charged once'
-  | 'the budget holds'
-  | 'no failure is lost'
-  | 'finished is final'
-  | 'a certain culprit failed first'
-  | 'each second is counted once'
-  | 'a quiet group comes to rest'
-  | 'the operator contradicts itself'
-  | 'nothing throws';
+  | 'One epoch runs at a time'
+  | 'Epochs never go back'
+  | 'One restart for each burst'
+  | 'The budget holds'
+  | 'Each cause is charged once'
+  | 'Every restart has a witness'
+  | 'No failure is lost'
+  | 'No slot starts two workers in one epoch'
+  | 'Completed and Failed are final'
+  | 'An outage stops no worker'
+  | 'A quiet group comes to rest'
+  | 'A certain culprit failed'
+  | 'Each second is counted once'
+  | 'The operator does not contradict itself'
+  | 'Nothing throws';
 
 export interface RunningMember {
   readonly slot: string;
@@ -89,15 +92,21 @@ export class Properties {
     const others = running.filter((each) => each.epoch !== undefined && each.epoch !== epoch);
     for (const other of others) {
       this.#violates(
-        'one epoch runs at a time',
+        'One epoch runs at a time',
         `${slot} starts in epoch ${epoch} while ${other.slot} runs in epoch ${other.epoch}`,
       );
     }
     const key = `${slot} ${epoch}`;
     if (this.#starts.has(key)) {
-      this.#violates('no slot starts twice in one epoch', `${slot} in epoch ${epoch}`);
+      this.#violates('No slot starts two workers in one epoch', `${slot} in epoch ${epoch}`);
     }
     this.#starts.add(key);
+  }
+
+  /** The agent of a member stops its worker because the epoch is over. */
+  stopped({ slot }: RunningMember, epoch: number): void {
+    if (epoch >= this.epoch)
+      this.#violates('An outage stops no worker', `${slot} in epoch ${epoch}`);
   }
 
   /** The worker of a member has ended otherwise than with 0, or does nothing more. */
@@ -110,11 +119,14 @@ export class Properties {
     this.#status = status;
     this.#checkEpochs(old, status);
     if (isFinished(old.conditions) && !isFinished(status.conditions)) {
-      this.#violates('finished is final', 'the JobSet was finished, and is not any more');
+      this.#violates(
+        'Completed and Failed are final',
+        'the JobSet was finished, and is not any more',
+      );
     }
     const charged = chargesOf(status);
     if (charged > this.#maxRestarts) {
-      this.#violates('the budget holds', `${charged} charged, ${this.#maxRestarts} are allowed`);
+      this.#violates('The budget holds', `${charged} charged, ${this.#maxRestarts} are allowed`);
     }
     this.#checkTime(status.goodput, Date.parse(metadata.creationTimestamp ?? ''));
   }
@@ -126,51 +138,58 @@ export class Properties {
 
   /** Nothing more befalls the group. `isAtRest`: all members run in the newest epoch, or it is over. */
   rests(isAtRest: boolean, running: readonly RunningMember[]): void {
-    if (!isAtRest) {
-      const told = running.map(({ slot, epoch }) => `${slot}: ${epoch ?? 'waits'}`).join(', ');
-      const { deprecatedEpoch, syncedEpoch } = this.#status;
-      this.#violates(
-        'a quiet group comes to rest',
-        `deprecatedEpoch ${deprecatedEpoch}, syncedEpoch ${syncedEpoch}; ${told}`,
-      );
+    for (const [epoch, slot] of this.isFinished ? [] : this.#mustEnd) {
+      if (epoch >= this.epoch) this.#violates('No failure is lost', `${slot} in epoch ${epoch}`);
     }
-    if (this.isFinished) return;
-    for (const [epoch, slot] of this.#mustEnd) {
-      if (epoch >= this.epoch) this.#violates('no failure is lost', `${slot} in epoch ${epoch}`);
-    }
+    if (isAtRest) return;
+    const told = running.map(({ slot, epoch }) => `${slot}: ${epoch ?? 'waits'}`).join(', ');
+    const { deprecatedEpoch, syncedEpoch } = this.#status;
+    const detail = `deprecatedEpoch ${deprecatedEpoch}, syncedEpoch ${syncedEpoch}; ${told}`;
+    this.#violates('A quiet group comes to rest', detail);
+  }
+
+  threw({ stack, message }: Error): void {
+    this.#violates('Nothing throws', stack ?? message);
   }
 
   contradicted(error: Error): void {
-    this.#violates('the operator contradicts itself', error.message);
+    this.#violates('The operator does not contradict itself', error.message);
   }
 
   #checkEpochs(old: JobSetStatus, status: JobSetStatus): void {
     const before = old.deprecatedEpoch ?? 0;
     const ended = status.deprecatedEpoch ?? 0;
-    if (ended < before) this.#violates('epochs never go back', `${before} to ${ended}`);
+    if (ended < before) this.#violates('Epochs never go back', `${before} to ${ended}`);
     for (const { name, syncedEpoch = 0 } of status.replicatedJobsStatus ?? []) {
       const released = old.replicatedJobsStatus?.find((each) => each.name === name)?.syncedEpoch;
       if (syncedEpoch < (released ?? 0) || syncedEpoch > ended + 1) {
-        this.#violates('epochs never go back', `${name}: ${released} to ${syncedEpoch}`);
+        this.#violates('Epochs never go back', `${name}: ${released} to ${syncedEpoch}`);
       }
     }
     const charge = chargesOf(status) - chargesOf(old);
     if (ended === before) {
-      if (charge !== 0) this.#violates('each end is charged once', `${charge} without an end`);
+      if (charge !== 0) this.#violates('Each cause is charged once', `${charge} without an end`);
       return;
     }
     if (ended > before + 1) {
-      this.#violates('one end for each failure', `${before} to ${ended} in one write`);
+      this.#violates('One restart for each burst', `${before} to ${ended} in one write`);
     }
     this.#checkEnd(ended, charge, status.restartHistory?.[0]);
   }
 
   #checkEnd(epoch: number, charge: number, record: RestartRecord | undefined): void {
     if (charge !== (record?.counted === true ? 1 : 0)) {
-      this.#violates('each end is charged once', `${charge} for the end of epoch ${epoch}`);
+      this.#violates('Each cause is charged once', `${charge} for the end of epoch ${epoch}`);
     }
     if (!this.#mayEnd.has(epoch) && this.#excuses === 0) {
-      this.#violates('one end for each failure', `nothing befell epoch ${epoch}: ${record?.cause}`);
+      this.#violates(
+        'One restart for each burst',
+        `nothing befell epoch ${epoch}: ${record?.cause}`,
+      );
+    }
+    const isFailure = record?.cause === 'WorkerFailed' || record?.cause === 'StartFailed';
+    if (isFailure && record.witness === undefined) {
+      this.#violates('Every restart has a witness', `the end of epoch ${epoch} has none`);
     }
     const [first] = record?.suspects ?? [];
     const victims = this.#victims.get(epoch);
@@ -179,7 +198,7 @@ export class Properties {
       victims?.has(first.pod) !== true &&
       this.#excuses === 0
     ) {
-      this.#violates('a certain culprit failed first', `${first.pod}: ${first.why}`);
+      this.#violates('A certain culprit failed', `${first.pod}: ${first.why}`);
     }
   }
 
@@ -189,7 +208,7 @@ export class Properties {
     const uncountedMs = Date.parse(goodput.time) - createdMs - countedMs(goodput);
     this.#uncountedMs ??= uncountedMs;
     if (Math.abs(uncountedMs - this.#uncountedMs) > 1) {
-      this.#violates('each second is counted once', `${uncountedMs} ms are in no sum`);
+      this.#violates('Each second is counted once', `${uncountedMs} ms are in no sum`);
     }
   }
 

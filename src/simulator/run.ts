@@ -28,11 +28,9 @@ export async function runScenario(scenario: Scenario): Promise<RunResult> {
     await world.start();
     await play(world, actor, history, scenario);
   } catch (error) {
-    const { message, stack } = error as Error;
-    history.violated({ property: 'nothing throws', detail: stack ?? message });
-  } finally {
-    await world.stop();
+    world.properties.threw(error as Error);
   }
+  await world.stop().catch((error: Error) => world.properties.threw(error));
   return {
     violation: history.violation,
     lines: history.lines,

@@ -72,20 +72,41 @@ export type ApiFault =
 
 /** Throws an error that names the file and the field if the text is no scenario. */
 export function parseScenario(text: string, file: string): Scenario {
-  const { acts, jobs, ...numbers } = parsedObject(text, file);
-  for (const [field, value] of Object.entries({ acts, jobs })) {
-    if (!Array.isArray(value)) throw new Error(`${file}: ${field}: expected a list`);
+  const { seed, jobs, nodes, operators, maxRestarts, isInOrder, acts } = parsedObject(text, file);
+  const refuse = (field: string, expected: string): never => {
+    throw new Error(`${file}: ${field}: expected ${expected}`);
+  };
+  if (typeof isInOrder !== 'boolean') refuse('isInOrder', 'true or false');
+  for (const [field, value, least] of [
+    ['seed', seed, 1],
+    ['nodes', nodes, 1],
+    ['operators', operators, 1],
+    ['maxRestarts', maxRestarts, 0],
+  ] as const) {
+    if (!isCount(value, least)) refuse(field, `a whole number of at least ${least}`);
   }
-  for (const field of ['seed', 'nodes', 'operators', 'maxRestarts']) {
-    if (!Number.isInteger(numbers[field])) throw new Error(`${file}: ${field}: expected a number`);
+  for (const [field, value] of Object.entries({ jobs, acts })) {
+    if (!Array.isArray(value)) refuse(field, 'a list');
   }
-  for (const [index, timed] of (acts as readonly Partial<TimedAct>[]).entries()) {
-    const isKnown = ACT_KINDS.some((kind) => kind === timed.act?.kind);
-    if (!isKnown || !Number.isFinite(timed.atMs)) {
-      throw new Error(`${file}: acts[${index}]: expected atMs, and an act of a known kind`);
+  for (const [index, job] of (jobs as readonly unknown[]).entries()) {
+    const { name, replicas, pods } = (job ?? {}) as Partial<ReplicatedJobShape>;
+    const isShape = typeof name === 'string' && isCount(replicas, 1) && isCount(pods, 1);
+    if (!isShape) refuse(`jobs[${index}]`, 'name, replicas and pods');
+  }
+  let lastMs = 0;
+  for (const [index, timed] of (acts as readonly unknown[]).entries()) {
+    const { atMs, act } = (timed ?? {}) as Partial<TimedAct>;
+    const isKnown = ACT_KINDS.some((kind) => kind === act?.kind);
+    if (!isKnown || typeof atMs !== 'number' || !(atMs >= lastMs)) {
+      refuse(`acts[${index}]`, 'atMs, not before the last one, and an act of a known kind');
     }
+    lastMs = atMs ?? lastMs;
   }
-  return { acts, jobs, ...numbers } as unknown as Scenario;
+  return { seed, jobs, nodes, operators, maxRestarts, isInOrder, acts } as unknown as Scenario;
+}
+
+function isCount(value: unknown, least: number): boolean {
+  return Number.isInteger(value) && (value as number) >= least;
 }
 
 function parsedObject(text: string, file: string): Readonly<Record<string, unknown>> {
@@ -130,38 +151,58 @@ const API_FAULTS: readonly ApiFault[] = [
 ];
 const MAX_ACTS = 30;
 /** Numbers of members, nodes and operators are drawn below this. */
-const ANY = 840;
+const ANY = 1_000_000;
+const DEFAULT_MINUTES = 10;
+const MINUTE_MS = 60_000;
+/** By default a group has 2 members to this many. */
+const MAX_DEFAULT_MEMBERS = 8;
+const MAX_NODES = 3;
+const MAX_OPERATORS = 3;
+/** Restarts that no scenario uses up. */
+const MANY_RESTARTS = 1000;
+const MAX_FEW_RESTARTS = 3;
+/** Which share of acts follows the last one at once, and how soon. */
+const BURST_SHARE = 0.4;
+const BURST_MS = 50;
+/** How long half of the faults last at most, and the others. */
+const SHORT_FAULT_MS = 3000;
+const LONG_FAULT_MS = 90_000;
+/** Pods of a node that is not heard of are evicted after minutes, so these last ten times as long. */
+const SILENCE_FACTOR = 10;
+const MAX_CLOCK_SKEW_MS = 300_000;
+const MAX_WRITES_TO_LIVE = 8;
+const MAX_FORGED_EPOCH = 40;
 
 export interface ScenarioOptions {
-  /** By default 2 to 8. */
+  /** By default 2 to `MAX_DEFAULT_MEMBERS`. */
   readonly members?: number | undefined;
   /** By default all. */
   readonly kinds?: readonly ActKind[] | undefined;
-  /** How long acts happen; by default 10 minutes. */
+  /** How long acts happen; by default `DEFAULT_MINUTES`. */
   readonly minutes?: number | undefined;
 }
 
 export function scenarioOf(seed: number, options: ScenarioOptions = {}): Scenario {
   const random = new SeededRandom(seed);
-  const { kinds = ACT_KINDS, minutes = 10 } = options;
-  const members = options.members ?? 2 + pick(random, 7);
+  const { kinds = ACT_KINDS, minutes = DEFAULT_MINUTES } = options;
+  const members = options.members ?? 2 + pick(random, MAX_DEFAULT_MEMBERS - 1);
   const jobs = shapesOf(random, members);
-  const lastMs = minutes * 60_000;
+  const lastMs = minutes * MINUTE_MS;
   const count = 1 + pick(random, MAX_ACTS);
   let atMs = 0;
   const acts: TimedAct[] = [];
   for (let i = 0; i < count; i++) {
     // Much goes wrong only if the next comes before the last is over.
-    const isBurst = random.next() < 0.4;
-    atMs += isBurst ? pick(random, 50) : pick(random, (2 * lastMs) / count);
+    const isBurst = random.next() < BURST_SHARE;
+    atMs += isBurst ? pick(random, BURST_MS) : pick(random, (2 * lastMs) / count);
     acts.push({ atMs, act: drawn(random, kinds) });
   }
   return {
     seed,
     jobs,
-    nodes: 1 + pick(random, 3),
-    operators: 1 + pick(random, 3),
-    maxRestarts: random.next() < 0.2 ? pick(random, 4) : 1000,
+    nodes: 1 + pick(random, MAX_NODES),
+    operators: 1 + pick(random, MAX_OPERATORS),
+    maxRestarts: random.next() < 0.2 ? pick(random, MAX_FEW_RESTARTS + 1) : MANY_RESTARTS,
     isInOrder: jobs.length > 1 && random.next() < 0.3,
     acts,
   };
@@ -177,7 +218,7 @@ function shapesOf(random: SeededRandom, members: number): readonly ReplicatedJob
 function drawn(random: SeededRandom, kinds: readonly ActKind[]): Act {
   const kind = weighted(random, kinds);
   const member = pick(random, ANY);
-  const forMs = random.next() < 0.5 ? 1 + pick(random, 3000) : 1 + pick(random, 90_000);
+  const forMs = 1 + pick(random, random.next() < 0.5 ? SHORT_FAULT_MS : LONG_FAULT_MS);
   switch (kind) {
     case 'WorkerExits':
       return { kind, member, exitCode: 1 + pick(random, 255) };
@@ -192,16 +233,20 @@ function drawn(random: SeededRandom, kinds: readonly ActKind[]): Act {
     case 'RestartAsked':
       return { kind };
     case 'NodeSilent':
-      return { kind, node: member, forMs: 10 * forMs };
+      return { kind, node: member, forMs: SILENCE_FACTOR * forMs };
     case 'OperatorKilled':
     case 'OperatorPaused':
       return { kind, operator: member, forMs };
     case 'OperatorDiesAtWrite': {
       const when = random.next() < 0.5 ? 'Before' : 'After';
-      return { kind, operator: member, write: pick(random, 8), when };
+      return { kind, operator: member, write: pick(random, MAX_WRITES_TO_LIVE), when };
     }
     case 'OperatorClock':
-      return { kind, operator: member, aheadMs: pick(random, 600_000) - 300_000 };
+      return {
+        kind,
+        operator: member,
+        aheadMs: pick(random, 2 * MAX_CLOCK_SKEW_MS) - MAX_CLOCK_SKEW_MS,
+      };
     case 'HubCut':
       return { kind, member: random.next() < 0.3 ? undefined : member, forMs };
     case 'ApiFault':
@@ -212,7 +257,7 @@ function drawn(random: SeededRandom, kinds: readonly ActKind[]): Act {
     case 'Suspended':
       return { kind, forMs };
     case 'PodForged':
-      return { kind, member, epoch: pick(random, 40) };
+      return { kind, member, epoch: pick(random, MAX_FORGED_EPOCH) };
   }
 }
 

@@ -1,4 +1,4 @@
-/** Makes a scenario that violates a property as short as it can be and still violate it. */
+/** Looks for a shorter scenario that violates the same property. */
 import { type RunResult, runScenario } from './run.ts';
 import type { Scenario } from './scenario.ts';
 

@@ -10,21 +10,21 @@ import {
 } from '@lockstep/kube/runtime/ports/transport.ts';
 
 const LATENCY_MS = 1;
-/** Each way takes up to this many times as long, so that answers overtake each other. */
+/** Each way takes longer by up to this many times, so that answers overtake each other. */
 const LATENCY_JITTER = 2;
 
 /** What is wrong at the moment; in fair weather nothing is. */
 export interface Faults {
   /** One way, for requests and answers. */
-  latencyMs: number;
+  readonly latencyMs: number;
   /** Nothing gets through, in either direction. */
-  isCut: boolean;
+  readonly isCut: boolean;
   /** The server answers all requests with this code. */
-  refusal: 429 | 500 | undefined;
+  readonly refusal: 429 | 500 | undefined;
   /** Writes are carried out, and their answers lost. */
-  losesAnswers: boolean;
+  readonly losesAnswers: boolean;
   /** Events of watches come this much later. */
-  watchDelayMs: number;
+  readonly watchDelayMs: number;
 }
 
 const FAIR: Faults = {
@@ -38,7 +38,8 @@ const FAIR: Faults = {
 type WatchEnd = 'Closed' | 'Gone';
 
 export class Weather {
-  readonly #faults: Faults = { ...FAIR };
+  #faults: Faults = FAIR;
+  readonly #open = new Set<Partial<Faults>>();
   readonly #watches = new Set<(how: WatchEnd) => void>();
   readonly #random: Random;
   /** Called before and after the server carries out a write; a process may die there. */
@@ -49,14 +50,22 @@ export class Weather {
     this.#random = random;
   }
 
-  change(faults: Partial<Faults>): void {
-    Object.assign(this.#faults, faults);
-    this.#changed.tell();
-    this.#changed = signalled();
+  /** Begins a fault beside those that there are. Returns what ends it alone. */
+  begin(fault: Partial<Faults>): () => void {
+    const own = { ...fault };
+    this.#open.add(own);
+    this.#change();
+    return () => {
+      this.#open.delete(own);
+      this.#change();
+    };
   }
 
-  clear(): void {
-    this.change(FAIR);
+  /** Of two faults of a kind, the later one counts. */
+  #change(): void {
+    this.#faults = Object.assign({}, FAIR, ...this.#open) as Faults;
+    this.#changed.tell();
+    this.#changed = signalled();
   }
 
   /** Ends all watches: cleanly, or with the message that their version is too old. */

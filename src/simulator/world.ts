@@ -1,6 +1,6 @@
 /**
  * One simulated world: the embedded API server with its controllers, replicas of the real operator,
- * and Pods with real agents, all under one virtual clock and one source of chance.
+ * and Pods with real agents, all under one virtual clock and one seed.
  */
 import { MemoryCluster } from '@lockstep/embedded-kubernetes/in-memory';
 import type { Stored } from '@lockstep/kube/meta.ts';
@@ -29,11 +29,13 @@ export const NAME = 'train';
 /** The namespace of another user. */
 export const TENANT = 'tenant';
 const OPERATOR_NAMESPACE = 'lockstep-system';
+/** Limits each end of an informer, in virtual time. */
+const STOP_LIMIT_MS = 60_000;
 /** Above two steps of the simulated training. */
 const PROGRESS_TIMEOUT_TEXT = '30s';
 
 export class World {
-  readonly cluster = new MemoryCluster();
+  readonly cluster: MemoryCluster;
   readonly operators: readonly OperatorReplica[];
   readonly hubs: HubNetwork;
   readonly properties: Properties;
@@ -50,14 +52,15 @@ export class World {
     string,
     { readonly pod: Stored<Pod>; readonly exitCode: number }
   >();
-  /** Slots whose Pods have succeeded. */
-  readonly #succeeded = new Set<string>();
+  /** The UIDs of Pods that have succeeded, by slot. */
+  readonly #succeeded = new Map<string, string>();
   #pods: Informer<Pod> | undefined;
   #jobSets: Informer<JobSet> | undefined;
 
   constructor(scenario: Scenario, history: History) {
     this.scenario = scenario;
     this.#history = history;
+    this.cluster = new MemoryCluster({ seed: scenario.seed });
     this.#random = new SeededRandom(scenario.seed);
     const { clock } = this.cluster;
     this.hubs = new HubNetwork(clock);
@@ -92,7 +95,7 @@ export class World {
   /** All members run in the newest epoch, or the JobSet is over. */
   get isAtRest(): boolean {
     const { epoch, isFinished, isAnswered } = this.properties;
-    if (isFinished) return true;
+    if (isFinished) return this.members.every((member) => member.epoch === undefined);
     if (!isAnswered) return false;
     const running = this.members.filter((member) => member.epoch === epoch);
     const size = this.size - this.#succeeded.size;
@@ -119,9 +122,10 @@ export class World {
       added: (pod) => this.#sawPod(pod),
       updated: (pod) => this.#sawPod(pod),
       deleted: (pod) => {
+        const { uid } = pod.metadata;
         // The Job is made again: its members have to train again, too.
-        this.#succeeded.delete(slotOf(pod));
-        this.#remove(pod.metadata.uid);
+        if (this.#succeeded.get(slotOf(pod)) === uid) this.#succeeded.delete(slotOf(pod));
+        this.#remove(uid);
       },
     });
     for (const operator of this.operators) operator.start();
@@ -156,6 +160,11 @@ export class World {
     }
   }
 
+  /** Work that an act does not wait for. */
+  aside(work: Promise<unknown>): void {
+    work.catch((error: unknown) => this.properties.threw(error as Error));
+  }
+
   async stop(): Promise<void> {
     for (const member of this.#members.values()) member.vanish();
     for (const operator of this.operators) operator.kill();
@@ -165,10 +174,13 @@ export class World {
 
   async #done(work: Promise<unknown>): Promise<void> {
     let isDone = false;
-    void work.finally(() => {
+    const done = work.finally(() => {
       isDone = true;
     });
-    await this.cluster.clock.runUntil(() => isDone, 60_000);
+    // Its failure is thrown below.
+    done.catch(() => undefined);
+    await this.cluster.clock.runUntil(() => isDone, STOP_LIMIT_MS);
+    await done;
   }
 
   #sawStatus(jobSet: Stored<JobSet>): void {
@@ -182,7 +194,7 @@ export class World {
     if (this.#silentNodes.has(pod.spec.nodeName ?? '')) return;
     const known = this.#members.get(uid);
     const phase = pod.status?.phase;
-    if (phase === 'Succeeded') this.#succeeded.add(slotOf(pod));
+    if (phase === 'Succeeded') this.#succeeded.set(slotOf(pod), uid);
     if (phase === 'Failed' || phase === 'Succeeded') this.#remove(uid);
     else if (deletionTimestamp !== undefined) known?.terminate();
     else if (known === undefined && phase === 'Running') {
@@ -209,6 +221,7 @@ export class World {
       const running = this.members.map(runningOf);
       this.properties.started(runningOf(member), epoch, running);
     },
+    stopped: (member, epoch) => this.properties.stopped(runningOf(member), epoch),
     ended: (member, epoch, exit) => {
       this.#history.add(`${member.slot} ends in epoch ${epoch}: ${wordsOf(exit)}`);
       if ('signal' in exit || exit.exitCode !== 0) this.properties.failed(runningOf(member), epoch);

@@ -23,6 +23,7 @@ it.each([
   [['--seeds', 'many'], '--seeds: "many", expected a whole number from 1 to 10000000'],
   [['--members', '0'], '--members: "0", expected a whole number from 1 to 1000'],
   [['--faults', 'Fire'], '--faults: "Fire", expected some of WorkerExits, '],
+  [['--scenario', 'file', '--members', '3'], '--scenario: it has its own members'],
   [['--fault', 'HubCut'], "Unknown option '--fault'"],
 ])('refuses %j', (args, message) => {
   expect(() => readArguments(args)).toThrow(message);

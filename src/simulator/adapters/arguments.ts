@@ -2,18 +2,25 @@
 import { parseArgs } from 'node:util';
 import { ACT_KINDS, type ActKind, type ScenarioOptions } from '../scenario.ts';
 
+const DEFAULT_SEEDS = '100';
+const MAX_SEEDS = 10_000_000;
+const MAX_MEMBERS = 1000;
+/** A day. */
+const MAX_MINUTES = 1440;
+
 export const USAGE = `npm run simulate -- [--seeds N | --seed S | --scenario FILE] [--members N] [--minutes M] [--faults LIST] [--no-shrink]
 
-  --seeds N        runs the seeds from 1 to N; by default 100
-  --seed S         runs this seed alone, and prints all that happens
+  --seeds N        runs the seeds from 1 to N; by default ${DEFAULT_SEEDS}
+  --seed S         runs this seed alone, and prints all that happens; not beside --scenario
   --scenario FILE  runs a scenario as a violation printed it, in JSON
-  --members N      members of the group, 1 to ${1000}; by default 2 to 8, as the seed has it
-  --minutes M      how long something happens, 1 to 1440; by default 10
+  --members N      members of the group, 1 to ${MAX_MEMBERS}; by default 2 to 8, as the seed has it
+  --minutes M      how long something happens, 1 to ${MAX_MINUTES}; by default 10
   --no-shrink      prints a seed that violates a property as it is
   --faults LIST    only these, with commas between them: ${ACT_KINDS.join(', ')}
 `;
 
 export interface SimulateArguments {
+  readonly isHelp: boolean;
   readonly seeds: number;
   readonly seed: number | undefined;
   /** The path of a scenario in JSON. */
@@ -28,8 +35,9 @@ export function readArguments(args: readonly string[]): SimulateArguments {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      seeds: { type: 'string', default: '100' },
+      seeds: { type: 'string', default: DEFAULT_SEEDS },
       seed: { type: 'string' },
+      help: { type: 'boolean', short: 'h', default: false },
       scenario: { type: 'string' },
       members: { type: 'string' },
       minutes: { type: 'string' },
@@ -38,14 +46,19 @@ export function readArguments(args: readonly string[]): SimulateArguments {
     },
   });
   const { seed, scenario, members, minutes, faults } = values;
+  const isDrawn = [seed, members, minutes, faults].some((value) => value !== undefined);
+  if (scenario !== undefined && isDrawn) {
+    throw new Error('--scenario: it has its own members, times and faults; expected no other flag');
+  }
   return {
-    seeds: numberOf('seeds', values.seeds, 10_000_000),
+    seeds: numberOf('seeds', values.seeds, MAX_SEEDS),
     seed: seed === undefined ? undefined : numberOf('seed', seed, Number.MAX_SAFE_INTEGER),
+    isHelp: values.help,
     file: scenario,
     isShrunk: !values['no-shrink'],
     options: {
-      members: members === undefined ? undefined : numberOf('members', members, 1000),
-      minutes: minutes === undefined ? undefined : numberOf('minutes', minutes, 1440),
+      members: members === undefined ? undefined : numberOf('members', members, MAX_MEMBERS),
+      minutes: minutes === undefined ? undefined : numberOf('minutes', minutes, MAX_MINUTES),
       kinds: faults === undefined ? undefined : kindsOf(faults),
     },
   };

@@ -23,6 +23,13 @@ import { MemoryStorage } from './memory/memory-storage.ts';
 import { LEASE_NAMESPACE } from './node/node-registration.ts';
 import { ScriptedCluster } from './scripted-cluster.ts';
 
+const DEFAULT_SEED = 7;
+
+export interface MemoryClusterOptions extends Pick<ApiServerOptions, 'webhookTransport'> {
+  /** For UIDs, names and delays. */
+  readonly seed?: number;
+}
+
 /** The API server under a virtual clock, its controllers, and a scripted node. */
 export class MemoryCluster extends ScriptedCluster {
   readonly clock = new VirtualClock();
@@ -40,12 +47,13 @@ export class MemoryCluster extends ScriptedCluster {
   readonly removedVolumes: string[] = [];
   /** Removes a volume; a test can make it throw. */
   removeVolume: () => Promise<void> = () => Promise.resolve();
-  readonly random = new SeededRandom(7);
+  readonly random: SeededRandom;
   readonly #server: ApiServer;
   #controllers: Controllers | undefined;
 
-  constructor(options: Pick<ApiServerOptions, 'webhookTransport'> = {}) {
+  constructor({ seed = DEFAULT_SEED, ...options }: MemoryClusterOptions = {}) {
     super();
+    this.random = new SeededRandom(seed);
     const { clock } = this;
     this.#server = createApiServer({
       ...options,

@@ -1,0 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { PLANTED } from '../src/simulator/planted.ts';
+
+it.each(PLANTED)('$name: its text is there once', ({ file, find, replace }) => {
+  expect(readFileSync(file, 'utf8').split(find)).toHaveLength(2);
+  expect(replace).not.toBe(find);
+});
