@@ -55,6 +55,7 @@ it('groups of the last version run on through an upgrade, and restart in place a
   for (const group of running) await group.running(2);
   const before = await Promise.all(running.map((group) => group.uids()));
   const workers = await Promise.all(running.map(workersOf));
+  expect(workers.flat()).not.toContain(undefined);
 
   await lockstep('install');
   expect(await operatorImages()).not.toContain(`lockstep/operator:${tag}`);

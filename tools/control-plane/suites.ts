@@ -9,17 +9,27 @@
 import { join } from 'node:path';
 import { exitCodeOf } from '../exit-code.ts';
 import { isGoInstalled } from '../go-module.ts';
-import { isBuilt } from './build.ts';
+import { isBuilt, KUBERNETES_VERSIONS } from './build.ts';
 import { chosenVersions, runOnEach } from './versions.ts';
 
 const EXIT_USAGE = 2;
 const CLUSTERS = ['--copies', '3', '--own-network', '--helm'];
 const TESTS = ['vitest', 'run', '--project', 'kubernetes'];
 
+const USAGE = `npm run test:kubernetes [-- [--version VERSION | --all-versions] [SUITE...]]
+
+Runs the suites of test/ on real control planes, by default on the newest Kubernetes.
+VERSION is one of ${KUBERNETES_VERSIONS.join(', ')}. Everything else goes to Vitest.`;
+
 process.exitCode = await main();
 
 async function main(): Promise<number> {
-  const chosen = chosenVersions(process.argv.slice(2));
+  const args = process.argv.slice(2);
+  if (args.includes('--help') || args.includes('-h')) {
+    report(USAGE);
+    return 0;
+  }
+  const chosen = chosenVersions(args);
   if (typeof chosen === 'string') {
     report(chosen);
     return EXIT_USAGE;

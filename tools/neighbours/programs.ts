@@ -33,6 +33,9 @@ const NEIGHBOURS: readonly Neighbour[] = [
   { name: 'kueue', module: MODULES.kueue, program: '/cmd/kueue', manifests: 'config/components' },
 ];
 
+/** The version of upstream's own JobSets, without a `v`. */
+export const UPSTREAM_VERSION: string = MODULES.jobset.version.slice(1);
+
 /** Upstream's own JobSets: the controller and the agent. */
 export const JOBSET_PROGRAMS: readonly string[] = ['jobset', 'jobset-agent'];
 

@@ -59,7 +59,7 @@ async function main(): Promise<number> {
   const binaries = await buildControlPlane(version, report);
   const programs = await buildNodePrograms(report);
   const directories = await buildNeighbours(report, neighbours);
-  process.env['LOCKSTEP_TEST_NEIGHBOURS'] = JSON.stringify(directories);
+  if (options.hasUpstream) process.env['LOCKSTEP_TEST_NEIGHBOURS'] = JSON.stringify(directories);
   if (options.hasLastVersion) {
     process.env['LOCKSTEP_TEST_LAST_VERSION'] = await buildLastVersion(report);
   }

@@ -8,8 +8,8 @@ import type {
 export interface RestartAllProblem {
   readonly why: string;
   /**
-   * Whether the API server drops every rule and, before Kubernetes 1.34, even refuses containers with a
-   * restart policy of their own.
+   * The API server keeps no rule, so a container gets none. Before Kubernetes 1.34 it also refuses a
+   * container with a restart policy of its own, so a container does not get that either.
    */
   readonly dropsRules: boolean;
 }

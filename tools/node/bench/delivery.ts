@@ -22,7 +22,8 @@ export async function measureDelivery(client: Client): Promise<readonly Row[]> {
     const { running, ms } = await RunningGroup.start(client, supervisor, GROUP);
     const [pod] = await running.pods();
     const [agent] = processesWith(`${WORKER_OF}=${pod?.metadata.name}`);
-    const bytes = bytesBelow(`/proc/${agent?.pid}/root${AGENT_DIRECTORY}`);
+    if (agent === undefined) throw new Error(`${pod?.metadata.name ?? 'no Pod'} has no agent`);
+    const bytes = bytesBelow(`/proc/${agent.pid}/root${AGENT_DIRECTORY}`);
     const notes = `${where}; first start of ${GROUP.size} Pods ${(ms / 1000).toFixed(1)} s`;
     rows.push({ benchmark: `agent by ${delivery}`, unit: 'MiB', median: bytes / MIB, notes });
     await running.remove();

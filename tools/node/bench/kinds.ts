@@ -8,6 +8,7 @@ import { JOBSETS, type JobSet, type RestartStrategy } from '../../../src/jobset/
 import { JOBSET_NAME, RESTART_BACKOFF, RESTART_MODE, STANDBY } from '../../../src/jobset/names.ts';
 import { NAMESPACE } from '../../../test/node/node.ts';
 import { CONFINED } from '../../../test/node/node-group.fixture.ts';
+import { UPSTREAM_VERSION } from '../../neighbours/programs.ts';
 import { UPSTREAM_AGENT_IMAGE } from '../images.ts';
 
 /** The line of a worker that has just started. */
@@ -73,7 +74,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   recreate: { ...RECREATE, title: 'Lockstep, `Recreate`' },
   'upstream-sidecar': {
     ...IN_PLACE,
-    title: 'upstream 0.12.0 in place, with its sidecar',
+    title: `upstream ${UPSTREAM_VERSION} in place, with its sidecar`,
     controller: 'upstream',
     annotations: {},
     pod: withUpstreamAgent,
@@ -82,7 +83,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   },
   'upstream-recreate': {
     ...RECREATE,
-    title: 'upstream 0.12.0, `Recreate`',
+    title: `upstream ${UPSTREAM_VERSION}, \`Recreate\``,
     controller: 'upstream',
   },
 };

@@ -22,6 +22,9 @@ import { KINDS, type Kind } from './kinds.ts';
 import { loadAverage, RunningGroup } from './running-group.ts';
 import { type GroupResult, tablesOf } from './tables.ts';
 
+/** The node takes 110 Pods, of which Lockstep's own are some. */
+const MAX_COUNT = 100;
+const MAX_PREPARE_SECONDS = 60;
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
 /** One signal ends many requests, and each listens to it while it lasts. */
@@ -76,17 +79,23 @@ function optionsOf(args: readonly string[]): Options | Error {
       },
     });
     const kinds = values.kinds.split(',');
-    const unknown = kinds.find((name) => !(name in KINDS));
+    const unknown = kinds.find((name) => !Object.hasOwn(KINDS, name));
     if (unknown !== undefined) {
       const known = Object.keys(KINDS).join(', ');
       return new Error(`--kinds has "${unknown}", expected some of ${known}`);
     }
     const pods = values.pods.split(',').map(Number);
     const restarts = Number(values.restarts);
-    const wrong = [...pods, restarts].find((count) => !(Number.isInteger(count) && count > 0));
-    if (wrong !== undefined) return new Error('--pods and --restarts are whole numbers from 1');
+    const isCount = (count: number): boolean =>
+      Number.isInteger(count) && count > 0 && count <= MAX_COUNT;
+    if (![...pods, restarts].every(isCount)) {
+      return new Error(`--pods and --restarts: expected whole numbers from 1 to ${MAX_COUNT}`);
+    }
     const prepare = Number(values.prepare);
-    if (!(prepare >= 0)) return new Error(`--prepare is "${values.prepare}", expected seconds`);
+    if (!(prepare >= 0 && prepare <= MAX_PREPARE_SECONDS)) {
+      const expected = `expected seconds, at most ${MAX_PREPARE_SECONDS}`;
+      return new Error(`--prepare is "${values.prepare}", ${expected}`);
+    }
     return { pods, kinds, restarts, prepare, json: values.json };
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));

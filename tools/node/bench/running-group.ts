@@ -167,10 +167,20 @@ function isReady({ status }: Pod): boolean {
   return status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') === true;
 }
 
+/** None once the kubelet has removed the file. */
+function linesOf(path: string): readonly string[] {
+  try {
+    return readFileSync(path, 'utf8').split('\n');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
 /** When a container, in all of its runs, wrote lines that contain `text`. */
 function timesIn(directory: string, text: string): readonly number[] {
   return filesIn(directory)
-    .flatMap((file) => readFileSync(join(directory, file), 'utf8').split('\n'))
+    .flatMap((file) => linesOf(join(directory, file)))
     .filter((line) => line.includes(text))
     .map((line) => Date.parse(line.slice(0, line.indexOf(' '))));
 }
