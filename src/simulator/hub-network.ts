@@ -17,7 +17,7 @@ import type { ProcessLife } from './process-life.ts';
 /** A hub that serves streams. */
 export interface OpenHub {
   readonly accept: StreamAcceptor;
-  /** Of its process. What it still writes when that is gone does not arrive. */
+  /** The life of its process. What the hub still writes when that is over does not arrive. */
   readonly life: ProcessLife;
 }
 

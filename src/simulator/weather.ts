@@ -61,7 +61,7 @@ export class Weather {
     };
   }
 
-  /** Of two faults of a kind, the later one counts. */
+  /** The later one counts if two faults are of a kind. */
   #change(): void {
     this.#faults = Object.assign({}, FAIR, ...this.#open) as Faults;
     this.#changed.tell();

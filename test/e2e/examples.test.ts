@@ -11,6 +11,7 @@ import { NODES } from '@lockstep/kube/objects/node.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
 import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
+import { unlessGone } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -39,6 +40,10 @@ function manifestOf(name: string): string {
 async function create(name: string, edit = (text: string): string => text): Promise<void> {
   const jobSet = parse(edit(manifestOf(name))) as JobSet;
   const metadata = { ...jobSet.metadata, namespace: NAMESPACE };
+  // A second try of a test finds what the first one has left.
+  const at = { namespace: NAMESPACE, name: metadata.name ?? name };
+  await unlessGone(cluster.client.delete(JOBSETS, at, { propagationPolicy: 'Foreground' }));
+  await jobSetThat(at.name, (each) => each === undefined);
   await cluster.client.create(JOBSETS, { ...jobSet, metadata });
 }
 
