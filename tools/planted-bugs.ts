@@ -22,6 +22,7 @@ const EXIT_VIOLATED = 1;
 const EXIT_USAGE = 2;
 /** For all seeds of one bug. */
 const TIMEOUT_MS = 60 * 60_000;
+const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
 process.exitCode = main();
 
@@ -29,8 +30,9 @@ function main(): number {
   let chosen: readonly PlantedBug[];
   let seeds: string | undefined;
   try {
-    const options = { name: { type: 'string', default: '' }, seeds: { type: 'string' } } as const;
-    const { values } = parseArgs({ options });
+    const { values } = parseArgs({
+      options: { name: { type: 'string', default: '' }, seeds: { type: 'string' } },
+    });
     chosen = PLANTED.filter(({ name }) => name.includes(values.name));
     ({ seeds } = values);
     if (chosen.length === 0) throw new Error(`--name: no bug has "${values.name}" in its name`);
@@ -70,8 +72,6 @@ function findIn(bug: PlantedBug, which: readonly string[]): string | undefined {
     rmSync(copy, { recursive: true, force: true });
   }
 }
-
-const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
 function plant({ name, find, replace }: PlantedBug, path: string): void {
   const text = readFileSync(path, 'utf8');
