@@ -49,13 +49,6 @@ class Errors(WorkerCase):
             self.run_to_end(f"import lockstep\n{end}")
             self.assertFalse(self.errors.exists(), end)
 
-    def test_a_rank_below_a_launcher_writes_beside_its_progress_too(self) -> None:
-        self.run_to_end("import lockstep; 1 / 0", LOCAL_RANK="2", LOCKSTEP_RANK_FILES="1")
-        own = json.loads((self.directory / "progress.2.error").read_text())
-        self.assertEqual(own["message"]["message"], "ZeroDivisionError: division by zero")
-        self.assertGreater(own["monotonicMs"], 0)
-        self.assertGreater(own["pid"], 0)
-
     def test_a_file_that_cannot_be_written_hides_nothing(self) -> None:
         ended = self.run_to_end(
             "import lockstep; 1 / 0", TORCHELASTIC_ERROR_FILE=str(self.directory / "missing" / "file")

@@ -106,24 +106,6 @@ class WhoReports(WorkerCase):
         self.assertEqual(self.lines(), ["5", "5 checkpoint=5"])
         self.assertEqual(self.files(), ["progress"])
 
-    def test_each_rank_reports_in_a_file_of_its_own_if_the_agent_reads_these(self) -> None:
-        for local in ("0", "7"):
-            self.run_to_end(self.PROGRAM, LOCAL_RANK=local, RANK=f"10{local}", LOCKSTEP_RANK_FILES="1")
-        self.assertEqual(self.files(), ["progress.0", "progress.7"])
-        for local in ("0", "7"):
-            lines = self.lines(self.directory / f"progress.{local}")
-            self.assertRegex(lines[0], rf"^5 pid=\d+ rank=10{local}$")
-            self.assertRegex(lines[1], rf"^5 checkpoint=5 pid=\d+ rank=10{local}$")
-
-    def test_a_process_that_the_agent_launched_has_a_file_of_its_own(self) -> None:
-        self.run_to_end(self.PROGRAM, LOCAL_RANK="3", LOCKSTEP_PROCESSES="8", LOCKSTEP_RANK_FILES="1")
-        self.assertEqual(self.files(), ["progress"])
-
-    def test_a_local_rank_that_is_no_number_never_becomes_part_of_a_path(self) -> None:
-        for local in ("../../x", "64", "-1", "1/../2", "²"):
-            self.run_to_end(self.PROGRAM, LOCAL_RANK=local, LOCKSTEP_RANK_FILES="1")
-        self.assertEqual(self.files(), [])
-
     def test_outside_of_Lockstep_nothing_is_written(self) -> None:
         ended = self.run_to_end(
             "import sys, lockstep\n"

@@ -41,16 +41,6 @@ class Start(WorkerCase):
         self.assertEqual(ended.stdout, "3 3 None\n")
         self.assertEqual(self.lines(), ["1", "1"])
 
-    def test_a_process_that_the_agent_launched_waits_for_its_own_file(self) -> None:
-        process = self.start(
-            self.PROGRAM,
-            LOCKSTEP_START_FILE=str(self.start_file),
-            LOCAL_RANK="0",
-            LOCKSTEP_PROCESSES="8",
-        )
-        self.until_line("phase=standby")
-        self.assertIsNone(process.poll())
-
 
 class Master(WorkerCase):
     PROGRAM = "import lockstep; print(lockstep.wait_for_master(timeout=0.3))"

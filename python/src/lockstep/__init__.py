@@ -15,15 +15,8 @@ The import itself makes two things happen in a worker. An exception that ends th
 to the file of `TORCHELASTIC_ERROR_FILE`, unless PyTorch's `@record` has done so. And a signal makes
 the process write its Python stacks, for `python -m lockstep.hang`.
 
-Which file gets the reports:
-
-- `LOCKSTEP_PROGRESS_FILE`, if `LOCAL_RANK` is not set, or if the agent has launched this process
-  (`LOCKSTEP_PROCESSES`): then the file is this process's own.
-- Otherwise a launcher such as torchrun has started several processes, and they share the file. If
-  the agent sets `LOCKSTEP_RANK_FILES=1`, it reads a file of each: `$LOCKSTEP_PROGRESS_FILE.<LOCAL_RANK>`.
-  Lines in these have the words `pid=` and `rank=` too, and an exception is written to
-  `$LOCKSTEP_PROGRESS_FILE.<LOCAL_RANK>.error` as well. If it does not, the process with `LOCAL_RANK` 0
-  reports for all.
+Below a launcher such as torchrun, the processes of a Pod share its progress file, and the one with
+`LOCAL_RANK` 0 reports for all.
 """
 
 from . import _errors, _stacks

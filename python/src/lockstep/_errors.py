@@ -31,8 +31,8 @@ def install() -> None:
     def hook(kind: Type[BaseException], error: BaseException, trace: Optional[TracebackType]) -> None:
         try:
             # PyTorch's `@record` has written more, and the exception comes here after it.
-            if not isinstance(error, KeyboardInterrupt):
-                _write(error, path if _state(path) == before else None)
+            if path and _state(path) == before and not isinstance(error, KeyboardInterrupt):
+                _write(error, path)
         except Exception as problem:
             _worker.warn_once(f"the exception could not be written: {problem}")
         printing(kind, error, trace)
@@ -48,7 +48,7 @@ def end_at_once() -> None:
     _ends_at_once = True
 
 
-def _write(error: BaseException, path: Optional[str]) -> None:
+def _write(error: BaseException, path: str) -> None:
     monotonic_ms = round(time.monotonic() * 1000)
     text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
     message = {
@@ -56,9 +56,7 @@ def _write(error: BaseException, path: Optional[str]) -> None:
         "extraInfo": {"py_callstack": text[-_MAX_STACK_CHARACTERS:], "timestamp": str(int(time.time()))},
     }
     content = {"message": message, "monotonicMs": monotonic_ms, "pid": os.getpid()}
-    own = _worker.rank_file()
-    for target in filter(None, (path, own and f"{own}.error")):
-        _worker.write(target, json.dumps(content), os.O_TRUNC)
+    _worker.write(path, json.dumps(content), os.O_TRUNC)
 
 
 def _state(path: Optional[str]) -> object:

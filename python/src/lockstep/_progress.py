@@ -79,16 +79,9 @@ class Progress:
 
 
 def write_line(line: str) -> None:
-    """Appends a line to the file of this process, if it has one."""
-    path = _worker.rank_file()
-    if path is not None:
-        rank = os.environ.get("RANK", "")
-        line = f"{line} pid={os.getpid()}" + (f" rank={rank}" if rank.isdigit() else "")
-    elif _worker.launched_local_rank() not in (None, "0"):
-        return
-    else:
-        path = _worker.PROGRESS_FILE
-    if path is None:
+    """Appends a line to the progress file. One process of each Pod reports."""
+    path = _worker.PROGRESS_FILE
+    if path is None or _worker.local_rank() not in (None, "0"):
         return
     try:
         _worker.write(path, f"{line}\n", os.O_APPEND)

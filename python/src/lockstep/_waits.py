@@ -24,7 +24,7 @@ def wait_for_start() -> Optional[int]:
     checkpoints, other processes."""
     global _has_waited
     start = os.environ.get("LOCKSTEP_START_FILE")
-    is_launched = _worker.launched_local_rank() is not None
+    is_launched = _worker.local_rank() is not None
     if _worker.PROGRESS_FILE is None or not start or is_launched or _has_waited:
         return _number(None, "LOCKSTEP_EPOCH")
     _has_waited = True

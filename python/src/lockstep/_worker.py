@@ -10,28 +10,12 @@ PROGRESS_FILE: Optional[str] = (
     None if "LOCKSTEP_WORKER_PID" in os.environ else os.environ.get("LOCKSTEP_PROGRESS_FILE") or None
 )
 
-#: A local rank is a number; anything else must not become part of a path.
-MAX_LOCAL_RANKS = 64
-
 _told: Set[str] = set()
 
 
-def launched_local_rank() -> Optional[str]:
-    """The number that a launcher has given this process among those of its Pod. `None`: there is no
-    launcher, or the launcher is the agent, which gives each process a progress file of its own."""
-    if "LOCKSTEP_PROCESSES" in os.environ:
-        return None
+def local_rank() -> Optional[str]:
+    """The number that a launcher has given this process among those of its Pod, if there is one."""
     return os.environ.get("LOCAL_RANK") or None
-
-
-def rank_file() -> Optional[str]:
-    """The progress file of this process alone, below a launcher, if the agent reads such files."""
-    local = launched_local_rank()
-    if PROGRESS_FILE is None or local is None or os.environ.get("LOCKSTEP_RANK_FILES") != "1":
-        return None
-    if not (local.isascii() and local.isdigit() and int(local) < MAX_LOCAL_RANKS):
-        return None
-    return f"{PROGRESS_FILE}.{int(local)}"
 
 
 def warn_once(problem: str) -> None:

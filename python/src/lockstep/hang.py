@@ -67,9 +67,6 @@ def _registered(progress: str, worker: int) -> Dict[int, str]:
         number = path[len(progress) + 1 : -len(_stacks.SUFFIX)]
         if number.isdigit() and _is_of_worker(int(number), worker):
             found[int(number)] = path
-    # An agent that knows a rank says which one is silent.
-    if "LOCAL_RANK" in os.environ and worker in found:
-        return {worker: found[worker]}
     # One above others is a launcher, whose stacks say only that it waits.
     order = sorted(found, key=lambda pid: (pid == worker, pid))
     return {pid: found[pid] for pid in order[:_MAX_PROCESSES]}
