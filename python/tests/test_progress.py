@@ -97,6 +97,38 @@ class Phases(WorkerCase):
             self.assertEqual(self.refused(calls, progress), calls)
 
 
+    def test_refuses_a_time_above_the_bound_of_the_agent_and_says_it(self) -> None:
+        times = ("sys.maxsize", "1e10", "'99999999h'", "'2562048h'", "float('inf')", "10**400", "'0' * 99 + '1s'")
+        others = ("[1]", "b'1s'", "b'1'", "timedelta(seconds=1)", "float('nan')")
+        for time in (*times, *others):
+            ended = self.run_to_end(
+                f"import sys, lockstep\nfrom datetime import timedelta\nlockstep.phase('a', {time})"
+            )
+            self.assertRegex(ended.stderr, r"\nValueError: timeout .*at most 2\^63 ns \(2562047h\)", time)
+        ended = self.run_to_end("import lockstep\nfor t in ('2562047h', 9e9, '.5s'): lockstep.phase('a', t)")
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+
+    def test_two_threads_may_be_in_phases_of_their_own(self) -> None:
+        self.run_to_end(
+            "import lockstep\nupload, save = lockstep.phase('upload'), lockstep.phase('save', timeout='9m')\n"
+            "upload.__enter__(); save.__enter__()\n"
+            "lockstep.step(1)\n"
+            "upload.__exit__()\nsave.__exit__()"
+        )
+        self.assertEqual(
+            self.lines(),
+            ["phase=upload", "phase=save timeout=9m", *["1 phase=save timeout=9m"] * 2, "1"],
+        )
+
+    def test_a_phase_that_was_not_entered_ends_silently(self) -> None:
+        ended = self.run_to_end(
+            "import lockstep\nlockstep.step(1)\nphase = lockstep.phase('a')\nphase.__exit__()\n"
+            "with phase: pass\nphase.__exit__()"
+        )
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+        self.assertEqual(self.lines(), ["1", "1 phase=a", "1"])
+
+
 class WhoReports(WorkerCase):
     PROGRAM = "import lockstep; lockstep.step(5); lockstep.checkpoint(5)"
 
@@ -124,6 +156,22 @@ class WhoReports(WorkerCase):
 
 
 class Problems(WorkerCase):
+    #: A signal comes while a line is being written, and its handler reports too.
+    SIGNALLED = (
+        "import lockstep, os, signal\n"
+        "signal.signal(signal.SIGTERM, lambda *_: lockstep.checkpoint(5))\n"
+        "write, signals = os.write, [signal.SIGTERM]\n"
+        "def interrupted(*arguments):\n"
+        "  if signals: os.kill(os.getpid(), signals.pop())\n"
+        "  return write(*arguments)\n"
+        "os.write = interrupted\n"
+        "lockstep.step(5)\nprint('done')"
+    )
+
+    def test_a_signal_handler_may_report_and_the_newest_line_says_all(self) -> None:
+        self.assertEqual(self.run_to_end(self.SIGNALLED).stdout, "done\n")
+        self.assertEqual(self.lines(), ["5 checkpoint=5", "5", "5 checkpoint=5"])
+
     def test_training_goes_on_without_a_place_for_reports_and_says_so_once(self) -> None:
         ended = self.run_to_end(
             "import lockstep\nfor step in lockstep.steps(1, 5): pass\nprint('done')",

@@ -1,16 +1,23 @@
 """How far the program is, as lines of its progress file."""
 
+import math
 import operator
 import os
 import re
 import threading
-from typing import Iterator, List, Optional, SupportsIndex, Tuple, Union
+from typing import Iterator, List, Optional, SupportsFloat, SupportsIndex, Tuple, Union
 
 from . import _worker
 
 MAX_STEP = 2**53 - 1
 _PHASE = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,30}[A-Za-z0-9])?")
-_DURATION = re.compile(r"none|(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+")
+_AMOUNT = re.compile(r"([0-9.]+)([a-zµμ]+)")
+_MS = {"ns": 1e-6, "us": 1e-3, "µs": 1e-3, "μs": 1e-3, "ms": 1.0, "s": 1e3, "m": 6e4, "h": 3.6e6}
+#: As the agent counts: nanoseconds in 64 bits.
+_LONGEST_MS = 2**63 / 1e6
+#: The agent reads 4 KiB of the file.
+_MAX_DURATION_CHARACTERS = 64
+_DURATION = re.compile(r"(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+")
 
 #: A duration such as "10m" or "1h30m", seconds, "none" for no limit at all, or `None` for the usual one.
 Timeout = Union[str, float, int, None]
@@ -20,14 +27,15 @@ class Progress:
     """What was reported. The agent reads the newest line only, so each line says all of it."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        # A signal handler may report while its thread does.
+        self._lock = threading.RLock()
         self._step: Optional[int] = None
         self._checkpoint: Optional[int] = None
         self._phases: List[Tuple[str, Optional[str]]] = []
         #: The step that the body of a loop works on.
         self.working_on: Optional[int] = None
         if _worker.PROGRESS_FILE is not None:
-            os.register_at_fork(after_in_child=lambda: setattr(self, "_lock", threading.Lock()))
+            os.register_at_fork(after_in_child=lambda: setattr(self, "_lock", threading.RLock()))
 
     def done(self, step: int) -> None:
         with self._lock:
@@ -58,14 +66,25 @@ class Progress:
             self._phases.append(entry)
             self._write()
 
-    def end(self, is_failed: bool) -> None:
+    def end(self, entry: Tuple[str, Optional[str]], is_failed: bool) -> None:
         with self._lock:
-            self._phases.pop()
+            # Another thread may have begun a phase since.
+            index = next((i for i, phase in enumerate(self._phases) if phase is entry), None)
+            if index is None:
+                return
+            del self._phases[index]
             # Before the first step there is nothing to say: the last line counts while the program compiles.
             if not is_failed and (self._phases or self._step is not None):
                 self._write()
 
     def _write(self) -> None:
+        line = ""
+        # A signal handler may report meanwhile, and the newest line has to say that too.
+        while line != self._line():
+            line = self._line()
+            write_line(line)
+
+    def _line(self) -> str:
         words = [] if self._step is None else [str(self._step)]
         if self._checkpoint is not None:
             words.append(f"checkpoint={self._checkpoint}")
@@ -74,8 +93,7 @@ class Progress:
             words.append(f"phase={name}")
             if timeout is not None:
                 words.append(f"timeout={timeout}")
-        if words:
-            write_line(" ".join(words))
+        return " ".join(words)
 
 
 def write_line(line: str) -> None:
@@ -151,7 +169,7 @@ class phase:
     def __exit__(self, kind: object = None, *_: object) -> None:
         if _worker.PROGRESS_FILE is not None:
             # An exception that ends the program leaves the phase in which it happened.
-            PROGRESS.end(is_failed=kind is not None)
+            PROGRESS.end(self._entry, is_failed=kind is not None)
 
 
 def _step_number(number: SupportsIndex) -> int:
@@ -164,8 +182,19 @@ def _step_number(number: SupportsIndex) -> int:
 def _timeout_text(timeout: Timeout) -> Optional[str]:
     if timeout is None:
         return None
-    text = timeout if isinstance(timeout, str) else f"{max(0.0, timeout):.3f}s"
-    if not _DURATION.fullmatch(text) or not (text == "none" or re.search("[1-9]", text)):
-        allowed = "seconds, a duration such as '10m' or '1h30m', or 'none'"
+    text = timeout if isinstance(timeout, str) else f"{seconds(timeout):.3f}s"
+    is_duration = len(text) <= _MAX_DURATION_CHARACTERS and _DURATION.fullmatch(text)
+    amounts = _AMOUNT.findall(text) if is_duration else []
+    ms = sum(float(amount) * _MS[unit] for amount, unit in amounts)
+    if text != "none" and not 0 < ms <= _LONGEST_MS:
+        allowed = "seconds, a duration such as '10m' or '1h30m', at most 2^63 ns (2562047h), or 'none'"
         raise ValueError(f"timeout {timeout!r}: expected {allowed}")
     return text
+
+
+def seconds(value: object) -> float:
+    """NaN for what is no number of seconds."""
+    try:
+        return float(value) if isinstance(value, SupportsFloat) else math.nan
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
