@@ -39,6 +39,38 @@ class Errors(WorkerCase):
         self.run_to_end("import lockstep; 1 / 0")
         self.assertIn("ZeroDivisionError", self.errors.read_text())
 
+    def test_the_exception_of_the_program_counts_not_that_of_a_child(self) -> None:
+        child = "subprocess.run([sys.executable, '-c', 'import lockstep; [][1]'])"
+        for fail in (f"{child}; 1 / 0", "1 / 0", child):
+            self.errors.unlink(missing_ok=True)
+            self.run_to_end(f"import lockstep, subprocess, sys\n{fail}")
+            message = json.loads(self.errors.read_text())["message"]["message"]
+            self.assertTrue(message.startswith("IndexError" if fail == child else "ZeroDivisionError"), message)
+
+    def test_a_child_that_fails_after_the_program_does_not_replace_its_exception(self) -> None:
+        late = "import lockstep, sys\nprint(flush=True)\nsys.stdin.read()\n[][1]"
+        ended = self.run_to_end(
+            "import lockstep, os, subprocess, sys\n"
+            f"pipes = {{'stdin': subprocess.PIPE, 'stdout': subprocess.PIPE}}\n"
+            f"child = subprocess.Popen([sys.executable, '-c', {late!r}], **pipes)\n"
+            "child.stdout.readline()\n1 / 0"
+        )
+        self.assertIn("IndexError", ended.stderr)
+        self.assertIn("ZeroDivisionError", self.errors.read_text())
+
+    def test_a_forked_child_writes_nothing(self) -> None:
+        self.run_to_end("import lockstep, os\nif os.fork() == 0: 1 / 0\nos.wait()")
+        self.assertFalse(self.errors.exists())
+
+    def test_an_exception_that_cannot_say_what_it_is_leaves_its_traceback(self) -> None:
+        ended = self.run_to_end(
+            "import lockstep\nclass Odd(Exception):\n  def __str__(self): return 1 / 0\ndef f(): raise Odd\nf()"
+        )
+        message = json.loads(self.errors.read_text())["message"]
+        self.assertEqual(message["message"], "Odd: <exception str() failed>")
+        self.assertIn("in f\n", message["extraInfo"]["py_callstack"])
+        self.assertNotIn("could not be written", ended.stderr)
+
     def test_stays_within_what_the_agent_reads(self) -> None:
         self.run_to_end("import lockstep\ndef f(n): raise RuntimeError('ü' * 10**6)\nf(1)")
         self.assertLess(self.errors.stat().st_size, 64 * 1024)
@@ -59,7 +91,7 @@ class Errors(WorkerCase):
     def test_ends_at_once_if_asked_to_without_handlers_of_the_exit(self) -> None:
         ended = self.run_to_end(
             "import atexit, lockstep\nfrom lockstep import _errors\n"
-            "atexit.register(print, 'late')\nprint('early')\n_errors.end_at_once()\n1 / 0"
+            "atexit.register(print, 'late')\nprint('early')\n_errors.ends_at_once = True\n1 / 0"
         )
         self.assertEqual((ended.returncode, ended.stdout), (1, "early\n"))
         self.assertIn("ZeroDivisionError", ended.stderr)

@@ -98,7 +98,7 @@ class Phases(WorkerCase):
 
 
     def test_refuses_a_time_above_the_bound_of_the_agent_and_says_it(self) -> None:
-        times = ("sys.maxsize", "1e10", "'99999999h'", "'2562048h'", "float('inf')", "10**400", "'0' * 99 + '1s'")
+        times = ("sys.maxsize", "1e10", "'99999999h'", "'2562048h'", "float('inf')", "10**400")
         others = ("[1]", "b'1s'", "b'1'", "timedelta(seconds=1)", "float('nan')")
         for time in (*times, *others):
             ended = self.run_to_end(

@@ -41,6 +41,19 @@ class Start(WorkerCase):
         self.assertEqual(ended.stdout, "3 3 None\n")
         self.assertEqual(self.lines(), ["1", "1"])
 
+    def test_a_number_of_an_epoch_has_ASCII_digits(self) -> None:
+        ended = self.run_to_end(self.PROGRAM, LOCKSTEP_EPOCH="²")
+        self.assertEqual((ended.stdout, ended.stderr), ("None ² None\n", ""))
+
+    def test_a_start_file_that_cannot_be_read_ends_it_in_one_line(self) -> None:
+        directory, latin = self.directory / "folder", self.directory / "latin"
+        directory.mkdir()
+        latin.write_bytes(b"epoch \xe9\n")
+        for path in (directory, latin):
+            ended = self.run_to_end(self.PROGRAM, LOCKSTEP_START_FILE=str(path))
+            self.assertEqual((ended.returncode, ended.stdout), (1, ""))
+            self.assertRegex(ended.stderr, rf"^lockstep: the start file {path} cannot be read: .*\n$")
+
 
 class Master(WorkerCase):
     PROGRAM = "import lockstep; print(lockstep.wait_for_master(timeout=0.3))"
@@ -86,6 +99,54 @@ class Master(WorkerCase):
         hosts.write_text("# Pods\n127.0.0.1 jax-workers-0-0.jax jax-workers-0-0\n")
         ended = self.run_to_end(self.PROGRAM, MASTER_ADDR="jax-workers-0-0.jax", LOCKSTEP_HOSTS=str(hosts))
         self.assertEqual(ended.stdout, "127.0.0.1\n")
+
+    def test_refuses_wrong_arguments_everywhere(self) -> None:
+        wrong = {
+            "address": ("5", "b'localhost'", "'a' * 64", "'a..b'", "'a\\0'"),
+            "port": ("'29500'", "-1", "0", "99999", "1.5"),
+            "rank": ("'x'", "-1", "1.5"),
+            "timeout": ("'1m'", "-1", "float('nan')", "10**400", "None"),
+        }
+        calls = [f"wait_for_master({name}={value})" for name, values in wrong.items() for value in values]
+        for progress in (str(self.progress), None):
+            self.assertEqual(self.refused(calls, progress), calls)
+        for name, values in wrong.items():
+            ended = self.run_to_end(f"import lockstep; lockstep.wait_for_master({name}={values[0]})")
+            self.assertRegex(ended.stderr, rf"\nValueError: {name} .*: expected ")
+
+    def test_says_what_is_wrong_with_the_variables(self) -> None:
+        for name, value in {"MASTER_ADDR": "a" * 64, "MASTER_PORT": "99999"}.items():
+            ended = self.run_to_end(self.PROGRAM, **{name: value})
+            self.assertRegex(ended.stderr, rf"\nValueError: {name} .*{value}.*: expected ")
+
+    def test_takes_a_port_with_spaces_around_and_no_digits_of_other_alphabets(self) -> None:
+        self.server.listen()
+        port = f" {self.environment['MASTER_PORT']} "
+        self.assertEqual(self.run_to_end(self.PROGRAM, MASTER_PORT=port).stdout, "127.0.0.1\n")
+        for name in ("MASTER_PORT", "RANK"):
+            ended = self.run_to_end(self.PROGRAM, **{name: "²"})
+            self.assertEqual((ended.stdout, ended.stderr), ("None\n", ""), name)
+
+    #: Stands for JAX, and says what it was given.
+    JAX = (
+        "import sys, types\n"
+        "jax = sys.modules['jax'] = types.ModuleType('jax')\n"
+        "jax.distributed = types.SimpleNamespace(initialize=lambda **given: print(sorted(given.items())))\n"
+        "import lockstep.jax\n"
+    )
+
+    def test_JAX_gets_what_the_variables_say(self) -> None:
+        self.server.listen()
+        port = self.environment["MASTER_PORT"]
+        program = f"{self.JAX}lockstep.jax.initialize()"
+        ended = self.run_to_end(program, MASTER_PORT=f"{port} ", WORLD_SIZE="²")
+        self.assertEqual(ended.stderr, "")
+        self.assertEqual(ended.stdout, f"[('coordinator_address', '127.0.0.1:{port}'), ('process_id', 3)]\n")
+
+    def test_JAX_does_not_wait_for_another_address_than_the_one_it_is_given(self) -> None:
+        process = self.start(f"{self.JAX}lockstep.jax.initialize(coordinator_address='other:1')")
+        output, errors = process.communicate(timeout=20)
+        self.assertEqual((output, errors), ("[('coordinator_address', 'other:1'), ('process_id', 3)]\n", ""))
 
 
 if __name__ == "__main__":

@@ -6,69 +6,59 @@ import sys
 import time
 import traceback
 from contextlib import suppress
-from types import TracebackType
-from typing import Any, Callable, Optional, Type
+from typing import Any, Optional, Type
 
 from . import _worker
 
 #: The agent reads 64 KiB of the file, in which JSON needs up to six bytes for a character.
 _MAX_MESSAGE_CHARACTERS = 1_000
 _MAX_STACK_CHARACTERS = 8_000
-
-Hook = Callable[[Type[BaseException], BaseException, Optional[TracebackType]], Any]
-
-_ends_at_once = False
+#: Whether an exception ends the process without the handlers of an ordinary exit.
+ends_at_once = False
 
 
 def install() -> None:
     """Puts itself in front of the hook that prints the exception."""
     if _worker.PROGRESS_FILE is None:
         return
-    printing: Hook = sys.excepthook
-    path = os.environ.get("TORCHELASTIC_ERROR_FILE")
-    before = _state(path)
+    printing = sys.excepthook
+    path = os.environ.get("TORCHELASTIC_ERROR_FILE", "")
+    before = _worker.state(path)
+    own, parent = os.getpid(), os.getppid()
 
-    def hook(kind: Type[BaseException], error: BaseException, trace: Optional[TracebackType]) -> None:
+    def hook(kind: Type[BaseException], error: BaseException, trace: Any) -> None:
         try:
-            # PyTorch's `@record` has written more, and the exception comes here after it.
-            if path and _state(path) == before and not isinstance(error, KeyboardInterrupt):
-                _write(error, path)
+            # A child that was forked is not the program.
+            if path and os.getpid() == own and not isinstance(error, KeyboardInterrupt):
+                # PyTorch's `@record` has written more, and the exception comes here after it.
+                writer = _writer(path)
+                if writer != parent and (_worker.state(path) == before or writer not in (None, own)):
+                    _write(error, path)
         except Exception as problem:
             _worker.warn_once(f"the exception could not be written: {problem}")
         printing(kind, error, trace)
-        if _ends_at_once:
-            _end()
+        if ends_at_once:
+            for stream in (sys.stdout, sys.stderr):
+                with suppress(Exception):
+                    stream.flush()
+            os._exit(1)
 
     sys.excepthook = hook
 
 
-def end_at_once() -> None:
-    """Lets an exception end the process without the handlers of an ordinary exit."""
-    global _ends_at_once
-    _ends_at_once = True
-
-
 def _write(error: BaseException, path: str) -> None:
-    monotonic_ms = round(time.monotonic() * 1000)
     text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+    # Unlike `str`, it never fails.
+    said = "".join(traceback.format_exception_only(type(error), error)).strip()
     message = {
-        "message": f"{type(error).__name__}: {error}"[:_MAX_MESSAGE_CHARACTERS],
+        "message": said[:_MAX_MESSAGE_CHARACTERS],
         "extraInfo": {"py_callstack": text[-_MAX_STACK_CHARACTERS:], "timestamp": str(int(time.time()))},
     }
-    content = {"message": message, "monotonicMs": monotonic_ms, "pid": os.getpid()}
-    _worker.write(path, json.dumps(content), os.O_TRUNC)
+    _worker.write(path, json.dumps({"message": message, "pid": os.getpid()}), os.O_TRUNC)
 
 
-def _state(path: Optional[str]) -> object:
-    try:
-        found = os.stat(path or "")
-        return (found.st_ino, found.st_size, found.st_mtime_ns)
-    except OSError:
-        return None
-
-
-def _end() -> None:
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(Exception):
-            stream.flush()
-    os._exit(1)
+def _writer(path: str) -> Optional[int]:
+    """The number of the process that has written the file, if it has imported this package."""
+    with suppress(OSError, ValueError, LookupError, TypeError), open(path, "rb") as file:
+        return int(json.load(file)["pid"])
+    return None

@@ -15,8 +15,6 @@ _AMOUNT = re.compile(r"([0-9.]+)([a-zµμ]+)")
 _MS = {"ns": 1e-6, "us": 1e-3, "µs": 1e-3, "μs": 1e-3, "ms": 1.0, "s": 1e3, "m": 6e4, "h": 3.6e6}
 #: As the agent counts: nanoseconds in 64 bits.
 _LONGEST_MS = 2**63 / 1e6
-#: The agent reads 4 KiB of the file.
-_MAX_DURATION_CHARACTERS = 64
 _DURATION = re.compile(r"(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+")
 
 #: A duration such as "10m" or "1h30m", seconds, "none" for no limit at all, or `None` for the usual one.
@@ -57,9 +55,8 @@ class Progress:
 
     def alive(self) -> None:
         """The last line again: the worker is not silent."""
-        if _worker.PROGRESS_FILE is not None:
-            with self._lock:
-                self._write()
+        with self._lock:
+            self._write()
 
     def begin(self, entry: Tuple[str, Optional[str]]) -> None:
         with self._lock:
@@ -97,9 +94,9 @@ class Progress:
 
 
 def write_line(line: str) -> None:
-    """Appends a line to the progress file. One process of each Pod reports."""
-    path = _worker.PROGRESS_FILE
-    if path is None or _worker.local_rank() not in (None, "0"):
+    """Appends a line to the progress file. Below a launcher, `LOCAL_RANK` 0 reports for its Pod."""
+    path, local_rank = _worker.PROGRESS_FILE, os.environ.get("LOCAL_RANK")
+    if path is None or (local_rank and _worker.number(local_rank) != 0):
         return
     try:
         _worker.write(path, f"{line}\n", os.O_APPEND)
@@ -112,9 +109,7 @@ PROGRESS = Progress()
 
 def step(number: SupportsIndex) -> None:
     """Step `number` is done."""
-    done = _step_number(number)
-    if _worker.PROGRESS_FILE is not None:
-        PROGRESS.done(done)
+    PROGRESS.done(_step_number(number))
 
 
 def steps(first: SupportsIndex, last: SupportsIndex) -> Iterator[int]:
@@ -123,8 +118,6 @@ def steps(first: SupportsIndex, last: SupportsIndex) -> Iterator[int]:
     begin, end = _step_number(first), operator.index(last)
     if end > MAX_STEP:
         raise ValueError(f"step {end} is above {MAX_STEP}")
-    if _worker.PROGRESS_FILE is None:
-        return iter(range(begin, end + 1))
     return _reported(begin, end)
 
 
@@ -140,16 +133,12 @@ def _reported(first: int, last: int) -> Iterator[int]:
 
 def checkpoint(number: SupportsIndex) -> None:
     """The checkpoint of step `number` is complete: a restart would load it."""
-    saved = _step_number(number)
-    if _worker.PROGRESS_FILE is not None:
-        PROGRESS.saved(saved)
+    PROGRESS.saved(_step_number(number))
 
 
 def restored(number: SupportsIndex) -> None:
     """The program has loaded the checkpoint of step `number`. The next report says so."""
-    loaded = _step_number(number)
-    if _worker.PROGRESS_FILE is not None:
-        PROGRESS.loaded(loaded)
+    PROGRESS.loaded(_step_number(number))
 
 
 class phase:
@@ -163,13 +152,11 @@ class phase:
         self._entry = (name, _timeout_text(timeout))
 
     def __enter__(self) -> None:
-        if _worker.PROGRESS_FILE is not None:
-            PROGRESS.begin(self._entry)
+        PROGRESS.begin(self._entry)
 
     def __exit__(self, kind: object = None, *_: object) -> None:
-        if _worker.PROGRESS_FILE is not None:
-            # An exception that ends the program leaves the phase in which it happened.
-            PROGRESS.end(self._entry, is_failed=kind is not None)
+        # An exception that ends the program leaves the phase in which it happened.
+        PROGRESS.end(self._entry, is_failed=kind is not None)
 
 
 def _step_number(number: SupportsIndex) -> int:
@@ -183,8 +170,7 @@ def _timeout_text(timeout: Timeout) -> Optional[str]:
     if timeout is None:
         return None
     text = timeout if isinstance(timeout, str) else f"{seconds(timeout):.3f}s"
-    is_duration = len(text) <= _MAX_DURATION_CHARACTERS and _DURATION.fullmatch(text)
-    amounts = _AMOUNT.findall(text) if is_duration else []
+    amounts = _AMOUNT.findall(text) if _DURATION.fullmatch(text) else []
     ms = sum(float(amount) * _MS[unit] for amount, unit in amounts)
     if text != "none" and not 0 < ms <= _LONGEST_MS:
         allowed = "seconds, a duration such as '10m' or '1h30m', at most 2^63 ns (2562047h), or 'none'"

@@ -1,14 +1,14 @@
 """Where PyTorch's NCCL flight recorder is asked, and where it writes.
 
-The names of the variables are those of PyTorch 2.4 to 2.9. It makes a FIFO `<pipes><rank>.pipe` for
-the default process group, and a byte in it makes the heartbeat monitor write `<dumps><rank>`.
+PyTorch makes a FIFO `<pipes><rank>.pipe` for the default process group, and a byte in it makes it
+write `<dumps><rank>`. Only the pipe was compared with PyTorch's sources, not the other variables.
 """
 
 import os
 from typing import Tuple
 
 _PIPES = "TORCH_NCCL_DEBUG_INFO_PIPE_FILE"
-#: The newer name first: PyTorch prefers it.
+#: The newer name first.
 _DUMPS = ("TORCH_FR_DUMP_TEMP_FILE", "TORCH_NCCL_DEBUG_INFO_TEMP_FILE")
 _SIZES = ("TORCH_FR_BUFFER_SIZE", "TORCH_NCCL_TRACE_BUFFER_SIZE")
 #: Collective operations that it remembers. Without it there is no FIFO.

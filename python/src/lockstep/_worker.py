@@ -10,12 +10,14 @@ PROGRESS_FILE: Optional[str] = (
     None if "LOCKSTEP_WORKER_PID" in os.environ else os.environ.get("LOCKSTEP_PROGRESS_FILE") or None
 )
 
+_MAX_DIGITS = 18
 _told: Set[str] = set()
 
 
-def local_rank() -> Optional[str]:
-    """The number that a launcher has given this process among those of its Pod, if there is one."""
-    return os.environ.get("LOCAL_RANK") or None
+def number(text: Optional[str]) -> Optional[int]:
+    """`str.isdigit` alone takes digits of other alphabets, too."""
+    digits = (text or "").strip()
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= _MAX_DIGITS else None
 
 
 def warn_once(problem: str) -> None:
@@ -36,3 +38,12 @@ def write(path: str, text: str, how: int) -> None:
         os.write(descriptor, text.encode())
     finally:
         os.close(descriptor)
+
+
+def state(path: str) -> object:
+    """Differs once the file has changed. `None`: there is none."""
+    try:
+        found = os.stat(path)
+        return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+    except OSError:
+        return None

@@ -8,27 +8,24 @@ from ._waits import wait_for_master
 
 
 def initialize(**options: Any) -> None:
-    """`jax.distributed.initialize`, once rank 0 listens, with the numbers of `RANK` and `WORLD_SIZE` and
-    the address of `MASTER_ADDR` and `MASTER_PORT` where they are set. `options` go to JAX and come first.
+    """`jax.distributed.initialize`, with the numbers of `RANK` and `WORLD_SIZE` where they are set, and once
+    rank 0 listens at `MASTER_ADDR` and `MASTER_PORT`. `options` go to JAX and come first: with a
+    `coordinator_address` it does not wait.
 
     In a worker, an exception from here on ends the process at once: an ordinary exit of JAX waits, for
     minutes, until the other processes shut down too."""
     import jax
 
-    given = {
-        "num_processes": os.environ.get("WORLD_SIZE", ""),
-        "process_id": os.environ.get("RANK", ""),
-    }
-    for name, text in given.items():
-        if text.isdigit():
-            options.setdefault(name, int(text))
-    host = os.environ.get("MASTER_ADDR")
-    port = os.environ.get("MASTER_PORT")
-    if host and port:
+    for name, variable in {"num_processes": "WORLD_SIZE", "process_id": "RANK"}.items():
+        number = _worker.number(os.environ.get(variable))
+        if number is not None:
+            options.setdefault(name, number)
+    host, port = os.environ.get("MASTER_ADDR"), _worker.number(os.environ.get("MASTER_PORT"))
+    if options.get("coordinator_address") is None and host and port is not None:
         # gRPC has a resolver of its own, which does not know all names that the system knows.
         found = wait_for_master(rank=options.get("process_id")) or host
         shown = f"[{found}]" if ":" in found else found
-        options.setdefault("coordinator_address", f"{shown}:{port}")
+        options["coordinator_address"] = f"{shown}:{port}"
     if _worker.PROGRESS_FILE is not None:
-        _errors.end_at_once()
+        _errors.ends_at_once = True
     jax.distributed.initialize(**options)

@@ -6,7 +6,7 @@
 import sys
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any
 
 from . import torch as _torch  # noqa: F401  It prepares the flight recorder.
 from ._progress import PROGRESS, Timeout, checkpoint, phase, restored, step
@@ -28,7 +28,7 @@ class LockstepCallback(Callback):
     def __init__(self, save_timeout: Timeout = None) -> None:
         super().__init__()
         self._save = phase("save", save_timeout)
-        self._evaluation: Optional[phase] = None
+        self._evaluation = phase("evaluate")
 
     def setup(self, trainer: Any, pl_module: Any, stage: str) -> None:
         if stage != "fit" or PROGRESS_FILE is None:
@@ -58,14 +58,11 @@ class LockstepCallback(Callback):
     def on_validation_start(self, trainer: Any, pl_module: Any) -> None:
         # The trial before the first step would start the clock of the progress time-out.
         if not trainer.sanity_checking:
-            self._evaluation = phase("evaluate")
             self._evaluation.__enter__()
 
-    def on_validation_batch_end(self, *_: Any, **__: Any) -> None:
-        if self._evaluation is not None:
+    def on_validation_batch_end(self, trainer: Any, *_: Any, **__: Any) -> None:
+        if not trainer.sanity_checking:
             PROGRESS.alive()
 
     def on_validation_end(self, trainer: Any, pl_module: Any) -> None:
-        evaluation, self._evaluation = self._evaluation, None
-        if evaluation is not None:
-            evaluation.__exit__()
+        self._evaluation.__exit__()
