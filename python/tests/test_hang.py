@@ -18,6 +18,10 @@ WAITING = (
     "lockstep.step(1)\n"
     "train_step()\n"
 )
+#: A helper that imports the package, and tells its parent that it has done so.
+HELPING = "import lockstep, time\ndef help(): time.sleep(60)\nprint(flush=True)\nhelp()"
+#: Runs a file as Python does, so that children by `multiprocessing` import it again.
+RUN = "runpy.run_path(sys.argv[0], run_name='__main__')"
 
 
 class Hang(WorkerCase):
@@ -71,6 +75,99 @@ class Hang(WorkerCase):
         self.assertEqual([f"process {pid}:" in output for pid in pids], [True, True], output)
         self.assertTrue(output.startswith("where=all_reduce"), output)
 
+    def test_helpers_by_multiprocessing_do_not_count(self) -> None:
+        for method in ("spawn", "forkserver"):
+            program = self.directory / "program.py"
+            program.write_text(
+                "import multiprocessing, time\nimport lockstep\n"
+                "def load(queue):\n  queue.put(1)\n  time.sleep(60)\n"
+                "def train_step(): time.sleep(60)\n"
+                "if __name__ == '__main__':\n"
+                f"  context = multiprocessing.get_context('{method}')\n"
+                "  queue = context.Queue()\n"
+                "  for _ in range(2): context.Process(target=load, args=(queue,), daemon=True).start()\n"
+                "  queue.get(); queue.get()\n  lockstep.step(1)\n  train_step()\n"
+            )
+            self.progress.unlink(missing_ok=True)
+            process = self.start(f"import runpy, sys; sys.argv = [{str(program)!r}]; {RUN}")
+            self.until_line("1")
+            output = self.look(process.pid).stdout
+            self.assertTrue(output.startswith("where=train_step"), output)
+            self.assertEqual(output.count("process "), 1, output)
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=TIMEOUT_SECONDS)
+
+    def test_the_worker_comes_first_if_it_is_no_launcher(self) -> None:
+        for variables in ({}, {"LOCAL_RANK": "0"}):
+            process = self.start(
+                f"import subprocess, sys\nprogram = {HELPING!r}\n"
+                "children = [subprocess.Popen([sys.executable, '-c', program], stdout=-1) for _ in range(8)]\n"
+                "for child in children: child.stdout.readline()\n"
+                f"try:\n  exec({WAITING!r}, {{}})\nfinally:\n  for child in children: child.kill()\n",
+                **variables,
+            )
+            self.until_line("1")
+            output = self.look(process.pid).stdout
+            self.assertTrue(output.startswith("where=all_reduce"), output)
+            self.assertIn(f"process {process.pid}:", output)
+            self.progress.unlink()
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=TIMEOUT_SECONDS)
+
+    def test_never_writes_stacks_into_a_file_of_the_program(self) -> None:
+        precious = self.directory / "precious"
+        process = self.waiting(
+            "import lockstep, os, time\nos.closerange(3, 100)\n"
+            f"files = [open({str(precious)!r}, 'ab') for _ in range(20)]\n"
+            "lockstep.step(1)\ntime.sleep(60)"
+        )
+        output = self.look(process.pid).stdout
+        self.assertIn(f"process {process.pid}: it has closed the file for its stacks", output)
+        self.assertEqual(precious.read_bytes(), b"")
+
+    def test_never_asks_a_process_with_a_handler_of_its_own(self) -> None:
+        process = self.waiting(
+            "import lockstep, os, signal, time\nfrom lockstep import _stacks\n"
+            "signal.signal(_stacks.SIGNAL, lambda *_: print('asked'))\n"
+            f"open({str(self.progress)!r} + f'.{{os.getpid()}}.stacks', 'w').close()\n"
+            "os.closerange(3, 100)\nlockstep.step(1)\ntime.sleep(60)"
+        )
+        self.assertIn("it has closed the file for its stacks", self.look(process.pid).stdout)
+        process.kill()
+        self.assertEqual(process.communicate()[0], "")
+
+    def test_says_no_place_if_the_main_thread_is_not_among_the_stacks(self) -> None:
+        process = self.waiting(WAITING.replace("threading.Thread", "for _ in range(120): threading.Thread"))
+        output = self.look(process.pid).stdout
+        self.assertNotIn("where=", output)
+        self.assertIn("most recent call first", output)
+
+    def test_a_file_whose_number_has_other_digits_is_of_no_process(self) -> None:
+        pathlib.Path(f"{self.progress}.².stacks").touch()
+        process = self.waiting()
+        ended = self.look(process.pid)
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+        self.assertTrue(ended.stdout.startswith("where=all_reduce"), ended.stdout)
+
+    def test_keeps_the_stacks_if_nobody_reads_its_output(self) -> None:
+        process = self.waiting()
+        variables = {"LOCKSTEP_WORKER_PID": str(process.pid), "LOCKSTEP_DUMP_DIRECTORY": str(self.dumps)}
+        reader, writer = os.pipe()
+        os.close(reader)
+        with open(writer, "wb") as closed, open("/dev/full", "wb") as full:
+            for output in (closed, full):
+                ended = subprocess.run(
+                    HANG,
+                    env=self.with_variables(variables),
+                    stdout=output,
+                    stderr=subprocess.PIPE,
+                    timeout=TIMEOUT_SECONDS,
+                )
+                self.assertEqual((ended.returncode, ended.stderr), (0, b""))
+                [kept] = self.dumps.iterdir()
+                self.assertIn(b"all_reduce", kept.read_bytes())
+                kept.unlink()
+
     def until_files(self, count: int) -> None:
         deadline = time.monotonic() + TIMEOUT_SECONDS
         while len(list(self.directory.glob("*.stacks"))) < count:
@@ -90,7 +187,8 @@ class Hang(WorkerCase):
     def test_never_asks_a_process_of_another_worker_that_has_the_same_number_now(self) -> None:
         process = self.waiting()
         ended = self.look(1, LOCKSTEP_WORKER="another")
-        self.assertIn("no process of worker 1 has imported lockstep", ended.stdout)
+        why = "no process of worker 1 has imported lockstep, or their files cannot be read"
+        self.assertIn(why, ended.stdout)
         self.assertIsNone(process.poll())
 
     def test_says_that_a_stopped_process_does_not_answer(self) -> None:
@@ -105,7 +203,7 @@ class Hang(WorkerCase):
         self.assertIn(f"no process of worker {os.getpid()} has imported lockstep", ended.stdout)
 
     def test_refuses_to_run_outside_of_a_hang_command_in_one_line(self) -> None:
-        for variables in ({}, {"LOCKSTEP_WORKER_PID": "x"}):
+        for variables in ({}, {"LOCKSTEP_WORKER_PID": "x"}, {"LOCKSTEP_WORKER_PID": "²"}):
             ended = self.run_command(HANG, **variables)
             self.assertEqual((ended.returncode, ended.stdout), (2, ""))
             self.assertEqual(
@@ -132,6 +230,8 @@ class Hang(WorkerCase):
         [kept] = self.dumps.iterdir()
         self.assertRegex(kept.name, rf"-epoch-4-{process.pid}\.stacks$")
         self.assertGreater(kept.stat().st_size, 64 * 1024)
+        self.assertTrue(output.startswith("where=<module>\n"), output[:200])
+        self.assertTrue(output.endswith(f"kept {kept}\n"), output[-200:])
 
     def test_does_not_follow_a_link_in_the_place_of_the_file(self) -> None:
         process = self.waiting()
@@ -184,6 +284,23 @@ class FlightRecorder(WorkerCase):
         self.assertTrue(kept.name.endswith("-nccl-12"), kept)
         self.assertEqual(kept.read_bytes(), b"a dump")
         self.assertIn(f"kept {kept}", output)
+
+    def test_says_which_dump_is_incomplete(self) -> None:
+        whole = "file.write(b'a dump')"
+        self.assertIn(whole, RECORDER)
+        endless = "[(file.write(b'x'), file.flush(), time.sleep(0.01)) for _ in range(3000)]"
+        for partial, size in ((endless, 1), ("file.write(bytes(33 << 20))", 32 << 20)):
+            self.progress.unlink(missing_ok=True)
+            for path in self.directory.glob("*.pipe"):
+                path.unlink()
+            process = self.start(RECORDER.replace(whole, partial))
+            self.until_line("1")
+            output = self.look(process.pid)
+            [kept] = self.kept()
+            self.assertIn(f"kept {kept}, which is incomplete\n", output)
+            self.assertGreaterEqual(kept.stat().st_size, size)
+            self.assertLessEqual(kept.stat().st_size, 32 << 20)
+            process.kill()
 
     def test_does_not_wait_for_a_recorder_that_nobody_reads_for(self) -> None:
         process = self.start(RECORDER.replace("select.select", "os.close(reader); time.sleep(60) #"))

@@ -3,6 +3,7 @@
 import faulthandler
 import os
 import signal
+import sys
 
 from . import _worker
 
@@ -16,6 +17,11 @@ def install() -> None:
     thread waits in a library, with or without the interpreter's lock."""
     path = _worker.PROGRESS_FILE
     if path is None or SIGNAL == 0 or signal.getsignal(SIGNAL) is not signal.SIG_DFL:
+        return
+    # Children by `multiprocessing`, such as those that load data, wait for the program most of the time.
+    processes = sys.modules.get("multiprocessing.process")
+    # While a child imports the main module, it does not know its parent yet.
+    if processes and (processes.parent_process() or hasattr(processes.current_process(), "_inheriting")):
         return
     try:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC
