@@ -132,13 +132,14 @@ export class MemoryCluster extends ScriptedCluster {
 
   /** A silent node is back. */
   async recover(name: string): Promise<void> {
-    this.node?.recover(name);
     await this.#renew(name, FAR_AHEAD);
     const lastTransitionTime = timeText(this.clock.now());
     const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime }];
     const patch = { status: { conditions } };
     const status = { subresource: 'status' } as const;
     await this.client.patch(NODES, { name }, { type: 'strategic', patch }, status);
+    // Last: Pods of a node that is not ready are made unready again.
+    this.node?.recover(name);
   }
 
   async #renew(name: string, renewTime: string): Promise<void> {

@@ -42,10 +42,15 @@ export class ScriptedNode {
     });
   }
 
-  /** A silent node does what it has missed. */
+  /** A silent node does what it has missed, and says that its Pods are ready after all. */
   recover(name: string): void {
     this.silent.delete(name);
-    for (const pod of this.#pods.store.values()) if (pod.spec.nodeName === name) this.#see(pod);
+    for (const pod of this.#pods.store.values()) {
+      if (pod.spec.nodeName !== name) continue;
+      const runs = pod.status?.phase === 'Running' && pod.metadata.deletionTimestamp === undefined;
+      if (runs) void this.#run(pod);
+      else this.#see(pod);
+    }
   }
 
   #see(pod: Stored<Pod>): void {
