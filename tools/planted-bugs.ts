@@ -4,8 +4,8 @@
  *
  *   tsx tools/planted-bugs.ts [--name PART] [--seeds N]
  *
- * It runs the one seed that is known to find the bug, or with `--seeds` the seeds from 1 to N, and prints
- * which of them found it and what it violates. Exit codes: 0 all were found, 1 one was not, 2 wrong usage.
+ * It runs the one seed that is known to find the bug, or the seeds from 1 to N: with `--seeds`, or if none is
+ * known. It prints which of them found the bug and what it violates. Exit codes: 0 all were found, 1 one was not, 2 wrong usage.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -20,6 +20,7 @@ const COPIED = ['src', 'package.json', 'tsconfig.json'];
 const EXIT_HELD = 0;
 const EXIT_VIOLATED = 1;
 const EXIT_USAGE = 2;
+const DEFAULT_SEEDS = '1000';
 /** For all seeds of one bug. */
 const TIMEOUT_MS = 60 * 60_000;
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
@@ -45,7 +46,9 @@ function main(): number {
   }
   let missed = 0;
   for (const bug of chosen) {
-    const found = findIn(bug, seeds === undefined ? ['--seed', `${bug.seed}`] : ['--seeds', seeds]);
+    const { seed } = bug;
+    const known = seeds === undefined && seed !== undefined ? ['--seed', `${seed}`] : undefined;
+    const found = findIn(bug, known ?? ['--seeds', seeds ?? DEFAULT_SEEDS]);
     if (found === undefined) missed++;
     process.stdout.write(`| ${bug.name} | ${found ?? 'not found'} |\n`);
   }

@@ -4,8 +4,8 @@ export interface PlantedBug {
   readonly file: string;
   readonly find: string;
   readonly replace: string;
-  /** The first seed that finds it. */
-  readonly seed: number;
+  /** The first seed that finds it; absent: it was not looked for among enough of them. */
+  readonly seed?: number;
 }
 
 export const PLANTED: readonly PlantedBug[] = [
@@ -14,56 +14,53 @@ export const PLANTED: readonly PlantedBug[] = [
     file: 'src/jobset/epoch/in-place-restart.ts',
     find: 'pods.liveAt(epoch) === stage.parallelism &&',
     replace: 'pods.liveAt(epoch) > 0 &&',
-    seed: 0,
+    seed: 7,
   },
   {
     name: 'a missing Pod does not delay a release',
     file: 'src/jobset/epoch/in-place-restart.ts',
     find: 'pods.live === stage.parallelism &&\n      pods.liveAt(epoch) === stage.parallelism &&',
     replace: 'pods.liveAt(epoch) === pods.live &&',
-    seed: 0,
+    seed: 24,
   },
   {
     name: 'a Pod of an older epoch does not delay a release',
     file: 'src/jobset/epoch/in-place-restart.ts',
     find: "if (!isClear(group, members)) return { kind: 'Wait' };",
     replace: '',
-    seed: 0,
   },
   {
     name: 'a release does not read the Pods again',
     file: 'src/jobset/plan/restart/group-restart.ts',
     find: 'if (decision.needsFreshPods || isChanged) {',
     replace: 'if (isChanged) {',
-    seed: 0,
   },
   {
     name: 'each failure is charged twice',
     file: 'src/jobset/plan/ending/epoch-end.ts',
     find: '(isInPlace && end.counted ? 1 : 0)',
     replace: '(isInPlace && end.counted ? 2 : 0)',
-    seed: 0,
+    seed: 1,
   },
   {
     name: 'a restart that a user asked for is charged',
     file: 'src/jobset/plan/ending/epoch-end.ts',
     find: '(isInPlace && end.counted ? 1 : 0)',
     replace: '(isInPlace ? 1 : Number(end.isRequested === true))',
-    seed: 0,
+    seed: 9,
   },
   {
     name: 'the budget of restarts is ignored',
     file: 'src/jobset/plan/records/why-no-restart.ts',
     find: 'if (countedRestarts(facts.status) >= allowedRestarts(facts.jobSet)) {',
     replace: 'if (countedRestarts(facts.status) > allowedRestarts(facts.jobSet)) {',
-    seed: 0,
+    seed: 6,
   },
   {
     name: 'namespaces of owners are not compared',
     file: 'src/jobset/membership.ts',
     find: ' && a.name === b.name && a.namespace === b.namespace',
     replace: ' && a.name === b.name',
-    seed: 0,
   },
   {
     name: 'agents hear of a status before it is written',
@@ -71,56 +68,48 @@ export const PLANTED: readonly PlantedBug[] = [
     find: '      const written = await client.update(JOBSETS, next,',
     replace:
       "      feed.tell({ kind: 'JobSetSeen', jobSet: next, isOwn: true });\n      const written = await client.update(JOBSETS, next,",
-    seed: 0,
   },
   {
     name: 'an agent accepts an older state',
     file: 'src/agent/barrier.ts',
     find: '    snapshot.deprecated >= known.deprecated &&\n    snapshot.released >= known.released\n',
     replace: '    true\n',
-    seed: 0,
   },
   {
     name: 'an agent that crashed joins the epoch in which its worker ran',
     file: 'src/agent/barrier.ts',
     find: ' && marker.started < released;',
     replace: ';',
-    seed: 0,
   },
   {
     name: 'a new Pod joins an epoch that was released without it',
     file: 'src/agent/barrier.ts',
     find: 'marker.announced === released && marker.started < released',
     replace: 'marker.started < released',
-    seed: 0,
   },
   {
     name: 'a worker runs on while its epoch is over',
     file: 'src/agent/barrier.ts',
     find: 'if (known.deprecated >= stage.epoch) {',
     replace: 'if (known.deprecated > stage.epoch) {',
-    seed: 0,
   },
   {
     name: 'a hung worker is not ended',
     file: 'src/agent/agent.ts',
     find: '        body.killHung();',
     replace: '',
-    seed: 0,
   },
   {
     name: 'a hello does not repeat the announcement',
     file: 'src/agent/hub-conversation.ts',
     find: 'const told = announcement && sentNow(announcement, this.#heardMs);',
     replace: 'const told = undefined;',
-    seed: 0,
   },
   {
     name: 'a hello is answered before the JobSet was read',
     file: 'src/operator/hub/hub.ts',
     find: 'group.seeFresh(jobSet, known);',
     replace: 'if (known === undefined) group.seeFresh(jobSet, known);',
-    seed: 0,
   },
   {
     name: 'a supervisor announces before its worker has ended',
@@ -128,20 +117,17 @@ export const PLANTED: readonly PlantedBug[] = [
     find: "          effects: [{ type: 'stopWorker' }],\n        };\n  }\n  // A worker",
     replace:
       "          effects: [{ type: 'stopWorker' }, { type: 'announce', announcement: { epoch: stage.epoch + 1, starts: 1 } }],\n        };\n  }\n  // A worker",
-    seed: 0,
   },
   {
     name: 'the time of restarts is in no sum',
     file: 'src/jobset/goodput/account.ts',
     find: "  Restarting: 'restartingMs',",
     replace: "  Restarting: 'ignoredMs' as 'restartingMs',",
-    seed: 0,
   },
   {
     name: 'likely culprits are called certain',
     file: 'src/jobset/culprits/end-rules.ts',
     find: "return missed.map(({ member }) => ({ member, why, confidence: 'Likely' }));",
     replace: "return missed.map(({ member }) => ({ member, why, confidence: 'Certain' }));",
-    seed: 0,
   },
 ];
