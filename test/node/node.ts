@@ -42,6 +42,9 @@ export async function lockstepFromOutside(...args: readonly string[]): Promise<s
   return await output([...FROM_OUTSIDE, process.execPath, LOCKSTEP, ...args]);
 }
 
+/** Whether the last version could be built: a checkout without history has none. */
+export const HAS_LAST_VERSION: boolean = 'LOCKSTEP_TEST_LAST_VERSION' in process.env;
+
 /** The last version of Lockstep, and its command line. */
 export function lastVersion(): LastVersion {
   const directory = process.env['LOCKSTEP_TEST_LAST_VERSION'];

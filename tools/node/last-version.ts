@@ -50,12 +50,23 @@ export function lastVersionIn(directory: string): LastVersion {
   };
 }
 
-/** The directory of the last version, which is built if it is missing. */
-export async function buildLastVersion(report: (message: string) => void): Promise<string> {
+/**
+ * The directory of the last version, which is built if it is missing. Undefined, with a report: this
+ * checkout has no history from which it could be built.
+ */
+export async function buildLastVersion(
+  report: (message: string) => void,
+): Promise<string | undefined> {
   const cache = cacheDirectory();
   const target = join(cache, `lockstep-${TAG}`);
   if (existsSync(target)) return target;
-  await expectHistory();
+  if (!(await hasHistory())) {
+    report(
+      `no upgrade is tested: this checkout has no commit ${COMMIT}, from which Lockstep ` +
+        `${LAST_VERSION} is built; get the whole history with \`git fetch --unshallow\``,
+    );
+    return undefined;
+  }
   report(`building Lockstep ${LAST_VERSION}; this takes a minute, once`);
   mkdirSync(cache, { recursive: true });
   const directory = mkdtempSync(join(cache, 'build-'));
@@ -79,15 +90,12 @@ export async function buildLastVersion(report: (message: string) => void): Promi
   }
 }
 
-async function expectHistory(): Promise<void> {
+async function hasHistory(): Promise<boolean> {
   try {
     await execute(ROOT, 'git', 'cat-file', '-e', `${COMMIT}^{commit}`);
-  } catch (error) {
-    throw new Error(
-      `this checkout has no commit ${COMMIT}, from which Lockstep ${LAST_VERSION} is built: ` +
-        'get the whole history with `git fetch --unshallow`',
-      { cause: error },
-    );
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -61,7 +61,8 @@ async function main(): Promise<number> {
   const directories = await buildNeighbours(report, neighbours);
   if (options.hasUpstream) process.env['LOCKSTEP_TEST_NEIGHBOURS'] = JSON.stringify(directories);
   if (options.hasLastVersion) {
-    process.env['LOCKSTEP_TEST_LAST_VERSION'] = await buildLastVersion(report);
+    const lastVersion = await buildLastVersion(report);
+    if (lastVersion !== undefined) process.env['LOCKSTEP_TEST_LAST_VERSION'] = lastVersion;
   }
   await removeDeadRuns();
   const name = `lockstep-node-${process.pid}`;
