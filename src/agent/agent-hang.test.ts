@@ -20,7 +20,7 @@ import { FakeHub } from './fake-hub.fixture.ts';
 import { createFallbackChannel } from './fallback-channel.ts';
 import { createHubChannel } from './hub-channel.ts';
 import { NO_MARKER, processMarkerStore } from './marker.ts';
-import { ProgressWatch } from './progress/progress-watch.ts';
+import { MemberProgress } from './progress/member-progress.ts';
 import type { OwnEnd } from './worker-exit.ts';
 
 const LOOK_MS = 250;
@@ -114,7 +114,7 @@ class Scene {
   }
 
   #body(): Body {
-    const progress = new ProgressWatch();
+    const progress = new MemberProgress();
     const look = (): void => {
       progress.look(this.clock.monotonic());
       if (this.worker !== undefined) this.clock.setTimer(LOOK_MS, look);

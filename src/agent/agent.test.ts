@@ -10,7 +10,7 @@ import { FakeHub } from './fake-hub.fixture.ts';
 import { createHubChannel } from './hub-channel.ts';
 import { NO_MARKER, processMarkerStore } from './marker.ts';
 import { UNCONFIRMED_AFTER_MS } from './pod-lease.ts';
-import { ProgressWatch } from './progress/progress-watch.ts';
+import { MemberProgress } from './progress/member-progress.ts';
 import { createSidecar } from './sidecar.ts';
 
 /** Confirms each announcement at once, from within the call, as a channel may. */
@@ -127,7 +127,7 @@ describe('the warm standby of a worker', () => {
     let end: Parameters<Body['lift']>[1] = () => undefined;
     const body: Body = {
       mode: 'Supervisor',
-      progress: new ProgressWatch(),
+      progress: new MemberProgress(),
       lift: (_epoch, ended) => {
         end = ended;
       },

@@ -15,7 +15,7 @@ import type { Channel } from './channel.ts';
 import type { HungWorker, Marker, MarkerStore } from './marker.ts';
 import { PodLease, type PodLeaseOptions, UNCONFIRMED_AFTER_MS } from './pod-lease.ts';
 import { HangWatch } from './progress/hang-watch.ts';
-import type { ProgressWatch } from './progress/progress-watch.ts';
+import type { MemberProgress } from './progress/member-progress.ts';
 import type { OwnEnd } from './worker-exit.ts';
 
 /** The part of the agent that starts and stops the worker: a sidecar or a supervisor. */
@@ -27,7 +27,7 @@ export interface Body {
    */
   lift(epoch: number, ended: (end: OwnEnd) => void): void;
   /** The worker's reports. The body begins it at each lift, and then looks several times a second. */
-  readonly progress: ProgressWatch;
+  readonly progress: MemberProgress;
   /**
    * Ends the worker; `ended` is called then. Looks into a worker that was silent for long, and kills
    * it, as `killHung` does. Never called in sidecar mode.

@@ -10,7 +10,7 @@ import { FakeHub } from './fake-hub.fixture.ts';
 import { createFallbackChannel } from './fallback-channel.ts';
 import { createHubChannel } from './hub-channel.ts';
 import { NO_MARKER, processMarkerStore } from './marker.ts';
-import { ProgressWatch } from './progress/progress-watch.ts';
+import { MemberProgress } from './progress/member-progress.ts';
 
 /** Agents of one Pod each, a hub and an API server, which may show different states. */
 class Scene {
@@ -63,7 +63,7 @@ class Scene {
       body: {
         mode: 'Supervisor',
         lift: (epoch) => this.lifted.push(epoch),
-        progress: new ProgressWatch(),
+        progress: new MemberProgress(),
         stopWorker: () => undefined,
         killHung: () => undefined,
         hurry: () => undefined,

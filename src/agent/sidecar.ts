@@ -14,9 +14,9 @@ import type {
 } from '@lockstep/kube/runtime/ports/transport.ts';
 import { textResponse } from '@lockstep/kube/runtime/text-response.ts';
 import type { Body } from './agent.ts';
+import { MemberProgress } from './progress/member-progress.ts';
 import { ProgressFeed } from './progress/progress-feed.ts';
 import type { ProgressFile } from './progress/progress-files.ts';
-import { ProgressWatch } from './progress/progress-watch.ts';
 
 export interface Sidecar extends Body {
   readonly handler: HttpHandler;
@@ -34,7 +34,7 @@ export interface SidecarProgress {
 /** `path` is the path of the startup probe. */
 export function createSidecar(clock: Clock, path: string, reports?: SidecarProgress): Sidecar {
   let epoch: number | undefined;
-  const progress = new ProgressWatch();
+  const progress = new MemberProgress();
   let feed: ProgressFeed | undefined;
   const held = new Set<() => void>();
 

@@ -8,7 +8,7 @@ import type { ContainerRestartRule } from '@lockstep/kube/objects/pod.ts';
 import type { ProcessSignal } from '@lockstep/kube/runtime/ports/process-runner.ts';
 import type { StandbyDeaths, StandbyState } from '../jobset/progress/progress.ts';
 import type { Body } from './agent.ts';
-import { ProgressWatch } from './progress/progress-watch.ts';
+import { MemberProgress } from './progress/member-progress.ts';
 import { runPreflight } from './worker/preflight.ts';
 import { StandbyKeeper } from './worker/standby-keeper.ts';
 import { SupervisedWorker, type SupervisedWorkerOptions } from './worker/supervised-worker.ts';
@@ -29,7 +29,7 @@ export interface Supervisor extends Body {
 }
 
 export function createSupervisor(options: SupervisorOptions): Supervisor {
-  const progress = new ProgressWatch();
+  const progress = new MemberProgress();
   const { preflight: line } = options;
   const show = (state: StandbyState | undefined, deaths: StandbyDeaths | undefined): void => {
     progress.standby = state;

@@ -20,7 +20,7 @@ import { createApiChannel } from '../agent/api-channel.ts';
 import type { Channel } from '../agent/channel.ts';
 import { createHubChannel } from '../agent/hub-channel.ts';
 import { type MarkerStore, NO_MARKER, processMarkerStore } from '../agent/marker.ts';
-import { ProgressWatch } from '../agent/progress/progress-watch.ts';
+import { MemberProgress } from '../agent/progress/member-progress.ts';
 import { PORTS } from '../cli/ports.ts';
 import { HUB_PATH, HUB_PROTOCOL } from '../jobset/names.ts';
 import type { Progress } from '../jobset/progress/progress.ts';
@@ -145,7 +145,7 @@ function start(order: FleetStart): void {
 /** The agents of one Pod, one after the other, and its worker. */
 class Member implements Body {
   readonly mode: Body['mode'];
-  readonly progress = new ProgressWatch();
+  readonly progress = new MemberProgress();
   readonly #jobSetUid: string;
   readonly #channel: (announced: number, sessions: TlsSessionStore) => Channel;
   readonly #tallies: Readonly<Record<Milestone, Tally>>;

@@ -176,6 +176,10 @@ export interface Suspect {
   readonly jobIndex: number;
   /** Absent in a NonIndexed Job. */
   readonly completionIndex?: number;
+  /** The process of the Pod by its local rank; absent: the worker as a whole. */
+  readonly process?: number;
+  /** The rank of that process in the group, as it says itself. */
+  readonly rank?: number;
   readonly pod: string;
   readonly node?: string;
   /** In words. */
@@ -211,6 +215,9 @@ export interface RestartWitness {
   readonly pod: string;
   /** Its rank in words: `worker 5 of workers (workers-0, index 5)`. */
   readonly worker?: string;
+  /** As in `Suspect`. */
+  readonly process?: number;
+  readonly rank?: number;
   readonly node?: string;
   readonly container?: string;
   /** Null if it cannot be known. */

@@ -14,7 +14,7 @@ import { createApiChannel } from '../agent/api-channel.ts';
 import { createFallbackChannel } from '../agent/fallback-channel.ts';
 import { createHubChannel } from '../agent/hub-channel.ts';
 import { type Marker, NO_MARKER } from '../agent/marker.ts';
-import { ProgressWatch } from '../agent/progress/progress-watch.ts';
+import { MemberProgress, type Reporter } from '../agent/progress/member-progress.ts';
 import { exitCodeOf, type OwnEnd } from '../agent/worker-exit.ts';
 import { JOB_INDEX, JOBSET_NAME, JOBSET_UID, REPLICATED_JOB_NAME } from '../jobset/names.ts';
 import type { Exit } from '../jobset/worker-end/worker-end.ts';
@@ -198,7 +198,7 @@ export class Member {
 const SIGTERM_EXIT_CODE = 143;
 
 /** Looks when it is asked, instead of several times a second. */
-class WatchedProgress extends ProgressWatch {
+class WatchedProgress extends MemberProgress {
   readonly #clock: Clock;
 
   constructor(clock: Clock) {
@@ -211,8 +211,8 @@ class WatchedProgress extends ProgressWatch {
     this.took(line);
   }
 
-  override get silentMs(): number {
+  override get reporters(): readonly Reporter[] {
     this.look(this.#clock.monotonic());
-    return super.silentMs;
+    return super.reporters;
   }
 }

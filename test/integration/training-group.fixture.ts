@@ -25,7 +25,7 @@ import { createHubChannel } from '../../src/agent/hub-channel.ts';
 import type { HubContact } from '../../src/agent/hub-conversation.ts';
 import { type Marker, type MarkerStore, NO_MARKER } from '../../src/agent/marker.ts';
 import type { Dialect } from '../../src/agent/pod-annotations.ts';
-import { ProgressWatch } from '../../src/agent/progress/progress-watch.ts';
+import { MemberProgress, type Reporter } from '../../src/agent/progress/member-progress.ts';
 import type { OwnEnd } from '../../src/agent/worker-exit.ts';
 import { type MemberReport, parseMemberReports } from '../../src/jobset/hub/member-report.ts';
 import type { AgentChannel } from '../../src/jobset/injection/agent-hub.ts';
@@ -483,7 +483,7 @@ interface AgentRun {
 }
 
 /** Looks when it is asked, instead of several times a second. */
-class WatchedProgress extends ProgressWatch {
+class WatchedProgress extends MemberProgress {
   readonly #clock: Clock;
 
   constructor(clock: Clock) {
@@ -491,9 +491,9 @@ class WatchedProgress extends ProgressWatch {
     this.#clock = clock;
   }
 
-  override get silentMs(): number {
+  override get reporters(): readonly Reporter[] {
     this.look(this.#clock.monotonic());
-    return super.silentMs;
+    return super.reporters;
   }
 }
 
@@ -504,7 +504,7 @@ class Worker implements Member {
   /** The epoch in which the worker runs. */
   epoch: number | undefined;
   readonly #boot: (marker: Marker) => AgentRun;
-  #progress = new ProgressWatch();
+  #progress = new MemberProgress();
   readonly #clock: Clock;
   /** The marker in the Pod's volume. */
   #marker: Marker = NO_MARKER;

@@ -14,7 +14,7 @@ import type { GroupSnapshot } from '../../src/agent/channel.ts';
 import { Conversation } from '../../src/agent/hub-conversation.ts';
 import { NO_MARKER } from '../../src/agent/marker.ts';
 import { announcementAnnotations } from '../../src/agent/pod-annotations.ts';
-import { ProgressWatch } from '../../src/agent/progress/progress-watch.ts';
+import { MemberProgress } from '../../src/agent/progress/member-progress.ts';
 import { endOf } from '../../src/agent/worker/end-evidence.ts';
 import { parseMemberReports } from '../../src/jobset/hub/member-report.ts';
 import {
@@ -295,7 +295,7 @@ function announced(
   const exit = signal === undefined ? { exitCode: exitCode ?? 0 } : { signal };
   const signs = defined({ oom: hadOom, where, failedMs, lastWords, saidMs });
   const known = { epoch: 3, atMs: END_MS, ...seen, ...signs };
-  const end = endOf(exit, told, known, new ProgressWatch());
+  const end = endOf(exit, told, known, new MemberProgress());
   const ended: BarrierEvent = { type: 'workerEnded', end: { ...end, restartsGroup: true } };
   const { deprecated, meanwhile } = at;
   return afterEvents(

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ProgressTimeouts } from '../../jobset/progress/progress-timeouts.ts';
 import type { Learnt } from '../marker.ts';
 import { HangWatch } from './hang-watch.ts';
-import { ProgressWatch } from './progress-watch.ts';
+import { MemberProgress } from './member-progress.ts';
 
 const LOOK_MS = 250;
 const MINUTE_MS = 60_000;
@@ -10,7 +10,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 
 /** A worker, its reports, and the watch over it. Time passes in looks. */
 class Scene {
-  readonly progress = new ProgressWatch();
+  readonly progress = new MemberProgress();
   readonly hangs: HangWatch;
   nowMs = 5000;
 

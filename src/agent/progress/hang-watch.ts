@@ -9,7 +9,7 @@
 import { defined } from '@lockstep/kube/json/defined.ts';
 import type { ProgressTimeouts } from '../../jobset/progress/progress-timeouts.ts';
 import type { Learnt } from '../marker.ts';
-import type { ProgressWatch } from './progress-watch.ts';
+import type { MemberProgress, Reporter } from './member-progress.ts';
 
 /**
  * The first wait for an answer before asking again. Each wait is twice as long as the last: over the
@@ -32,7 +32,7 @@ const PATIENCE_FACTOR = 4;
 export type HangFinding = 'Ask' | 'Hung';
 
 export class HangWatch {
-  readonly #progress: ProgressWatch;
+  readonly #progress: MemberProgress;
   /** Learnt from earlier workers. */
   #before: Learnt;
   /** `Auto` as it was when the marker was written last. */
@@ -43,7 +43,7 @@ export class HangWatch {
   #isAnswered = false;
   #asks = 0;
 
-  constructor(progress: ProgressWatch, kept: Learnt | undefined) {
+  constructor(progress: MemberProgress, kept: Learnt | undefined) {
     this.#progress = progress;
     this.#before = kept ?? { members: 0, steps: 0 };
     this.#keptMs = autoMs(this.#before) ?? 0;
@@ -62,8 +62,7 @@ export class HangWatch {
 
   /** Called several times a second. `timeouts` are none while the worker may not be ended. */
   look(nowMs: number, timeouts: ProgressTimeouts): HangFinding | undefined {
-    const timeoutMs = this.#timeoutMs(timeouts);
-    if (timeoutMs === undefined || this.#progress.silentMs < timeoutMs) {
+    if (!this.#progress.reporters.some((each) => this.#excessMs(each, timeouts, 1) >= 0)) {
       this.#clear();
       return undefined;
     }
@@ -88,8 +87,7 @@ export class HangWatch {
 
   /** Whether a worker that is told to stop was silent for half of its time-out. */
   isSilent(timeouts: ProgressTimeouts): boolean {
-    const timeoutMs = this.#timeoutMs(timeouts);
-    return timeoutMs !== undefined && this.#progress.silentMs * 2 >= timeoutMs;
+    return this.#progress.reporters.some((each) => this.#excessMs(each, timeouts, 2) >= 0);
   }
 
   /** The worker is ended as hung. */
@@ -126,8 +124,16 @@ export class HangWatch {
     return this.learnt;
   }
 
-  #timeoutMs({ progressTimeout, firstProgressTimeout }: ProgressTimeouts): number | undefined {
-    const { progress, allowedSilence } = this.#progress;
+  /** By how much `factor` times the silence of a process exceeds its time-out. */
+  #excessMs({ watch }: Reporter, timeouts: ProgressTimeouts, factor: number): number {
+    const timeoutMs = this.#timeoutMs(watch, timeouts);
+    return timeoutMs === undefined ? Number.NEGATIVE_INFINITY : factor * watch.silentMs - timeoutMs;
+  }
+
+  #timeoutMs(
+    { progress, allowedSilence }: Reporter['watch'],
+    { progressTimeout, firstProgressTimeout }: ProgressTimeouts,
+  ): number | undefined {
     if (progress === undefined) return firstProgressTimeout;
     if (progressTimeout === undefined || allowedSilence === 'Unlimited') return undefined;
     if (allowedSilence !== undefined) return allowedSilence;

@@ -1,14 +1,14 @@
 import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
 import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
 import { expect, test } from 'vitest';
+import { MemberProgress } from './member-progress.ts';
 import { ProgressFeed } from './progress-feed.ts';
 import type { ProgressFile } from './progress-files.ts';
-import { ProgressWatch } from './progress-watch.ts';
 
 class Scene {
   readonly clock = new VirtualClock();
   readonly logger = new MemoryLogger();
-  readonly watch = new ProgressWatch();
+  readonly watch = new MemberProgress();
   line: string | undefined;
   readonly file: ProgressFile = {
     read: async () => {

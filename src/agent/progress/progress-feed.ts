@@ -1,23 +1,29 @@
 /** Looks for reports of a worker four times a second while it runs. */
+import { defined } from '@lockstep/kube/json/defined.ts';
 import type { Clock, Timer } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { MemberProgress } from './member-progress.ts';
 import type { LineListener, ProgressFile } from './progress-files.ts';
-import type { ProgressWatch } from './progress-watch.ts';
 
 const LOOK_MS = 250;
 
 export interface ProgressFeedOptions {
-  readonly watch: ProgressWatch;
+  readonly watch: MemberProgress;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Called after the watch took a line. */
   readonly heard?: LineListener | undefined;
 }
 
+interface Source {
+  readonly file: ProgressFile;
+  readonly local?: number;
+}
+
 /** The reports of one worker, from its start to its end. */
 export class ProgressFeed {
   readonly #options: ProgressFeedOptions;
-  readonly #sources: ProgressFile[] = [];
+  readonly #sources: Source[] = [];
   #timer: Timer | undefined;
   #reading: Promise<void> | undefined;
   #refused = 0;
@@ -29,8 +35,9 @@ export class ProgressFeed {
     this.#arm();
   }
 
-  add(source: ProgressFile): void {
-    this.#sources.push(source);
+  /** `local` is the local rank that reports in the file; absent: the worker as a whole does. */
+  add(file: ProgressFile, local?: number): void {
+    this.#sources.push({ file, ...defined({ local }) });
   }
 
   /** Takes the last reports. It waits while a file cannot be read. */
@@ -67,11 +74,11 @@ export class ProgressFeed {
   }
 
   async #read(): Promise<void> {
-    for (const source of this.#sources) {
-      const line = await source.read();
+    for (const { file, local } of this.#sources) {
+      const line = await file.read();
       if (this.#isClosed) return;
       if (line === undefined) continue;
-      if (this.#options.watch.took(line)) this.#options.heard?.(line);
+      if (this.#options.watch.took(line, local)) this.#options.heard?.(line);
       else if (this.#refused++ === 0) {
         // The line is not logged: it may hold a secret, or terminal escapes.
         this.#options.logger.warn('a line of progress is malformed', { length: line.length });

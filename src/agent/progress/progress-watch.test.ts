@@ -96,16 +96,3 @@ test('a worker that waits for its start has made no progress, and stays silent',
   expect(watch.allowedSilence).toBeUndefined();
   expect(watch.silentMs).toBe(3000);
 });
-
-test('what is known of the standby is reported with the progress, through restarts', () => {
-  const watch = watching();
-  watch.standby = 'Exited';
-  watch.standbyDeaths = { count: 2 };
-  expect(watch.progress).toBeUndefined();
-  watch.took('7');
-  const told = { silentMs: 0, standby: 'Exited', standbyDeaths: { count: 2 } };
-  expect(watch.progress).toEqual({ step: 7, ...told });
-  watch.begin(1000);
-  watch.took('1');
-  expect(watch.progress).toEqual({ step: 1, ...told });
-});

@@ -1,5 +1,5 @@
 /**
- * The reports of a worker since it started, and its silence. Time is counted by looks, several a
+ * The reports of one process since it started, and its silence. Time is counted by looks, several a
  * second: a pause of the machine, or of the container, counts as one look, so it never looks like a
  * hang. Holds no timer and no clock.
  */
@@ -9,8 +9,6 @@ import {
   type Progress,
   type ProgressLine,
   parseProgressLine,
-  type StandbyDeaths,
-  type StandbyState,
   saysStandby,
 } from '../../jobset/progress/progress.ts';
 
@@ -18,9 +16,6 @@ import {
 export const MAX_LOOK_MS = 1000;
 
 export class ProgressWatch {
-  /** The agent's report about the standby beside the worker. */
-  standby: StandbyState | undefined;
-  standbyDeaths: StandbyDeaths | undefined;
   #lastLookMs: number | undefined;
   #newest: ProgressLine | undefined;
   #silentMs = 0;
@@ -73,9 +68,7 @@ export class ProgressWatch {
   get progress(): Progress | undefined {
     if (this.#newest === undefined) return undefined;
     const { step, checkpoint, phase } = this.#newest;
-    const { standby, standbyDeaths } = this;
-    const told = defined({ step, checkpoint, phase, standby, standbyDeaths });
-    return { ...told, silentMs: this.#silentMs };
+    return { ...defined({ step, checkpoint, phase }), silentMs: this.#silentMs };
   }
 
   /** For the hub, with ages at a monotonic time. They grow even after the worker has ended. */

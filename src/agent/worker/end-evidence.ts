@@ -2,7 +2,7 @@
 
 import { defined } from '@lockstep/kube/json/defined.ts';
 import type { Exit } from '../../jobset/worker-end/worker-end.ts';
-import type { ProgressWatch } from '../progress/progress-watch.ts';
+import type { MemberProgress } from '../progress/member-progress.ts';
 import type { OwnEnd } from '../worker-exit.ts';
 
 /** A step counts from the look that found it, which may be this late. */
@@ -37,7 +37,7 @@ export function endOf(
   exit: Exit,
   told: Told,
   known: Omit<OwnEnd, 'how' | 'exit'>,
-  watch: ProgressWatch,
+  watch: MemberProgress,
 ): OwnEnd {
   const { epoch, atMs, oom, where, failedMs, saidMs, lastWords, ...seen } = known;
   const { progress, longestMs } = watch;
@@ -62,9 +62,12 @@ export function endOf(
   };
 }
 
-function isInPhase({ allowedSilence, silentMs }: ProgressWatch): boolean {
-  if (allowedSilence === undefined) return false;
-  return allowedSilence === 'Unlimited' || silentMs <= allowedSilence;
+function isInPhase({ reporters }: MemberProgress): boolean {
+  return reporters.some(({ watch: { allowedSilence, silentMs } }) =>
+    allowedSilence === undefined
+      ? false
+      : allowedSilence === 'Unlimited' || silentMs <= allowedSilence,
+  );
 }
 
 function whole(ms: number | undefined): number | undefined {

@@ -15,8 +15,8 @@ import {
   saysStandby,
 } from '../../jobset/progress/progress.ts';
 import { WHY_NO_STANDBYS } from '../../jobset/progress/standby.ts';
+import { MemberProgress } from '../progress/member-progress.ts';
 import { ProgressFeed } from '../progress/progress-feed.ts';
-import { ProgressWatch } from '../progress/progress-watch.ts';
 import { exitOf } from '../worker-exit.ts';
 import type { ProcessLooks } from './process-looks.ts';
 import { afterStandby, NO_STANDBY_YET, type StandbyEnd, type StandbyPlan } from './standby-plan.ts';
@@ -176,7 +176,7 @@ export class StandbyKeeper {
     process.heard = heard;
     const standby: Standby = {
       process,
-      feed: new ProgressFeed({ watch: new ProgressWatch(), clock, logger, heard }),
+      feed: new ProgressFeed({ watch: new MemberProgress(), clock, logger, heard }),
       startedMs: clock.monotonic(),
       oomKills: looks.oomKills(),
       readyMs: undefined,

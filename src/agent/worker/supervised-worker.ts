@@ -9,8 +9,8 @@ import {
 } from '@lockstep/kube/runtime/ports/process-runner.ts';
 import { parseProgressLine, saysStandby } from '../../jobset/progress/progress.ts';
 import type { Exit } from '../../jobset/worker-end/worker-end.ts';
+import type { MemberProgress } from '../progress/member-progress.ts';
 import { ProgressFeed } from '../progress/progress-feed.ts';
-import type { ProgressWatch } from '../progress/progress-watch.ts';
 import { exitOf, type OwnEnd } from '../worker-exit.ts';
 import { endOf, failedMsOf, type Told } from './end-evidence.ts';
 import { type HangLookOptions, lookIntoHung } from './hang-look.ts';
@@ -38,7 +38,7 @@ const CALM_MS = 2000;
 export class SupervisedWorker {
   readonly ended: Promise<OwnEnd>;
   readonly #options: SupervisedWorkerOptions;
-  readonly #watch: ProgressWatch;
+  readonly #watch: MemberProgress;
   readonly #standbys: StandbyKeeper | undefined;
   readonly #feed: ProgressFeed;
   readonly #hurry = new AbortController();
@@ -61,7 +61,7 @@ export class SupervisedWorker {
 
   constructor(
     options: SupervisedWorkerOptions,
-    watch: ProgressWatch,
+    watch: MemberProgress,
     standbys: StandbyKeeper | undefined,
     epoch: number,
   ) {

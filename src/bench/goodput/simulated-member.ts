@@ -9,7 +9,7 @@ import type { Barrier, BarrierEvent, Effect } from '../../agent/barrier-state.ts
 import type { GroupSnapshot } from '../../agent/channel.ts';
 import { NO_MARKER } from '../../agent/marker.ts';
 import { HangWatch } from '../../agent/progress/hang-watch.ts';
-import { ProgressWatch } from '../../agent/progress/progress-watch.ts';
+import { MemberProgress } from '../../agent/progress/member-progress.ts';
 import type { OwnEnd } from '../../agent/worker-exit.ts';
 import type { Announcement } from '../../jobset/worker-end/announcement.ts';
 import type { SimulatedTime } from './simulated-time.ts';
@@ -36,7 +36,7 @@ export class SimulatedMember {
   epoch: number | undefined;
   /** It is the one that stopped without a word. */
   isStuck = false;
-  readonly progress = new ProgressWatch();
+  readonly progress = new MemberProgress();
   readonly #hangs = new HangWatch(this.progress, undefined);
   readonly #around: Surroundings;
   readonly #events: BarrierEvent[] = [];

@@ -90,17 +90,21 @@ const FAILURES: ReadonlyMap<string, string> = new Map<RestartCause, string>([
 ]);
 
 function suspectInWords(suspect: Suspect, naming: Naming): string {
-  const { worker, pod, node, why, confidence } = suspect;
-  return `${confidence === 'Certain' ? '' : 'likely '}${named(worker, pod, node, naming)}: ${why}`;
+  const { worker, why, confidence } = suspect;
+  return `${confidence === 'Certain' ? '' : 'likely '}${named(worker, suspect, naming)}: ${why}`;
 }
 
 function witnessInWords(witness: RestartWitness, naming: Naming): string {
-  const { worker, pod, node } = witness;
+  const { worker } = witness;
   if (worker === undefined) return describeEnd(witness);
-  return `${named(worker, pod, node, naming)}: ${endInWords(witness)}`;
+  return `${named(worker, witness, naming)}: ${endInWords(witness)}`;
 }
 
-function named(worker: string, pod: string, node: string | undefined, naming: Naming): string {
-  const which = naming === 'Rank' ? worker : `${worker}, Pod ${pod}`;
+/** `rank 107 (process 3) of worker 13 of w (w-0, index 13), Pod w-0-13-x on node n` */
+function named(worker: string, at: RestartWitness | Suspect, naming: Naming): string {
+  const { pod, node, process, rank } = at;
+  const local = rank === undefined ? `process ${process}` : `rank ${rank} (process ${process})`;
+  const whole = process === undefined ? worker : `${local} of ${worker}`;
+  const which = naming === 'Rank' ? whole : `${whole}, Pod ${pod}`;
   return node === undefined ? which : `${which} on node ${node}`;
 }

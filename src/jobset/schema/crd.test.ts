@@ -162,6 +162,8 @@ const STATUS: Whole<JobSetStatus> = {
       witness: {
         pod: 'p',
         worker: 'worker 5 of workers (workers-0, index 5)',
+        process: 3,
+        rank: 43,
         node: 'n',
         container: 'worker',
         exitCode: null,
@@ -175,6 +177,8 @@ const STATUS: Whole<JobSetStatus> = {
           replicatedJob: 'workers',
           jobIndex: 0,
           completionIndex: 5,
+          process: 3,
+          rank: 43,
           pod: 'p',
           node: 'n',
           why: 'its processes were stopped',

@@ -83,6 +83,8 @@ const RESTART_WITNESS = object(
   {
     pod: string('The first Pod seen to fail.'),
     worker: string('Its rank in words.'),
+    process: atLeastZero(int32('The process of its Pod, by local rank; absent: the whole worker.')),
+    rank: atLeastZero(int32('The rank of that process in the group, as it says itself.')),
     node: string('Where it ran.'),
     container: string('The container that ended.'),
     exitCode: nullable(int32('Its exit code; null if it is unknown.')),
@@ -99,6 +101,8 @@ const SUSPECT = object(
     replicatedJob: string('Its ReplicatedJob.'),
     jobIndex: atLeastZero(int32('The index of its Job.')),
     completionIndex: atLeastZero(int32('Its completion index; absent in a NonIndexed Job.')),
+    process: atLeastZero(int32('The process of its Pod, by local rank; absent: the whole worker.')),
+    rank: atLeastZero(int32('The rank of that process in the group, as it says itself.')),
     pod: string('Its Pod.'),
     node: string('Where it ran.'),
     why: string('Why it is suspected.'),

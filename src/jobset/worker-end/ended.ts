@@ -10,6 +10,7 @@ import {
   HOW_ENDED,
   isByItself,
   isEpoch,
+  MAX_EPOCH,
   parseExit,
   type Signs,
   type WorkerEnd,
@@ -35,11 +36,24 @@ const SIGNS: { readonly [Sign in keyof Signs]-?: (value: unknown) => boolean } =
   runnableMs: isMilliseconds,
   launcher: isTrue,
   unfit: (value) => value !== '' && isText(value, MAX_UNFIT_BYTES),
+  local: isLocalRank,
+  rank: isRank,
   where: (value) => value !== '' && isText(value, MAX_WHERE_BYTES),
   failedMs: isMilliseconds,
   saidMs: isMilliseconds,
   lastWords: (value) => isText(value, MAX_LAST_WORDS_BYTES),
 };
+
+/** Local ranks of one Pod, as far as they are known. */
+export const MAX_RANKS_OF_POD = 64;
+
+function isLocalRank(value: unknown): boolean {
+  return isStep(value) && value < MAX_RANKS_OF_POD;
+}
+
+function isRank(value: unknown): boolean {
+  return isStep(value) && value <= MAX_EPOCH;
+}
 
 function isTrue(value: unknown): boolean {
   return value === true;

@@ -73,7 +73,8 @@ export function withSuspects(record: RestartRecord, facts: GroupFacts): RestartR
     const { replicatedJob, jobIndex, completionIndex, pod, node } = member;
     const worker = workerInWords(member);
     const rank = { replicatedJob, jobIndex, ...defined({ completionIndex }) };
-    return { worker, ...rank, pod, ...defined({ node }), why, confidence };
+    const process = processIn(evidence.members.find((each) => each.member === member)?.end);
+    return { worker, ...rank, ...process, pod, ...defined({ node }), why, confidence };
   });
   const speakers = [...suspects, ...(record.witness === undefined ? [] : [record.witness])];
   const lastWords = firstOf(speakers.map(({ pod }) => lastWordsOf(pod, evidence)));
@@ -117,8 +118,9 @@ export function identified(
   const named = { ...witness.record, ...defined({ worker }) };
   const told = endsIn?.(group.epoch).find(({ member }) => member.pod === named.pod)?.end;
   const message = told?.kind === 'Ended' ? hangInWords(told) : undefined;
-  if (message === undefined) return { ...witness, record: named };
-  const { signal: _, ...rest } = named;
+  const record = { ...named, ...processIn(told) };
+  if (message === undefined) return { ...witness, record };
+  const { signal: _, ...rest } = record;
   return { ...witness, record: { ...rest, exitCode: null, reason: 'WorkerHung', message } };
 }
 
@@ -181,6 +183,13 @@ function endedContainer(
       : ({ how: 'Signaled', exit: { signal } } as const);
   const oom = reason === 'OOMKilled' ? { oom: true as const } : {};
   return { kind: 'Ended', epoch, atMs: returned.atMs, ...end, ...oom };
+}
+
+/** The process of the Pod that ended first, or hung, if its agent knows that. */
+function processIn(end: MemberEnd | undefined): Pick<Suspect, 'process' | 'rank'> {
+  if (end?.kind !== 'Ended') return {};
+  const { local: process, rank } = end;
+  return process === undefined ? {} : { process, ...defined({ rank }) };
 }
 
 function firstOf<T>(values: readonly (T | undefined)[]): T | undefined {

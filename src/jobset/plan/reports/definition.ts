@@ -43,6 +43,7 @@ const FEATURES: readonly Feature[] = [
   { what: 'the restart history', needs: 'restartHistory' },
   { what: 'the back-off of crash loops', needs: 'restartHistory' },
   { what: 'who failed first', needs: 'restartHistory[].suspects' },
+  { what: 'which process of a Pod failed', needs: 'restartHistory[].suspects[].process' },
   { what: 'last words', needs: 'restartHistory[].lastWords' },
   { what: 'the account of lost time', needs: 'goodput' },
   { what: 'the credit for work that workers save as they are told to end', needs: 'goodput.held' },
