@@ -1,6 +1,11 @@
-/** The kubelet and the container runtime die at each stage of a restart: it ends as without that. */
+/**
+ * The kubelet, the container runtime and the operators die at each stage of a restart: it ends as
+ * without that.
+ */
+import { PODS } from '@lockstep/kube/objects/pod.ts';
 import { until } from '@lockstep/kube/until.fixture.ts';
 import { expect, it } from 'vitest';
+import { DEFAULT_NAMESPACE } from '../../src/deploy/settings.ts';
 import { RESTART_BACKOFF, RESTART_MODE } from '../../src/jobset/names.ts';
 import { doesProgramRun, signalProgram } from './node.ts';
 import { type NodeGroup, nodeGroups, PATIENCE_MS } from './node-group.fixture.ts';
@@ -55,6 +60,44 @@ it.each(
     });
   }
 });
+
+it.each(['Supervisor', 'Sidecar'])(
+  'a group in %s mode survives the death of all operators',
+  async (mode) => {
+    const group = await groups.start({
+      name: `operators-${mode.toLowerCase()}`,
+      size: SIZE,
+      prepare: STOPS_SLOWLY,
+      annotations: { [RESTART_MODE]: mode, [RESTART_BACKOFF]: 'Disabled' },
+    });
+    await group.running(1);
+    const uids = await group.uids();
+    let epoch = 1;
+    for (const [stage, isReached] of Object.entries(STAGES)) {
+      epoch++;
+      const killedAt = await group.kill(epoch % SIZE);
+      await until(stage, () => isReached(group, epoch), PATIENCE_MS);
+      await killOperators();
+      const took = (await group.running(epoch)) - killedAt;
+      process.stdout.write(`${mode}, operators killed when ${stage}: ${took} ms\n`);
+      expect(await group.uids()).toEqual(uids);
+      expect(await group.status()).toMatchObject({
+        inPlaceRestarts: epoch - 1,
+        inPlaceRestartsCountTowardsMax: epoch - 1,
+      });
+    }
+  },
+);
+
+/** A deletion without grace, because a kubelet delays the restart of a container that crashes again. */
+async function killOperators(): Promise<void> {
+  const { items } = await groups.client.list(PODS, { namespace: DEFAULT_NAMESPACE });
+  expect(items).not.toEqual([]);
+  for (const { metadata } of items) {
+    const at = { namespace: DEFAULT_NAMESPACE, name: metadata.name };
+    await groups.client.delete(PODS, at, { gracePeriodSeconds: 0 });
+  }
+}
 
 async function nodesOf(group: NodeGroup): Promise<ReadonlySet<string>> {
   return new Set((await group.pods()).map(({ spec }) => spec?.nodeName ?? ''));

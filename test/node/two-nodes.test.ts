@@ -110,6 +110,7 @@ it.each(CURES)('a group waits for a lost node, and continues when it is $cure', 
   const pods = await group.pods();
   const [kept, lost] = pods.map(({ spec }) => spec?.nodeName ?? '');
   if (lost === undefined) throw new Error('the second Pod has no node');
+  expect(lost).not.toBe(kept);
   signalProgram(lost, 'kubelet', 'SIGSTOP');
   try {
     await until(

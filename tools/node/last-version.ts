@@ -21,7 +21,7 @@ import { cacheDirectory } from '../cache-directory.ts';
 const run = promisify(execFile);
 
 /** The newest version with a date in CHANGELOG.md, and the last commit before changes were listed after it. */
-const LAST_VERSION = '0.1.0';
+export const LAST_VERSION = '0.1.0';
 const COMMIT = 'b7d2c1cf2e13c0ea518ac8ada05322dd1499f9b2';
 /** A tag of its own for its images, because sources of later commits can have the same number. */
 const TAG = `${LAST_VERSION}-${COMMIT.slice(0, 8)}`;
