@@ -71,6 +71,7 @@ const PARTS: readonly {
       'annotations',
       'worker-end',
       'progress',
+      'ranks',
       'overrides',
       'injection',
       'child-jobs',

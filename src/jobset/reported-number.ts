@@ -9,3 +9,17 @@ export function isStep(value: unknown): value is number {
 export function isMilliseconds(value: unknown): value is number {
   return isStep(value);
 }
+
+/** Local ranks of one Pod, as far as they are known. */
+export const MAX_RANKS_OF_POD = 64;
+
+export function isLocalRank(value: unknown): value is number {
+  return isStep(value) && value < MAX_RANKS_OF_POD;
+}
+
+const MAX_RANK = 2_147_483_647;
+
+/** A rank in a group, as a program says it. */
+export function isRank(value: unknown): value is number {
+  return isStep(value) && value <= MAX_RANK;
+}

@@ -32,7 +32,7 @@ test('the member is as far as its last rank, and as silent as its most silent on
   passTo(progress, 0, 1000);
   progress.took('330 checkpoint=200 phase=evaluate', 5);
   passTo(progress, 1000, 1500);
-  expect(progress.progress).toEqual({ step: 330, checkpoint: 200, silentMs: 1500 });
+  expect(progress.progress).toEqual({ step: 330, checkpoint: 200, ranks: 6, silentMs: 1500 });
   expect(progress.mostSilent.local).toBe(0);
   progress.took('332', 0);
   passTo(progress, 1500, 2000);
@@ -49,7 +49,7 @@ test('reports of the worker as a whole say nothing once a rank has reported', ()
   expect(progress.reporters).toMatchObject([{ watch: { silentMs: 500 } }]);
   progress.took('4', 1);
   progress.took('10');
-  expect(progress.progress).toEqual({ step: 4, silentMs: 0 });
+  expect(progress.progress).toEqual({ step: 4, ranks: 2, silentMs: 0 });
 });
 
 test('a line that says nothing of progress makes no reporter', () => {
@@ -68,6 +68,21 @@ test('a rank that finished is not silent, and still counts for the step', () => 
   progress.finished(0);
   expect(progress.silentMs).toBe(0);
   expect(progress.progress?.step).toBe(8);
+});
+
+test('ranks that are behind, or silent for long, are reported with the usual of the rest', () => {
+  const progress = watching();
+  for (const local of [0, 1, 2]) progress.took('8', local);
+  progress.took('5 phase=load', 3);
+  passTo(progress, 0, 30_000);
+  expect(progress.toldAt(30_000)?.lag).toMatchObject([{ local: 3, step: 5, phase: 'load' }]);
+  for (const local of [0, 1, 3]) progress.took('9', local);
+  expect(progress.toldAt(30_000)).toMatchObject({
+    lag: [{ local: 2, step: 8, silentMs: 30_000 }],
+    rest: { step: 9, silentMs: 0 },
+  });
+  progress.took('10', 2);
+  expect(progress.toldAt(30_000)).not.toHaveProperty('lag');
 });
 
 test.each([

@@ -5,8 +5,17 @@
  */
 
 import { defined } from '@lockstep/kube/json/defined.ts';
-import type { Progress, StandbyDeaths, StandbyState } from '../../jobset/progress/progress.ts';
+import {
+  MAX_LAGS,
+  type Progress,
+  type StandbyDeaths,
+  type StandbyState,
+} from '../../jobset/progress/progress.ts';
 import { ProgressWatch } from './progress-watch.ts';
+
+/** A rank that is silent for longer than this, and than this many times the usual silence, lags. */
+const LONG_SILENCE_MS = 10_000;
+const LONG_SILENCE_FACTOR = 2;
 
 /** One process that reports. */
 export interface Reporter {
@@ -86,7 +95,8 @@ export class MemberProgress {
     const { standby, standbyDeaths } = this;
     const step = least(this.#told(({ step }) => step));
     const checkpoint = least(this.#told(({ checkpoint }) => checkpoint));
-    return { ...defined({ step, checkpoint, phase, standby, standbyDeaths }), silentMs };
+    const ranks = this.#ranks.size === 0 ? undefined : Math.max(...this.#ranks.keys()) + 1;
+    return { ...defined({ step, checkpoint, phase, standby, standbyDeaths, ranks }), silentMs };
   }
 
   /** For the hub, with ages at a monotonic time. They grow even after the worker has ended. */
@@ -97,7 +107,26 @@ export class MemberProgress {
     const firstStepMs = greatest(all.flatMap((told) => told.firstStepMs ?? []));
     const saved = all.filter(({ checkpoint }) => checkpoint === progress.checkpoint);
     const checkpointMs = least(saved.flatMap((told) => told.checkpointMs ?? []));
-    return { ...progress, ...defined({ firstStepMs, checkpointMs }) };
+    return { ...progress, ...defined({ firstStepMs, checkpointMs }), ...this.#lag() };
+  }
+
+  /** The ranks that differ from the rest, the most silent first. */
+  #lag(): Pick<Progress, 'lag' | 'rest'> {
+    const { reporters } = this;
+    if (reporters.length < 2) return {};
+    const newest = greatest(reporters.flatMap(({ watch }) => watch.progress?.step ?? []));
+    const silences = reporters.map(({ watch }) => watch.silentMs).toSorted((a, b) => a - b);
+    const usualMs = silences[(silences.length - 1) >> 1] ?? 0;
+    const longMs = Math.max(LONG_SILENCE_MS, LONG_SILENCE_FACTOR * usualMs);
+    const lags = reporters.flatMap(({ local, watch }) => {
+      const { step, phase } = watch.progress ?? {};
+      const isBehind = step !== undefined && newest !== undefined && step < newest - 1;
+      if (local === undefined || (!isBehind && watch.silentMs <= longMs)) return [];
+      return [{ local, ...defined({ step, phase }), silentMs: watch.silentMs }];
+    });
+    if (lags.length === 0) return {};
+    const lag = lags.toSorted((a, b) => b.silentMs - a.silentMs).slice(0, MAX_LAGS);
+    return { lag, rest: { ...defined({ step: newest }), silentMs: usualMs } };
   }
 
   /** The longest time since a line, or since the start of the worker if there is none. */

@@ -122,6 +122,20 @@ describe('a table of members that report progress', () => {
     expect(died).toMatch(/worker 3 \([^)]*\) and 2 more; lockstep logs train --agent says more$/);
   });
 
+  it('names the ranks that are behind the others of their Pod', () => {
+    const lag = [
+      { local: 3, rank: 11, step: 1328, silentMs: 41_000 },
+      { local: 5, silentMs: 20_000 },
+    ];
+    const screen = memberTable(
+      group({ step: 9, silentMs: 0 }, { step: 1328, silentMs: 41_000, lag }),
+    );
+    expect(screen).toContain(
+      '  behind in their Pods: rank 11 (process 3) at step 1,328, silent 41s (worker 1), ' +
+        'process 5 silent 20s (worker 1)\n',
+    );
+  });
+
   it('names stragglers, the first of many, and shows them before the others', () => {
     const fast = Array.from({ length: 30 }, () => ({ step: 9, silentMs: 0, ...recent(10) }));
     const slow = Array.from({ length: 6 }, () => ({ step: 4, silentMs: 0, ...recent(0.5) }));

@@ -4,6 +4,7 @@ import { humanDuration } from '@lockstep/kube/duration.ts';
 import { printable } from '@lockstep/kube/quote.ts';
 import type { GroupProgress } from '../../jobset/progress/group-progress.ts';
 import { hasNoStandbys, WHY_NO_STANDBYS } from '../../jobset/progress/standby.ts';
+import { lagInWords } from '../../jobset/ranks/rank-words.ts';
 import { isSilent, stepLag } from '../../jobset/view/silence.ts';
 import { standbyDeathsInWords } from '../../jobset/view/standby-words.ts';
 import type { JobSetView, MemberView, ProgressView } from '../../jobset/view/status-view.ts';
@@ -33,9 +34,18 @@ export function groupLines(
   const slow = members.filter(({ progress }) => progress?.isStraggler === true).map(stragglerText);
   return [
     ...(told.length === 0 ? [] : [told.join(', ')]),
+    ...lagLines(members),
     ...(slow.length === 0 ? [] : [printable(`slower than the others: ${firstOf(slow)}`)]),
     ...standbyLines(name, members),
   ];
+}
+
+/** `behind in their Pods: rank 107 (process 3) at step 328, silent 41s (worker 13)`, if any is. */
+function lagLines(members: readonly MemberView[]): readonly string[] {
+  const behind = members.flatMap(({ label, progress }) =>
+    progress === null ? [] : lagInWords(progress).map((words) => `${words} (worker ${label})`),
+  );
+  return behind.length === 0 ? [] : [printable(`behind in their Pods: ${firstOf(behind)}`)];
 }
 
 /**

@@ -6,6 +6,7 @@
 import { humanDuration } from '@lockstep/kube/duration.ts';
 import { describeEnd, endInWords } from '../epoch/witness.ts';
 import type { LastWords, RestartCause, RestartWitness, Suspect } from '../jobset-status.ts';
+import { processInWords } from '../ranks/rank-words.ts';
 
 export interface Failure {
   readonly cause: string;
@@ -103,8 +104,7 @@ function witnessInWords(witness: RestartWitness, naming: Naming): string {
 /** `rank 107 (process 3) of worker 13 of w (w-0, index 13), Pod w-0-13-x on node n` */
 function named(worker: string, at: RestartWitness | Suspect, naming: Naming): string {
   const { pod, node, process, rank } = at;
-  const local = rank === undefined ? `process ${process}` : `rank ${rank} (process ${process})`;
-  const whole = process === undefined ? worker : `${local} of ${worker}`;
+  const whole = process === undefined ? worker : `${processInWords(process, rank)} of ${worker}`;
   const which = naming === 'Rank' ? whole : `${whole}, Pod ${pod}`;
   return node === undefined ? which : `${which} on node ${node}`;
 }

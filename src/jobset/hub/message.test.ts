@@ -2,6 +2,8 @@ import { defined } from '@lockstep/kube/json/defined.ts';
 import { LineSplitter } from '@lockstep/kube/runtime/client/watch-stream.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { MAX_LAGS, type Progress } from '../progress/progress.ts';
+import { MAX_RANKS_OF_POD } from '../reported-number.ts';
 import type { Announcement } from '../worker-end/announcement.ts';
 import { type Exit, MAX_EPOCH, type WorkerEnd } from '../worker-end/worker-end.ts';
 import {
@@ -39,6 +41,7 @@ const progress = fc.record(
     checkpoint: step,
     phase: fc.constantFrom('save', 'e.valuate-2', 'x'.repeat(32)),
     silentMs: step,
+    ranks: fc.integer({ min: 1, max: MAX_RANKS_OF_POD }),
     standbyDeaths: fc.record(
       { count: fc.integer({ min: 1 }), last: fc.oneof(end, fc.constant('NotReady' as const)) },
       { requiredKeys: ['count'] },
@@ -46,6 +49,19 @@ const progress = fc.record(
   },
   { requiredKeys: ['silentMs'] },
 );
+const lag = fc.record(
+  {
+    local: fc.nat(MAX_RANKS_OF_POD - 1),
+    rank: count,
+    step,
+    phase: fc.constant('save'),
+    silentMs: step,
+  },
+  { requiredKeys: ['local', 'silentMs'] },
+);
+const lagging = fc
+  .tuple(progress, fc.array(lag, { minLength: 1, maxLength: MAX_LAGS }))
+  .map(([known, lags]): Progress => ({ ...known, lag: lags, rest: { step: 7, silentMs: 3 } }));
 const withProgress = <T extends object>(message: T) =>
   fc
     .option(progress, { nil: undefined })
@@ -67,6 +83,7 @@ const agentMessage: fc.Arbitrary<AgentMessage> = fc.oneof(
   announcement.chain((of) => withProgress({ type: 'announce', announcement: of } as const)),
   epoch.map((of) => ({ type: 'notice', epoch: of }) as const),
   withProgress({ type: 'ping' } as const),
+  lagging.map((of) => ({ type: 'ping' as const, progress: of })),
   fc.record({ type: fc.constant('ping' as const), success }),
 );
 const LONGEST_TIMEOUTS = { progressTimeout: 604_800_000, firstProgressTimeout: 604_800_000 };
@@ -109,6 +126,38 @@ describe('messages of agents', () => {
         expect(lines(bytes, cuts).map(parseAgentMessage)).toEqual(sent);
       }),
     );
+  });
+
+  it('have no room for ranks that lag beside an announcement', () => {
+    const progress = {
+      step: 1,
+      silentMs: 0,
+      lag: [{ local: 1, silentMs: 9 }],
+      rest: { silentMs: 0 },
+    };
+    const sent = encodeAgentMessage({
+      type: 'hello',
+      jobSetUid: 'u',
+      announcement: undefined,
+      progress,
+    });
+    const { lag: _lag, rest: _rest, ...kept } = progress;
+    expect(parseAgentMessage(sent.trimEnd())).toEqual({
+      type: 'hello',
+      jobSetUid: 'u',
+      progress: kept,
+    });
+  });
+
+  it.each<[string, unknown]>([
+    ['too many', Array<object>(MAX_LAGS + 1).fill({ local: 0, silentMs: 0 })],
+    ['none', []],
+    ['a local rank out of bounds', [{ local: MAX_RANKS_OF_POD, silentMs: 0 }]],
+    ['a rank that is no number', [{ local: 0, rank: '3', silentMs: 0 }]],
+    ['no list', { local: 0, silentMs: 0 }],
+  ])('say nothing of ranks that lag with %s', (_name, told) => {
+    const text = JSON.stringify({ type: 'ping', silentMs: 4, lag: told, rest: { silentMs: 0 } });
+    expect(parseAgentMessage(text)).toEqual({ type: 'ping', progress: { silentMs: 4 } });
   });
 
   it('take anything else as malformed, and nothing throws', () => {

@@ -8,7 +8,7 @@ import { defined } from '@lockstep/kube/json/defined.ts';
 import { isJsonObject, type JsonObject } from '@lockstep/kube/json/json-value.ts';
 import { parsedObject } from '@lockstep/kube/json/parsed-json.ts';
 import type { GroupState } from '../epoch/group-state.ts';
-import { type Progress, parseProgress, progressFields } from '../progress/progress.ts';
+import { lagFields, type Progress, parseProgress, progressFields } from '../progress/progress.ts';
 import { parseTimeouts } from '../progress/progress-timeouts.ts';
 import {
   type Announcement,
@@ -116,7 +116,8 @@ export function encodeAgentMessage(message: AgentMessage): string {
       return line(message);
     case 'ping': {
       const { type, ask, success, progress } = message;
-      return line({ type, ask, ...successFields(success), ...progressFields(progress) });
+      const told = { ...progressFields(progress), ...lagFields(progress) };
+      return line({ type, ask, ...successFields(success), ...told });
     }
   }
 }

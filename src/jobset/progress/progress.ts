@@ -2,7 +2,13 @@
 import { parseDuration } from '@lockstep/kube/duration.ts';
 import { defined } from '@lockstep/kube/json/defined.ts';
 import { isJsonObject, type JsonObject } from '@lockstep/kube/json/json-value.ts';
-import { isMilliseconds, isStep } from '../reported-number.ts';
+import {
+  isLocalRank,
+  isMilliseconds,
+  isRank,
+  isStep,
+  MAX_RANKS_OF_POD,
+} from '../reported-number.ts';
 import { type Exit, parseExit } from '../worker-end/worker-end.ts';
 
 /** What a worker has reported since it started. */
@@ -26,7 +32,32 @@ export interface Progress {
    * more; or the agent is of an older version.
    */
   readonly standbyDeaths?: StandbyDeaths;
+  /**
+   * The highest local rank that reports for itself, and 1, so 1 to 64; absent: the worker reports as
+   * a whole.
+   */
+  readonly ranks?: number;
+  /**
+   * Ranks that differ from the rest of the member, the most silent first, at most `MAX_LAGS`; absent:
+   * none does. Only a `ping` has room for them.
+   */
+  readonly lag?: readonly RankLag[];
+  /** Where some lag: the newest step of the ranks, and their usual silence. */
+  readonly rest?: Pick<RankLag, 'step' | 'silentMs'>;
 }
+
+/** A rank that is steps behind the first one of its member, or is silent for much longer. */
+export interface RankLag {
+  /** Its local rank. */
+  readonly local: number;
+  /** Its rank in the group, as it says itself. */
+  readonly rank?: number;
+  readonly step?: number;
+  readonly phase?: string;
+  readonly silentMs: number;
+}
+
+export const MAX_LAGS = 4;
 
 /**
  * `Ready`: it waits for the next epoch. The others: this Pod gets none any more, because one
@@ -104,15 +135,25 @@ function parseStep(text: string): number | undefined {
   return isStep(step) ? step : undefined;
 }
 
-/** The members of a hub message that carry the progress. */
+/** The members of a hub message that carry the progress, without `lag`. */
 export function progressFields(progress: Progress | undefined): object {
   if (progress === undefined) return {};
-  const { silentMs, firstStepMs, checkpointMs } = progress;
+  const { silentMs, firstStepMs, checkpointMs, lag: _lag, rest: _rest, ...told } = progress;
   return {
-    ...progress,
+    ...told,
     silentMs: Math.round(silentMs),
     ...defined({ firstStepMs: whole(firstStepMs), checkpointMs: whole(checkpointMs) }),
   };
+}
+
+/** The members of a hub message that carry the ranks that lag behind. */
+export function lagFields({ lag, rest }: Partial<Progress> = {}): object {
+  if (lag === undefined || rest === undefined) return {};
+  return { lag: lag.map(rounded), rest: rounded(rest) };
+}
+
+function rounded<T extends { readonly silentMs: number }>(told: T): T {
+  return { ...told, silentMs: Math.round(told.silentMs) };
 }
 
 function whole(ms: number | undefined): number | undefined {
@@ -141,7 +182,36 @@ export function parseProgress(fields: JsonObject): Progress | undefined {
   if (standby !== undefined) progress.standby = standby;
   const standbyDeaths = parseDeaths(fields['standbyDeaths']);
   if (standbyDeaths !== undefined) progress.standbyDeaths = standbyDeaths;
+  const { ranks, lag, rest } = fields;
+  if (isStep(ranks) && ranks > 0 && ranks <= MAX_RANKS_OF_POD) progress.ranks = ranks;
+  const lags = lag === undefined ? undefined : parseLag(lag);
+  const others = isJsonObject(rest) ? parseRest(rest) : undefined;
+  if (lags !== undefined && others !== undefined) {
+    progress.lag = lags;
+    progress.rest = others;
+  }
   return progress;
+}
+
+/** Undefined if any part is out of bounds. */
+function parseLag(told: unknown): readonly RankLag[] | undefined {
+  if (!Array.isArray(told) || told.length === 0 || told.length > MAX_LAGS) return undefined;
+  const lags = (told as readonly unknown[]).flatMap((one) => {
+    const { local, rank, step, phase, silentMs } = isJsonObject(one) ? one : {};
+    const isValid =
+      isLocalRank(local) &&
+      isMilliseconds(silentMs) &&
+      (rank === undefined || isRank(rank)) &&
+      (step === undefined || isStep(step)) &&
+      (phase === undefined || isPhase(phase));
+    return isValid ? [{ local, ...defined({ rank, step, phase }), silentMs }] : [];
+  });
+  return lags.length === told.length ? lags : undefined;
+}
+
+function parseRest({ step, silentMs }: JsonObject): Progress['rest'] {
+  const isValid = isMilliseconds(silentMs) && (step === undefined || isStep(step));
+  return isValid ? { ...defined({ step }), silentMs } : undefined;
 }
 
 function parseDeaths(told: unknown): StandbyDeaths | undefined {

@@ -46,6 +46,18 @@ describe('the progress of a member', () => {
     expect(report.at(9000)).toEqual({ silentMs: Number.MAX_SAFE_INTEGER });
   });
 
+  it('has the ranks that lag, whose silence grows too', () => {
+    const lag = [{ local: 3, step: 4, silentMs: 100 }];
+    const report = new StepReport({ silentMs: 0, ranks: 8, lag, rest: { silentMs: 5 } }, 1000);
+    expect(report.at(1500)).toMatchObject({
+      ranks: 8,
+      lag: [{ local: 3, step: 4, silentMs: 600 }],
+      rest: { silentMs: 505 },
+    });
+    report.take({ silentMs: 0, ranks: 8 }, 2000);
+    expect(report.at(2000)).toEqual({ silentMs: 0, ranks: 8 });
+  });
+
   it('says how old the first step and the checkpoint are when a reader asks', () => {
     const said = { step: 5, checkpoint: 4, silentMs: 1, firstStepMs: 900, checkpointMs: 30 };
     const report = new StepReport(said, 1000);

@@ -1,6 +1,6 @@
 /** The progress that the agent of one member reported last. */
 import type { MemberSteps, RecentSteps } from '../progress/group-progress.ts';
-import type { Progress, StandbyDeaths, StandbyState } from '../progress/progress.ts';
+import type { Progress, RankLag, StandbyDeaths, StandbyState } from '../progress/progress.ts';
 
 /**
  * Steps are counted from the older of two earlier reports, which are at least this far apart: the
@@ -25,6 +25,9 @@ export class StepReport {
   #standbyDeaths: StandbyDeaths | undefined;
   #firstStepMs: number | undefined;
   #checkpointMs: number | undefined;
+  #ranks: number | undefined;
+  #lag: readonly RankLag[] | undefined;
+  #rest: Progress['rest'];
   #silentMs = 0;
   /** Monotonic time of the report's arrival, in whole milliseconds. */
   #heardMs = 0;
@@ -63,6 +66,9 @@ export class StepReport {
     this.#standbyDeaths = progress.standbyDeaths;
     this.#firstStepMs = progress.firstStepMs;
     this.#checkpointMs = progress.checkpointMs;
+    this.#ranks = progress.ranks;
+    this.#lag = progress.lag;
+    this.#rest = progress.rest;
     this.#silentMs = silentMs;
     this.#heardMs = heardMs;
   }
@@ -81,6 +87,9 @@ export class StepReport {
     if (recent !== undefined) said.recent = recent;
     if (this.#firstStepMs !== undefined) said.firstStepMs = later(this.#firstStepMs, sinceMs);
     if (this.#checkpointMs !== undefined) said.checkpointMs = later(this.#checkpointMs, sinceMs);
+    if (this.#ranks !== undefined) said.ranks = this.#ranks;
+    if (this.#lag !== undefined) said.lag = this.#lag.map((rank) => older(rank, sinceMs));
+    if (this.#rest !== undefined) said.rest = older(this.#rest, sinceMs);
     return said;
   }
 
@@ -89,6 +98,10 @@ export class StepReport {
     if (this.#step === undefined || ms < MIN_RECENT_MS) return undefined;
     return { steps: this.#step - this.#olderStep, ms };
   }
+}
+
+function older<T extends { readonly silentMs: number }>(told: T, sinceMs: number): T {
+  return { ...told, silentMs: later(told.silentMs, sinceMs) };
 }
 
 /** Agents may tell any number. */

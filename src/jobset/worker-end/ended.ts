@@ -4,13 +4,12 @@
  * of an end. An age in milliseconds dates the end, because clocks of nodes differ.
  */
 import { isJsonObject, type JsonObject } from '@lockstep/kube/json/json-value.ts';
-import { isMilliseconds, isStep } from '../reported-number.ts';
+import { isLocalRank, isMilliseconds, isRank, isStep } from '../reported-number.ts';
 import { encodedBytes, lastLines } from './limited-text.ts';
 import {
   HOW_ENDED,
   isByItself,
   isEpoch,
-  MAX_EPOCH,
   parseExit,
   type Signs,
   type WorkerEnd,
@@ -43,17 +42,6 @@ const SIGNS: { readonly [Sign in keyof Signs]-?: (value: unknown) => boolean } =
   saidMs: isMilliseconds,
   lastWords: (value) => isText(value, MAX_LAST_WORDS_BYTES),
 };
-
-/** Local ranks of one Pod, as far as they are known. */
-export const MAX_RANKS_OF_POD = 64;
-
-function isLocalRank(value: unknown): boolean {
-  return isStep(value) && value < MAX_RANKS_OF_POD;
-}
-
-function isRank(value: unknown): boolean {
-  return isStep(value) && value <= MAX_EPOCH;
-}
 
 function isTrue(value: unknown): boolean {
   return value === true;

@@ -1,5 +1,6 @@
 /** The messages about members that a page with a run needs. */
 import type { MemberChange, RunMember, RunMessage } from '../../../dashboard/messages/run.ts';
+import type { RankLag } from '../../../jobset/progress/progress.ts';
 import type { MemberView, ProgressView } from '../../../jobset/view/status-view.ts';
 
 export type Members = ReadonlyMap<string, RunMember>;
@@ -95,11 +96,25 @@ function isSameProgress(before: RunMember, { progress: now }: MemberView, atMs: 
     old.phase === now.phase &&
     old.standby === now.standby &&
     isSameValue(old.standbyDeaths, now.standbyDeaths) &&
+    old.ranks === now.ranks &&
+    isSameLag(old.lag ?? [], now.lag ?? [], passedMs) &&
+    old.rest?.step === now.rest?.step &&
+    hasGrown(old.rest?.silentMs, now.rest?.silentMs, passedMs) &&
     old.isStraggler === now.isStraggler &&
     rateShown(old) === rateShown(now) &&
     hasGrown(old.silentMs, now.silentMs, passedMs) &&
     hasGrown(old.firstStepMs, now.firstStepMs, passedMs) &&
     hasGrown(old.checkpointMs, now.checkpointMs, passedMs)
+  );
+}
+
+function isSameLag(old: readonly RankLag[], now: readonly RankLag[], passedMs: number): boolean {
+  return (
+    old.length === now.length &&
+    old.every(({ silentMs, ...rank }, i) => {
+      const { silentMs: nowMs, ...same } = now[i] ?? { silentMs: 0 };
+      return isSameValue(rank, same) && hasGrown(silentMs, nowMs, passedMs);
+    })
   );
 }
 

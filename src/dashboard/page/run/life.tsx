@@ -101,7 +101,7 @@ export function Life({ run, state, look, change, lostSinceMs, isRefused }: LifeP
         members={state.members}
         selected={look.member}
         select={showPod}
-        culprit={culprit?.pod ?? null}
+        culprit={culprit}
       />
       <Plot
         samples={state.samples}

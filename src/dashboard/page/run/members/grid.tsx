@@ -1,27 +1,28 @@
-/** One cell for each member, on a canvas; keys, screen readers and pointers find each of them. */
+/** One cell for each member or rank, on a canvas; keys, screen readers and pointers find each of them. */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { RunMember } from '../../../messages/run.ts';
 import { shown } from '../../elements/shown-text.ts';
 import { colorsOf, useThemeVersion, useWidth } from '../follow.ts';
+import { type Cell, cellKey } from './cells.ts';
 import { cellAt, layOut, neighbour } from './layout.ts';
 import { paint } from './paint.ts';
 import type { Look } from './states.ts';
 import { cellInWords } from './words.ts';
 
 export interface GridProps {
-  /** Names of Pods in the order of the cells; another array only if one came or went. */
+  /** Keys of the cells in their order; another array only if one came or went. */
   readonly order: readonly string[];
   /** In the same order. */
-  readonly members: readonly RunMember[];
+  readonly members: readonly Cell[];
   readonly looks: readonly Look[];
   /** By index of the member: its look. */
   readonly cells: Uint8Array;
   readonly isLeftOut: Uint8Array;
-  /** Names of Pods. */
+  /** Keys of cells. */
   readonly selected: string | null;
   readonly culprit: string | null;
   readonly silentMs: (member: RunMember) => number | null;
-  readonly select: (pod: string) => void;
+  readonly select: (cell: Cell) => void;
 }
 
 const TIP_PX = 280;
@@ -37,14 +38,14 @@ export function Grid(props: GridProps) {
   const [hasFocus, focus] = useState(false);
   const layout = useMemo(() => layOut(width === 0 ? [] : members, width), [order, width]);
   const indexes = useMemo(
-    () => new Map(order.map((pod, i): [string, number] => [pod, i])),
+    () => new Map(order.map((key, i): [string, number] => [key, i])),
     [order],
   );
   const at = Math.min(active, members.length - 1);
   const ringed = hasFocus ? at : hovered;
   useLayoutEffect(() => {
     if (canvas.current === null || width === 0) return;
-    const indexOf = (pod: string | null): number => (pod === null ? -1 : (indexes.get(pod) ?? -1));
+    const indexOf = (key: string | null): number => (key === null ? -1 : (indexes.get(key) ?? -1));
     paint(canvas.current, width, {
       layout,
       looks,
@@ -74,7 +75,7 @@ export function Grid(props: GridProps) {
     const member = members[index];
     if (member === undefined) return;
     activate(index);
-    select(member.pod);
+    select(member);
   };
   const press = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -110,7 +111,7 @@ export function Grid(props: GridProps) {
             class="visually-hidden"
             role="option"
             id="grid-active"
-            aria-selected={active_.pod === selected}
+            aria-selected={cellKey(active_) === selected}
             aria-posinset={at + 1}
             aria-setsize={members.length}
           >

@@ -1,18 +1,20 @@
 /** The members of a group: a grid of all, a filter, and one of them in full. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { Suspect } from '../../../../jobset/jobset-status.ts';
 import { memberState } from '../../../../jobset/view/member-state.ts';
 import type { JobSetView } from '../../../../jobset/view/status-view.ts';
 import type { RunMember } from '../../../messages/run.ts';
 import { shown } from '../../elements/shown-text.ts';
 import { colorsOf, useThemeVersion } from '../follow.ts';
 import { counted } from '../words.ts';
+import { type Cell, cellKey, rankCells, rankCount } from './cells.ts';
 import { type Filter, KINDS, type Kind, matches, NO_FILTER } from './filter.ts';
 import { Grid } from './grid.tsx';
 import { inOrder } from './layout.ts';
 import { Member } from './member.tsx';
 import { drawShape } from './paint.ts';
 import { COLORINGS, type Coloring, LOOKS, type Look, lookOf, STATES, silenceOf } from './states.ts';
-import { memberName, silenceText } from './words.ts';
+import { cellName, silenceText } from './words.ts';
 
 export interface MembersProps {
   readonly jobSet: JobSetView;
@@ -22,8 +24,8 @@ export interface MembersProps {
   readonly selected: string | null;
   /** Null: none. */
   readonly select: (pod: string | null) => void;
-  /** The Pod of the likeliest suspect of the restart that is open. */
-  readonly culprit: string | null;
+  /** The likeliest suspect of the restart that is open. */
+  readonly culprit: Pick<Suspect, 'pod' | 'process'> | null;
 }
 
 const COLORED_BY: Readonly<Record<Coloring, string>> = {
@@ -47,9 +49,30 @@ export function Members({ jobSet, members, nowMs, selected, select, culprit }: M
   const { namespace, name } = jobSet;
   const [coloring, colorBy] = useState<Coloring>('State');
   const [filter, look] = useState<Filter>(NO_FILTER);
+  const [isByRank, showRanks] = useState(false);
+  const [process, choose] = useState(0);
   const pods = useMemo(() => podsOf(members), [members]);
-  const order = useMemo(() => inOrder(members.values()).map(({ pod }) => pod), [pods]);
-  const ordered = useMemo(() => order.flatMap((pod) => members.get(pod) ?? []), [order, members]);
+  const podOrder = useMemo(() => inOrder(members.values()).map(({ pod }) => pod), [pods]);
+  const inPods = useMemo(
+    () => podOrder.flatMap((pod) => members.get(pod) ?? []),
+    [podOrder, members],
+  );
+  const ranks = rankCount(inPods);
+  const hasRanks = isByRank && ranks > 0;
+  const ordered: readonly Cell[] = useMemo(
+    () => (hasRanks ? rankCells(inPods) : inPods),
+    [inPods, hasRanks],
+  );
+  const keys = ordered.map(cellKey).join('\n');
+  const order = useMemo(() => ordered.map(cellKey), [keys]);
+  const keyOf = (at: Pick<Cell, 'pod' | 'process'> | null): string | null =>
+    at === null
+      ? null
+      : cellKey(
+          hasRanks && members.get(at.pod)?.progress?.ranks !== undefined
+            ? { pod: at.pod, process: at.process ?? 0 }
+            : { pod: at.pod },
+        );
   const silentMs = (member: RunMember): number | null => silenceOf(member, nowMs);
   const drawn = useMemo(() => {
     const isLeftOut = new Uint8Array(ordered.length);
@@ -76,6 +99,22 @@ export function Members({ jobSet, members, nowMs, selected, select, culprit }: M
             : `${members.size.toLocaleString('en')} of ${counted(jobSet.size, 'member')} have a Pod`}
         </p>
         <div class="part-tools" hidden={members.size === 0}>
+          {ranks > 0 && (
+            <label class="inline-field">
+              One cell for each
+              <select
+                class="input"
+                onChange={({ currentTarget }) => showRanks(currentTarget.value === 'rank')}
+              >
+                <option value="pod" selected={!isByRank}>
+                  Pod
+                </option>
+                <option value="rank" selected={isByRank}>
+                  rank
+                </option>
+              </select>
+            </label>
+          )}
           <label class="inline-field">
             Coloured by
             <select
@@ -121,7 +160,7 @@ export function Members({ jobSet, members, nowMs, selected, select, culprit }: M
           <MemberLegend
             looks={LOOKS[coloring]}
             counts={drawn.counts}
-            hasCulprit={culprit !== null && members.has(culprit)}
+            hasCulprit={culprit !== null && members.has(culprit.pod)}
           />
           <div class={`members-parts ${open === undefined ? '' : 'has-member'}`}>
             <div class="members-all">
@@ -130,15 +169,18 @@ export function Members({ jobSet, members, nowMs, selected, select, culprit }: M
                 members={ordered}
                 looks={LOOKS[coloring]}
                 silentMs={silentMs}
-                selected={selected}
-                culprit={culprit}
-                select={select}
+                selected={keyOf(selected === null ? null : { pod: selected, process })}
+                culprit={keyOf(culprit)}
+                select={(cell) => {
+                  choose(cell.process ?? 0);
+                  select(cell.pod);
+                }}
                 cells={drawn.cells}
                 isLeftOut={drawn.isLeftOut}
               />
               <p class="quiet" role="status">
                 {found.length < ordered.length
-                  ? `${found.length.toLocaleString('en')} of ${counted(ordered.length, 'member')} ${found.length === 1 ? 'matches' : 'match'}.`
+                  ? `${found.length.toLocaleString('en')} of ${counted(ordered.length, hasRanks ? 'rank' : 'member')} ${found.length === 1 ? 'matches' : 'match'}.`
                   : ''}
                 {missing > 0 && (jobSet.state === 'AtBarrier' || jobSet.state === 'Running')
                   ? ` ${counted(missing, 'Pod')} ${missing === 1 ? 'is' : 'are'} not there: the Events below may say why.`
@@ -248,7 +290,7 @@ function ShapeSwatch({ shape, color }: Look) {
 }
 
 interface RowsProps {
-  readonly found: readonly RunMember[];
+  readonly found: readonly Cell[];
   readonly jobSet: JobSetView;
   readonly silentMs: (member: RunMember) => number | null;
   readonly selected: string | null;
@@ -272,10 +314,10 @@ function Rows({ found, jobSet, silentMs, selected, select }: RowsProps) {
           {found.map((member) => {
             const silence = silentMs(member);
             return (
-              <tr key={member.pod} class={member.pod === selected ? 'is-selected' : ''}>
+              <tr key={cellKey(member)} class={member.pod === selected ? 'is-selected' : ''}>
                 <th scope="row">
                   <button type="button" class="link" onClick={() => select(member.pod)}>
-                    {shown(memberName(member), 120)}
+                    {shown(cellName(member), 120)}
                   </button>
                 </th>
                 <td>

@@ -1,14 +1,23 @@
 /** Members in words. */
+
+import { lagInWords } from '../../../../jobset/ranks/rank-words.ts';
 import { lastCauseInWords } from '../../../../jobset/view/last-cause.ts';
 import { standbyInWords } from '../../../../jobset/view/standby-words.ts';
 import type { MemberView } from '../../../../jobset/view/status-view.ts';
 import type { RunMember } from '../../../messages/run.ts';
 import { rateText, rough } from '../words.ts';
+import type { Cell } from './cells.ts';
 import { silenceOf } from './states.ts';
 
 /** `train-workers-0/12`: its Job and index. */
 export function memberName({ replicatedJob, job, index }: MemberView): string {
   return `${job === '' ? replicatedJob : job}/${index ?? '-'}`;
+}
+
+/** `process 3 of train-workers-0/12`, or the name of the member where the cell is all of it. */
+export function cellName(cell: MemberView & Pick<Cell, 'process'>): string {
+  const { process } = cell;
+  return process === undefined ? memberName(cell) : `process ${process} of ${memberName(cell)}`;
 }
 
 /** What is known of a member, in the order in which a reader wants it; null: it is not known. */
@@ -39,6 +48,8 @@ export function factsOf(
         : `of step ${checkpoint.toLocaleString('en')}${checkpointMs === undefined ? '' : `, told ${rough(checkpointMs + sinceMs)} ago`}`,
     ],
     ['Doing', progress?.phase ?? null],
+    ['Ranks', progress?.ranks === undefined ? null : `${progress.ranks} report`],
+    ['Behind', (progress && lagInWords(progress).join('; ')) || null],
     ['Silent for', silentMs === null ? null : silenceText(silentMs)],
     ['First step', firstStepMs === undefined ? null : `${rough(firstStepMs + sinceMs)} ago`],
     ['Standby', (progress && standbyInWords(progress)) ?? null],
@@ -55,10 +66,14 @@ export function silenceText(ms: number): string {
 }
 
 /** One line for a cell: what is asked for first. */
-export function cellInWords(member: MemberView, look: string, silentMs: number | null): string {
-  const { step } = member.progress ?? {};
+export function cellInWords(
+  cell: MemberView & Pick<Cell, 'process'>,
+  look: string,
+  silentMs: number | null,
+): string {
+  const { step } = cell.progress ?? {};
   const parts = [
-    memberName(member),
+    cellName(cell),
     look,
     step === undefined ? '' : `step ${step.toLocaleString('en')}`,
     silentMs === null ? '' : `silent ${silenceText(silentMs)}`,
