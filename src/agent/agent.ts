@@ -8,6 +8,7 @@ import type { Clock, Timer } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import { ENV_LOST_NODE_DEADLINE } from '../jobset/names.ts';
 import { isSameTimeouts, type ProgressTimeouts } from '../jobset/progress/progress-timeouts.ts';
+import type { MemberRanks } from '../jobset/ranks/member-ranks.ts';
 import { isSuccess } from '../jobset/worker-end/worker-end.ts';
 import { mayHang, step } from './barrier.ts';
 import type { Barrier, BarrierEvent, Effect, LeaveReason } from './barrier-state.ts';
@@ -23,9 +24,10 @@ export interface Body {
   readonly mode: Barrier['mode'];
   /**
    * Lets the worker of `epoch` start. A supervisor calls `ended` when the worker and all of its
-   * descendants are gone, however they ended.
+   * descendants are gone, however they ended. `ranks` are the numbers of the ranks of this member in
+   * that epoch; absent: its worker is no rank.
    */
-  lift(epoch: number, ended: (end: OwnEnd) => void): void;
+  lift(epoch: number, ended: (end: OwnEnd) => void, ranks?: MemberRanks): void;
   /** The worker's reports. The body begins it at each lift, and then looks several times a second. */
   readonly progress: MemberProgress;
   /**

@@ -154,6 +154,14 @@ export const ENV_LAST_WORDS = 'LOCKSTEP_LAST_WORDS';
 export const ENV_TERMINATION_MESSAGE_PATH = 'LOCKSTEP_TERMINATION_MESSAGE_PATH';
 /** The duration after which a Pod that the operator cannot reach may count as dead. */
 export const ENV_LOST_NODE_DEADLINE = 'LOCKSTEP_LOST_NODE_DEADLINE';
+/** How many processes of the worker's command a supervising agent starts, 1 to 64. */
+export const ENV_PROCESSES_PER_POD = 'LOCKSTEP_PROCESSES_PER_POD';
+/** The index of the Pod's Job in its ReplicatedJob, for an agent that starts ranks. */
+export const ENV_JOB_INDEX = 'LOCKSTEP_JOB_INDEX';
+/** Kubernetes sets it in each container of an Indexed Job: the index of the Pod in its Job. */
+export const ENV_COMPLETION_INDEX = 'JOB_COMPLETION_INDEX';
+/** `Off`: a supervising agent that starts ranks puts no prefix before their lines. */
+export const ENV_LOG_PREFIX = 'LOCKSTEP_LOG_PREFIX';
 /** Directory that stands for `/` if a node has no mount namespaces (the embedded cluster). */
 export const ENV_ROOT = 'LOCKSTEP_ROOT';
 /** The Pod's address, if `POD_IP` is not set (the embedded cluster). */
@@ -176,6 +184,8 @@ export const ENV_AGENT_VARIABLES = 'LOCKSTEP_AGENT_VARIABLES';
 
 /** Variable that a supervising agent sets for its worker: the epoch in which it runs. */
 export const ENV_EPOCH = 'LOCKSTEP_EPOCH';
+/** Variable of a rank that a supervising agent started: how many it started in this Pod. */
+export const ENV_PROCESSES = 'LOCKSTEP_PROCESSES';
 /** Another one, unique for each start: by it the agent finds descendants of an ended worker. */
 export const ENV_WORKER = 'LOCKSTEP_WORKER';
 /** Variable of a worker with warm standbys: the file that it waits for before it begins. */
