@@ -35,15 +35,17 @@ function pipeSink(pipe: number): OutputSink {
   const socket = new Socket({ fd: pipe, readable: false, writable: true });
   // A pipe without a reader takes nothing any more.
   socket.on('error', () => undefined);
+  // One listener for all processes that are held back.
+  const held: (() => void)[] = [];
+  const settle = (): void => {
+    for (const then of held.splice(0)) then();
+  };
+  socket.on('drain', settle).on('close', settle);
   return {
     write: (bytes) => socket.destroyed || socket.write(bytes),
     drained: (then) => {
-      if (socket.destroyed) return then();
-      const settle = (): void => {
-        socket.off('drain', settle).off('close', settle);
-        then();
-      };
-      socket.on('drain', settle).on('close', settle);
+      if (socket.destroyed) then();
+      else held.push(then);
     },
     get waiting() {
       return socket.writableLength;

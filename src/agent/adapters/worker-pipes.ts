@@ -13,6 +13,7 @@ import { promisify } from 'node:util';
 import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import type { OutputStream, WorkerOutput } from '../worker/worker-output.ts';
 import type { OutputSink } from './output-sink.ts';
+import { PrefixedLines } from './prefixed-lines.ts';
 import { programOnPath } from './worker-shell.ts';
 
 const MKFIFO_TIMEOUT_MS = 5000;
@@ -26,6 +27,12 @@ const DRAINED = Buffer.allocUnsafe(READ_BYTES);
  * lines. Longer beginnings do not wait.
  */
 const LINE_WAIT_MS = 10;
+/** The same for one of several processes, whose lines have to stay whole. */
+const PREFIXED_LINE_WAIT_MS = 1000;
+/** So little is prefixed at a time that a slow reader leaves little in our memory. */
+const PREFIXED_BYTES = 16 * 1024;
+/** What is kept of the last output of a process whose reader is slow. */
+const MAX_LAST_BYTES = 128 * 1024;
 
 export interface WorkerPipesOptions {
   readonly sinks: { readonly [S in OutputStream]?: OutputSink };
@@ -33,18 +40,20 @@ export interface WorkerPipesOptions {
   readonly path: string;
   /** A directory of the agent. */
   readonly directory: string | undefined;
+  /** Processes of a worker, each with pipes of its own; absent: one. */
+  readonly processes?: number;
   readonly logger: Logger;
 }
 
 export function createWorkerPipes(options: WorkerPipesOptions): WorkerOutput {
   // A worker and its standby need two sets.
-  const free: Promise<readonly Pipe[]>[] = [openPipes(options)];
+  const free = Array.from({ length: options.processes ?? 1 }, async () => openPipes(options));
   return {
-    async begin(take) {
+    async begin(take, linePrefix) {
       const set = free.pop() ?? openPipes(options);
       const opened = await set;
       const ends = opened.map((pipe) => {
-        pipe.take = (chunk) => take(pipe.stream, chunk);
+        pipe.begin((chunk) => take(pipe.stream, chunk), linePrefix);
         return [pipe.stream, pipe.writeEnd()] as const;
       });
       return {
@@ -100,12 +109,16 @@ async function openPipe(
 
 class Pipe {
   readonly stream: OutputStream;
-  take: (chunk: Uint8Array) => void = () => undefined;
+  #take: (chunk: Uint8Array) => void = () => undefined;
   readonly #descriptor: number;
   readonly #socket: Socket;
   readonly #sink: OutputSink;
   /** The beginning of a line. */
   #begun: Buffer = Buffer.alloc(0);
+  /** Present for one of several processes. */
+  #lines: PrefixedLines | undefined;
+  /** Output that waits for a slow reader, and has no prefixes yet. */
+  #held: Buffer = Buffer.alloc(0);
   #timer: NodeJS.Timeout | undefined;
 
   /** The descriptor is open for both directions, so that the pipe never ends. */
@@ -116,6 +129,11 @@ class Pipe {
     this.#socket = new Socket({ fd: descriptor, readable: true, writable: false });
     this.#socket.on('data', (chunk: Buffer) => this.#received(chunk));
     this.#socket.on('error', () => undefined);
+  }
+
+  begin(take: (chunk: Uint8Array) => void, linePrefix: string | undefined): void {
+    this.#take = take;
+    this.#lines = linePrefix === undefined ? undefined : new PrefixedLines(linePrefix);
   }
 
   /** A new description for each worker, because it may change how its own blocks. */
@@ -135,11 +153,18 @@ class Pipe {
     } catch {
       // There is nothing left to read.
     }
-    this.#passOn();
+    if (this.#lines === undefined) this.#passOn();
+    else this.#endLines(this.#lines);
   }
 
   #received(chunk: Buffer): void {
-    this.take(chunk);
+    this.#take(chunk);
+    if (this.#lines !== undefined) {
+      this.#held = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
+      // While the reader is slow, only the last output of a process that has ended comes here.
+      if (!this.#socket.isPaused()) this.#passLines(this.#lines);
+      return;
+    }
     clearTimeout(this.#timer);
     const lines = chunk.lastIndexOf('\n') + 1;
     if (lines > 0) {
@@ -159,5 +184,36 @@ class Pipe {
     if (bytes.length === 0 || this.#sink.write(bytes)) return;
     this.#socket.pause();
     this.#sink.drained(() => this.#socket.resume());
+  }
+
+  #passLines(lines: PrefixedLines): void {
+    while (this.#held.length > 0) {
+      const out = lines.add(this.#held.subarray(0, PREFIXED_BYTES));
+      this.#held = this.#held.subarray(PREFIXED_BYTES);
+      if (out.length === 0) continue;
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+      if (this.#sink.write(out)) continue;
+      this.#socket.pause();
+      this.#sink.drained(() => {
+        this.#socket.resume();
+        this.#passLines(lines);
+      });
+      break;
+    }
+    if (!lines.hasBegun) return;
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#sink.write(lines.flush());
+    }, PREFIXED_LINE_WAIT_MS);
+  }
+
+  /** The process has ended: what is left of its output goes out, whole lines or not. */
+  #endLines(lines: PrefixedLines): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const rest = this.#held.subarray(-MAX_LAST_BYTES);
+    this.#held = Buffer.alloc(0);
+    this.#sink.write(Buffer.concat([lines.add(rest), lines.flush()]));
   }
 }

@@ -3,8 +3,14 @@
 export type OutputStream = 'stdout' | 'stderr';
 
 export interface WorkerOutput {
-  /** Begins for one start of a worker. `take` gets its output in the order of arrival. */
-  begin(take: (stream: OutputStream, chunk: Uint8Array) => void): Promise<RelayedOutput>;
+  /**
+   * Begins for one start of a process. `take` gets its output in the order of arrival. With
+   * `linePrefix`, only whole lines are passed on, each behind this text.
+   */
+  begin(
+    take: (stream: OutputStream, chunk: Uint8Array) => void,
+    linePrefix?: string,
+  ): Promise<RelayedOutput>;
 }
 
 export interface RelayedOutput {
