@@ -7,6 +7,7 @@
 import type { ContainerRestartRule } from '@lockstep/kube/objects/pod.ts';
 import type { ProcessSignal } from '@lockstep/kube/runtime/ports/process-runner.ts';
 import type { StandbyDeaths, StandbyState } from '../jobset/progress/progress.ts';
+import type { MemberRanks } from '../jobset/ranks/member-ranks.ts';
 import type { Body } from './agent.ts';
 import { MemberProgress } from './progress/member-progress.ts';
 import { runPreflight } from './worker/preflight.ts';
@@ -41,8 +42,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   return {
     mode: 'Supervisor',
     progress,
-    lift: (epoch, ended) => {
-      const started = new SupervisedWorker(options, progress, standbys, epoch);
+    lift: (epoch, ended, ranks?: MemberRanks) => {
+      const started = new SupervisedWorker(options, progress, standbys, epoch, ranks);
       worker = started;
       void started.ended.then((end) => {
         worker = undefined;

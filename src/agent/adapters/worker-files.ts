@@ -16,11 +16,18 @@ const STANDBY_NOTE = 'standby';
 const ANYBODY = 0o777;
 const READABLE = 0o644;
 
-/** How many directories of ended workers may wait for a calm moment. */
+/** How many directories of each process of ended workers may wait for a calm moment. */
 const MAX_OLD_DIRECTORIES = 4;
 
-/** Files are below `directory`, the agent's own; undefined: below the temporary directory. */
-export function createWorkerFiles(directory: string | undefined, logger: Logger): WorkerFiles {
+/**
+ * Files are below `directory`, the agent's own; undefined: below the temporary directory. Each worker
+ * has this many processes.
+ */
+export function createWorkerFiles(
+  directory: string | undefined,
+  logger: Logger,
+  processes = 1,
+): WorkerFiles {
   const old: string[] = [];
   const hadStandby = leftBehind(directory).then((paths) => {
     const noted = paths.filter(isOfStandby);
@@ -28,7 +35,7 @@ export function createWorkerFiles(directory: string | undefined, logger: Logger)
     old.push(...paths.filter((path) => !noted.includes(path)));
     return noted.length > 0;
   });
-  let next: Promise<string> | undefined;
+  const next: Promise<string>[] = [];
 
   const make = async (): Promise<string> => {
     const own = await mkdtemp(join(directory ?? tmpdir(), PREFIX));
@@ -38,9 +45,8 @@ export function createWorkerFiles(directory: string | undefined, logger: Logger)
   return {
     hadStandby,
     async open(heard) {
-      if (old.length >= MAX_OLD_DIRECTORIES) void removeAll(old.splice(0));
-      const made = next;
-      next = undefined;
+      if (old.length >= MAX_OLD_DIRECTORIES * processes) void removeAll(old.splice(0));
+      const made = next.pop();
       try {
         const own = (await made?.catch(() => undefined)) ?? (await make());
         const progress = join(own, 'progress');
@@ -67,8 +73,11 @@ export function createWorkerFiles(directory: string | undefined, logger: Logger)
     },
     tidy() {
       void removeAll(old.splice(0));
-      next ??= make();
-      next.catch(() => undefined);
+      while (next.length < processes) {
+        const made = make();
+        made.catch(() => undefined);
+        next.push(made);
+      }
     },
   };
 }

@@ -3,7 +3,7 @@ import { defined } from '@lockstep/kube/json/defined.ts';
 import type { Clock, Timer } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import type { MemberProgress } from './member-progress.ts';
-import type { LineListener, ProgressFile } from './progress-files.ts';
+import type { ProgressFile } from './progress-files.ts';
 
 const LOOK_MS = 250;
 
@@ -11,8 +11,8 @@ export interface ProgressFeedOptions {
   readonly watch: MemberProgress;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Called after the watch took a line. */
-  readonly heard?: LineListener | undefined;
+  /** Called after the watch took a line, with the local rank that reported it. */
+  readonly heard?: ((line: string, local?: number) => void) | undefined;
 }
 
 interface Source {
@@ -78,7 +78,7 @@ export class ProgressFeed {
       const line = await file.read();
       if (this.#isClosed) return;
       if (line === undefined) continue;
-      if (this.#options.watch.took(line, local)) this.#options.heard?.(line);
+      if (this.#options.watch.took(line, local)) this.#options.heard?.(line, local);
       else if (this.#refused++ === 0) {
         // The line is not logged: it may hold a secret, or terminal escapes.
         this.#options.logger.warn('a line of progress is malformed', { length: line.length });

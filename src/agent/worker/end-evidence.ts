@@ -32,12 +32,17 @@ export function failedMsOf(
 /** How the supervisor ended a worker; undefined: the worker ended by itself. */
 export type Told = 'Stopped' | 'Killed' | 'Hung' | undefined;
 
-/** `known` has what was seen of the worker, and `watch` is as it was at the end. */
+/** The reports of a worker, or of one of its processes, as they were at the end. */
+type Reports = {
+  readonly [K in 'progress' | 'longestMs' | 'reporters']?: MemberProgress[K];
+};
+
+/** `known` has what was seen of it. */
 export function endOf(
   exit: Exit,
   told: Told,
   known: Omit<OwnEnd, 'how' | 'exit'>,
-  watch: MemberProgress,
+  watch: Reports,
 ): OwnEnd {
   const { epoch, atMs, oom, where, failedMs, saidMs, lastWords, ...seen } = known;
   const { progress, longestMs } = watch;
@@ -62,7 +67,7 @@ export function endOf(
   };
 }
 
-function isInPhase({ reporters }: MemberProgress): boolean {
+function isInPhase({ reporters = [] }: Reports): boolean {
   return reporters.some(({ watch: { allowedSilence, silentMs } }) =>
     allowedSilence === undefined
       ? false

@@ -3,6 +3,7 @@
  * user's command. It is bounded in time and size, and can be cut short.
  */
 
+import { defined } from '@lockstep/kube/json/defined.ts';
 import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import type { ProcessCommand } from '@lockstep/kube/runtime/ports/process-runner.ts';
 import { ENV_WORKER_PID } from '../../jobset/names.ts';
@@ -24,6 +25,8 @@ export interface HangLookOptions extends ShellOptions {
 
 export interface HungWorker extends Pick<ProcessCommand, 'env' | 'cwd'> {
   readonly pid: number;
+  /** The local rank of the process; absent: the worker is one process. */
+  readonly local?: number;
 }
 
 /**
@@ -31,12 +34,12 @@ export interface HungWorker extends Pick<ProcessCommand, 'env' | 'cwd'> {
  * Never rejects.
  */
 export async function lookIntoHung(
-  { pid, env, cwd }: HungWorker,
+  { pid, env, cwd, local }: HungWorker,
   options: HangLookOptions,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const { command, looks, logger } = options;
-  logThreads(looks.threads(pid), logger);
+  logThreads(looks.threads(pid), local, logger);
   if (command === undefined) return undefined;
   let where: string | undefined;
   const say = (line: string): void => {
@@ -59,6 +62,7 @@ export async function lookIntoHung(
     const late = signal.aborted ? 'the worker had to end' : 'it took longer than 10 s';
     logger.warn('the hang command did not complete', {
       problem: exit === undefined ? late : problem,
+      ...defined({ local }),
       ...exit,
     });
   } catch (error) {
@@ -73,9 +77,14 @@ function placeIn(line: string): string | undefined {
   return beginning(text.trim(), MAX_WHERE_BYTES) || undefined;
 }
 
-function logThreads(threads: readonly ThreadLook[], logger: Logger): void {
+function logThreads(
+  threads: readonly ThreadLook[],
+  local: number | undefined,
+  logger: Logger,
+): void {
   for (let at = 0; at < threads.length; at += THREADS_PER_LINE) {
     logger.warn('threads of the hung worker', {
+      ...defined({ local }),
       threads: threads.slice(at, at + THREADS_PER_LINE),
     });
   }

@@ -1,7 +1,8 @@
 /**
  * Keeps a second process of the worker's command beside the running worker: it prepares itself,
  * writes `phase=standby`, and waits for its start file. At the next epoch it becomes the worker
- * (`docs/reference/supervisor.md#warm-standby`).
+ * (`docs/reference/supervisor.md#warm-standby`). Where a worker is several processes, so is its
+ * standby: all are ready, or none is promoted.
  */
 
 import { defined } from '@lockstep/kube/json/defined.ts';
@@ -15,12 +16,14 @@ import {
   saysStandby,
 } from '../../jobset/progress/progress.ts';
 import { WHY_NO_STANDBYS } from '../../jobset/progress/standby.ts';
+import { isSameRanks, type MemberRanks } from '../../jobset/ranks/member-ranks.ts';
 import { MemberProgress } from '../progress/member-progress.ts';
 import { ProgressFeed } from '../progress/progress-feed.ts';
 import { exitOf } from '../worker-exit.ts';
 import type { ProcessLooks } from './process-looks.ts';
 import { afterStandby, NO_STANDBY_YET, type StandbyEnd, type StandbyPlan } from './standby-plan.ts';
-import { WorkerProcess, type WorkerProcessOptions } from './worker-process.ts';
+import type { WorkerProcess, WorkerProcessOptions } from './worker-process.ts';
+import { WorkerProcesses } from './worker-processes.ts';
 
 /** Lets a standby run at a lower priority than its worker. */
 export interface Priorities {
@@ -46,9 +49,11 @@ export const READY_LIMIT_MS = 10 * 60_000;
 /** A process that survives SIGKILL for longer hangs in the kernel. */
 const DROP_LIMIT_MS = 3000;
 
-/** One process, until it is gone or promoted. */
+/** All processes of a standby, until they are gone or promoted. */
 interface Standby {
-  readonly process: WorkerProcess;
+  readonly processes: WorkerProcesses;
+  /** Those that wait for their start file. */
+  readonly waiting: Set<WorkerProcess>;
   readonly feed: ProgressFeed;
   readonly startedMs: number;
   /** How often memory had run out before its start. */
@@ -56,6 +61,8 @@ interface Standby {
   /** Monotonic; undefined: it is not ready yet. */
   readyMs: number | undefined;
   hasLowPriority: boolean;
+  /** The first of its processes that ended, or could not be started. */
+  fault: { readonly exit?: ProcessExit } | undefined;
   /** Why it was killed. */
   end: StandbyEnd | undefined;
   /** Whether its start file could be written. */
@@ -74,7 +81,7 @@ export class StandbyKeeper {
   #deaths: StandbyDeaths | undefined;
   #current: Standby | undefined;
   /** The worker beside which a standby may be. */
-  #beside: WorkerProcess | undefined;
+  #beside: WorkerProcesses | undefined;
   #isDropped = false;
   #startTimer: Timer | undefined;
   #watchTimer: Timer | undefined;
@@ -92,7 +99,7 @@ export class StandbyKeeper {
   }
 
   /** The running worker waits as a standby does, and has made progress since. */
-  allow(worker: WorkerProcess): void {
+  allow(worker: WorkerProcesses): void {
     if (this.#beside !== undefined) return;
     this.#beside = worker;
     this.#consider();
@@ -118,7 +125,7 @@ export class StandbyKeeper {
   }
 
   /** Makes the standby the worker of an epoch, if it is ready; kills it otherwise. */
-  async promote(epoch: number): Promise<WorkerProcess | undefined> {
+  async promote(epoch: number, ranks?: MemberRanks): Promise<WorkerProcesses | undefined> {
     const { logger } = this.#options;
     this.pause();
     this.#isDropped = false;
@@ -126,7 +133,7 @@ export class StandbyKeeper {
     this.#tell();
     const standby = this.#current;
     if (standby === undefined || standby.end !== undefined) return undefined;
-    const problem = this.#problemOf(standby);
+    const problem = this.#problemOf(standby, ranks);
     if (problem !== undefined) {
       logger.info('the standby is not promoted', { ...problem, epoch });
       this.#kill(standby, problem.end);
@@ -134,29 +141,34 @@ export class StandbyKeeper {
     }
     standby.feed.close();
     this.#watchTimer?.cancel();
-    standby.promoted = standby.process.promote(epoch);
+    standby.promoted = standby.processes.promote(epoch);
     if (!(await standby.promoted)) {
       this.#kill(standby, 'Died');
       return undefined;
     }
     logger.info('the standby becomes the worker', { epoch });
     this.#ended(standby, 'Promoted');
-    return standby.process;
+    return standby.processes;
   }
 
-  #problemOf(standby: Standby): { readonly end: StandbyEnd; readonly why: string } | undefined {
-    const { looks, priorities } = this.#options;
-    const { readyMs, hasLowPriority, process } = standby;
+  #problemOf(
+    standby: Standby,
+    ranks: MemberRanks | undefined,
+  ): { readonly end: StandbyEnd; readonly why: string } | undefined {
+    const { processes, readyMs, hasLowPriority } = standby;
     if (this.#hasOom(standby)) return { end: 'OutOfMemory', why: 'memory ran out' };
-    const { child } = process;
-    if (readyMs === undefined || child === undefined)
-      return { end: 'Dropped', why: 'it is not ready' };
-    const look = looks.tree(child.pid);
-    if (look?.isAlive === false) return { end: 'Died', why: 'it has ended' };
-    const all = [...(look?.processes.values() ?? [])];
+    if (readyMs === undefined) return { end: 'Dropped', why: 'it is not ready' };
+    if (!isSameRanks(processes.ranks, ranks)) {
+      return { end: 'Dropped', why: 'the group has other ranks now' };
+    }
+    const pids = processes.all.flatMap(({ child }) => child?.pid ?? []);
+    const looks = pids.map((pid) => this.#options.looks.tree(pid));
+    if (looks.some((look) => look?.isAlive === false)) return { end: 'Died', why: 'it has ended' };
+    const all = looks.flatMap((look) => [...(look?.processes.values() ?? [])]);
     const isStopped = all.some(({ states }) => states.has('T') || states.has('t'));
     if (isStopped) return { end: 'Died', why: 'it is stopped' };
-    const isRestored = !hasLowPriority || priorities.restore(child.pid);
+    const { priorities } = this.#options;
+    const isRestored = !hasLowPriority || pids.every((pid) => priorities.restore(pid));
     return isRestored ? undefined : { end: 'Died', why: 'its priority cannot be restored' };
   }
 
@@ -171,16 +183,24 @@ export class StandbyKeeper {
 
   #start(): void {
     const { clock, logger, looks } = this.#options;
-    const process = new WorkerProcess(this.#options);
-    const heard = (line: string): void => this.#hears(standby, line);
-    process.heard = heard;
+    const processes = new WorkerProcesses(this.#options, this.#beside?.ranks);
+    const [only] = processes.all;
+    const heard = (line: string, local?: number): void => {
+      const process = local === undefined ? only : processes.all[local];
+      if (process !== undefined) this.#hears(standby, process, line);
+    };
+    for (const process of processes.all) {
+      process.heard = (line) => this.#hears(standby, process, line);
+    }
     const standby: Standby = {
-      process,
+      processes,
+      waiting: new Set(),
       feed: new ProgressFeed({ watch: new MemberProgress(), clock, logger, heard }),
       startedMs: clock.monotonic(),
       oomKills: looks.oomKills(),
       readyMs: undefined,
       hasLowPriority: false,
+      fault: undefined,
       end: undefined,
       promoted: undefined,
       gone: Promise.resolve(),
@@ -191,20 +211,11 @@ export class StandbyKeeper {
   }
 
   async #run(standby: Standby): Promise<void> {
-    const { priorities, logger } = this.#options;
-    const { process, feed } = standby;
-    let exit: ProcessExit | undefined;
-    try {
-      const child = await process.start('Standby');
-      if (standby.end !== undefined) child.signalGroup('SIGKILL');
-      standby.hasLowPriority = priorities.lower(child.pid);
-      for (const reports of process.reports) feed.add(reports);
-      exit = await child.exited;
-    } catch (error) {
-      logger.warn('a standby could not be started', { err: String(error) });
-    }
+    const { processes, feed } = standby;
+    await Promise.all(processes.all.map(async (process) => this.#runOne(standby, process)));
     if (await standby.promoted) return;
-    await process.end(feed.end());
+    const exit = standby.fault?.exit;
+    await processes.end(undefined, feed.end());
     feed.close();
     // Messages of the standby in shared files are not the worker's last words.
     await this.#beside?.noteMessages();
@@ -212,22 +223,45 @@ export class StandbyKeeper {
     const byItself = this.#hasOom(standby) ? 'OutOfMemory' : isExit ? 'Exited' : 'Died';
     const end = standby.end ?? byItself;
     if (standby.end === undefined && end === 'Died') {
-      logger.warn('a standby died', { ...exit });
+      this.#options.logger.warn('a standby died', { ...exit });
       this.#countDeath(exit && exitOf(exit));
     }
     this.#ended(standby, end);
   }
 
-  #hears(standby: Standby, line: string): void {
+  /** Until the process has ended, or could not be started. The others are of no use without it. */
+  async #runOne(standby: Standby, process: WorkerProcess): Promise<void> {
+    const { priorities, logger } = this.#options;
+    const { processes, feed } = standby;
+    try {
+      const child = await process.start('Standby');
+      if (standby.end !== undefined || standby.fault !== undefined) process.signal('SIGKILL');
+      standby.hasLowPriority = priorities.lower(child.pid) || standby.hasLowPriority;
+      for (const reports of process.reports) feed.add(reports, process.rank?.local);
+      const exit = await child.exited;
+      standby.fault ??= { exit };
+    } catch (error) {
+      logger.warn('a standby could not be started', { err: String(error) });
+      standby.fault ??= {};
+    }
+    if (standby.promoted === undefined) processes.signal('SIGKILL');
+  }
+
+  #hears(standby: Standby, process: WorkerProcess, line: string): void {
     const report = parseProgressLine(line);
     if (report === undefined || standby.promoted !== undefined) return;
-    if (!saysStandby(report)) this.#kill(standby, 'Reported');
-    else if (standby.readyMs === undefined && standby.end === undefined) {
-      const { clock, logger } = this.#options;
-      standby.readyMs = clock.monotonic();
-      logger.info('a standby waits for the next epoch');
-      this.#tell();
+    if (!saysStandby(report)) {
+      this.#kill(standby, 'Reported');
+      return;
     }
+    const { waiting, processes } = standby;
+    waiting.add(process);
+    if (waiting.size < processes.all.length) return;
+    if (standby.readyMs !== undefined || standby.end !== undefined) return;
+    const { clock, logger } = this.#options;
+    standby.readyMs = clock.monotonic();
+    logger.info('a standby waits for the next epoch');
+    this.#tell();
   }
 
   /** Looks now and then whether memory ran out, and whether the standby takes too long. */
@@ -253,7 +287,7 @@ export class StandbyKeeper {
   #kill(standby: Standby, end: StandbyEnd): void {
     if (standby.end !== undefined) return;
     standby.end = end;
-    standby.process.child?.signalGroup('SIGKILL');
+    standby.processes.signal('SIGKILL');
     this.#tell();
   }
 

@@ -1,39 +1,35 @@
-/** One run of a worker, from before its process exists until all of its descendants are gone. */
+/**
+ * One run of a worker, from before its processes exist until all of their descendants are gone. Mostly
+ * it is one process. With ranks it is several: it ends when all have ended, and the first that ends
+ * by itself, and not with 0, takes its peers with it (`docs/decisions/0040-peers-of-a-dead-rank.md`).
+ */
 
 import { defined } from '@lockstep/kube/json/defined.ts';
 import type { Timer } from '@lockstep/kube/runtime/ports/clock.ts';
-import {
-  type ProcessSignal,
-  ProcessStartError,
-  type RunningProcess,
-} from '@lockstep/kube/runtime/ports/process-runner.ts';
+import type { ProcessSignal } from '@lockstep/kube/runtime/ports/process-runner.ts';
 import { parseProgressLine, saysStandby } from '../../jobset/progress/progress.ts';
-import type { Exit } from '../../jobset/worker-end/worker-end.ts';
+import type { MemberRanks } from '../../jobset/ranks/member-ranks.ts';
 import type { MemberProgress } from '../progress/member-progress.ts';
 import { ProgressFeed } from '../progress/progress-feed.ts';
-import { exitOf, type OwnEnd } from '../worker-exit.ts';
-import { endOf, failedMsOf, type Told } from './end-evidence.ts';
-import { type HangLookOptions, lookIntoHung } from './hang-look.ts';
+import type { OwnEnd } from '../worker-exit.ts';
+import { endOf, type Told } from './end-evidence.ts';
 import { lastWords } from './last-words.ts';
+import { firstFailed, waitedFor } from './process-ends.ts';
 import type { StandbyKeeper, StandbyKeeperOptions } from './standby-keeper.ts';
-import { TreeWatch } from './tree-watch.ts';
-import { WorkerProcess } from './worker-process.ts';
+import { SupervisedProcess, type SupervisedProcessOptions } from './supervised-process.ts';
+import { type SeenProcesses, usedByAll } from './tree-watch.ts';
+import type { WorkerProcess } from './worker-process.ts';
+import { WorkerProcesses } from './worker-processes.ts';
 
-export interface SupervisedWorkerOptions
-  extends StandbyKeeperOptions,
-    Omit<HangLookOptions, 'command'> {
-  /** A line of shell that looks into a hung worker. */
-  readonly hangCommand: string | undefined;
+export interface SupervisedWorkerOptions extends StandbyKeeperOptions, SupervisedProcessOptions {
   /** The time between SIGTERM and SIGKILL. */
   readonly stopGraceMs: number;
 }
 
-/** The exit codes of shells for a program that is missing, and for one that cannot be executed. */
-const NOT_FOUND_EXIT_CODE = 127;
-const NOT_EXECUTABLE_EXIT_CODE = 126;
-
 /** A worker that has run for this time leaves time to prepare the next start. */
 const CALM_MS = 2000;
+/** Silent processes that are looked into, side by side. */
+const MAX_LOOKED_INTO = 8;
 
 export class SupervisedWorker {
   readonly ended: Promise<OwnEnd>;
@@ -42,35 +38,36 @@ export class SupervisedWorker {
   readonly #standbys: StandbyKeeper | undefined;
   readonly #feed: ProgressFeed;
   readonly #hurry = new AbortController();
-  /** Signals that came before the process existed. */
-  readonly #early: ProcessSignal[] = [];
   readonly #calmTimer: Timer;
-  #process: WorkerProcess;
-  #child: RunningProcess | undefined;
-  #tree: TreeWatch | undefined;
-  #killTimer: Timer | undefined;
-  #isLooking = false;
-  #hasExited = false;
-  #hasWaited = false;
-  #hasStepped = false;
   readonly #epoch: number;
-  #told: Told;
-  /** When the supervisor began to end it. */
-  #toldMs = Number.POSITIVE_INFINITY;
-  #where: string | undefined;
+  #processes: WorkerProcesses;
+  /** By local rank. */
+  readonly #all: readonly SupervisedProcess[];
+  #killTimer: Timer | undefined;
+  #decisionTimer: Timer | undefined;
+  #isLooking = false;
+  /** The first that failed, once that is decided. */
+  #first: SupervisedProcess | undefined;
+  #isFirstSure = true;
 
   constructor(
     options: SupervisedWorkerOptions,
     watch: MemberProgress,
     standbys: StandbyKeeper | undefined,
     epoch: number,
+    ranks?: MemberRanks,
   ) {
     this.#options = options;
     this.#watch = watch;
     this.#standbys = standbys;
-    const heard = standbys === undefined ? undefined : (line: string) => this.#hears(line);
-    this.#feed = new ProgressFeed({ ...options, watch, heard });
-    this.#process = new WorkerProcess(options);
+    const heard = (line: string, local?: number): void => this.#hears(line, local);
+    this.#feed = new ProgressFeed({
+      ...options,
+      watch,
+      heard: standbys === undefined ? undefined : heard,
+    });
+    this.#processes = new WorkerProcesses(options, ranks);
+    this.#all = this.#processes.all.map((each) => new SupervisedProcess(options, watch, each));
     this.#calmTimer = options.clock.setTimer(CALM_MS, () => options.files.tidy());
     this.#epoch = epoch;
     this.ended = this.#run().finally(() => {
@@ -100,9 +97,10 @@ export class SupervisedWorker {
     if (this.#isLooking) return;
     this.#isLooking = true;
     this.#standbys?.pause();
-    this.#tree?.look();
-    this.#freeze();
-    void this.#lookInto().then(() => this.#kill(how));
+    for (const each of this.#all) each.look();
+    for (const each of this.#all) each.freeze();
+    const looks = this.#silentOnes().map(async (each) => each.lookInto(this.#hurry.signal));
+    void Promise.all(looks).then(() => this.#kill(how));
   }
 
   /** Ends a look into the worker at once. */
@@ -110,19 +108,19 @@ export class SupervisedWorker {
     this.#hurry.abort();
   }
 
-  async #lookInto(): Promise<void> {
-    const child = this.#child;
-    if (child === undefined || this.#hasExited) return;
-    const { cwd } = this.#options.command;
-    const options = { ...this.#options, command: this.#options.hangCommand };
-    const { env } = this.#process;
-    this.#where = await lookIntoHung({ pid: child.pid, env, cwd }, options, this.#hurry.signal);
+  /** Processes that run and were silent for at least half as long as the most silent one. */
+  #silentOnes(): readonly SupervisedProcess[] {
+    const running = this.#all.filter(({ hasEnded }) => !hasEnded);
+    const leastMs = Math.max(...running.map(({ silentMs }) => silentMs)) / 2;
+    return running
+      .filter(({ silentMs }) => silentMs >= leastMs)
+      .toSorted((a, b) => stopped(b) - stopped(a) || b.silentMs - a.silentMs)
+      .slice(0, MAX_LOOKED_INTO);
   }
 
-  /** A worker that was told to stop before stays `Stopped` until it has to be killed. */
   #tell(how: Told): void {
     this.#standbys?.pause();
-    if (!this.#hasExited && this.#freeze()) this.#told = how;
+    for (const each of this.#all) each.tell(how);
   }
 
   #kill(how: 'Killed' | 'Hung'): void {
@@ -130,108 +128,149 @@ export class SupervisedWorker {
     this.#signal('SIGKILL');
   }
 
-  /** Remembers the processes as they are now. False if the worker has ended already. */
-  #freeze(): boolean {
-    const isAlive = this.#tree?.isAlive !== false;
-    if (isAlive) this.#tree?.freeze();
-    if (isAlive) this.#toldMs = Math.min(this.#toldMs, this.#options.clock.monotonic());
-    return isAlive;
-  }
-
   #signal(signal: ProcessSignal): void {
-    if (this.#child === undefined) this.#early.push(signal);
-    else this.#child.signalGroup(signal);
+    for (const each of this.#all) each.signal(signal);
   }
 
   #release(): void {
     this.#killTimer?.cancel();
+    this.#decisionTimer?.cancel();
     this.#calmTimer.cancel();
     this.#standbys?.pause();
-    this.#tree?.freeze();
     this.#hurry.abort();
   }
 
   async #run(): Promise<OwnEnd> {
-    const { clock, logger } = this.#options;
-    const epoch = this.#epoch;
-    let child: RunningProcess;
-    try {
-      child = await this.#begin(epoch);
-    } catch (error) {
-      if (!(error instanceof ProcessStartError)) throw error;
-      logger.error('the worker could not be started', { err: error.message, epoch });
-      await this.#process.end();
-      const isMissing = error.code === 'ENOENT';
-      const exitCode = isMissing ? NOT_FOUND_EXIT_CODE : NOT_EXECUTABLE_EXIT_CODE;
-      return this.#end({ exitCode }, clock.monotonic(), false, [error.message]);
-    }
-    this.#child = child;
-    for (const signal of this.#early) child.signalGroup(signal);
-    this.#tree = new TreeWatch({ ...this.#options, pid: child.pid });
-    const exit = await child.exited;
-    const atMs = clock.monotonic();
-    this.#hasExited = true;
+    const promoted = await this.#standbys?.promote(this.#epoch, this.#processes.ranks);
+    const isPromoted = promoted !== undefined;
+    this.#processes = promoted ?? this.#processes;
+    const runs = this.#all.map(async (one, index) => {
+      const process = this.#processes.all[index];
+      if (process !== undefined) await this.#runOne(one, process, isPromoted);
+    });
+    await Promise.all(runs);
+    this.#decide();
     this.#release();
-    const { hadOom } = this.#tree;
-    const texts = await this.#process.end(this.#feed.end());
-    return this.#end(exitOf(exit), atMs, hadOom, texts);
+    return this.#end();
   }
 
-  /** Promotes the standby, or starts a process. */
-  async #begin(epoch: number): Promise<RunningProcess> {
-    const promoted = await this.#standbys?.promote(epoch);
-    if (promoted !== undefined) {
-      this.#process = promoted;
-      this.#hasWaited = true;
-    }
-    this.#process.heard = (line) => this.#readInFile(line);
-    const child = promoted?.child ?? (await this.#process.start(epoch));
-    for (const reports of this.#process.reports) this.#feed.add(reports);
-    return child;
+  /** Until the process has ended. */
+  async #runOne(
+    one: SupervisedProcess,
+    process: WorkerProcess,
+    isPromoted: boolean,
+  ): Promise<void> {
+    const { local } = one;
+    one.hasWaited = isPromoted;
+    process.heard = (line) => this.#readInFile(line, one);
+    await one.run(process, this.#epoch, () => {
+      for (const reports of process.reports) this.#feed.add(reports, local);
+    });
+    this.#standbys?.pause();
+    if (one.hasFailed && this.#all.length > 1) {
+      // Ends that are seen in one turn of the event loop are together.
+      this.#decisionTimer ??= this.#options.clock.setTimer(0, () => this.#decide());
+    } else if (local !== undefined && one.told === undefined) this.#watch.finished(local);
   }
 
-  /** A command that does not wait as a standby does must never run twice. */
-  #hears(line: string): void {
-    const report = parseProgressLine(line);
-    if (report === undefined) return;
-    if (saysStandby(report)) this.#hasWaited ||= !this.#hasStepped;
-    const isStopping = this.#hasExited || this.#told !== undefined || this.#isLooking;
-    if (this.#hasWaited && this.#watch.progress !== undefined && !isStopping) {
-      this.#standbys?.allow(this.#process);
-    }
+  /** Chooses the first that failed, and kills its peers: they have nothing to save without it. */
+  #decide(): void {
+    const failed = this.#all.filter(({ hasFailed }) => hasFailed);
+    if (this.#first !== undefined || failed.length === 0) return;
+    const ends = failed.map((each) => each.endAt(this.#epoch, each.endedMs));
+    const { index, isSure } = firstFailed(ends);
+    const first = failed[index];
+    this.#first = first;
+    this.#isFirstSure = isSure;
+    if (first === undefined || this.#all.every(({ hasEnded }) => hasEnded)) return;
+    const { rank, local, exit } = first;
+    const { logger } = this.#options;
+    logger.info('a process ended, so its peers are killed', { rank, local, ...exit });
+    this.#hurry.abort();
+    this.#kill('Killed');
   }
 
-  /** Only the order of lines in its file shows whether it waited before it stepped. */
-  #readInFile(line: string): void {
-    this.#hears(line);
-    const report = parseProgressLine(line);
-    if (this.#hasStepped || report?.step === undefined || saysStandby(report)) return;
-    this.#hasStepped = true;
-    if (this.#hasWaited) return;
-    const why = 'it reported a step, and no phase=standby before';
-    this.#options.logger.info('the worker gets no standby', { why });
-  }
-
-  #end(exit: Exit, atMs: number, hadOom: boolean, texts: readonly (string | undefined)[]): OwnEnd {
-    const { lastMs: saidAtMs, tracebackMs } = this.#process.errors;
+  async #end(): Promise<OwnEnd> {
+    const { one, isNamed } = this.#about();
+    const atMs = this.#first?.endedMs ?? Math.max(...this.#all.map(({ endedMs }) => endedMs));
+    const read = await this.#processes.end(one.process, this.#feed.end());
+    const texts = one.problem === undefined ? read : [one.problem];
+    const told = this.#first === undefined ? this.#mostForced.told : undefined;
+    const { lastMs: saidAtMs } = one.process.errors;
     // A message is a file, and its time is not known.
     const isMessage = lastWords(texts.slice(0, -1)) !== undefined;
     const known = {
-      epoch: this.#epoch,
-      atMs,
-      ...this.#tree?.seenAt(atMs, this.#watch.newestStepMs),
+      ...one.knownAt(this.#epoch, atMs),
+      ...(told === undefined ? {} : this.#used(atMs)),
       ...defined({
-        oom: hadOom || undefined,
-        where: this.#where,
-        failedMs: failedMsOf(tracebackMs, {
-          steppedMs: this.#watch.newestStepMs,
-          toldMs: this.#toldMs,
-          endMs: atMs,
-        }),
+        local: isNamed ? one.local : undefined,
+        rank: isNamed ? one.rank : undefined,
         saidMs: isMessage || saidAtMs === undefined ? undefined : Math.max(0, atMs - saidAtMs),
         lastWords: this.#options.hasLastWords === false ? undefined : lastWords(texts),
       }),
     };
-    return endOf(exit, this.#told, known, this.#watch);
+    return endOf(one.exit, told, known, this.#watch);
   }
+
+  /** The process that the end of the worker is about, and whether it is sure enough to be named. */
+  #about(): { readonly one: SupervisedProcess; readonly isNamed: boolean } {
+    const one = this.#first ?? this.#mostForced;
+    if (this.#all.length === 1) return { one, isNamed: true };
+    if (this.#first !== undefined) return { one, isNamed: this.#isFirstSure };
+    if (!this.#isLooking) return { one, isNamed: false };
+    const silent = this.#all.filter(({ told }) => told !== undefined);
+    const ends = silent.map((each) => each.endAt(this.#epoch, one.endedMs));
+    const odd = silent[waitedFor(ends) ?? -1];
+    return { one: odd ?? one, isNamed: odd !== undefined };
+  }
+
+  /** One that had to be killed comes before one that obeyed, and among them one that was stopped. */
+  get #mostForced(): SupervisedProcess {
+    return this.#all.reduce((a, b) =>
+      (force(b) - force(a) || stopped(b) - stopped(a) || placed(b) - placed(a)) > 0 ? b : a,
+    );
+  }
+
+  /** By the CPU time of all their processes, the operator compares members. */
+  #used(atMs: number): Pick<SeenProcesses, 'cpuMs' | 'runnableMs'> {
+    return usedByAll(this.#all.map((each) => each.knownAt(this.#epoch, atMs)));
+  }
+
+  /** A command that does not wait as a standby does must never run twice. */
+  #hears(line: string, local = 0): void {
+    const report = parseProgressLine(line);
+    const one = this.#all[local];
+    if (report === undefined || one === undefined) return;
+    if (!saysStandby(report)) one.hasReported = true;
+    else one.hasWaited ||= !one.hasStepped;
+    const isReady = this.#all.every(({ hasWaited, hasReported }) => hasWaited && hasReported);
+    const isEnding = this.#all.some(({ hasEnded, told }) => hasEnded || told !== undefined);
+    if (isReady && !isEnding && !this.#isLooking) this.#standbys?.allow(this.#processes);
+  }
+
+  /** Only the order of lines in its file shows whether it waited before it stepped. */
+  #readInFile(line: string, one: SupervisedProcess): void {
+    this.#hears(line, one.local);
+    const report = parseProgressLine(line);
+    if (one.hasStepped || report?.step === undefined || saysStandby(report)) return;
+    one.hasStepped = true;
+    if (one.hasWaited) return;
+    const why = 'it reported a step, and no phase=standby before';
+    this.#options.logger.info('the worker gets no standby', { why });
+  }
+}
+
+const FORCE = { Stopped: 1, Killed: 2, Hung: 3 } as const;
+
+function force({ told }: SupervisedProcess): number {
+  return told === undefined ? 0 : FORCE[told];
+}
+
+function stopped({ isStopped }: SupervisedProcess): number {
+  return isStopped ? 1 : 0;
+}
+
+/** One that a hang command found somewhere says more than others. */
+function placed({ where }: SupervisedProcess): number {
+  return where === undefined ? 0 : 1;
 }

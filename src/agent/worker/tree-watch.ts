@@ -149,6 +149,18 @@ export class TreeWatch {
   }
 }
 
+/** What the processes of a worker used together, from looks at each. */
+export function usedByAll(
+  all: readonly SeenProcesses[],
+): Pick<SeenProcesses, 'cpuMs' | 'runnableMs'> {
+  const cpu = all.flatMap(({ cpuMs }) => cpuMs ?? []);
+  const runnable = all.flatMap(({ runnableMs }) => runnableMs ?? []);
+  return defined({
+    cpuMs: cpu.length === 0 ? undefined : cpu.reduce((sum, ms) => sum + ms, 0),
+    runnableMs: runnable.length === 0 ? undefined : Math.max(...runnable),
+  });
+}
+
 /** CPU time in 5 s, from the use between two looks. A new process counts with all its time. */
 function cpuMsBetween(
   before: TreeLook,

@@ -1,5 +1,5 @@
 /**
- * One process of the worker's command, with an id, files and streams of its own: a worker, or a
+ * One process of the worker's command, with files and streams of its own: of a worker, or of a
  * standby that becomes one.
  */
 
@@ -8,6 +8,7 @@ import { endsWithin } from '@lockstep/kube/runtime/deadline.ts';
 import type {
   ProcessCommand,
   ProcessRunner,
+  ProcessSignal,
   RunningProcess,
 } from '@lockstep/kube/runtime/ports/process-runner.ts';
 import type { RuntimePorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
@@ -28,6 +29,7 @@ import type {
 } from '../progress/progress-files.ts';
 import { StreamTail, torchErrorText } from './last-words.ts';
 import { PrintedSteps } from './printed-steps.ts';
+import { type ProcessRank, rankEnvironment, rankOf } from './rank-environment.ts';
 import type { WorkerMessages } from './worker-messages.ts';
 import type { OutputStream, RelayedOutput, WorkerOutput } from './worker-output.ts';
 
@@ -41,6 +43,8 @@ export interface WorkerProcessOptions extends RuntimePorts {
   readonly hasStandby: boolean;
   /** Whether the last words of a worker are reported; absent: they are. */
   readonly hasLastWords?: boolean;
+  /** Whether lines of several processes begin with the rank; absent: they do. */
+  readonly hasLogPrefix?: boolean;
   readonly files: WorkerFiles;
   readonly messages: WorkerMessages;
   readonly output: WorkerOutput;
@@ -51,7 +55,7 @@ export interface WorkerProcessOptions extends RuntimePorts {
  * How long a start or an end waits for files of the worker. They may be on a file system that does
  * not answer.
  */
-const FILES_LIMIT_MS = 1000;
+export const FILES_LIMIT_MS = 1000;
 
 /** A file in which the worker may leave a message, as it was before the worker. */
 interface Message {
@@ -76,16 +80,21 @@ interface Equipment {
 export class WorkerProcess {
   /** Gets lines of progress, old ones too. */
   heard: LineListener = () => undefined;
+  /** Absent: the worker is one process. */
+  readonly rank: ProcessRank | undefined;
   readonly #options: WorkerProcessOptions;
   readonly #id: string;
   #equipment: Equipment | undefined;
   #errors = new StreamTail();
   #child: RunningProcess | undefined;
   #isStandby = false;
+  #hasExited = false;
 
-  constructor(options: WorkerProcessOptions) {
+  /** Its descendants are found by `id`. */
+  constructor(options: WorkerProcessOptions, id: string, rank?: ProcessRank) {
     this.#options = options;
-    this.#id = options.random.uuid();
+    this.#id = id;
+    this.rank = rank;
   }
 
   get env(): StringMap {
@@ -121,7 +130,17 @@ export class WorkerProcess {
     } finally {
       relayed.handedOver();
     }
+    void this.#child.exited.then(() => {
+      // Its group ends with it. The number of a group that is gone may be used again.
+      this.signal('SIGKILL');
+      this.#hasExited = true;
+    });
     return this.#child;
+  }
+
+  /** Signals its group, until it has ended. */
+  signal(signal: ProcessSignal): void {
+    if (!this.#hasExited) this.#child?.signalGroup(signal);
   }
 
   /** Makes a standby the worker of the epoch. False if its start file cannot be written. */
@@ -141,25 +160,36 @@ export class WorkerProcess {
     await endsWithin(clock, FILES_LIMIT_MS, Promise.all(states));
   }
 
-  /**
-   * The process has ended: ends all processes that it started. Returns its last words, the best first,
-   * once `last`, the last look at its reports, is done.
-   */
-  async end(last?: Promise<unknown>): Promise<readonly (string | undefined)[]> {
-    const { processes, clock } = this.#options;
-    this.#child?.signalGroup('SIGKILL');
-    const texts: (string | undefined)[] = [];
-    const read = this.#child === undefined ? Promise.resolve() : this.#read(texts);
-    if (this.#child !== undefined) await processes.killByEnvironment(ENV_WORKER, this.#id);
+  /** Passes on the output so far. */
+  drain(): void {
     this.#equipment?.relayed.end();
-    await endsWithin(clock, FILES_LIMIT_MS, Promise.all([read, last]));
+  }
+
+  /** Reads the messages of a process that has ended, the best first. */
+  async readMessages(texts: (string | undefined)[]): Promise<void> {
+    if (this.#child === undefined) return;
+    const all = this.#equipment?.messages ?? [];
+    await Promise.all(
+      all.map(async ({ path, before, textOf }, index) => {
+        const content = await this.#options.messages.changed(path, before);
+        texts[index] = content === undefined ? undefined : textOf(content);
+      }),
+    );
+  }
+
+  /** The end of its standard error. */
+  get lastErrors(): string {
+    return this.#errors.text;
+  }
+
+  /** Its descendants are gone, and its files were read. */
+  async done(): Promise<void> {
     const files = this.#equipment?.files;
     if (this.#isStandby && files !== undefined) {
       const noted = files.noteStandby(false).catch(() => undefined);
-      await endsWithin(clock, FILES_LIMIT_MS, noted);
+      await endsWithin(this.#options.clock, FILES_LIMIT_MS, noted);
     }
     files?.done();
-    return [...texts, this.#errors.text];
   }
 
   async #equip(epoch: number | 'Standby'): Promise<Equipment> {
@@ -171,13 +201,19 @@ export class WorkerProcess {
       if (stream === 'stderr') this.#errors.add(chunk, clock.monotonic());
     };
     const listener: LineListener = (line) => this.heard(line);
-    const given = workerEnvironment(command.env);
-    const { [ENV_TORCH_ERROR_FILE]: givenError } = given;
+    const ofContainer = workerEnvironment(command.env);
+    const { rank } = this;
+    const given = {
+      ...ofContainer,
+      ...(rank === undefined ? {} : rankEnvironment(rank, ofContainer)),
+    };
+    // A file of the template would be one for all processes.
+    const givenError = rank === undefined ? given[ENV_TORCH_ERROR_FILE] : undefined;
     const shared = [messageIn(terminationMessagePath, (text) => text)];
     if (givenError !== undefined) shared.push(messageIn(givenError, torchErrorText));
     const [opened, relayed] = await Promise.all([
       files.open(hasStandby ? listener : undefined),
-      output.begin(take),
+      output.begin(take, this.#linePrefix),
       // A standby's files are looked at when it becomes the worker.
       epoch === 'Standby' ? undefined : this.noteMessages(shared),
     ]);
@@ -202,6 +238,12 @@ export class WorkerProcess {
     return this.#equipment;
   }
 
+  /** Undefined: lines pass as they are, in pieces too. */
+  get #linePrefix(): string | undefined {
+    if (this.rank === undefined) return undefined;
+    return this.#options.hasLogPrefix === false ? '' : `[${rankOf(this.rank)}] `;
+  }
+
   async #hasBegun(epoch: number): Promise<boolean> {
     const { clock, logger } = this.#options;
     const files = this.#equipment?.files;
@@ -213,16 +255,5 @@ export class WorkerProcess {
     if (problem === undefined) return true;
     logger.warn('the start file of a worker could not be written', { err: problem });
     return false;
-  }
-
-  /** Reads the messages, the best first. */
-  async #read(texts: (string | undefined)[]): Promise<void> {
-    const all = this.#equipment?.messages ?? [];
-    await Promise.all(
-      all.map(async ({ path, before, textOf }, index) => {
-        const content = await this.#options.messages.changed(path, before);
-        texts[index] = content === undefined ? undefined : textOf(content);
-      }),
-    );
   }
 }

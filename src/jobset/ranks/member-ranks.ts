@@ -14,3 +14,16 @@ export interface MemberRanks {
   /** The host name of the member with rank 0. */
   readonly master: string;
 }
+
+/** Whether a process that was started with the numbers `a` may run with `b`. */
+export function isSameRanks(a: MemberRanks | undefined, b: MemberRanks | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return (
+    a.processes === b.processes &&
+    a.firstRank === b.firstRank &&
+    a.world === b.world &&
+    a.groupRank === b.groupRank &&
+    a.groups === b.groups &&
+    a.master === b.master
+  );
+}

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import type { WorkerEnd } from '../../jobset/worker-end/worker-end.ts';
+import { firstFailed, waitedFor } from './process-ends.ts';
+
+type PartialEnd = Partial<WorkerEnd>;
+
+function ends(all: readonly PartialEnd[]): readonly WorkerEnd[] {
+  return all.map((end) => ({ epoch: 7, how: 'Exited', atMs: 1000, ...end }));
+}
+
+const EXIT_1: PartialEnd = { exit: { exitCode: 1 } };
+const ABORT_OF_PEER: PartialEnd = { how: 'Signaled', exit: { signal: 'SIGABRT' } };
+const SEGV: PartialEnd = { how: 'Signaled', exit: { signal: 'SIGSEGV' } };
+const KILL: PartialEnd = { how: 'Signaled', exit: { signal: 'SIGKILL' } };
+const TERM: PartialEnd = { how: 'Signaled', exit: { signal: 'SIGTERM' } };
+
+function failed(failedMs: number): PartialEnd {
+  return { ...EXIT_1, failedMs };
+}
+
+describe('of processes whose ends were seen together, the first', () => {
+  it.each<[string, readonly PartialEnd[], number, boolean]>([
+    ['is the only one', [EXIT_1], 0, true],
+    ['was killed by SIGSEGV, and not the one that exited', [EXIT_1, SEGV], 1, true],
+    ['was killed by SIGKILL, and not the one that exited', [EXIT_1, EXIT_1, KILL], 2, true],
+    ['was not killed by SIGTERM, which a peer may send', [TERM, SEGV], 1, true],
+    ['is not the one that a library aborted for its peer', [ABORT_OF_PEER, SEGV], 1, true],
+    ['is fatal even if a peer printed a traceback before', [failed(400), SEGV], 1, true],
+    ['printed its traceback first', [failed(30), failed(400)], 1, true],
+    ['is open if tracebacks came together', [failed(400), failed(405)], 1, false],
+    ['is open if a peer printed none', [EXIT_1, failed(400)], 1, false],
+    ['is open where nothing tells', [EXIT_1, EXIT_1], 0, false],
+    ['is open between two of SIGKILL', [EXIT_1, KILL, KILL], 1, false],
+  ])('%s', (_, all, index, isSure) => {
+    expect(firstFailed(ends(all))).toEqual({ index, isSure });
+  });
+});
+
+describe('the process of a silent member that its peers waited for', () => {
+  const waiting: PartialEnd = {
+    how: 'Hung',
+    exit: { signal: 'SIGKILL' },
+    step: 330,
+    silentMs: 60_000,
+    longestMs: 900,
+    cpuMs: 20,
+  };
+
+  it.each<[string, PartialEnd, number | undefined]>([
+    ['was stopped', { states: 'T', stoppedMs: 60_000 }, 2],
+    ['was at another place', { where: 'load' }, 2],
+    ['is behind in its steps', { step: 320 }, 2],
+    ['was busy while the others waited', { cpuMs: 4900 }, 2],
+    ['is not known where all are alike', {}, undefined],
+  ])('%s', (_, odd, expected) => {
+    const others = { ...waiting, where: 'all_reduce' };
+    const all = ends([others, others, { ...others, ...odd }, others]);
+    expect(waitedFor(all)).toBe(expected);
+  });
+
+  it('is not one of two that differ', () => {
+    const odd = { ...waiting, step: 320 };
+    expect(waitedFor(ends([odd, waiting, odd, waiting]))).toBeUndefined();
+  });
+});

@@ -1,0 +1,50 @@
+/** Which process of a member the end of its worker is about, where the worker is several processes. */
+
+import { suspectsOf } from '../../jobset/culprits/suspects.ts';
+import { fatalEnd } from '../../jobset/worker-end/end-in-words.ts';
+import type { WorkerEnd } from '../../jobset/worker-end/worker-end.ts';
+
+/** Tracebacks closer to each other may have been read in any order. */
+const SAME_TIME_MS = 10;
+
+/** One of several, by its index. `isSure`: something singles it out, so it may be named. */
+export interface Choice {
+  readonly index: number;
+  readonly isSure: boolean;
+}
+
+/**
+ * The first of processes whose ends were seen together, at least one. An end that no peer can cause
+ * comes before others, because the order in which ends were seen says nothing. Then the time of the
+ * traceback decides.
+ */
+export function firstFailed(failed: readonly WorkerEnd[]): Choice {
+  const all = failed.map((end, index) => {
+    const isFatal = fatalEnd(end) !== undefined;
+    return { index, late: isFatal ? 0 : 1, failedAtMs: failedAt(end) };
+  });
+  const [first, second] = all.toSorted((a, b) => a.late - b.late || a.failedAtMs - b.failedAtMs);
+  if (first === undefined || second === undefined) return { index: 0, isSure: true };
+  const apartMs = second.failedAtMs - first.failedAtMs;
+  const isEarlier = second.failedAtMs < NEVER && apartMs > SAME_TIME_MS;
+  return { index: first.index, isSure: first.late < second.late || isEarlier };
+}
+
+const NEVER = Number.MAX_SAFE_INTEGER;
+
+function failedAt({ atMs, failedMs }: WorkerEnd): number {
+  return failedMs === undefined ? NEVER : atMs - failedMs;
+}
+
+/**
+ * The index of the one silent process that its peers waited for, by the rules that find a member in
+ * its group; undefined: nothing singles one out.
+ */
+export function waitedFor(silent: readonly WorkerEnd[]): number | undefined {
+  const members = silent.map((end, index) => {
+    const member = { replicatedJob: '', jobIndex: index, completions: 1, pod: '', podUid: '' };
+    return { member, end: { kind: 'Ended' as const, ...end, how: 'Hung' as const } };
+  });
+  const [found, ...others] = suspectsOf({ size: silent.length, members });
+  return others.length > 0 ? undefined : found?.member.jobIndex;
+}
