@@ -44,7 +44,7 @@ export function memberTable(view: StatusView, options: TableOptions): string {
 
 /**
  * The table for a screen of this size. If not all members fit, those outside the current epoch and
- * stragglers come first.
+ * those with ranks that are behind come first.
  */
 export function memberScreen(
   view: StatusView,
@@ -64,7 +64,7 @@ export function memberScreen(
   const room = Math.max(1, screen.rows - head.length - 3);
   const isAll = members.length <= room;
   const isBehind = ({ epoch, progress }: MemberView): boolean =>
-    epoch !== jobSet.epoch || progress?.isStraggler === true;
+    epoch !== jobSet.epoch || progress?.lag !== undefined;
   const ordered = isAll
     ? members
     : [...members.filter(isBehind), ...members.filter((member) => !isBehind(member))];

@@ -136,17 +136,6 @@ describe('a table of members that report progress', () => {
     );
   });
 
-  it('names stragglers, the first of many, and shows them before the others', () => {
-    const fast = Array.from({ length: 30 }, () => ({ step: 9, silentMs: 0, ...recent(10) }));
-    const slow = Array.from({ length: 6 }, () => ({ step: 4, silentMs: 0, ...recent(0.5) }));
-    const screen = memberScreen(group(...fast, ...slow), { rows: 12, columns: 200 });
-    expect(screen[2]).toBe(
-      '  slower than the others: worker 30 (30 steps/min), worker 31 (30 steps/min), ' +
-        'worker 32 (30 steps/min), worker 33 (30 steps/min) and 2 more',
-    );
-    expect(screen[5]).toMatch(/^30 /);
-  });
-
   it.each([
     [0, '0 steps/s'],
     [0.0001, '0.4 steps/h'],
@@ -190,6 +179,6 @@ describe('a live view of a healthy run', () => {
     expect(written).toHaveLength(1);
     const { jobSet, members } = JSON.parse(written[0] ?? '') as StatusView;
     expect(jobSet.progress).toEqual({ lowestStep: 0, highestStep: 0 });
-    expect(members[0]?.progress).toEqual({ step: 0, silentMs: 0, isStraggler: false });
+    expect(members[0]?.progress).toEqual({ step: 0, silentMs: 0 });
   });
 });

@@ -16,7 +16,8 @@ export function stepText(group: GroupProgress | null): string | undefined {
 }
 
 /**
- * `checkpoint of step 1,300, 12 steps/s`, one line about stragglers, and two about warm standbys.
+ * `checkpoint of step 1,300, 12 steps/s`, one line about ranks that are behind, and two about warm
+ * standbys.
  * The last member's step is shown if it is behind by more than the age of reports explains.
  */
 export function groupLines(
@@ -31,11 +32,9 @@ export function groupLines(
     stepsPerSecond === undefined ? undefined : rateText(stepsPerSecond),
     lag === 0 ? undefined : `${withCommas(lag)} steps between the first and the last worker`,
   ].filter((part) => part !== undefined);
-  const slow = members.filter(({ progress }) => progress?.isStraggler === true).map(stragglerText);
   return [
     ...(told.length === 0 ? [] : [told.join(', ')]),
     ...lagLines(members),
-    ...(slow.length === 0 ? [] : [printable(`slower than the others: ${firstOf(slow)}`)]),
     ...standbyLines(name, members),
   ];
 }
@@ -99,10 +98,6 @@ const COLUMNS: readonly (readonly [string, (of: ProgressView) => string | undefi
   ['CHECKPOINT', ({ checkpoint: of }) => (of === undefined ? undefined : withCommas(of))],
   ['WORKER PHASE', ({ phase }) => (phase === undefined ? undefined : printable(phase))],
 ];
-
-function stragglerText(member: MemberView): string {
-  return `worker ${member.label} (${rateText(member.progress?.stepsPerSecond ?? 0)})`;
-}
 
 function withCommas(step: number): string {
   return step.toLocaleString('en');

@@ -1,10 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import {
-  groupProgress,
-  isStraggler,
-  type MemberSteps,
-  parseMemberSteps,
-} from './group-progress.ts';
+import { groupProgress, type MemberSteps, parseMemberSteps } from './group-progress.ts';
 
 function member(of: Partial<MemberSteps>): MemberSteps {
   return { silentMs: 0, ...of };
@@ -42,25 +37,6 @@ describe('a group', () => {
     ],
   ])('%s', (_what, members, expected) => {
     expect(groupProgress(members.map(member))).toEqual(expected);
-  });
-});
-
-describe('a straggler', () => {
-  it.each<[string, number, readonly number[], boolean]>([
-    ['makes fewer steps than three quarters of the median', 72, [100, 100], true],
-    ['is not a member that two more steps would help', 74, [100, 100], false],
-    ['is not one of a group with few steps', 2, [4, 4], false],
-    ['stands still while the others step', 0, [4, 4], true],
-    ['is measured by the median, not by the fastest', 90, [100, 100_000, 90], false],
-    ['is not the only member with a rate', 5, [], false],
-    ['is not in a group that stands still as a whole', 0, [0, 0], false],
-  ])('%s', (_what, steps, others, expected) => {
-    const group = groupProgress([made(steps), ...others.map(made)]);
-    expect(isStraggler(made(steps), group)).toBe(expected);
-  });
-
-  it('is not a member whose rate is unknown', () => {
-    expect(isStraggler(member({ step: 3 }), groupProgress([made(100), made(100)]))).toBe(false);
   });
 });
 

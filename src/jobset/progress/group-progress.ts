@@ -45,14 +45,6 @@ export interface GroupProgress {
   readonly stepsPerSecond?: number;
 }
 
-/** A member below this share of the group's rate is a straggler. */
-const STRAGGLER_RATE = 0.75;
-/**
- * When a member's report comes may make it and the median wrong by a step each, so a straggler is
- * one that two more steps would not help.
- */
-const STEPS_OF_CHANCE = 2;
-
 export function groupProgress(members: Iterable<MemberSteps>): GroupProgress {
   let lowestStep: number | undefined;
   let highestStep: number | undefined;
@@ -94,13 +86,6 @@ export function shortestSilence(members: readonly MemberSteps[]): number | undef
 /** Steps a second. */
 export function rateOf({ steps, ms }: RecentSteps): number {
   return (steps * 1000) / ms;
-}
-
-/** Whether the member falls behind its group. It is only reported. */
-export function isStraggler({ recent }: MemberSteps, { stepsPerSecond }: GroupProgress): boolean {
-  if (recent === undefined || stepsPerSecond === undefined) return false;
-  const { steps, ms } = recent;
-  return rateOf({ steps: steps + STEPS_OF_CHANCE, ms }) < STRAGGLER_RATE * stepsPerSecond;
 }
 
 /** Undefined for anything else: it is only a report. */

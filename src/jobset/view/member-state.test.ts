@@ -15,12 +15,11 @@ const MEMBER: MemberView = {
   epoch: 4,
   channel: 'Hub',
   lastCause: null,
-  progress: { step: 100, silentMs: 20, isStraggler: false },
+  progress: { step: 100, silentMs: 20 },
 };
 const RELEASED = { state: 'Released', epoch: 4 } as const;
 const GATHERING = { state: 'AtBarrier', epoch: 4 } as const;
 const FAILED = { state: 'Failed', epoch: 4 } as const;
-const STRAGGLES = { progress: { silentMs: 1, isStraggler: true } };
 
 describe('a member', () => {
   it.each([
@@ -35,7 +34,6 @@ describe('a member', () => {
     ['Behind', 'Not at barrier', { epoch: 3 }, GATHERING],
     ['Behind', 'Not at barrier', { epoch: 3 }, RELEASED],
     ['Behind', 'Not at barrier', { epoch: null }, GATHERING],
-    ['Straggler', 'Running', STRAGGLES, RELEASED],
     ['Pending', 'Pending', { phase: 'Pending' }, GATHERING],
     ['Pending', 'Unknown', { phase: 'Unknown' }, GATHERING],
     ['Held', 'Pending (Full)', { phase: 'Pending', heldBy: 'Full' }, GATHERING],

@@ -12,7 +12,6 @@ export const MEMBER_STATES = {
   Pending: 'Pending',
   Behind: 'Not at barrier',
   AtBarrier: 'At barrier',
-  Straggler: 'Running',
   Running: 'Running',
   Succeeded: 'Succeeded',
 } as const;
@@ -38,7 +37,7 @@ export function memberState(member: MemberView, group: RunState): MemberState {
     return isBehind || member.epoch === null ? 'Behind' : 'AtBarrier';
   }
   if (isBehind) return 'Behind';
-  return member.progress?.isStraggler === true ? 'Straggler' : 'Running';
+  return 'Running';
 }
 
 /** The state for a table, with the reason of a wait: `Pending (ErrImagePull)`. */

@@ -16,7 +16,6 @@ import { keptUntilMs } from '../policies/keep-failed.ts';
 import {
   type GroupProgress,
   groupProgress,
-  isStraggler,
   type MemberSteps,
   rateOf,
 } from '../progress/group-progress.ts';
@@ -145,8 +144,6 @@ export interface MemberView {
 export interface ProgressView extends Progress {
   /** Over the last one to two minutes. */
   readonly stepsPerSecond?: number;
-  /** It makes fewer steps than three quarters of its group's median. */
-  readonly isStraggler: boolean;
 }
 
 /**
@@ -164,7 +161,6 @@ export function statusView(
   const history = jobSet.status?.restartHistory ?? [];
   const steps = reports?.flatMap((report) => report.progress ?? []) ?? [];
   const progress = groupProgress(steps);
-  const isReleased = jobSetState(jobSet) === 'Released';
   const keptMs = keptUntil(jobSet);
   const members = pods
     .map((pod) => {
@@ -173,7 +169,7 @@ export function statusView(
         label: rankOf(jobSet, pod).label,
         ...memberView(pod, report, history, notReady),
         ...(keptMs !== undefined && isKept(pod) ? { isKept: true as const } : {}),
-        progress: progressView(report?.progress, progress, isReleased),
+        progress: progressView(report?.progress),
       };
     })
     .sort((a, b) => orderOf(a).localeCompare(orderOf(b), 'en', { numeric: true }));
@@ -210,19 +206,10 @@ function hasStarted({ status }: Pod): boolean {
   return status?.phase === 'Succeeded' || isTrue(status?.conditions, 'Ready');
 }
 
-/** A member at the barrier makes no steps, and is no straggler for that. */
-function progressView(
-  of: MemberSteps | undefined,
-  group: GroupProgress,
-  isReleased: boolean,
-): ProgressView | null {
+function progressView(of: MemberSteps | undefined): ProgressView | null {
   if (of === undefined) return null;
   const { recent, startMs: _, ...progress } = of;
-  return {
-    ...progress,
-    ...(recent === undefined ? {} : { stepsPerSecond: rateOf(recent) }),
-    isStraggler: isReleased && isStraggler(of, group),
-  };
+  return { ...progress, ...(recent === undefined ? {} : { stepsPerSecond: rateOf(recent) }) };
 }
 
 function orderOf({ replicatedJob, job, index, pod }: MemberView): string {

@@ -60,10 +60,6 @@ export function hubMetrics(metrics: Metrics = NO_METRICS): HubMetrics {
     name: 'lockstep_members_reporting',
     help: 'Members with a stream whose workers report progress',
   });
-  const stragglers = metrics.gauge({
-    name: 'lockstep_stragglers',
-    help: 'Members that make fewer steps than three quarters of the median of their group',
-  });
   const silence = metrics.gauge({
     name: 'lockstep_longest_silence_seconds',
     help: 'Longest time since the last report of a worker that has reported progress',
@@ -103,7 +99,6 @@ export function hubMetrics(metrics: Metrics = NO_METRICS): HubMetrics {
     fellBack: () => fallbacks.add({}),
     progress: (measures) => {
       reporting.set({}, measures.reporting);
-      stragglers.set({}, measures.stragglers);
       silence.set({}, measures.longestSilenceMs / 1000);
       standbysReady.set({}, measures.standbysReady);
       standbysOff.set({}, measures.standbysOff);

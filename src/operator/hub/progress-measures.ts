@@ -1,12 +1,10 @@
 /** The progress of all groups together, for the metrics. */
-import { groupProgress, isStraggler } from '../../jobset/progress/group-progress.ts';
 import { hasNoStandbys } from '../../jobset/progress/standby.ts';
 import type { GroupView } from '../../jobset/roster/roster-group.ts';
 
 export interface ProgressMeasures {
   /** Members with a stream whose workers have reported anything. */
   readonly reporting: number;
-  readonly stragglers: number;
   /** The longest time since the last report of a worker; 0 if none has reported. */
   readonly longestSilenceMs: number;
   /** Warm standbys that wait for the next epoch. */
@@ -17,7 +15,6 @@ export interface ProgressMeasures {
 
 export const NO_PROGRESS: ProgressMeasures = {
   reporting: 0,
-  stragglers: 0,
   longestSilenceMs: 0,
   standbysReady: 0,
   standbysOff: 0,
@@ -27,17 +24,14 @@ export function measureProgress(
   groups: Iterable<Pick<GroupView, 'steps'>>,
   nowMs: number,
 ): ProgressMeasures {
-  let { reporting, stragglers, longestSilenceMs, standbysReady, standbysOff } = NO_PROGRESS;
+  let { reporting, longestSilenceMs, standbysReady, standbysOff } = NO_PROGRESS;
   for (const group of groups) {
-    const members = group.steps(nowMs);
-    const progress = groupProgress(members);
-    for (const member of members) {
+    for (const member of group.steps(nowMs)) {
       reporting++;
-      if (isStraggler(member, progress)) stragglers++;
       longestSilenceMs = Math.max(longestSilenceMs, member.silentMs);
       if (member.standby === 'Ready') standbysReady++;
       if (hasNoStandbys(member)) standbysOff++;
     }
   }
-  return { reporting, stragglers, longestSilenceMs, standbysReady, standbysOff };
+  return { reporting, longestSilenceMs, standbysReady, standbysOff };
 }

@@ -22,7 +22,7 @@ const MEMBER: MemberView = {
   epoch: 1,
   channel: 'Hub',
   lastCause: null,
-  progress: { silentMs: 100, step: 5, firstStepMs: 10_000, isStraggler: false },
+  progress: { silentMs: 100, step: 5, firstStepMs: 10_000 },
 };
 
 const VIEW: fc.Arbitrary<Omit<MemberView, 'isKept'>> = fc.record({
@@ -47,7 +47,6 @@ const VIEW: fc.Arbitrary<Omit<MemberView, 'isKept'>> = fc.record({
     fc.record(
       {
         silentMs: fc.constantFrom(0, 100, 60_000),
-        isStraggler: fc.boolean(),
         step: fc.nat(3),
         stepsPerSecond: fc.constantFrom(0.5, 2),
         standbyDeaths: fc.constantFrom(
@@ -56,7 +55,7 @@ const VIEW: fc.Arbitrary<Omit<MemberView, 'isKept'>> = fc.record({
           { count: 2, last: 'NotReady' as const },
         ),
       },
-      { requiredKeys: ['silentMs', 'isStraggler'] },
+      { requiredKeys: ['silentMs'] },
     ),
   ),
 });
@@ -104,7 +103,7 @@ it('a page that comes later gets all of them', () => {
 
 it('time alone changes nothing', () => {
   const told = applied(new Map(), [MEMBER], 0);
-  const progress = { silentMs: 5100, step: 5, firstStepMs: 15_000, isStraggler: false };
+  const progress = { silentMs: 5100, step: 5, firstStepMs: 15_000 };
   expect(memberChanges(told, [{ ...MEMBER, progress }], 5000)).toBeUndefined();
 });
 
@@ -113,7 +112,7 @@ it('only what changed is sent', () => {
   expect(memberChanges(told, [{ ...MEMBER, phase: 'Failed' }], 0)?.changed).toEqual([
     { pod: 'a-w-0-0', phase: 'Failed' },
   ]);
-  const progress = { silentMs: 10, step: 6, firstStepMs: 11_000, isStraggler: false };
+  const progress = { silentMs: 10, step: 6, firstStepMs: 11_000 };
   expect(memberChanges(told, [{ ...MEMBER, progress }], 1000)?.changed).toEqual([
     { pod: 'a-w-0-0', progress, atMs: 1000 },
   ]);

@@ -100,7 +100,6 @@ function isSameProgress(before: RunMember, { progress: now }: MemberView, atMs: 
     isSameLag(old.lag ?? [], now.lag ?? [], passedMs) &&
     old.rest?.step === now.rest?.step &&
     hasGrown(old.rest?.silentMs, now.rest?.silentMs, passedMs) &&
-    old.isStraggler === now.isStraggler &&
     rateShown(old) === rateShown(now) &&
     hasGrown(old.silentMs, now.silentMs, passedMs) &&
     hasGrown(old.firstStepMs, now.firstStepMs, passedMs) &&

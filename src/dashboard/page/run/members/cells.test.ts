@@ -17,7 +17,7 @@ const member = (pod: string, progress: Partial<ProgressView> | null): RunMember 
   channel: 'Hub',
   lastCause: null,
   atMs: 0,
-  progress: progress && { silentMs: 7, isStraggler: false, ...progress },
+  progress: progress && { silentMs: 7, ...progress },
 });
 
 it('each rank of a member has a cell, which shows what is known of that rank', () => {

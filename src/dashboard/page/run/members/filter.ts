@@ -3,7 +3,7 @@ import { memberState } from '../../../../jobset/view/member-state.ts';
 import type { MemberView } from '../../../../jobset/view/status-view.ts';
 import type { RunState } from './states.ts';
 
-export const KINDS = ['All', 'Behind', 'NotReady', 'Straggler'] as const;
+export const KINDS = ['All', 'Behind', 'NotReady', 'Lagging'] as const;
 export type Kind = (typeof KINDS)[number];
 
 export interface Filter {
@@ -19,7 +19,7 @@ export function matches({ kind, text }: Filter, member: MemberView, group: RunSt
   return isOfKind(kind, member, group) && hasText(text.trim().toLowerCase(), member);
 }
 
-const READY: readonly string[] = ['Running', 'Straggler', 'Succeeded', 'AtBarrier'];
+const READY: readonly string[] = ['Running', 'Succeeded', 'AtBarrier'];
 /** A member that is one step behind is on its way. */
 const STEPS_OF_CHANCE = 1;
 
@@ -35,8 +35,8 @@ function isOfKind(kind: Kind, member: MemberView, group: RunState): boolean {
     }
     case 'NotReady':
       return !READY.includes(state);
-    case 'Straggler':
-      return member.progress?.isStraggler === true;
+    case 'Lagging':
+      return member.progress?.lag !== undefined;
   }
 }
 

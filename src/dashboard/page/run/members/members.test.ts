@@ -18,14 +18,13 @@ const member = (more: Partial<MemberView> = {}): MemberView => ({
   epoch: 4,
   channel: 'Hub',
   lastCause: null,
-  progress: { step: 100, silentMs: 20, isStraggler: false },
+  progress: { step: 100, silentMs: 20 },
   ...more,
 });
 const RELEASED: RunState = { state: 'Released', epoch: 4, progress: { highestStep: 101 } };
 
 describe('lookOf', () => {
-  const progress = (step: number): MemberView =>
-    member({ progress: { step, silentMs: 0, isStraggler: false } });
+  const progress = (step: number): MemberView => member({ progress: { step, silentMs: 0 } });
   it.each([
     ['Step', progress(101), 0, 'Level0'],
     ['Step', progress(95), 0, 'Level1'],
@@ -54,7 +53,7 @@ describe('lookOf', () => {
 });
 
 it('lets silence grow between messages', () => {
-  const told = { ...member({ progress: { silentMs: 500, isStraggler: false } }), atMs: 1000 };
+  const told = { ...member({ progress: { silentMs: 500 } }), atMs: 1000 };
   expect([silenceOf(told, 4000), silenceOf(told, 0)]).toEqual([3500, 500]);
   expect(silenceOf({ ...told, progress: null }, 4000)).toBeNull();
 });
@@ -145,15 +144,11 @@ describe('matches', () => {
     [{ kind: 'All', text: 'other' }, {}, false],
     [{ kind: 'Behind', text: '' }, {}, false],
     [{ kind: 'Behind', text: '' }, { epoch: 3 }, true],
-    [
-      { kind: 'Behind', text: '' },
-      { progress: { step: 9, silentMs: 0, isStraggler: false } },
-      true,
-    ],
+    [{ kind: 'Behind', text: '' }, { progress: { step: 9, silentMs: 0 } }, true],
     [{ kind: 'NotReady', text: '' }, { phase: 'Pending' }, true],
     [{ kind: 'NotReady', text: '' }, {}, false],
-    [{ kind: 'Straggler', text: '' }, { progress: { silentMs: 0, isStraggler: true } }, true],
-    [{ kind: 'Straggler', text: 'x' }, { progress: { silentMs: 0, isStraggler: true } }, false],
+    [{ kind: 'Lagging', text: '' }, { progress: { silentMs: 0, lag: [] } }, true],
+    [{ kind: 'Lagging', text: 'x' }, { progress: { silentMs: 0, lag: [] } }, false],
   ] as const)('applies %j', (filter, more, isMatch) => {
     expect(matches(filter, member(more), RELEASED)).toBe(isMatch);
   });

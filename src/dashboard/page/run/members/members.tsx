@@ -39,7 +39,7 @@ const KIND_WORDS: Readonly<Record<Kind, string>> = {
   All: 'all',
   Behind: 'behind',
   NotReady: 'not ready',
-  Straggler: 'stragglers',
+  Lagging: 'with ranks behind',
 };
 
 /** Up to this number, members are in a table as well. */

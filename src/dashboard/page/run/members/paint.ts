@@ -135,13 +135,6 @@ export function drawShape(
     case 'Full':
       context.fillRect(margin, margin, inner, inner);
       break;
-    case 'Notched':
-      context.beginPath();
-      context.moveTo(margin, margin);
-      context.lineTo(margin, margin + inner);
-      context.lineTo(margin + inner, margin + inner);
-      context.fill();
-      break;
     case 'Ring':
       outline();
       break;

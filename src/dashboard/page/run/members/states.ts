@@ -18,7 +18,6 @@ export interface Look {
 /** `Level0` is a full cell that is well; a higher level is filled less. */
 export type Shape =
   | 'Full'
-  | 'Notched'
   | 'Ring'
   | 'Half'
   | 'Dot'
@@ -41,7 +40,6 @@ export const STATES = {
   Pending: { label: 'Pod not running yet', shape: 'Dot', color: '--idle' },
   Behind: { label: 'not at the new epoch yet', shape: 'Ring', color: '--warn' },
   AtBarrier: { label: 'waits at the barrier', shape: 'Half', color: '--accent' },
-  Straggler: { label: 'slower than the others', shape: 'Notched', color: '--warn' },
   Running: { label: 'runs', shape: 'Full', color: '--time-productive' },
   Succeeded: { label: 'succeeded', shape: 'Check', color: '--good' },
 } as const satisfies Readonly<Record<MemberState, Look>>;

@@ -25,7 +25,6 @@ const MEMBER: RunMember = {
     silentMs: 20,
     stepsPerSecond: 2,
     standby: 'Exited',
-    isStraggler: false,
   },
 };
 
@@ -72,7 +71,7 @@ it.each<[Partial<ProgressView>, string | undefined]>([
   [{ standby: 'Exited' }, 'none any more: a standby exited with 0'],
   [{}, undefined],
 ])('tells of a standby with %j: %s', (told, words) => {
-  const member = { ...MEMBER, progress: { silentMs: 0, isStraggler: false, ...told } };
+  const member = { ...MEMBER, progress: { silentMs: 0, ...told } };
   expect(new Map(factsOf(member, 5000)).get('Standby')).toBe(words);
 });
 
