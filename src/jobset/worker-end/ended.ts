@@ -7,6 +7,7 @@ import { isJsonObject, type JsonObject } from '@lockstep/kube/json/json-value.ts
 import { isLocalRank, isMilliseconds, isRank, isStep } from '../reported-number.ts';
 import { encodedBytes, lastLines } from './limited-text.ts';
 import {
+  FIRST_RANKS,
   HOW_ENDED,
   isByItself,
   isEpoch,
@@ -37,6 +38,7 @@ const SIGNS: { readonly [Sign in keyof Signs]-?: (value: unknown) => boolean } =
   unfit: (value) => value !== '' && isText(value, MAX_UNFIT_BYTES),
   local: isLocalRank,
   rank: isRank,
+  firstRank: (value) => FIRST_RANKS.some((known) => known === value),
   where: (value) => value !== '' && isText(value, MAX_WHERE_BYTES),
   failedMs: isMilliseconds,
   saidMs: isMilliseconds,

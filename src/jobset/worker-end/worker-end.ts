@@ -27,6 +27,8 @@ export type Exit = { readonly exitCode: number } | { readonly signal: string };
 export type HowEnded = (typeof HOW_ENDED)[number];
 export const HOW_ENDED = ['Exited', 'Signaled', 'Stopped', 'Killed', 'Hung'] as const;
 
+export const FIRST_RANKS = ['Raised', 'Silent', 'Alone', 'Open', 'None'] as const;
+
 /** What a supervisor saw of a worker and of its end. */
 export interface Signs {
   /** The kernel ended a process of the container because memory ran out. */
@@ -57,11 +59,18 @@ export interface Signs {
   readonly local?: number;
   /** Its rank in the whole group, as it says itself. */
   readonly rank?: number;
+  /**
+   * Which of its ranks, below a launcher, failed first, as its agent saw them. `Raised`: one raised an
+   * exception. `Silent`: one ended without a word. `Alone`: so did one, long before any other ended.
+   * `Open`: one of several. `None`: none before the launcher. Absent: it saw no ranks.
+   */
+  readonly firstRank?: (typeof FIRST_RANKS)[number];
   /** The place of the program when it hung, as a user's command printed it; 1 to 128 bytes in JSON. */
   readonly where?: string;
   /**
-   * Milliseconds from the first traceback that it printed to its end. It made no step after that,
-   * and was not told to stop before.
+   * Milliseconds from its failure to its end. With `firstRank`, this is the earliest time at which the
+   * first of its ranks may have failed. Else it is that of the first traceback that it printed, if it
+   * made no step after that, and was not told to stop before.
    */
   readonly failedMs?: number;
   /** Milliseconds from its last words to its end, where these are from its standard error. */
