@@ -1,4 +1,5 @@
 import json
+import time
 import unittest
 
 from worker import WorkerCase
@@ -22,6 +23,17 @@ class Errors(WorkerCase):
         self.assertTrue(message["extraInfo"]["py_callstack"].endswith("RuntimeError: no data\n"))
         self.assertEqual(ended.returncode, 1)
         self.assertIn("RuntimeError: no data", ended.stderr)
+
+    def test_below_a_launcher_says_when_a_rank_failed_by_the_clock_of_the_machine(self) -> None:
+        before = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        program = f"import lockstep, os, sys\nprint(os.getpid())\n{TORCH}"
+        ended = self.run_to_end(program, LOCKSTEP_RANK_FILES="1", LOCAL_RANK="3")
+        written = json.loads((self.directory / "progress.3.error").read_text())
+        self.assertEqual((written["type"], str(written["pid"])), ("ZeroDivisionError", ended.stdout.strip()))
+        self.assertEqual(written["message"]["message"], "ZeroDivisionError: division by zero")
+        self.assertLess(before, int(written["monotonicNs"]))
+        self.assertLess(int(written["monotonicNs"]), time.clock_gettime_ns(time.CLOCK_MONOTONIC))
+        self.assertEqual(self.errors.read_text(), "of PyTorch")
 
     def test_calls_the_hook_that_was_there_before(self) -> None:
         ended = self.run_to_end(

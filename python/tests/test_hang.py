@@ -73,6 +73,9 @@ class Hang(WorkerCase):
         self.until_files(2)
         output = self.look(process.pid).stdout
         self.assertEqual([f"process {pid}:" in output for pid in pids], [True, True], output)
+        # The agent asks for one rank.
+        output = self.look(pids[1]).stdout
+        self.assertEqual([f"process {pid}:" in output for pid in pids], [False, True], output)
         self.assertTrue(output.startswith("where=all_reduce"), output)
 
     def test_helpers_by_multiprocessing_do_not_count(self) -> None:

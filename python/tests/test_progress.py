@@ -138,6 +138,23 @@ class WhoReports(WorkerCase):
         self.assertEqual(self.lines(), ["5", "5 checkpoint=5"])
         self.assertEqual(self.files(), ["progress"])
 
+    def test_below_a_launcher_each_rank_has_a_file_if_the_agent_reads_it(self) -> None:
+        program = "import os; print(os.getpid(), flush=True)\n" + self.PROGRAM
+        for local in ("0", "7"):
+            ended = self.run_to_end(program, LOCKSTEP_RANK_FILES="1", LOCAL_RANK=local, RANK=f"1{local}")
+            words = f"pid={ended.stdout.strip()} rank=1{local}"
+            written = self.directory / f"progress.{local}"
+            self.assertEqual(self.lines(written), [f"5 {words}", f"5 checkpoint=5 {words}"])
+        self.run_to_end(self.PROGRAM, LOCKSTEP_RANK_FILES="1")
+        self.assertEqual(self.lines(), ["5", "5 checkpoint=5"])
+        self.assertEqual(self.files(), ["progress", "progress.0", "progress.7"])
+
+    def test_a_rank_that_the_agent_has_started_is_a_worker_of_its_own(self) -> None:
+        variables = {"LOCKSTEP_RANK_FILES": "1", "LOCKSTEP_PROCESSES": "8", "LOCAL_RANK": "3", "RANK": "11"}
+        self.run_to_end(self.PROGRAM, **variables)
+        self.assertEqual(self.lines(), ["5", "5 checkpoint=5"])
+        self.assertEqual(self.files(), ["progress"])
+
     def test_outside_of_Lockstep_nothing_is_written(self) -> None:
         ended = self.run_to_end(
             "import sys, lockstep\n"

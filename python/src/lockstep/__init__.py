@@ -1,9 +1,6 @@
 """What a training program tells Lockstep, and waits for. Outside of Lockstep nothing is reported, and
-nothing waits. The README and `docs/python.md` of Lockstep have an example.
-
-The import itself makes two things happen in a worker. An exception that ends the program is written
-to the file of `TORCHELASTIC_ERROR_FILE`, unless PyTorch's `@record` has done so. And a signal makes
-the process write its Python stacks, for `python -m lockstep.hang`.
+nothing waits. In a worker, the import lets an exception that ends the program be written to the file of
+`TORCHELASTIC_ERROR_FILE`, and a signal make the process write its stacks, for `python -m lockstep.hang`.
 """
 
 from . import _errors, _stacks

@@ -94,9 +94,12 @@ class Progress:
 
 
 def write_line(line: str) -> None:
-    """Appends a line to the progress file. Below a launcher, `LOCAL_RANK` 0 reports for its Pod."""
-    path, local_rank = _worker.PROGRESS_FILE, os.environ.get("LOCAL_RANK")
-    if path is None or (local_rank and _worker.number(local_rank) != 0):
+    """To the progress file. Below a launcher each rank has one, or `LOCAL_RANK` 0 reports for its Pod."""
+    path, own = _worker.PROGRESS_FILE, _worker.rank_file()
+    if own is not None:
+        rank = _worker.number(os.environ.get("RANK"))
+        path, line = own, f"{line} pid={os.getpid()}{'' if rank is None else f' rank={rank}'}"
+    elif path is None or _worker.number(_worker.local_rank() or "0") != 0:
         return
     try:
         _worker.write(path, f"{line}\n", os.O_APPEND)
@@ -142,8 +145,7 @@ def restored(number: SupportsIndex) -> None:
 
 
 class phase:
-    """`with phase("save", timeout="10m"):` The program does something else than steps, and may be silent
-    for `timeout` meanwhile. Phases may lie in each other."""
+    """Something else than steps, which may be silent for `timeout`. Phases may lie in each other."""
 
     def __init__(self, name: str, timeout: Timeout = None) -> None:
         if not (isinstance(name, str) and _PHASE.fullmatch(name)):

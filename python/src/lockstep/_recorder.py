@@ -1,8 +1,5 @@
-"""Where PyTorch's NCCL flight recorder is asked, and where it writes.
-
-PyTorch makes a FIFO `<pipes><rank>.pipe` for the default process group, and a byte in it makes it
-write `<dumps><rank>`. Only the pipe was compared with PyTorch's sources, not the other variables.
-"""
+"""PyTorch's NCCL flight recorder: a byte in the FIFO `<pipes><rank>.pipe` of the default process group makes
+it write `<dumps><rank>`. Only the pipe was compared with PyTorch's sources, not the other variables."""
 
 import os
 from typing import Tuple

@@ -19,15 +19,12 @@ _has_waited = False
 
 
 def wait_for_start() -> Optional[int]:
-    """A warm standby waits here until it becomes the worker. Every other process goes on at once, and
-    so does one below a launcher: that has joined its peers already, which is too late to wait. Returns
-    the number of the epoch, and `None` where there is none.
-
-    Before it: imports, data, the model in the memory of the host. After it: accelerators, ports,
-    checkpoints, other processes."""
+    """A warm standby waits here until it becomes the worker. Others go on at once, also below a launcher,
+    which has joined its peers already. Returns the number of the epoch, and `None` where there is none.
+    Before it: imports, data, the model in the memory of the host. After it: all else."""
     global _has_waited
     start = os.environ.get("LOCKSTEP_START_FILE")
-    if _worker.PROGRESS_FILE is None or not start or os.environ.get("LOCAL_RANK") or _has_waited:
+    if _worker.PROGRESS_FILE is None or not start or _worker.local_rank() or _has_waited:
         return _worker.number(os.environ.get("LOCKSTEP_EPOCH"))
     _has_waited = True
     _progress.write_line("phase=standby")
@@ -38,7 +35,6 @@ def wait_for_start() -> Optional[int]:
             words = file.read().split()
     except (OSError, UnicodeError) as error:
         sys.exit(f"lockstep: the start file {start} cannot be read: {error}")
-    # From here on it is a worker as any other, and so are the processes that it starts.
     if len(words) == 2 and words[0] == "epoch" and _worker.number(words[1]) is not None:
         os.environ["LOCKSTEP_EPOCH"] = words[1]
     os.environ.pop("LOCKSTEP_STANDBY", None)

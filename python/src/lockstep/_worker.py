@@ -10,6 +10,9 @@ PROGRESS_FILE: Optional[str] = (
     None if "LOCKSTEP_WORKER_PID" in os.environ else os.environ.get("LOCKSTEP_PROGRESS_FILE") or None
 )
 
+#: Whether the agent reads a file of each rank below a launcher.
+RANK_FILES: bool = os.environ.get("LOCKSTEP_RANK_FILES") == "1"
+
 _MAX_DIGITS = 18
 _told: Set[str] = set()
 
@@ -18,6 +21,16 @@ def number(text: Optional[str]) -> Optional[int]:
     """`str.isdigit` alone takes digits of other alphabets, too."""
     digits = (text or "").strip()
     return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= _MAX_DIGITS else None
+
+
+def local_rank() -> Optional[str]:
+    """Of a process below a launcher. Where the agent has started the ranks, each is a worker."""
+    return None if os.environ.get("LOCKSTEP_PROCESSES") else os.environ.get("LOCAL_RANK") or None
+
+
+def rank_file() -> Optional[str]:
+    own = number(local_rank()) if RANK_FILES else None
+    return None if PROGRESS_FILE is None or own is None else f"{PROGRESS_FILE}.{own}"
 
 
 def warn_once(problem: str) -> None:
@@ -42,8 +55,7 @@ def write(path: str, text: str, how: int) -> None:
 
 def state(path: str) -> object:
     """Differs once the file has changed. `None`: there is none."""
-    try:
+    with suppress(OSError):
         found = os.stat(path)
         return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
-    except OSError:
-        return None
+    return None

@@ -1,7 +1,5 @@
-"""Looks into a worker that hangs: `lockstep/hang-command: python -m lockstep.hang`.
-
-It prints the Python stacks of each process of the worker that has imported `lockstep`, and asks
-PyTorch for a dump of its NCCL flight recorder. `LOCKSTEP_DUMP_DIRECTORY` gets whole stacks and dumps.
+"""Looks into a worker that hangs: `lockstep/hang-command: python -m lockstep.hang` prints the stacks of its
+processes that have imported `lockstep`, and asks PyTorch for a dump of its NCCL flight recorder.
 """
 
 import glob
@@ -83,7 +81,8 @@ def _registered(progress: str, worker: int) -> Dict[int, str]:
             ranks[pid] = [entry for entry in environment if entry.startswith(b"LOCAL_RANK=")]
     # A launcher has given the others a rank. Its own stacks say only that it waits.
     is_launcher = any(rank and rank != ranks.get(worker) for rank in ranks.values())
-    order = sorted(ranks, key=lambda pid: ((pid == worker) == is_launcher, pid))
+    # For a rank below a launcher the command shows this one: it also runs for the others that matter.
+    order = [worker] if ranks.get(worker) else sorted(ranks, key=lambda pid: ((pid == worker) == is_launcher, pid))
     return {pid: f"{progress}.{pid}{_stacks.SUFFIX}" for pid in order[:_MAX_PROCESSES]}
 
 
@@ -191,16 +190,14 @@ def _dump_directory() -> Optional[str]:
         return directory
     except OSError as error:
         _say(f"nothing is kept in LOCKSTEP_DUMP_DIRECTORY: {error}")
-        return None
+    return None
 
 
 def _read(path: str, limit: int) -> bytes:
     """Only of a regular file: the worker may put a link or a FIFO in its place."""
-    try:
-        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
-            return file.read(limit) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
-    except OSError:
-        return b""
+    with suppress(OSError), open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+        return file.read(limit) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
+    return b""
 
 
 def _keep(path: str, directory: str, end: str, is_complete: bool) -> None:

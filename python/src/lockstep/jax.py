@@ -8,12 +8,10 @@ from ._waits import wait_for_master
 
 
 def initialize(**options: Any) -> None:
-    """`jax.distributed.initialize`, with the numbers of `RANK` and `WORLD_SIZE` where they are set, and once
-    rank 0 listens at `MASTER_ADDR` and `MASTER_PORT`. `options` go to JAX and come first: with a
-    `coordinator_address` it does not wait.
-
-    In a worker, an exception from here on ends the process at once: an ordinary exit of JAX waits, for
-    minutes, until the other processes shut down too."""
+    """`jax.distributed.initialize`, with the numbers of `RANK` and `WORLD_SIZE`, once rank 0 listens at
+    `MASTER_ADDR` and `MASTER_PORT`. `options` go to JAX and come first: with a `coordinator_address` it does
+    not wait. In a worker, an exception from here on ends the process at once: an ordinary exit of JAX waits,
+    for minutes, until the other processes shut down too."""
     import jax
 
     for name, variable in {"num_processes": "WORLD_SIZE", "process_id": "RANK"}.items():

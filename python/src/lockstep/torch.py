@@ -1,8 +1,5 @@
-"""For programs that use `torch.distributed`.
-
-The import prepares PyTorch's NCCL flight recorder for `python -m lockstep.hang`, by environment
-variables and unless these are set. So import it before the process group is made.
-"""
+"""For programs that use `torch.distributed`. The import prepares PyTorch's NCCL flight recorder, by
+environment variables that are not set yet. So import it before the process group is made."""
 
 from typing import Any
 
