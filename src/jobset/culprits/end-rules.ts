@@ -1,6 +1,6 @@
 /** Rules about how workers ended, and when. */
-import { endInWords, fatalEnd } from '../worker-end/end-in-words.ts';
-import { type Exit, exitCodeIn, isSuccess } from '../worker-end/worker-end.ts';
+import { endInWords, fatalEnd, rankEndInWords } from '../worker-end/end-in-words.ts';
+import { type Exit, exitCodeIn, isSuccess, type WorkerEnd } from '../worker-end/worker-end.ts';
 import {
   type EndedMember,
   type EvidenceInOrder,
@@ -14,6 +14,8 @@ import { isAnyStopped, stoppedOnes } from './odd-one-out.ts';
 
 /** Ends this close to each other may have one cause, or follow each other in any order. */
 const TOGETHER_MS = 2000;
+/** Nobody can tell the order of ends this close to each other in different members. */
+const SAME_TIME_MS = 300;
 /** An agent that lives sends something within 5 s. */
 const UNHEARD_MS = 10_000;
 
@@ -136,26 +138,46 @@ function tracebacks(
 
 export function firstToFail(known: EvidenceInOrder): readonly Suspicion[] {
   const { ends, deaths, others, pace, isTold } = known;
-  const [first, ...later] = deaths;
+  const first = firstDeath(deaths);
   if (first === undefined || pace === 'Unknown' || pace === 'Silent') return [];
   if (first.how === 'Hung') return [];
   // A worker that was told to stop and exits like the first was perhaps failing already.
   const alike = ends.filter(
-    ({ member, how, exit }) =>
-      member !== first.member && how === 'Stopped' && isSameFailure(exit, first.exit),
+    ({ member, how, exit, firstRank }) =>
+      member !== first.member &&
+      how === 'Stopped' &&
+      firstRank === undefined &&
+      isSameFailure(exit, first.exit),
   );
-  const isAlone = ![...later, ...alike].some(({ atMs }) => atMs - first.atMs <= TOGETHER_MS);
+  const isAlone = ![...deaths, ...alike].some(
+    (end) => end !== first && end.atMs - first.atMs <= TOGETHER_MS,
+  );
   // Members without a known end may have ended earlier than all these.
   if (!isAlone && !isTold) return [];
   const isAfterAll = others.some(({ end }) => end.kind === 'Succeeded') || ends.some(isSuccess);
-  const why = `${endInWords(first)} before the others`;
+  const why = `${rankEndInWords(first)} before the others`;
   // Launchers may wait for each other, so which of them ends first is chance.
-  const isLaunched = ends.some((end) => end.launcher === true);
+  const isLaunched = ends.some((end) => end.launcher === true && end.firstRank === undefined);
+  // A rank that ended without a word may have had no more to do.
+  const isVague = first.firstRank !== undefined && !CLEAR.has(first.firstRank);
   // A group may wait for stopped workers for as long as its longest step.
   const stopped = stoppedOnes(known);
-  const isClear = !isAfterAll && !isLaunched && !isAnyStopped(known);
+  const isClear = !isAfterAll && !isLaunched && !isVague && !isAnyStopped(known);
   const isSure = isAlone && isClear && pace === 'Stepping';
   return [...stopped, { member: first.member, why, confidence: isSure ? 'Certain' : 'Likely' }];
+}
+
+const CLEAR: ReadonlySet<WorkerEnd['firstRank']> = new Set(['Raised', 'Killed']);
+const WORDLESS: ReadonlySet<WorkerEnd['firstRank']> = new Set(['Killed', 'Silent']);
+
+/** Ranks raise within milliseconds when a peer is gone, so one that ended without a word comes first. */
+function firstDeath(deaths: readonly EndedMember[]): EndedMember | undefined {
+  const [earliest] = deaths;
+  const wordless = deaths.filter(
+    ({ atMs, firstRank }) =>
+      atMs - (earliest?.atMs ?? atMs) <= SAME_TIME_MS && WORDLESS.has(firstRank),
+  );
+  return wordless.length === 1 ? wordless[0] : earliest;
 }
 
 function isSameFailure(exit: Exit | undefined, ofFirst: Exit | undefined): boolean {

@@ -1,7 +1,8 @@
 /** What is known of a group in which a worker failed, in the order in which rules look at it. */
+import { defined } from '@lockstep/kube/json/defined.ts';
 import { MAX_SUSPECTS, type Suspect } from '../jobset-status.ts';
 import type { GroupEvidence, Member, MemberEnd } from '../roster/group-evidence.ts';
-import { isByItself, isSuccess, type WorkerEnd } from '../worker-end/worker-end.ts';
+import { hasFailedRank, isByItself, isSuccess, type WorkerEnd } from '../worker-end/worker-end.ts';
 
 export interface Suspicion extends Pick<Suspect, 'why' | 'confidence'> {
   readonly member: Member;
@@ -45,12 +46,13 @@ export type Rule = (known: EvidenceInOrder) => readonly Suspicion[];
 const SILENCE_SLACK_MS = 2000;
 
 export function knownOf({ size, members }: GroupEvidence): EvidenceInOrder {
-  const ends: EndedMember[] = [];
+  const told: EndedMember[] = [];
   const others: EvidenceInOrder['others'][number][] = [];
   for (const { member, end } of members) {
-    if (end.kind === 'Ended') ends.push({ ...end, member });
+    if (end.kind === 'Ended') told.push({ ...end, member });
     else others.push({ member, end });
   }
+  const ends = told.map((end) => atFirstRank(end, told));
   ends.sort((a, b) => a.atMs - b.atMs || compare(a.member, b.member));
   others.sort((a, b) => timeOf(a.end) - timeOf(b.end) || compare(a.member, b.member));
   const deaths = ends.filter(isDeath);
@@ -60,6 +62,30 @@ export function knownOf({ size, members }: GroupEvidence): EvidenceInOrder {
   const isTold = isAccountedFor && others.every(({ end }) => end.kind !== 'Lost');
   const pace = paceAt(firstMs, ends);
   return { size, ends, deaths, others, firstMs, isTold, isAccountedFor, pace };
+}
+
+/**
+ * Below a launcher, a member failed when the first of its ranks did: launchers wait for the other
+ * ranks, and for each other. If the member was ended after that, its exit says nothing.
+ */
+function atFirstRank(end: EndedMember, ends: readonly EndedMember[]): EndedMember {
+  const { failedMs, exit, ...rest } = end;
+  if (failedMs === undefined || !hasFailedRank(end)) return end;
+  const { atMs, silentMs, stoppedMs } = end;
+  if (isSteppedOn(ends, atMs - failedMs)) {
+    const { firstRank: _, ...whole } = rest;
+    return { ...whole, ...defined({ exit }) };
+  }
+  const isOwn = isByItself(end);
+  return {
+    ...rest,
+    how: isOwn ? end.how : 'Exited',
+    atMs: atMs - failedMs,
+    // The times of reports and stops stay as they are.
+    ...(silentMs === undefined ? {} : { silentMs: silentMs - failedMs }),
+    ...(stoppedMs === undefined ? {} : { stoppedMs: stoppedMs - failedMs }),
+    ...defined({ exit: isOwn ? exit : undefined }),
+  };
 }
 
 /** At most 4, and under a quarter of the group; one in a group of four or less. */

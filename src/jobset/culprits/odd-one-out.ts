@@ -34,7 +34,7 @@ export function oddOneOut(known: EvidenceInOrder): readonly Suspicion[] {
   // with 0 waits for nobody.
   const waiting = ends.filter((end) => end.inPhase !== true && !isSuccess(end));
   const rules =
-    pace === 'Unknown' ? [elsewhere] : [elsewhere, behind, inDiskWait, spinning, sleeping];
+    pace === 'Unknown' ? [elsewhere] : [elsewhere, behind, within, inDiskWait, spinning, sleeping];
   for (const odd of rules) {
     const found = odd(waiting);
     if (found.length > 0) return found;
@@ -101,6 +101,13 @@ function behind(ends: readonly EndedMember[]): readonly Suspicion[] {
     });
   }
   return [];
+}
+
+/** Few workers of which one process did something that the others of its Pod did not do. */
+function within(ends: readonly EndedMember[]): readonly Suspicion[] {
+  const odd = ends.filter((end) => end.local !== undefined && !isByItself(end));
+  if (odd.length > few(ends.length)) return [];
+  return likelyAll(odd, 'this process differed from the others of its Pod');
 }
 
 function inDiskWait(ends: readonly EndedMember[]): readonly Suspicion[] {

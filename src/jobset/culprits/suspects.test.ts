@@ -3,8 +3,11 @@ import { describe, expect, test } from 'vitest';
 import type { GroupEvidence, MemberEnd, MemberEvidence } from '../roster/group-evidence.ts';
 import type { WorkerEnd } from '../worker-end/worker-end.ts';
 import type { Suspicion } from './known.ts';
-import { evidenceIn, memberOf, SCENARIOS } from './scenarios.fixture.ts';
+import { LAUNCHER_SCENARIOS } from './launcher-scenarios.fixture.ts';
+import { evidenceIn, memberOf, SCENARIOS as OTHERS } from './scenarios.fixture.ts';
 import { suspectsOf } from './suspects.ts';
+
+const SCENARIOS = [...OTHERS, ...LAUNCHER_SCENARIOS];
 
 /** For example `2 Certain, 3 Certain`. */
 function inWords(suspects: readonly Suspicion[]): string {
@@ -45,6 +48,11 @@ describe('who failed first', () => {
       'one is in another place of its program',
       'was in load (data.py:9) while the others were in all_reduce (dist.py:7)',
     ],
+    [
+      'a rank ends without a word, and ranks of other Pods raise',
+      'ended without a word before the others',
+    ],
+    ['a rank raises, and the other Pods are stopped', 'raised an exception before the others'],
     ['one waits for its disk', 'its processes waited for a disk while the others did not'],
     ['one spins while its peers sleep', 'its processes were busy while the others waited'],
     ['one sleeps while its peers spin', 'its processes slept while the others were busy'],
@@ -97,6 +105,8 @@ const workerEnds: fc.Arbitrary<WorkerEnd> = fc
     stoppedMs: maybe(fc.integer({ min: 0, max: 20_000 })),
     cpuMs: maybe(fc.constantFrom(0, 20, 1000, 4900)),
     runnableMs: maybe(fc.constantFrom(0, 3000, 4900)),
+    failedMs: maybe(times),
+    firstRank: maybe(fc.constantFrom('Raised', 'Killed', 'Silent', 'Open', 'None')),
   })
   .map((all) => Object.fromEntries(Object.entries(all).filter(([, each]) => each !== undefined)))
   .map((all) => all as unknown as WorkerEnd);
@@ -182,6 +192,10 @@ const longAgo = (known: Partial<WorkerEnd>): MemberEnd =>
 const LIES: readonly (readonly [string, MemberEnd])[] = [
   ['a traceback an hour ago', told({ failedMs: HOUR_MS, silentMs: HOUR_MS + 1 })],
   ['a traceback just before the failure', told({ failedMs: 1000, silentMs: 1050 })],
+  ['a rank raised an hour ago', told({ firstRank: 'Raised', failedMs: HOUR_MS })],
+  ['a rank was killed just before', told({ firstRank: 'Killed', failedMs: 100 })],
+  ['a rank ended without a word just before', told({ firstRank: 'Silent', failedMs: 100 })],
+  ['no rank of many', told({ firstRank: 'None', launcher: true })],
   ['stopped for an hour', told({ how: 'Killed', states: 'T', stoppedMs: HOUR_MS })],
   ['stopped for a second', told({ how: 'Killed', states: 'T', stoppedMs: 1000 })],
   ['died an hour ago', longAgo({ how: 'Exited', exit: { exitCode: 1 } })],

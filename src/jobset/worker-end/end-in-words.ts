@@ -30,15 +30,36 @@ export function fatalEnd(end: WorkerEnd): string | undefined {
     return `${endInWords(end)} after its memory had run out`;
   }
   if (!isByItself(end) || exit === undefined) return undefined;
-  if ('signal' in exit) return FATAL_SIGNALS.has(exit.signal) ? endInWords(end) : undefined;
+  if ('signal' in exit) return isFatal(exit) ? endInWords(end) : undefined;
   for (const [name, number] of FATAL_SIGNALS) {
     if (exit.exitCode === SHELL_CODES + number) return `${endInWords(end)} (${name})`;
   }
   return undefined;
 }
 
+/** Whether a process died of such a signal. */
+export function isFatal(exit: Exit | undefined): boolean {
+  return exit !== undefined && 'signal' in exit && FATAL_SIGNALS.has(exit.signal);
+}
+
 export function endInWords(end: WorkerEnd): string {
   return hangInWords(end) ?? exitInWords(end.exit);
+}
+
+/** How the failure of a member began: with a rank, as far as that is known, or with its own end. */
+export function rankEndInWords(end: WorkerEnd): string {
+  switch (end.firstRank) {
+    case 'Raised':
+      return 'raised an exception';
+    case 'Killed':
+      return 'died of a signal';
+    case 'Silent':
+      return 'ended without a word';
+    case 'Open':
+      return 'lost a process';
+    default:
+      return endInWords(end);
+  }
 }
 
 /** `was killed by SIGKILL` or `exited with code 1` */

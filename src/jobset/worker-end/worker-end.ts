@@ -27,7 +27,7 @@ export type Exit = { readonly exitCode: number } | { readonly signal: string };
 export type HowEnded = (typeof HOW_ENDED)[number];
 export const HOW_ENDED = ['Exited', 'Signaled', 'Stopped', 'Killed', 'Hung'] as const;
 
-export const FIRST_RANKS = ['Raised', 'Silent', 'Alone', 'Open', 'None'] as const;
+export const FIRST_RANKS = ['Raised', 'Killed', 'Silent', 'Open', 'None'] as const;
 
 /** What a supervisor saw of a worker and of its end. */
 export interface Signs {
@@ -61,8 +61,8 @@ export interface Signs {
   readonly rank?: number;
   /**
    * Which of its ranks, below a launcher, failed first, as its agent saw them. `Raised`: one raised an
-   * exception. `Silent`: one ended without a word. `Alone`: so did one, long before any other ended.
-   * `Open`: one of several. `None`: none before the launcher. Absent: it saw no ranks.
+   * exception. `Killed`: one died of a signal such as SIGKILL. `Silent`: one ended without a word, maybe
+   * with 0. `Open`: one of several. `None`: none before the launcher. Absent: it did not see all ranks.
    */
   readonly firstRank?: (typeof FIRST_RANKS)[number];
   /** The place of the program when it hung, as a user's command printed it; 1 to 128 bytes in JSON. */
@@ -97,6 +97,11 @@ export function withoutWords(end: WorkerEnd): WorkerEnd {
 /** Whether the worker ended before it was told to, and did not hang. */
 export function isByItself({ how }: Pick<WorkerEnd, 'how'>): boolean {
   return how === 'Exited' || how === 'Signaled';
+}
+
+/** Whether a rank of it failed before its launcher ended, or was told to stop. */
+export function hasFailedRank({ firstRank }: Pick<WorkerEnd, 'firstRank'>): boolean {
+  return firstRank !== undefined && firstRank !== 'None';
 }
 
 /** Whether the worker did its work to the end. */
