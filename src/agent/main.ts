@@ -27,6 +27,7 @@ import { type OutputSink, openSink } from './adapters/output-sink.ts';
 import { createOwnSupervisor, NoShellError } from './adapters/own-supervisor.ts';
 import { probeFromPod } from './adapters/pod-probe.ts';
 import { openProgressFile } from './adapters/progress-file.ts';
+import { openRankFiles } from './adapters/rank-files.ts';
 import { createSessionFile, type SessionPeer } from './adapters/session-file.ts';
 import { showMembers } from './adapters/shown-members.ts';
 import { type Agent, type Body, startAgent } from './agent.ts';
@@ -284,8 +285,9 @@ function sessionsOf(
 
 async function startSidecar(configuration: Configuration, logger: Logger): Promise<Body> {
   const { podIP, barrierPort: port, barrierPath, root, progressFile } = configuration;
-  const file = openProgressFile({ path: join(root, progressFile), mayBeOld: true, logger });
-  const sidecar = createSidecar(nodeClock, barrierPath, { file, logger });
+  const options = { path: join(root, progressFile), mayBeOld: true, logger };
+  const [file, ranks] = [openProgressFile(options), openRankFiles(options)];
+  const sidecar = createSidecar(nodeClock, barrierPath, { file, ranks, logger });
   const { handler } = sidecar;
   if (podIP !== undefined) await startHttpServer({ handler, host: podIP, port });
   else {

@@ -71,17 +71,21 @@ describe('the barrier of a sidecar', () => {
   });
 });
 
-it('follows the progress of the workers from the lift on', async () => {
+it('follows the progress of the workers, and of their ranks, from the lift on', async () => {
   const clock = new VirtualClock();
   const lines = ['7'];
   const file = { read: async () => lines.shift() };
-  const sidecar = createSidecar(clock, '/', { file, logger: SILENT });
+  const rank = { local: 3, file: { read: async () => '6 pid=7' } };
+  const found = [[], [rank]];
+  const ranks = { found: async () => found.shift() ?? [], failure: async () => undefined };
+  const sidecar = createSidecar(clock, '/', { file, ranks, logger: SILENT });
   await clock.advance(10_000);
   expect(sidecar.progress.progress).toBeUndefined();
   sidecar.lift(1, () => undefined);
-  await clock.advance(1000);
+  await clock.advance(250);
   expect(sidecar.progress.progress?.step).toBe(7);
   lines.push('8');
   await sidecar.readLast?.();
-  expect(sidecar.progress.progress?.step).toBe(8);
+  expect(sidecar.progress.reporters.map(({ local }) => local)).toEqual([3]);
+  expect(sidecar.progress.progress?.step).toBe(6);
 });

@@ -16,7 +16,7 @@ import { textResponse } from '@lockstep/kube/runtime/text-response.ts';
 import type { Body } from './agent.ts';
 import { MemberProgress } from './progress/member-progress.ts';
 import { ProgressFeed } from './progress/progress-feed.ts';
-import type { ProgressFile } from './progress/progress-files.ts';
+import type { ProgressFile, RankFiles } from './progress/progress-files.ts';
 
 export interface Sidecar extends Body {
   readonly handler: HttpHandler;
@@ -28,6 +28,7 @@ const HOLD_MS = 800;
 export interface SidecarProgress {
   /** The file of the workers of this Pod. */
   readonly file: ProgressFile;
+  readonly ranks: RankFiles;
   readonly logger: Logger;
 }
 
@@ -60,6 +61,7 @@ export function createSidecar(clock: Clock, path: string, reports?: SidecarProgr
       else {
         feed = new ProgressFeed({ watch: progress, clock, logger: reports.logger });
         feed.add(reports.file);
+        feed.addRanks(reports.ranks);
       }
       for (const end of held) end();
     },

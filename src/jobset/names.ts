@@ -140,6 +140,8 @@ export const ENV_RESTART_RULES = 'LOCKSTEP_RESTART_RULES';
 export const ENV_STOP_GRACE_SECONDS = 'LOCKSTEP_STOP_GRACE_SECONDS';
 /** The path of the file in which a worker reports its progress; its agent reads it. */
 export const ENV_PROGRESS_FILE = 'LOCKSTEP_PROGRESS_FILE';
+/** `1` for a worker: its agent reads `$LOCKSTEP_PROGRESS_FILE.<LOCAL_RANK>` too. */
+export const ENV_RANK_FILES = 'LOCKSTEP_RANK_FILES';
 /** The text before the step in a line that a supervised worker prints. */
 export const ENV_PROGRESS_PREFIX = 'LOCKSTEP_PROGRESS_PREFIX';
 /** `Warm`: a supervising agent keeps a standby of its worker. */
@@ -192,6 +194,9 @@ export const ENV_WORKER = 'LOCKSTEP_WORKER';
 export const ENV_START_FILE = 'LOCKSTEP_START_FILE';
 /** Variable of a process that was started as a standby: `1`. It has no `LOCKSTEP_EPOCH`. */
 export const ENV_STANDBY = 'LOCKSTEP_STANDBY';
+/** Launchers number the ranks of a Pod, and those of all Pods. */
+export const ENV_LOCAL_RANK = 'LOCAL_RANK';
+export const ENV_RANK = 'RANK';
 /** Variable of the command that looks into a hung worker: the process id of the worker. */
 export const ENV_WORKER_PID = 'LOCKSTEP_WORKER_PID';
 /** PyTorch: the file into which `@record` writes the traceback of a failed process. */

@@ -9,6 +9,7 @@ import type { Configuration, WorkerCommand } from '../configuration.ts';
 import { createSupervisor, type Supervisor } from '../supervisor.ts';
 import { type OutputSink, openSink } from './output-sink.ts';
 import { createProcLooks, ownCgroup } from './proc-looks.ts';
+import { createProcRanks } from './proc-ranks.ts';
 import { createProcessPriorities } from './process-priorities.ts';
 import { createWorkerFiles, createWorkerMessages } from './worker-files.ts';
 import { createWorkerPipes } from './worker-pipes.ts';
@@ -61,6 +62,7 @@ export function createOwnSupervisor(options: OwnSupervisorOptions): Supervisor {
       // The containers of the embedded cluster, which has a root of its own, share a cgroup.
       cgroup: root === '' ? ownCgroup() : undefined,
     }),
+    rankLooks: createProcRanks(),
     priorities: createProcessPriorities(),
     say: (line) => void errors.write(`${line}\n`),
     processes: createNodeProcessRunner(),

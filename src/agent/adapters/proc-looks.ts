@@ -2,9 +2,10 @@
  * Looks at a worker's processes in `/proc`. It walks down from the worker and never lists the
  * machine. Reads of these files do not wait for the process, so they may be synchronous.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { ProcessLook, ProcessLooks, ThreadLook } from '../worker/process-looks.ts';
+import { hasEnded, type Stat, statOf, textOf } from './proc-stat.ts';
 
 /** Processes of a worker that are looked at. */
 const MAX_PROCESSES = 1024;
@@ -16,8 +17,6 @@ const MAX_PARENT_THREADS = 64;
 const MAX_MEASURED_THREADS = 256;
 /** Limits one look to about 50 ms. */
 const MAX_READS = 4096;
-/** Linux counts CPU time for users in hundredths of a second on every machine. */
-const TICK_MS = 10;
 const NANOSECONDS_IN_MS = 1_000_000;
 
 export interface ProcLooksOptions {
@@ -64,17 +63,6 @@ function oomKills(cgroup: string): number | undefined {
   return count === undefined ? undefined : Number(count);
 }
 
-interface Stat {
-  readonly name: string;
-  readonly state: string;
-  readonly startTicks: string;
-  readonly cpuMs: number;
-}
-
-function hasEnded({ state }: Stat): boolean {
-  return state === 'Z' || state === 'X';
-}
-
 /** The threads of a process and of those below it; undefined if they are too many to look at. */
 export function threadIds(pid: number, proc = '/proc'): readonly number[] | undefined {
   const walk = new Walk(proc);
@@ -116,7 +104,8 @@ class Walk {
         pid,
         new Set([pid, ...threads.map((each) => each.thread)]),
       );
-      found.set(`${pid} ${stat.startTicks}`, { states, cpuMs: stat.cpuMs, runnableMs });
+      const { parent, cpuMs, startTicks } = stat;
+      found.set(`${pid} ${startTicks}`, { parent, states, cpuMs, runnableMs });
     }
     return found;
   }
@@ -187,15 +176,8 @@ class Walk {
     }
   }
 
-  /** The name is in parentheses and may hold anything, parentheses and spaces too. */
   #stat(path: string): Stat | undefined {
-    const [, name = '', rest = ''] =
-      /^[^(]*\((.*)\) (.*)$/s.exec(this.#read(`${path}/stat`) ?? '') ?? [];
-    // The state is the third field, utime the 14th, stime the 15th, starttime the 22nd.
-    const fields = rest.split(' ');
-    const [state = '', startTicks = ''] = [fields[0], fields[19]];
-    if (startTicks === '') return undefined;
-    return { name, state, startTicks, cpuMs: TICK_MS * (Number(fields[11]) + Number(fields[12])) };
+    return statOf(this.#read(`${path}/stat`) ?? '');
   }
 
   #read(path: string): string | undefined {
@@ -206,14 +188,5 @@ class Walk {
     const isSpent = this.#reads++ >= MAX_READS;
     this.isCut ||= isSpent;
     return isSpent;
-  }
-}
-
-/** Undefined for a file that is gone, or that we may not read. */
-function textOf(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8').replace(/\n$/, '');
-  } catch {
-    return undefined;
   }
 }

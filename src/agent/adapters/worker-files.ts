@@ -8,6 +8,7 @@ import type { WorkerFiles } from '../progress/progress-files.ts';
 import type { WorkerMessages } from '../worker/worker-messages.ts';
 import { fileState, readEnd } from './guarded-file.ts';
 import { openProgressFile } from './progress-file.ts';
+import { openRankFiles } from './rank-files.ts';
 
 const PREFIX = 'worker-';
 /** A file in the directory of a standby that lives. */
@@ -55,6 +56,7 @@ export function createWorkerFiles(
           torchError: join(own, 'error.json'),
           start: join(own, 'start'),
           reports: openProgressFile({ path: progress, heard, logger }),
+          ranks: openRankFiles({ path: progress, logger }),
           async begin(text) {
             await appear(join(own, 'start'), text);
             // A worker may remove its start file.

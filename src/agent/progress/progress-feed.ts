@@ -3,7 +3,7 @@ import { defined } from '@lockstep/kube/json/defined.ts';
 import type { Clock, Timer } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import type { MemberProgress } from './member-progress.ts';
-import type { ProgressFile } from './progress-files.ts';
+import type { ProgressFile, RankFiles } from './progress-files.ts';
 
 const LOOK_MS = 250;
 
@@ -24,6 +24,7 @@ interface Source {
 export class ProgressFeed {
   readonly #options: ProgressFeedOptions;
   readonly #sources: Source[] = [];
+  readonly #ranks: RankFiles[] = [];
   #timer: Timer | undefined;
   #reading: Promise<void> | undefined;
   #refused = 0;
@@ -38,6 +39,11 @@ export class ProgressFeed {
   /** `local` is the local rank that reports in the file; absent: the worker as a whole does. */
   add(file: ProgressFile, local?: number): void {
     this.#sources.push({ file, ...defined({ local }) });
+  }
+
+  /** Adds the files of ranks when they appear. */
+  addRanks(ranks: RankFiles): void {
+    this.#ranks.push(ranks);
   }
 
   /** Takes the last reports. It waits while a file cannot be read. */
@@ -74,6 +80,9 @@ export class ProgressFeed {
   }
 
   async #read(): Promise<void> {
+    for (const ranks of this.#ranks) {
+      for (const { local, file } of await ranks.found()) this.add(file, local);
+    }
     for (const { file, local } of this.#sources) {
       const line = await file.read();
       if (this.#isClosed) return;

@@ -24,12 +24,35 @@ export interface FilesOfStart {
   readonly torchError: string;
   readonly start: string;
   readonly reports: ProgressFile;
+  readonly ranks: RankFiles;
   /** Lets the worker begin: the start file appears with this text, whole. May reject. */
   begin(text: string): Promise<void>;
   /** Notes for a later agent that a standby has these files, or that it is gone. May reject. */
   noteStandby(isAlive: boolean): Promise<void>;
   /** The worker is gone, and its files were read. */
   done(): void;
+}
+
+/** The files beside the progress file in which ranks below a launcher report for themselves. */
+export interface RankFiles {
+  /** The files that are new since the last call, of at most 64 ranks. Never rejects, never blocks. */
+  found(): Promise<readonly RankFile[]>;
+  /** What the rank wrote of the exception that ended it, if it wrote anything. Never rejects. */
+  failure(local: number): Promise<RankFailure | undefined>;
+}
+
+export interface RankFile {
+  readonly local: number;
+  readonly file: ProgressFile;
+}
+
+export interface RankFailure {
+  /** The process that wrote it, as it says itself. */
+  readonly pid: number;
+  /** Monotonic. */
+  readonly atMs: number;
+  /** The traceback, or else the message. */
+  readonly text: string | undefined;
 }
 
 export interface ProgressFile {

@@ -1,9 +1,10 @@
 /** Combines a supervisor's knowledge of the end of its worker. */
 
 import { defined } from '@lockstep/kube/json/defined.ts';
-import type { Exit } from '../../jobset/worker-end/worker-end.ts';
+import { type Exit, exitCodeIn } from '../../jobset/worker-end/worker-end.ts';
 import type { MemberProgress } from '../progress/member-progress.ts';
 import type { OwnEnd } from '../worker-exit.ts';
+import type { LaunchedRanks, RankSigns } from './launched-ranks.ts';
 
 /** A step counts from the look that found it, which may be this late. */
 const STEP_LAG_MS = 1000;
@@ -27,6 +28,18 @@ export function failedMsOf(
   if (tracebackMs < steppedMs - STEP_LAG_MS) return undefined;
   // The end of a process may be seen before the last of its output.
   return Math.max(0, endMs - tracebackMs);
+}
+
+/** A launcher that exits with 0 has lost no rank. Memory that ran out names the member, not a rank. */
+export function rankSignsAt(
+  exit: Exit,
+  hadOom: boolean,
+  ranks: LaunchedRanks | undefined,
+): RankSigns {
+  if (ranks === undefined || exitCodeIn(exit) === 0) return {};
+  const { local, rank, text, ...signs } = ranks.signs();
+  if (hadOom) return signs.failedAtMs === undefined ? {} : { ...signs, firstRank: 'Open' };
+  return { ...signs, ...defined({ local, rank, text }) };
 }
 
 /** How the supervisor ended a worker; undefined: the worker ended by itself. */

@@ -2,6 +2,8 @@
  * Which rank of a Pod failed first, below a launcher that ends the others soon after. The launcher's
  * own end says nothing about it.
  */
+import { defined } from '@lockstep/kube/json/defined.ts';
+import { isFatal } from '../../jobset/worker-end/end-in-words.ts';
 import type { Exit, Signs } from '../../jobset/worker-end/worker-end.ts';
 
 /** What was seen of one rank. Times are monotonic, in milliseconds. */
@@ -26,10 +28,72 @@ export interface FirstRank extends Pick<Signs, 'local' | 'rank'> {
   readonly atMs?: number;
 }
 
+/** Exceptions this close to each other may have one cause outside of the Pod. */
+const SAME_CAUSE_MS = 20;
+/** A report of a step may come this much later than the step, beside the time that a step takes. */
+const STEP_SLACK_MS = 2000;
+/** Launchers end ranks by this signal. */
+const SIGNAL_OF_LAUNCHERS = 'SIGTERM';
+
 /** `longestMs`: the longest silence between two steps. Undefined if nothing was seen of ranks. */
 export function firstOf(
-  _ranks: readonly RankSeen[],
-  _longestMs: number | undefined,
+  ranks: readonly RankSeen[],
+  longestMs: number | undefined,
 ): FirstRank | undefined {
-  return undefined;
+  if (ranks.length === 0) return undefined;
+  const failed = ranks
+    .filter((one) => one.raisedMs !== undefined || one.goneMs !== undefined)
+    .filter((one) => !isSteppedOn(one, ranks, longestMs ?? 0));
+  const causes = failed.filter((one) => !isOrdered(one, failed));
+  const open = causes.filter((one) => !causes.some((other) => precedes(other, one)));
+  if (open.length === 0) return { firstRank: 'None' };
+  const atMs = Math.min(...open.map(earliestMs));
+  const [first, ...others] = open;
+  if (first === undefined || others.length > 0) return { firstRank: 'Open', atMs };
+  const { local, rank, raisedMs } = first;
+  const named = { local, ...defined({ rank }), atMs };
+  if (raisedMs !== undefined) return { firstRank: 'Raised', ...named };
+  return { firstRank: isFatal(first.exit) ? 'Killed' : 'Silent', ...named };
+}
+
+function earliestMs({ raisedMs, aliveMs }: RankSeen): number {
+  return raisedMs ?? aliveMs;
+}
+
+function latestMs({ raisedMs, goneMs }: RankSeen): number {
+  return raisedMs ?? goneMs ?? Number.POSITIVE_INFINITY;
+}
+
+/** It had finished, or its launcher began anew: others made steps long after it was gone. */
+function isSteppedOn(one: RankSeen, ranks: readonly RankSeen[], longestMs: number): boolean {
+  const missedMs = latestMs(one) + longestMs + STEP_SLACK_MS;
+  return ranks.some((other) => other !== one && (other.steppedMs ?? 0) > missedMs);
+}
+
+/** Its launcher ended it, because another had failed before. */
+function isOrdered(one: RankSeen, failed: readonly RankSeen[]): boolean {
+  if (one.raisedMs !== undefined || !isTerminated(one)) return false;
+  return failed.some((other) => !isTerminated(other) && earliestMs(other) <= latestMs(one));
+}
+
+function isTerminated({ exit }: RankSeen): boolean {
+  return exit !== undefined && 'signal' in exit && exit.signal === SIGNAL_OF_LAUNCHERS;
+}
+
+/** Whether the first of the two certainly failed before the second. */
+function precedes(one: RankSeen, other: RankSeen): boolean {
+  if (one === other) return false;
+  const { raisedMs } = one;
+  const isRaised = raisedMs !== undefined;
+  const isOtherRaised = other.raisedMs !== undefined;
+  if (isRaised && isOtherRaised) return earliestMs(other) - raisedMs > SAME_CAUSE_MS;
+  if (isRaised) return raisedMs < other.aliveMs || isGoneBefore(one, other);
+  // Peers of a rank that died raise within milliseconds, and take longer to end.
+  const isFirst = isGoneBefore(one, other) || (isFatal(one.exit) && !isFatal(other.exit));
+  return isFirst && one.aliveMs <= earliestMs(other);
+}
+
+/** A launcher ends ranks only after one has ended. */
+function isGoneBefore(one: RankSeen, other: RankSeen): boolean {
+  return (one.goneMs ?? Number.POSITIVE_INFINITY) <= other.aliveMs;
 }

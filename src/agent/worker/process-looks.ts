@@ -11,6 +11,7 @@ export interface TreeLook {
 }
 
 export interface ProcessLook {
+  readonly parent?: number;
   /** Letters of `/proc/PID/stat`, of the process and of threads that were looked at. */
   readonly states: ReadonlySet<string>;
   /** CPU time so far, in milliseconds. */

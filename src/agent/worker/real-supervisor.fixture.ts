@@ -5,6 +5,7 @@ import { createNodeProcessRunner } from '@lockstep/kube/runtime/adapters/node-pr
 import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import { createProcLooks } from '../adapters/proc-looks.ts';
+import { createProcRanks } from '../adapters/proc-ranks.ts';
 import { createProcessPriorities } from '../adapters/process-priorities.ts';
 import { createWorkerFiles, createWorkerMessages } from '../adapters/worker-files.ts';
 import { createWorkerPipes } from '../adapters/worker-pipes.ts';
@@ -41,6 +42,7 @@ export function realSupervisor(options: RealSupervisorOptions): Supervisor {
     messages: createWorkerMessages(logger),
     output: createWorkerPipes({ sinks: { stdout: sink, stderr: sink }, path, directory, logger }),
     looks: createProcLooks({ clock: nodeClock, cgroup: undefined }),
+    rankLooks: createProcRanks(),
     say: (line) => void said.push(line),
     processes: createNodeProcessRunner(),
     clock: nodeClock,

@@ -19,6 +19,7 @@ const LOOK_MS = 250;
 
 /** The files of one start, in memory. */
 class MemoryFiles implements FilesOfStart {
+  readonly ranks = { found: async () => [], failure: async () => undefined };
   readonly progress: string;
   readonly torchError: string;
   readonly start: string;

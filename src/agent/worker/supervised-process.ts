@@ -6,12 +6,15 @@ import {
   ProcessStartError,
   type RunningProcess,
 } from '@lockstep/kube/runtime/ports/process-runner.ts';
+import { ENV_WORKER } from '../../jobset/names.ts';
 import { type Exit, exitCodeIn } from '../../jobset/worker-end/worker-end.ts';
 import type { MemberProgress, Reporter } from '../progress/member-progress.ts';
 import { exitOf, type OwnEnd } from '../worker-exit.ts';
-import { endOf, failedMsOf, type Told } from './end-evidence.ts';
+import { endOf, failedMsOf, rankSignsAt, type Told } from './end-evidence.ts';
 import { type HangLookOptions, lookIntoHung } from './hang-look.ts';
+import { LaunchedRanks, type RankSigns } from './launched-ranks.ts';
 import { rankOf } from './rank-environment.ts';
+import type { RankLooks } from './rank-looks.ts';
 import { TreeWatch } from './tree-watch.ts';
 import type { WorkerProcess, WorkerProcessOptions } from './worker-process.ts';
 
@@ -20,6 +23,8 @@ export interface SupervisedProcessOptions
     Omit<HangLookOptions, 'command'> {
   /** A line of shell that looks into a hung worker. */
   readonly hangCommand: string | undefined;
+  /** Absent: it does not look for ranks below a launcher. */
+  readonly rankLooks?: RankLooks;
 }
 
 /** The exit codes of shells for a program that is missing, and for one that cannot be executed. */
@@ -48,6 +53,8 @@ export class SupervisedProcess {
   readonly #early: ProcessSignal[] = [];
   #process: WorkerProcess;
   #tree: TreeWatch | undefined;
+  /** Those that a launcher has started. */
+  #ranks: LaunchedRanks | undefined;
   #told: Told;
   /** When the supervisor began to end it. */
   #toldMs = Number.POSITIVE_INFINITY;
@@ -136,10 +143,40 @@ export class SupervisedProcess {
     }
     for (const signal of this.#early) process.signal(signal);
     this.#tree = new TreeWatch({ ...this.#options, pid: child.pid });
+    this.#ranks = this.#launched(child.pid);
     started();
     const exit = exitOf(await child.exited);
     this.#tree.freeze();
+    this.#ranks?.freeze();
     this.#ended = { exit, atMs: clock.monotonic(), hadOom: this.#tree.hadOom };
+  }
+
+  #launched(pid: number): LaunchedRanks | undefined {
+    const { rankLooks: looks, clock } = this.#options;
+    const { ranks: files, env } = this.#process;
+    if (looks === undefined || files === undefined || this.local !== undefined) return undefined;
+    const mark = `${ENV_WORKER}=${env[ENV_WORKER] ?? ''}`;
+    return new LaunchedRanks({ pid, mark, files, progress: this.#watch, looks, clock });
+  }
+
+  /** A line that a rank below a launcher has written. */
+  heardRank(local: number, line: string): void {
+    this.#ranks?.heard(local, line);
+  }
+
+  /** Reads what ranks below a launcher have written of their exceptions. Never rejects. */
+  async readRanks(): Promise<void> {
+    await this.#ranks?.read();
+  }
+
+  /** What the rank below a launcher that failed first has written of its exception. */
+  get rankText(): string | undefined {
+    return this.#rankSigns.text;
+  }
+
+  get #rankSigns(): RankSigns {
+    const { exit, hadOom = false } = this.#ended ?? {};
+    return exit === undefined ? {} : rankSignsAt(exit, hadOom, this.#ranks);
   }
 
   signal(signal: ProcessSignal): void {
@@ -156,6 +193,7 @@ export class SupervisedProcess {
   freeze(): boolean {
     const isAlive = this.#tree?.isAlive !== false;
     if (isAlive) this.#tree?.freeze();
+    if (isAlive) this.#ranks?.freeze();
     if (isAlive) this.#toldMs = Math.min(this.#toldMs, this.#options.clock.monotonic());
     return isAlive;
   }
@@ -176,8 +214,15 @@ export class SupervisedProcess {
       command: hangCommand,
       say: rank === undefined ? say : (line: string) => say(`[${rank}] ${line}`),
     };
-    const hung = { pid: child.pid, env, cwd: command.cwd, ...defined({ local }) };
-    this.#where = await lookIntoHung(hung, options, signal);
+    const { cwd } = command;
+    const below = this.#tree === undefined ? [] : (this.#ranks?.hung(this.#tree) ?? []);
+    const own = { pid: child.pid, env, cwd, ...defined({ local }) };
+    const hung =
+      below.length === 0
+        ? [own]
+        : below.map(({ variables, ...each }) => ({ ...each, env: { ...env, ...variables }, cwd }));
+    const looks = hung.map(async (each) => lookIntoHung(each, options, signal));
+    this.#where = (await Promise.all(looks))[0];
   }
 
   get isStopped(): boolean {
@@ -189,6 +234,9 @@ export class SupervisedProcess {
   knownAt(epoch: number, atMs: number): Omit<OwnEnd, 'how' | 'exit'> {
     const { tracebackMs } = this.#process.errors;
     const times = { steppedMs: this.#newestStepMs, toldMs: this.#toldMs, endMs: atMs };
+    const { failedAtMs, local, rank, firstRank } = this.#rankSigns;
+    const failedMs =
+      failedAtMs === undefined ? failedMsOf(tracebackMs, times) : Math.max(0, atMs - failedAtMs);
     return {
       epoch,
       atMs,
@@ -196,7 +244,10 @@ export class SupervisedProcess {
       ...defined({
         oom: this.#ended?.hadOom || undefined,
         where: this.#where,
-        failedMs: failedMsOf(tracebackMs, times),
+        local,
+        rank,
+        firstRank,
+        failedMs,
       }),
     };
   }

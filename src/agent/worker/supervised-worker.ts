@@ -60,12 +60,12 @@ export class SupervisedWorker {
     this.#options = options;
     this.#watch = watch;
     this.#standbys = standbys;
-    const heard = (line: string, local?: number): void => this.#hears(line, local);
-    this.#feed = new ProgressFeed({
-      ...options,
-      watch,
-      heard: standbys === undefined ? undefined : heard,
-    });
+    const heard = (line: string, local?: number): void => {
+      const [one] = this.#all;
+      if (one?.local === undefined && local !== undefined) one?.heardRank(local, line);
+      else if (standbys !== undefined) this.#hears(line, local);
+    };
+    this.#feed = new ProgressFeed({ ...options, watch, heard });
     this.#processes = new WorkerProcesses(options, ranks);
     this.#all = this.#processes.all.map((each) => new SupervisedProcess(options, watch, each));
     this.#calmTimer = options.clock.setTimer(CALM_MS, () => options.files.tidy());
@@ -165,6 +165,7 @@ export class SupervisedWorker {
     process.heard = (line) => this.#readInFile(line, one);
     await one.run(process, this.#epoch, () => {
       for (const reports of process.reports) this.#feed.add(reports, local);
+      if (local === undefined && process.ranks !== undefined) this.#feed.addRanks(process.ranks);
     });
     this.#standbys?.pause();
     if (one.hasFailed && this.#all.length > 1) {
@@ -193,8 +194,9 @@ export class SupervisedWorker {
   async #end(): Promise<OwnEnd> {
     const { one, isNamed } = this.#about();
     const atMs = this.#first?.endedMs ?? Math.max(...this.#all.map(({ endedMs }) => endedMs));
-    const read = await this.#processes.end(one.process, this.#feed.end());
-    const texts = one.problem === undefined ? read : [one.problem];
+    const last = Promise.all([this.#feed.end(), one.readRanks()]);
+    const read = await this.#processes.end(one.process, last);
+    const texts = one.problem === undefined ? [one.rankText, ...read] : [one.problem];
     const told = this.#first === undefined ? this.#mostForced.told : undefined;
     const { lastMs: saidAtMs } = one.process.errors;
     // A message is a file, and its time is not known.

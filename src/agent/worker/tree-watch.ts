@@ -21,6 +21,16 @@ export type SeenProcesses = Pick<
   'states' | 'stoppedMs' | 'cpuMs' | 'runnableMs' | 'launcher'
 >;
 
+/** What one process of a worker did, with those below it. */
+export interface Activity {
+  /** One of them was stopped since its last step. */
+  readonly isStopped: boolean;
+  /** CPU time in 5 s; absent: not known yet. */
+  readonly cpuMs?: number;
+  /** The longest time in these 5 s that a thread ran or waited for a CPU; absent: not known. */
+  readonly runnableMs?: number;
+}
+
 /** A process that is stopped, by a signal or by a debugger. */
 interface Stop {
   /** When a look first found the process stopped; monotonic. */
@@ -108,6 +118,46 @@ export class TreeWatch {
       runnableMs: runnableMs && Math.round(runnableMs),
       launcher: (used !== undefined && used.first < LAUNCHER_SHARE * used.all) || undefined,
     });
+  }
+
+  /**
+   * What a process did with those below it, at the newest look and in the 5 s before. It made its newest
+   * step at `stepMs`. Undefined if the look did not find it.
+   */
+  activityOf(pid: number, stepMs: number | undefined): Activity | undefined {
+    const newest = this.#looks.at(-1);
+    const all = [...(newest?.processes ?? [])];
+    const pids = new Set<number>();
+    const own = new Map(
+      all.filter(([id, { parent = 0 }]) => {
+        const number = Number.parseInt(id, 10);
+        const isOwn = number === pid || pids.has(parent);
+        if (isOwn) pids.add(number);
+        return isOwn;
+      }),
+    );
+    if (newest === undefined || own.size === 0) return undefined;
+    const isStopped = [...own.keys()].some((id) => this.#saysSomething(id, stepMs));
+    const before = this.#before(newest);
+    if (before === undefined) return { isStopped };
+    const look = { ...newest, processes: own };
+    const runnableMs = runnableMsBetween(before, look);
+    return { isStopped, cpuMs: cpuMsBetween(before, look).all, ...defined({ runnableMs }) };
+  }
+
+  /** The first process only waits for others. */
+  get isLauncher(): boolean {
+    return this.seenAt(0).launcher === true;
+  }
+
+  /** The children of the first process, those that use the most CPU time first. */
+  get busyChildren(): readonly number[] {
+    const children = [...(this.#looks.at(-1)?.processes ?? [])].flatMap(([id, { parent }]) => {
+      const pid = Number.parseInt(id, 10);
+      const cpuMs = this.activityOf(pid, undefined)?.cpuMs ?? 0;
+      return parent === this.#options.pid && cpuMs > 0 ? [{ pid, cpuMs }] : [];
+    });
+    return children.toSorted((a, b) => b.cpuMs - a.cpuMs).map(({ pid }) => pid);
   }
 
   /**

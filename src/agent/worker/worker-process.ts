@@ -16,6 +16,7 @@ import { workerEnvironment } from '../../jobset/injection/worker-environment.ts'
 import {
   ENV_EPOCH,
   ENV_PROGRESS_FILE,
+  ENV_RANK_FILES,
   ENV_STANDBY,
   ENV_START_FILE,
   ENV_TORCH_ERROR_FILE,
@@ -25,6 +26,7 @@ import type {
   FilesOfStart,
   LineListener,
   ProgressFile,
+  RankFiles,
   WorkerFiles,
 } from '../progress/progress-files.ts';
 import { StreamTail, torchErrorText } from './last-words.ts';
@@ -104,6 +106,11 @@ export class WorkerProcess {
   /** The files in which it reports its progress. */
   get reports(): readonly ProgressFile[] {
     return this.#equipment?.reports ?? [];
+  }
+
+  /** The files in which ranks below it report for themselves. */
+  get ranks(): RankFiles | undefined {
+    return this.#equipment?.files?.ranks;
   }
 
   /** The times of its output on standard error. */
@@ -225,7 +232,9 @@ export class WorkerProcess {
       ...given,
       [ENV_WORKER]: this.#id,
       ...(epoch === 'Standby' ? { [ENV_STANDBY]: '1' } : { [ENV_EPOCH]: String(epoch) }),
-      ...(opened === undefined ? {} : { [ENV_PROGRESS_FILE]: opened.progress }),
+      ...(opened === undefined
+        ? {}
+        : { [ENV_PROGRESS_FILE]: opened.progress, [ENV_RANK_FILES]: '1' }),
       ...(torchError === undefined ? {} : { [ENV_TORCH_ERROR_FILE]: torchError }),
     };
     const reports = [...(steps === undefined ? [] : [steps]), ...(opened ? [opened.reports] : [])];

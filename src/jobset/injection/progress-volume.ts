@@ -5,7 +5,12 @@
 import { invalidValue } from '@lockstep/kube/field-error.ts';
 import type { Container, Volume, VolumeMount } from '@lockstep/kube/objects/pod.ts';
 import type { FieldError } from '@lockstep/kube/status.ts';
-import { ENV_PROGRESS_FILE, PROGRESS_DIRECTORY, PROGRESS_VOLUME_NAME } from '../names.ts';
+import {
+  ENV_PROGRESS_FILE,
+  ENV_RANK_FILES,
+  PROGRESS_DIRECTORY,
+  PROGRESS_VOLUME_NAME,
+} from '../names.ts';
 
 export const PROGRESS_VOLUME: Volume = { name: PROGRESS_VOLUME_NAME, emptyDir: {} };
 export const PROGRESS_MOUNT: VolumeMount = {
@@ -17,9 +22,10 @@ export const PROGRESS_MOUNT: VolumeMount = {
 export function withProgressFile({ env = [], volumeMounts = [], ...rest }: Container): Container {
   const isSet = env.some(({ name }) => name === ENV_PROGRESS_FILE);
   const file = { name: ENV_PROGRESS_FILE, value: `${PROGRESS_DIRECTORY}/progress` };
+  const ranks = { name: ENV_RANK_FILES, value: '1' };
   return {
     ...rest,
-    env: isSet ? env : [...env, file],
+    env: isSet ? env : [...env, file, ranks],
     volumeMounts: [...volumeMounts, PROGRESS_MOUNT],
   };
 }
