@@ -30,7 +30,7 @@ const EXAMPLES = fileURLToPath(new URL('../../examples/', import.meta.url));
 const FAULT_DIRECTORY = fileURLToPath(new URL('fault/', import.meta.url));
 const NAMESPACE = 'default';
 const WORKER = 'worker';
-/** Ranks of every example. */
+/** Ranks of every example, unless a test asks for more. */
 export const WORLD_SIZE = 4;
 export const CHECKPOINT_STEPS = 20;
 const TIMEOUT_MS = 120_000;
@@ -49,6 +49,8 @@ export interface Framework {
   readonly configMap: string;
   readonly python: string;
   readonly ranksPerPod: number;
+  /** Ranks of all Pods; absent: `WORLD_SIZE`. */
+  readonly worldSize?: number;
   /** The variable with the port of rank 0. */
   readonly portVariable: string;
   /** Arguments of the launcher, in front of the program. */
@@ -71,13 +73,15 @@ export interface RunOptions {
   readonly steps?: number;
   /** Without warm standbys, although the manifest asks for them. */
   readonly isCold?: boolean;
+  /** Only `LOCAL_RANK` 0 reports, as in a program without the package. */
+  readonly isWithoutRanks?: boolean;
 }
 
 export class FrameworkRun {
   readonly #framework: Framework;
   readonly #client: Client;
   readonly #informers: JobSetInformers;
-  readonly #lives: readonly Life[][] = Array.from({ length: WORLD_SIZE }, () => []);
+  readonly #lives: readonly Life[][];
   readonly #output: string[] = [];
   readonly #followed = new Set<string>();
   readonly #follows: Promise<void>[] = [];
@@ -90,6 +94,8 @@ export class FrameworkRun {
   private constructor(framework: Framework, client: Client, { metadata }: JobSet) {
     this.#hasStandbys = metadata.annotations?.[STANDBY] !== undefined;
     this.#framework = framework;
+    const { worldSize = WORLD_SIZE } = framework;
+    this.#lives = Array.from({ length: worldSize }, () => []);
     this.#client = client;
     this.#informers = createJobSetInformers(
       { namespace: NAMESPACE, name: framework.name },
@@ -149,7 +155,9 @@ export class FrameworkRun {
   /** All ranks have done a step in this epoch. */
   stepping(epoch: number): boolean {
     const lives = this.lives(epoch);
-    return lives.length === WORLD_SIZE && lives.every(({ firstStep }) => firstStep !== undefined);
+    return (
+      lives.length === this.#lives.length && lives.every(({ firstStep }) => firstStep !== undefined)
+    );
   }
 
   record(epoch: number): RestartRecord | undefined {
@@ -284,9 +292,9 @@ export class FrameworkRun {
  * so many steps and restarts that all tests have their turn.
  */
 function manifestOf(
-  { name, manifest, python, portVariable, launcherArguments = [] }: Framework,
+  { name, manifest, python, portVariable, launcherArguments = [], ranksPerPod }: Framework,
   port: number,
-  { steps = 1_000_000, isCold = false }: RunOptions,
+  { steps = 1_000_000, isCold = false, isWithoutRanks = false }: RunOptions,
 ): JobSet {
   const { metadata, ...jobSet } = parse(readFileSync(join(EXAMPLES, manifest), 'utf8')) as JobSet;
   const [workers] = jobSet.spec.replicatedJobs ?? [];
@@ -305,12 +313,20 @@ function manifestOf(
     PYTHONPATH: `${FAULT_DIRECTORY}:lockstep.whl`,
     // A launcher that passes on what its processes print would keep it for seconds.
     PYTHONUNBUFFERED: '1',
+    ...(isWithoutRanks ? { TEST_WITHOUT_RANKS: '1' } : {}),
   };
   const { [STANDBY]: _, ...withoutStandby } = metadata.annotations ?? {};
   const annotations = isCold ? withoutStandby : metadata.annotations;
   const changed: Container = {
     ...container,
-    command: [python, ...command.slice(1, -1), ...launcherArguments, ...command.slice(-1)],
+    command: [
+      python,
+      ...command
+        .slice(1, -1)
+        .map((word) => word.replace(/^--nproc_per_node=.*/, `--nproc_per_node=${ranksPerPod}`)),
+      ...launcherArguments,
+      ...command.slice(-1),
+    ],
     env: [
       ...(container.env ?? []).filter((variable) => !(variable.name in environment)),
       ...Object.entries(environment).map(([key, value]) => ({ name: key, value })),
