@@ -7,7 +7,7 @@ import { lstat, opendir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { parsedObject } from '@lockstep/kube/json/parsed-json.ts';
 import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import { MAX_RANKS_OF_POD } from '../../jobset/worker-end/ended.ts';
+import { MAX_RANKS_OF_POD } from '../../jobset/reported-number.ts';
 import type { RankFailure, RankFile, RankFiles } from '../progress/progress-files.ts';
 import { torchErrorText } from '../worker/last-words.ts';
 import { readEnd } from './guarded-file.ts';

@@ -159,7 +159,14 @@ describe('a hang below a launcher', () => {
       where: 'rank 2',
       states: 'T',
     });
-    const looked = scene.said.filter((line) => /^[0-3] 4[0-3] [0-9]+$/.test(line)).toSorted();
-    expect(looked.map((line) => line.slice(0, 4))).toEqual(['0 40', '1 41', '2 42', '3 43']);
+    const looked = scene.said
+      .filter((line) => /^\[4[0-3]\] [0-3] 4[0-3] [0-9]+$/.test(line))
+      .toSorted();
+    expect(looked.map((line) => line.slice(0, 9))).toEqual([
+      '[40] 0 40',
+      '[41] 1 41',
+      '[42] 2 42',
+      '[43] 3 43',
+    ]);
   });
 });

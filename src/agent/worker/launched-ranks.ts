@@ -19,7 +19,8 @@ export interface LaunchedRanksOptions extends RankWatchOptions {
 export interface HungProcess {
   readonly pid: number;
   readonly local?: number;
-  readonly variables: StringMap;
+  readonly rank?: number;
+  readonly variables?: StringMap;
 }
 
 /** What is known of the ranks at the end of their launcher. */
@@ -73,7 +74,7 @@ export class LaunchedRanks {
     });
     this.#odd = oddRank(all);
     if (ranks.length === 0 && tree.isLauncher) {
-      return tree.busyChildren.slice(0, MAX_HUNG).map((pid) => ({ pid, variables: {} }));
+      return tree.busyChildren.slice(0, MAX_HUNG).map((pid) => ({ pid }));
     }
     return ranks
       .toSorted((a, b) => Number(b.local === this.#odd) - Number(a.local === this.#odd))
@@ -81,6 +82,7 @@ export class LaunchedRanks {
       .map(({ pid, local, rank }) => ({
         pid,
         local,
+        ...defined({ rank }),
         variables: {
           [ENV_LOCAL_RANK]: String(local),
           ...(rank === undefined ? {} : { [ENV_RANK]: String(rank) }),

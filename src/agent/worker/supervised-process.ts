@@ -12,7 +12,7 @@ import type { MemberProgress, Reporter } from '../progress/member-progress.ts';
 import { exitOf, type OwnEnd } from '../worker-exit.ts';
 import { endOf, failedMsOf, rankSignsAt, type Told } from './end-evidence.ts';
 import { type HangLookOptions, lookIntoHung } from './hang-look.ts';
-import { LaunchedRanks, type RankSigns } from './launched-ranks.ts';
+import { type HungProcess, LaunchedRanks, type RankSigns } from './launched-ranks.ts';
 import { rankOf } from './rank-environment.ts';
 import type { RankLooks } from './rank-looks.ts';
 import { TreeWatch } from './tree-watch.ts';
@@ -209,19 +209,18 @@ export class SupervisedProcess {
     if (child === undefined || this.#ended !== undefined) return;
     const { command, hangCommand, say } = this.#options;
     const { rank, local } = this;
-    const options = {
-      ...this.#options,
-      command: hangCommand,
-      say: rank === undefined ? say : (line: string) => say(`[${rank}] ${line}`),
-    };
-    const { cwd } = command;
     const below = this.#tree === undefined ? [] : (this.#ranks?.hung(this.#tree) ?? []);
-    const own = { pid: child.pid, env, cwd, ...defined({ local }) };
-    const hung =
-      below.length === 0
-        ? [own]
-        : below.map(({ variables, ...each }) => ({ ...each, env: { ...env, ...variables }, cwd }));
-    const looks = hung.map(async (each) => lookIntoHung(each, options, signal));
+    const own: HungProcess = { pid: child.pid, ...defined({ local, rank }) };
+    const looks = (below.length === 0 ? [own] : below).map(async ({ variables, ...each }) => {
+      const hung = { ...each, env: { ...env, ...variables }, cwd: command.cwd };
+      const prefix = each.rank === undefined ? '' : `[${each.rank}] `;
+      const options = {
+        ...this.#options,
+        command: hangCommand,
+        say: (line: string) => say(`${prefix}${line}`),
+      };
+      return lookIntoHung(hung, options, signal);
+    });
     this.#where = (await Promise.all(looks))[0];
   }
 
