@@ -35,14 +35,15 @@ class Scene {
     waiting: 0,
   };
 
-  async run(script: string, path = PATH, program = '/bin/bash') {
+  async run(script: string, path = PATH, program = '/bin/bash', linePrefix?: string) {
     const pipes = createWorkerPipes({
       sinks: { stderr: this.sink },
       path,
       directory,
       logger: this.logger,
     });
-    const relayed = await pipes.begin((_stream, chunk) => this.heard.push(Buffer.from(chunk)));
+    const hear = (_stream: string, chunk: Uint8Array) => this.heard.push(Buffer.from(chunk));
+    const relayed = await pipes.begin(hear, linePrefix);
     const child = await createNodeProcessRunner().start({
       argv: [program, '-c', script],
       env: { PATH, DIRECTORY: directory },
@@ -152,5 +153,48 @@ describe('the standard error of a worker', () => {
     expect(scene.logger.records).toMatchObject([
       { level: 'warn', fields: { err: expect.stringContaining('no mkfifo') } },
     ]);
+  });
+});
+
+describe('the standard error of one of several processes', () => {
+  function run(scene: Scene, script: string) {
+    return scene.run(script, PATH, '/bin/bash', '[7] ');
+  }
+
+  it('passes by whole lines, and a beginning when it has waited for long', async () => {
+    const scene = new Scene();
+    const { finish } = await run(scene, 'printf half >&2; sleep 1.5; echo " whole" >&2; sleep 0.1');
+    await finish();
+    expect(scene.out.map(String)).toEqual(['[7] half\n', '[7]  whole\n']);
+    expect(Buffer.concat(scene.heard).toString()).toBe('half whole\n');
+  });
+
+  it('waits in the process while nobody takes it, and is whole after that', async () => {
+    const scene = new Scene();
+    scene.isOpen = false;
+    const { child, finish } = await run(scene, 'seq 1 300000 >&2');
+    await until('it is held back', () => scene.drains.length > 0);
+    let hasEnded = false;
+    void child.exited.then(() => {
+      hasEnded = true;
+    });
+    for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve));
+    expect([hasEnded, scene.out.length]).toEqual([false, 1]);
+    expect(scene.text.length).toBeLessThan(256 * 1024);
+    scene.isOpen = true;
+    for (const drained of scene.drains.splice(0)) drained();
+    await finish();
+    const lines = scene.text.trimEnd().split('\n');
+    expect(lines).toHaveLength(300_000);
+    expect(lines.every((line, index) => line === `[7] ${index + 1}`)).toBe(true);
+  });
+
+  it('keeps the last of it when the process is gone before its reader', async () => {
+    const scene = new Scene();
+    scene.isOpen = false;
+    const { finish } = await run(scene, 'seq 1 10000 >&2; echo last >&2');
+    await finish();
+    expect(scene.text.endsWith('[7] 10000\n[7] last\n')).toBe(true);
+    expect(scene.text.length).toBeLessThan(256 * 1024);
   });
 });

@@ -143,6 +143,8 @@ class Pipe {
   }
 
   drain(): void {
+    // What a paused socket has read already comes before what is still in the pipe.
+    while (this.#socket.readableLength > 0 && this.#socket.read() !== null);
     try {
       for (let total = 0; total < MAX_PIPE_BYTES; ) {
         const length = readSync(this.#descriptor, DRAINED);
@@ -204,7 +206,7 @@ class Pipe {
     if (!lines.hasBegun) return;
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      this.#sink.write(lines.flush());
+      if (lines.hasBegun) this.#sink.write(lines.flush());
     }, PREFIXED_LINE_WAIT_MS);
   }
 
@@ -214,6 +216,7 @@ class Pipe {
     this.#timer = undefined;
     const rest = this.#held.subarray(-MAX_LAST_BYTES);
     this.#held = Buffer.alloc(0);
-    this.#sink.write(Buffer.concat([lines.add(rest), lines.flush()]));
+    const last = Buffer.concat([lines.add(rest), lines.flush()]);
+    if (last.length > 0) this.#sink.write(last);
   }
 }
