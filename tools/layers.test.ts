@@ -69,6 +69,7 @@ const PARTS: readonly {
       'restart-rules',
       'status',
       'annotations',
+      'ranks',
       'worker-end',
       'progress',
       'ranks',

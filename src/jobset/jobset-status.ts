@@ -48,6 +48,30 @@ export interface JobSetStatus {
   readonly progress?: EndedProgress;
   /** What became of the time since the JobSet was created. */
   readonly goodput?: Goodput;
+  /** The numbers of the ranks in the newest released epoch; absent: no member has ranks. */
+  readonly ranks?: GroupRanks;
+}
+
+export interface GroupRanks {
+  /** All ranks of the group. */
+  readonly world: number;
+  /** Members that have ranks. */
+  readonly groups: number;
+  /** The host name of the member with rank 0. */
+  readonly master: string;
+  /** Those whose members have ranks, in the order of the spec. */
+  readonly replicatedJobs: readonly ReplicatedJobRanks[];
+}
+
+/** Its other members are counted on from the first one, by job index and completion index. */
+export interface ReplicatedJobRanks {
+  readonly name: string;
+  /** The number of its first member among all that have ranks. */
+  readonly firstGroupRank: number;
+  /** The rank of process 0 of that member. */
+  readonly firstRank: number;
+  readonly processesPerPod: number;
+  readonly podsPerJob: number;
 }
 
 export const MAX_AVOIDED_NODES = 16;

@@ -84,6 +84,13 @@ export const PROGRESS_PREFIX = 'lockstep/progress-prefix';
  * itself and waits for the next epoch (Supervisor).
  */
 export const STANDBY = 'lockstep/standby';
+/**
+ * JobSet annotation: how many ranks a supervising agent starts in each Pod, such as `8`, or
+ * `workers=8,driver=1` by ReplicatedJob. It cannot change.
+ */
+export const PROCESSES_PER_POD = 'lockstep/processes-per-pod';
+/** JobSet annotation: `Off` leaves the lines of ranks without the number of their rank. */
+export const LOG_PREFIX = 'lockstep/log-prefix';
 /** JobSet annotation: a command that looks into a hung worker before it is ended. */
 export const HANG_COMMAND = 'lockstep/hang-command';
 /** JobSet annotation: a command that checks the machine after a worker that failed (Supervisor). */

@@ -35,7 +35,7 @@ function podTemplate(annotations: Readonly<Record<string, string>>): object {
   const spec = withDefaults(SPEC);
   const [job] = spec.replicatedJobs;
   if (job === undefined) throw new Error('no job');
-  return agentInjector(spec, annotations, { image: 'agent' })(job.template.spec.template);
+  return agentInjector(spec, annotations, { image: 'agent' })(job.template.spec.template, 'w');
 }
 
 describe('Off', () => {

@@ -110,6 +110,20 @@ const TABLE: readonly Entry[] = [
     help: "a second process of the worker's command [waits for the next epoch](supervisor.md#warm-standby); Supervisor mode",
   },
   {
+    key: names.PROCESSES_PER_POD,
+    on: ['JobSet'],
+    values: '`8` for all, or such as `workers=8,driver=1`; 1 to 64',
+    help: 'how many [ranks](../ranks.md) the agent starts in each Pod; it cannot change; Supervisor mode',
+  },
+  {
+    key: names.LOG_PREFIX,
+    off: [],
+    isOnByDefault: true,
+    isForLaterJobs: true,
+    values: '`On` (default), `Off`',
+    help: 'whether lines of [ranks](../ranks.md#logs) begin with the number of the rank',
+  },
+  {
     key: names.HANG_COMMAND,
     off: [],
     isForLaterJobs: true,

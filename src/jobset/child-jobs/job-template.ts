@@ -106,7 +106,7 @@ function patternOf(
     ...executionAttempt(blueprint.executionAttempt),
   };
   const ofPods = mayAvoidNodes(annotations) ? { ...labels, ...AVOIDS_NODES } : labels;
-  const template = podTemplate(blueprint, jobSpec.template, { labels: ofPods, annotations: notes });
+  const template = podTemplate(blueprint, replicatedJob, { labels: ofPods, annotations: notes });
   return {
     replicatedJob,
     position,
@@ -128,7 +128,12 @@ function patternOf(
 
 function podTemplate(
   { jobSet, spec, inject }: JobBlueprint,
-  template: PodTemplateSpec,
+  {
+    name,
+    template: {
+      spec: { template },
+    },
+  }: DefaultedReplicatedJob,
   { labels, annotations }: { readonly labels: StringMap; readonly annotations: StringMap },
 ): PodTemplateSpec {
   const podSpec: PodSpec = {
@@ -144,7 +149,7 @@ function podTemplate(
     },
     spec: withClaimVolumes(podSpec, spec.volumeClaimPolicies, jobSet.name),
   };
-  return translateRestartRules(inject(labelled));
+  return translateRestartRules(inject(labelled, name));
 }
 
 /**

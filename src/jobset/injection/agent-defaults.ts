@@ -5,7 +5,7 @@ import type { DefaultedSpec } from '../defaults.ts';
 import { withDefaults } from '../defaults.ts';
 import type { JobSet } from '../jobset.ts';
 import type { JobSetStatus, RestartMode } from '../jobset-status.ts';
-import { AGENT_INJECTION, RESTART_MODE } from '../names.ts';
+import { AGENT_INJECTION, PROCESSES_PER_POD, RESTART_MODE } from '../names.ts';
 import type { RestartAllProblem } from '../restart-rules/restart-rules.ts';
 import { injectAgent } from './agent-injection.ts';
 import { templateAgent } from './template-agent.ts';
@@ -57,6 +57,8 @@ function modeOf(
   const said = metadata.annotations?.[RESTART_MODE];
   if (said !== undefined && said !== 'Auto') return said;
   if (restartAllProblem !== undefined) return 'Supervisor';
+  // Only a supervisor starts ranks.
+  if (metadata.annotations?.[PROCESSES_PER_POD] !== undefined) return 'Supervisor';
   if (status?.restartMode !== undefined) return status.restartMode;
   if (said === undefined && defaults.mode !== 'Auto') return defaults.mode;
   if (isOff(AGENT_INJECTION, injection)) return undefined;

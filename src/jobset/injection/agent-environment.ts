@@ -3,22 +3,29 @@
  * which keep their meaning.
  */
 import { invalidValue } from '@lockstep/kube/field-error.ts';
+import type { StringMap } from '@lockstep/kube/meta.ts';
 import type { Container, EnvVar } from '@lockstep/kube/objects/pod.ts';
 import type { FieldError } from '@lockstep/kube/status.ts';
+import { isOff, OFF } from '../annotations/table.ts';
 import {
   ENV_AGENT_VARIABLES,
   ENV_EXIT_CODE,
+  ENV_JOB_INDEX,
   ENV_JOBSET_NAME,
   ENV_JOBSET_UID,
+  ENV_LOG_PREFIX,
   ENV_LOST_NODE_DEADLINE,
   ENV_MARKER_DIRECTORY,
   ENV_NAMESPACE,
   ENV_POD_IP,
   ENV_POD_NAME,
   ENV_POD_UID,
+  ENV_PROCESSES_PER_POD,
   ENV_REPLICATED_JOB_NAME,
+  JOB_INDEX,
   JOBSET_NAME,
   JOBSET_UID,
+  LOG_PREFIX,
   MARKER_DIRECTORY,
   REPLICATED_JOB_NAME,
 } from '../names.ts';
@@ -41,6 +48,22 @@ export function agentEnvironment(
     ...(lostNodeDeadline === undefined
       ? []
       : [{ name: ENV_LOST_NODE_DEADLINE, value: lostNodeDeadline }]),
+  ];
+}
+
+/**
+ * What the agent of a member with ranks needs to know: how many it starts, and which Job its Pod
+ * belongs to. Kubernetes itself gives it the completion index.
+ */
+export function ranksEnvironment(
+  processes: number | undefined,
+  annotations: StringMap | undefined,
+): readonly EnvVar[] {
+  if (processes === undefined) return [];
+  return [
+    { name: ENV_PROCESSES_PER_POD, value: String(processes) },
+    fromField(ENV_JOB_INDEX, `metadata.annotations['${JOB_INDEX}']`),
+    ...(isOff(LOG_PREFIX, annotations?.[LOG_PREFIX]) ? [{ name: ENV_LOG_PREFIX, value: OFF }] : []),
   ];
 }
 

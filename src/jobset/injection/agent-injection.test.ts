@@ -6,7 +6,9 @@ import { parse, stringify } from 'yaml';
 import { type AgentOptions, injectAgent } from './agent-injection.ts';
 
 interface Input
-  extends Partial<Pick<AgentOptions, 'annotations' | 'command' | 'delivery' | 'exitCode' | 'hub'>> {
+  extends Partial<
+    Pick<AgentOptions, 'annotations' | 'command' | 'delivery' | 'exitCode' | 'hub' | 'processes'>
+  > {
   readonly mode: AgentOptions['mode'];
   readonly template: PodTemplateSpec;
 }

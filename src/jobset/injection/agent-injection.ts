@@ -37,7 +37,12 @@ import {
   templateConflicts,
 } from './agent-conflicts.ts';
 import { type AgentDelivery, deliverAgent, withDelivery } from './agent-delivery.ts';
-import { agentEnvironment, environmentErrors, mergeEnvironment } from './agent-environment.ts';
+import {
+  agentEnvironment,
+  environmentErrors,
+  mergeEnvironment,
+  ranksEnvironment,
+} from './agent-environment.ts';
 import { type HubAccess, hubEnvironment, hubMounts, hubVolumes } from './agent-hub.ts';
 import { type ShareOptions, shareResources, shareWarnings } from './agent-resources.ts';
 import { agentSecurity } from './agent-security.ts';
@@ -59,6 +64,8 @@ export interface AgentOptions extends ShareOptions {
   readonly exitCode?: number;
   /** See `LOST_NODE_DEADLINE`; absent: a Pod of a lost node never counts as dead. */
   readonly lostNodeDeadline?: string | undefined;
+  /** How many ranks a supervisor starts; absent: it runs the command once, which is no rank. */
+  readonly processes?: number | undefined;
   /** The JobSet's annotations, from which `agent-settings.ts` makes the agent's settings. */
   readonly annotations?: StringMap | undefined;
   /** If present, the agent may use the hub. */
@@ -190,6 +197,7 @@ function injectSupervisor(template: PodTemplateSpec, options: AgentOptions): Age
     ...agentEnvironment(options.exitCode ?? DEFAULT_RESTART_EXIT_CODE, options.lostNodeDeadline),
     ...hubEnvironment(options.hub),
     ...settingsEnvironment(options.annotations, worker),
+    ...ranksEnvironment(options.processes, options.annotations),
     ...(rules.length === 0 ? [] : [{ name: ENV_RESTART_RULES, value: JSON.stringify(rules) }]),
   ];
   // An agent in the worker's image may be too old to give the variables back.

@@ -78,7 +78,7 @@ describe('a template with Terminate', () => {
   it('keeps it for nodes that know it, and only for those', () => {
     for (const nativeRestartRules of [true, false]) {
       const agent = { image: 'agent', nativeRestartRules };
-      const injected = agentInjector(specWith(template), DISABLED, agent)(template);
+      const injected = agentInjector(specWith(template), DISABLED, agent)(template, 'w');
       expect(JSON.stringify(injected).includes('Terminate')).toBe(nativeRestartRules);
     }
   });

@@ -21,6 +21,7 @@ import {
   UPSTREAM_AGENT_CONTAINER_NAME,
   UPSTREAM_ENV_EXIT_CODE,
 } from '../names.ts';
+import { processesPerPod } from '../ranks/processes-per-pod.ts';
 import type { RestartAllProblem } from '../restart-rules/restart-rules.ts';
 import type { AgentDelivery } from './agent-delivery.ts';
 import { AGENT_CHANNELS, hubAccess, type ServedHub } from './agent-hub.ts';
@@ -54,14 +55,17 @@ export function agentInjector(
   annotations: StringMap | undefined,
   { hub: served, ...agent }: AgentProgram,
 ): InjectAgent {
-  const express: InjectAgent =
-    agent.nativeRestartRules === true ? (template) => template : withoutTerminate;
+  const express = (template: PodTemplateSpec): PodTemplateSpec =>
+    agent.nativeRestartRules === true ? template : withoutTerminate(template);
   if (!wantsAgents(spec, annotations)) return express;
   const mode = restartMode(annotations);
   const lostNodeDeadline = asked(annotations, LOST_NODE_DEADLINE);
   const hub = hubAccess(served, annotations);
   const options = { ...agent, ...defined({ hub }), mode, lostNodeDeadline, annotations };
-  return (template) => express(injectAgent(template, options).template);
+  return (template, replicatedJob) => {
+    const processes = processesPerPod(annotations, replicatedJob);
+    return express(injectAgent(template, { ...options, processes }).template);
+  };
 }
 
 /** Restart rules of the templates that the nodes of this cluster cannot follow. */
@@ -165,4 +169,4 @@ function restartMode(annotations: StringMap | undefined): RestartMode {
  * Adds the agent to a Pod template, or returns it as it is; `injection/agent-injection.ts` decides.
  * All Jobs of a ReplicatedJob share the result.
  */
-export type InjectAgent = (template: PodTemplateSpec) => PodTemplateSpec;
+export type InjectAgent = (template: PodTemplateSpec, replicatedJob: string) => PodTemplateSpec;

@@ -19,6 +19,7 @@ import {
   ENV_TERMINATION_MESSAGE_PATH,
   HANG_COMMAND,
   LAST_WORDS,
+  LOG_PREFIX,
   PREFLIGHT,
   PROGRESS_PREFIX,
   STANDBY,
@@ -31,6 +32,7 @@ const MAX_COMMAND_BYTES = 4096;
 const MAX_STOP_GRACE_SECONDS = 600;
 const LAST_WORDS_VALUES = ['All', 'Files', OFF] as const;
 const STANDBY_VALUES = [OFF, 'Warm'] as const;
+const LOG_PREFIX_VALUES = ['On', OFF] as const;
 /** Kubernetes' default, which agents know. */
 const DEFAULT_TERMINATION_MESSAGE_PATH = '/dev/termination-log';
 
@@ -93,6 +95,7 @@ export function settingsErrors(annotations: StringMap | undefined): readonly Fie
       ),
     ),
     ...unknownValueErrors(field(STANDBY), annotations?.[STANDBY], STANDBY_VALUES),
+    ...unknownValueErrors(field(LOG_PREFIX), annotations?.[LOG_PREFIX], LOG_PREFIX_VALUES),
     ...unknownValueErrors(field(LAST_WORDS), annotations?.[LAST_WORDS], LAST_WORDS_VALUES),
     ...problem(
       STOP_GRACE,

@@ -48,7 +48,7 @@ describe('nodes that cannot restart all containers of a Pod', () => {
     const spec = withDefaults(specOf({ containers: [worker, helper] }));
     const [template] = spec.replicatedJobs.map((job) => job.template.spec.template);
     if (template === undefined) throw new Error('no template');
-    const { containers } = agentInjector(spec, SUPERVISOR, AGENT)(template).spec;
+    const { containers } = agentInjector(spec, SUPERVISOR, AGENT)(template, 'w').spec;
     expect(containers[0]?.command).toEqual(['lockstep-agent', '--', 'train']);
     expect(containers[0]?.restartPolicyRules?.map(({ action }) => action)).toEqual([
       'Restart',
@@ -62,7 +62,7 @@ describe('nodes that cannot restart all containers of a Pod', () => {
     const plain = withDefaults(specOf({ containers: [WORKER] }));
     const [other] = plain.replicatedJobs.map((job) => job.template.spec.template);
     if (other === undefined) throw new Error('no template');
-    const injected = agentInjector(plain, SUPERVISOR, AGENT)(other).spec.containers;
+    const injected = agentInjector(plain, SUPERVISOR, AGENT)(other, 'w').spec.containers;
     expect(injected[0]).toMatchObject({
       restartPolicy: 'Never',
       restartPolicyRules: [{ action: 'Restart', exitCodes: { operator: 'NotIn', values: [0] } }],
@@ -80,7 +80,10 @@ describe('nodes that cannot restart all containers of a Pod', () => {
       const spec = withDefaults(specOf({ containers: [given] }));
       const [template] = spec.replicatedJobs.map((job) => job.template.spec.template);
       if (template === undefined) throw new Error('no template');
-      const injected = agentInjector(spec, SUPERVISOR, { ...AGENT, restartAllProblem })(template);
+      const injected = agentInjector(spec, SUPERVISOR, { ...AGENT, restartAllProblem })(
+        template,
+        'w',
+      );
       const [supervised] = injected.spec.containers;
       expect(supervised?.command).toEqual(['lockstep-agent', '--', 'train']);
       expect(supervised).not.toHaveProperty('restartPolicy');

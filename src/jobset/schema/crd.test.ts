@@ -217,6 +217,14 @@ const STATUS: Whole<JobSetStatus> = {
     held: { fromMs: 10, ms: 11 },
     course: { fromMs: 21, parts: [{ class: 'Restarting', ms: 15 }] },
   },
+  ranks: {
+    world: 16,
+    groups: 2,
+    master: 'train-workers-0-0.train',
+    replicatedJobs: [
+      { name: 'workers', firstGroupRank: 0, firstRank: 0, processesPerPod: 8, podsPerJob: 2 },
+    ],
+  },
 };
 
 const JOBSET = {

@@ -32,6 +32,7 @@ import {
   MAX_RECORDED_ANNOTATIONS,
   MAX_RECORDED_CHARACTERS,
 } from '../overrides/recorded-annotations.ts';
+import { MAX_REPLICATED_JOBS_WITH_RANKS } from '../ranks/processes-per-pod.ts';
 
 /** As `meta/v1 Condition` is written in the schemas of all custom resources. */
 const JOBSET_CONDITION: JsonSchema = {
@@ -233,6 +234,39 @@ const GOODPUT = object(
   { required: ['time', 'phase'], description: 'What became of the time, in milliseconds.' },
 );
 
+const RANKS = object(
+  {
+    world: atLeastZero(int32('All ranks of the group.')),
+    groups: atLeastZero(int32('Members that have ranks.')),
+    master: string('The host name of the member with rank 0.'),
+    replicatedJobs: described(
+      'The ReplicatedJobs whose members have ranks, in the order of the spec.',
+      limited(
+        { maxItems: MAX_REPLICATED_JOBS_WITH_RANKS },
+        atomicList(
+          object(
+            {
+              name: string('The ReplicatedJob.'),
+              firstGroupRank: atLeastZero(int32('The number of its first member.')),
+              firstRank: atLeastZero(int32('The rank of the first process of that member.')),
+              processesPerPod: atLeastZero(int32('Processes of each of its Pods.')),
+              podsPerJob: atLeastZero(int32('Pods of each of its Jobs.')),
+            },
+            {
+              required: ['name', 'firstGroupRank', 'firstRank', 'processesPerPod', 'podsPerJob'],
+            },
+          ),
+        ),
+      ),
+    ),
+  },
+  {
+    required: ['world', 'groups', 'master', 'replicatedJobs'],
+    description:
+      'The numbers of the ranks in the newest released epoch, with lockstep/processes-per-pod.',
+  },
+);
+
 export const STATUS: JsonSchema = object({
   observedGeneration: int64('The generation of the spec that the rest follows from.'),
   conditions: listMap(
@@ -294,6 +328,7 @@ export const STATUS: JsonSchema = object({
   ),
   progress: ENDED_PROGRESS,
   goodput: GOODPUT,
+  ranks: RANKS,
 });
 
 function atLeastZero(schema: JsonSchema): JsonSchema {

@@ -127,6 +127,8 @@ const SAMPLES: Readonly<Record<string, string>> = {
   [names.FIRST_PROGRESS_TIMEOUT]: '20m',
   [names.PROGRESS_PREFIX]: 'step=',
   [names.STANDBY]: 'Warm',
+  [names.PROCESSES_PER_POD]: 'w=8',
+  [names.LOG_PREFIX]: 'Off',
   [names.HANG_COMMAND]: 'py-spy dump',
   [names.PREFLIGHT]: 'nvidia-smi',
   [names.LAST_WORDS]: 'Files',

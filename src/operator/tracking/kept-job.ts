@@ -17,6 +17,7 @@ import {
   ENV_EXIT_CODE,
   ENV_HUB_CA,
   ENV_HUB_URL,
+  ENV_PROCESSES_PER_POD,
   HUB_AUTHORITIES_NAME,
   HUB_TOKEN_VOLUME_NAME,
   JOB_INDEX,
@@ -40,6 +41,7 @@ const VARIABLES = [
   ENV_HUB_CA,
   ENV_HUB_URL,
   ENV_AGENT_CHANNEL,
+  ENV_PROCESSES_PER_POD,
 ];
 /** One authority has some 700 characters, and there are two while they change. */
 const MAX_AUTHORITIES_CHARACTERS = 8_192;

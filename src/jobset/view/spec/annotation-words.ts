@@ -1,5 +1,6 @@
 /** The annotations of a JobSet, and of its templates, in words. */
 import { parseDuration } from '@lockstep/kube/duration.ts';
+import { listed } from '@lockstep/kube/listed.ts';
 import { quote } from '@lockstep/kube/quote.ts';
 import { isOff } from '../../annotations/table.ts';
 import { unknownAnnotationErrors } from '../../annotations/unknown-annotations.ts';
@@ -11,6 +12,7 @@ import { placementRequest } from '../../placement-annotations.ts';
 import { forgetNodesErrors } from '../../policies/forget-nodes.ts';
 import { maxRestartsWithoutProgress, replaceAfter } from '../../policies/ladder-settings.ts';
 import { progressTimeouts } from '../../progress/progress-timeouts.ts';
+import { parseProcessesPerPod } from '../../ranks/processes-per-pod.ts';
 import { type Asked, counted, durationWords, isInPlace, modeOf, type Words } from './asked.ts';
 
 /** Includes words about an absent annotation, if its effect surprises. */
@@ -110,6 +112,15 @@ const WORDS: Readonly<Record<string, AnnotationWords>> = {
         ? 'A second process of each worker has prepared itself, and waits for the next epoch.'
         : undefined,
   },
+  [names.PROCESSES_PER_POD]: {
+    needs: 'Supervisor',
+    of: processWords,
+  },
+  [names.LOG_PREFIX]: {
+    needs: 'Supervisor',
+    off: 'Lines of ranks have no prefix.',
+    of: (value) => (value === 'On' ? 'Lines of ranks begin with the rank.' : undefined),
+  },
   [names.PREFLIGHT]: {
     needs: 'Supervisor',
     of: (value) => `After a worker failed, a command checks its machine: ${quote(value)}.`,
@@ -184,6 +195,19 @@ const CHANNELS: ReadonlyMap<string, string> = new Map([
 ]);
 
 const BACKOFF = 'A group that fails over and over waits longer and longer before it restarts.';
+
+function processWords(value: string, { spec }: Asked): string | undefined {
+  const processes = parseProcessesPerPod(value);
+  if (processes === undefined) return undefined;
+  const each = (of: string, number: number): string =>
+    `${number} ${number === 1 ? 'process' : 'processes'} in each Pod${of}`;
+  if (typeof processes === 'number') return `The agent starts ${each('', processes)}.`;
+  const parts = spec.replicatedJobs.flatMap(({ name }) => {
+    const number = processes.get(name);
+    return number === undefined ? [] : [each(` of ${name}`, number)];
+  });
+  return parts.length === 0 ? undefined : `The agent starts ${listed(parts)}.`;
+}
 
 function unasked(annotations: Readonly<Record<string, string>>): Words {
   return [

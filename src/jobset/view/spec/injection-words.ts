@@ -14,6 +14,7 @@ import {
   LOST_NODE_DEADLINE,
   RESTART_MODE,
 } from '../../names.ts';
+import { processesPerPod } from '../../ranks/processes-per-pod.ts';
 import { type Asked, isInPlace, modeOf, type Words } from './asked.ts';
 
 /** Says where the operator's own configuration decides, which is not known here. */
@@ -84,7 +85,13 @@ function addedWords(
 ): Words {
   const before = spec.template;
   const lostNodeDeadline = asked(annotations, LOST_NODE_DEADLINE);
-  const injection = injectAgent(before, { mode, image: '', lostNodeDeadline, annotations });
+  const injection = injectAgent(before, {
+    mode,
+    image: '',
+    lostNodeDeadline,
+    annotations,
+    processes: processesPerPod(annotations, name),
+  });
   const [error] = injection.errors;
   if (error !== undefined) {
     return [`${name}: no agent can be injected: ${error.field}: ${error.detail}.`];
