@@ -42,6 +42,7 @@ import {
   inPlaceRestartGateErrors,
 } from './in-place-restart.ts';
 import { nameOrSample } from './jobset-name.ts';
+import { ranksChangeErrors, ranksErrors } from './ranks.ts';
 import {
   generatedNameErrors,
   groupNameErrors,
@@ -99,6 +100,7 @@ function errorsOfAnySize(
     ...coordinatorLabelErrors(name, spec),
     ...volumeClaimErrors(name, spec, claims),
     ...annotationValueErrors(jobSet, spec),
+    ...ranksErrors(jobSet, spec),
     ...bypassErrors(jobSet.metadata.annotations),
   ];
 }
@@ -155,6 +157,7 @@ export function validateJobSetUpdate(
       ? []
       : [invalidValue('spec.managedBy', managedBy, 'field is immutable')]),
     ...fieldChangeErrors(old, jobSet),
+    ...ranksChangeErrors(old, jobSet),
     ...errorsOfAnySize(jobSet, gates, NO_CLAIMS).filter((error) => !earlier.has(told(error))),
   ];
 }
@@ -178,6 +181,7 @@ export function validateJobSet(
     ...coordinatorLabelErrors(name, spec),
     ...volumeClaimErrors(name, spec, NO_CLAIMS),
     ...annotationErrors(jobSet.metadata.annotations),
+    ...ranksErrors(jobSet, spec),
     ...lostNodeDeadlineErrors(spec, jobSet.metadata.annotations),
   ];
 }
