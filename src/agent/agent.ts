@@ -6,7 +6,7 @@
 import { defined } from '@lockstep/kube/json/defined.ts';
 import type { Clock, Timer } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import { ENV_LOST_NODE_DEADLINE } from '../jobset/names.ts';
+import { ENV_LOST_NODE_DEADLINE, ENV_PROCESSES_PER_POD } from '../jobset/names.ts';
 import { isSameTimeouts, type ProgressTimeouts } from '../jobset/progress/progress-timeouts.ts';
 import type { MemberRanks } from '../jobset/ranks/member-ranks.ts';
 import { isSuccess } from '../jobset/worker-end/worker-end.ts';
@@ -14,10 +14,11 @@ import { mayHang, step } from './barrier.ts';
 import type { Barrier, BarrierEvent, Effect, LeaveReason } from './barrier-state.ts';
 import type { Channel } from './channel.ts';
 import type { HungWorker, Marker, MarkerStore } from './marker.ts';
+import type { OwnRanks } from './own-ranks.ts';
 import { PodLease, type PodLeaseOptions, UNCONFIRMED_AFTER_MS } from './pod-lease.ts';
 import { HangWatch } from './progress/hang-watch.ts';
 import type { MemberProgress } from './progress/member-progress.ts';
-import type { OwnEnd } from './worker-exit.ts';
+import { endOfHung, type OwnEnd } from './worker-exit.ts';
 
 /** The part of the agent that starts and stops the worker: a sidecar or a supervisor. */
 export interface Body {
@@ -69,6 +70,8 @@ export interface AgentOptions {
   readonly markers: MarkerStore;
   readonly channel: Channel;
   readonly body: Body;
+  /** The ranks that the body starts; absent: its worker is no rank. */
+  readonly ownRanks?: OwnRanks | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   /**
@@ -87,6 +90,8 @@ export interface Agent {
 /** Logged when the hub or API server reports the JobSet but does not confirm the Pod. */
 const NO_CONFIRMATION = `a confirmation that the Pod exists, which ${ENV_LOST_NODE_DEADLINE} requires: from the hub, unless the operator is of an older version, or from the API server, if the agent may patch its Pod`;
 const NO_CONTACT = 'any answer from the hub or the API server';
+
+const NO_NUMBERS = `status.ranks of the JobSet has none for ${ENV_PROCESSES_PER_POD} of this Pod: the operator, or its definition of JobSets, may be of an older version`;
 
 /** As often as the body looks at the worker's reports. */
 const LOOK_INTERVAL_MS = 250;
@@ -169,7 +174,8 @@ class RunningAgent {
       isPodEnding: false,
       isCutOff: options.lease !== undefined,
       stage: { name: 'Unsynced' },
-      end: endOf(options.marker.hung, options.clock),
+      end: endOfHung(options.marker.hung, options.clock),
+      ownRanks: options.ownRanks,
     };
     this.#hangs = new HangWatch(options.body.progress, options.marker.learnt);
     this.left = new Promise((resolve, reject) => {
@@ -274,10 +280,10 @@ class RunningAgent {
       case 'lift':
         logger.info('an epoch begins', { epoch: effect.epoch });
         this.#hangs.begin(this.#state.known?.members ?? 0);
-        body.lift(effect.epoch, (end) => {
-          logger.info('the worker ended', { ...end.exit, epoch: effect.epoch });
-          this.dispatch({ type: 'workerEnded', end });
-        });
+        body.lift(effect.epoch, (end) => this.#workerEnded(end, effect.epoch), effect.ranks);
+        break;
+      case 'missNumbers':
+        logger.warn('no rank may start: nothing says which numbers they have', { why: NO_NUMBERS });
         break;
       case 'stopWorker':
         logger.info('stops the worker');
@@ -304,6 +310,11 @@ class RunningAgent {
         );
         break;
     }
+  }
+
+  #workerEnded(end: OwnEnd, epoch: number): void {
+    this.#options.logger.info('the worker ended', { ...end.exit, epoch });
+    this.dispatch({ type: 'workerEnded', end });
   }
 
   /** Peers that miss this member may fail before the operator sees its Pod succeed. */
@@ -334,12 +345,4 @@ class RunningAgent {
     this.#writes = write.catch(() => undefined);
     return write;
   }
-}
-
-/** The reason why the last agent left its container. */
-function endOf(hung: HungWorker | undefined, clock: Clock): OwnEnd | undefined {
-  if (hung === undefined) return undefined;
-  const { endedMs, ...silence } = hung;
-  const atMs = clock.monotonic() - Math.max(0, clock.now() - endedMs);
-  return { ...silence, how: 'Hung', exit: { signal: 'SIGKILL' }, restartsGroup: true, atMs };
 }

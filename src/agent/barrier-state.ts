@@ -1,8 +1,10 @@
 /** The states, events and effects of the barrier. */
 
+import type { MemberRanks } from '../jobset/ranks/member-ranks.ts';
 import type { Announcement } from '../jobset/worker-end/announcement.ts';
 import type { GroupSnapshot } from './channel.ts';
 import type { HungWorker, Marker } from './marker.ts';
+import type { OwnRanks } from './own-ranks.ts';
 import type { OwnEnd } from './worker-exit.ts';
 
 export interface Barrier {
@@ -23,6 +25,10 @@ export interface Barrier {
    */
   readonly isCutOff: boolean;
   readonly stage: BarrierStage;
+  /** The worker is several ranks, which need their numbers. */
+  readonly ownRanks?: OwnRanks | undefined;
+  /** The agent has said that it waits for numbers. */
+  readonly hasMissedNumbers?: true;
   /** The last worker that is known to have ended. */
   readonly end?: OwnEnd | undefined;
 }
@@ -86,8 +92,10 @@ export type BarrierEvent =
 export type Effect =
   | { readonly type: 'writeMarker'; readonly marker: Marker }
   | { readonly type: 'announce'; readonly announcement: Announcement }
-  /** Sidecar: let the worker start. Supervisor: start it. */
-  | { readonly type: 'lift'; readonly epoch: number }
+  /** Sidecar: let the worker start. Supervisor: start it, with these numbers of its ranks. */
+  | { readonly type: 'lift'; readonly epoch: number; readonly ranks?: MemberRanks | undefined }
+  /** The worker may run, but nothing says which numbers its ranks have. */
+  | { readonly type: 'missNumbers' }
   /** Answered by `workerEnded`. */
   | { readonly type: 'stopWorker' }
   /** Supervisor: look into the worker and kill it. Answered by `workerEnded`. */

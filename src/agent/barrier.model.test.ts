@@ -6,9 +6,11 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { GroupRanks } from '../jobset/jobset-status.ts';
 import { mayHang, step } from './barrier.ts';
 import type { Barrier, Effect } from './barrier-state.ts';
 import { type Marker, NO_MARKER } from './marker.ts';
+import type { OwnRanks } from './own-ranks.ts';
 import type { OwnEnd } from './worker-exit.ts';
 
 interface Status {
@@ -155,7 +157,12 @@ function carryOut(w: World, pod: Pod, effect: Effect): void {
       pod.inFlight.push({ epoch, isMine: true });
       return;
     }
+    case 'missNumbers':
+      throw new Error('a release without numbers');
     case 'lift':
+      if (w.mode === 'Supervisor' && effect.ranks?.groupRank !== w.pods.indexOf(pod)) {
+        throw new Error('a rank without its number');
+      }
       if (w.mode === 'Sidecar') pod.liftedFor = effect.epoch;
       else startWorker(w, pod, effect.epoch);
       return;
@@ -216,6 +223,7 @@ function podTransitions(w: World, pod: Pod): Transition[] {
         isCutOff: false,
         stage: { name: 'Unsynced' },
         end: pod.disk.hung && endOf(pod.disk.hung.epoch, 'Hung'),
+        ownRanks: w.mode === 'Supervisor' ? ranksIn(w, pod) : undefined,
       };
       pod.view = w.versions.length - 1;
       see(w, pod);
@@ -333,6 +341,25 @@ function failWorker(w: World, pod: Pod): void {
   pod.todo = pod.todo.filter(({ type }) => type !== 'stopWorker' && type !== 'killHung');
 }
 
+/** Each Pod is a member of two ranks. */
+const PROCESSES = 2;
+
+function ranksIn(w: World, pod: Pod): OwnRanks {
+  const place = { replicatedJob: 'w', jobIndex: 0, completionIndex: w.pods.indexOf(pod) };
+  return { ...place, processes: PROCESSES, hasLogPrefix: true };
+}
+
+/** As the write of the release stored them. */
+function ranksOf({ pods }: World): GroupRanks {
+  const counted = { firstGroupRank: 0, firstRank: 0, processesPerPod: PROCESSES };
+  return {
+    world: PROCESSES * pods.length,
+    groups: pods.length,
+    master: 'master',
+    replicatedJobs: [{ name: 'w', ...counted, podsPerJob: pods.length }],
+  };
+}
+
 function see(w: World, pod: Pod): void {
   const status = w.versions[pod.view];
   if (status === undefined) throw new Error('no such version');
@@ -344,6 +371,7 @@ function see(w: World, pod: Pod): void {
     isFresh: false,
     timeouts: {},
     members: w.pods.length,
+    ...(status.released > 0 && { ranks: ranksOf(w) }),
   };
   tell(pod, { type: 'snapshot', snapshot });
 }

@@ -22,6 +22,7 @@ import type {
 } from './barrier-state.ts';
 import type { GroupSnapshot } from './channel.ts';
 import type { HungWorker, Marker } from './marker.ts';
+import { lacksNumbers, numbersIn } from './own-ranks.ts';
 import type { OwnEnd } from './worker-exit.ts';
 
 export function step(state: Barrier, event: BarrierEvent): Step {
@@ -97,7 +98,7 @@ function onKnowledge(state: Barrier): Step {
     case 'Waiting':
       if (known.isBypassed || known.deprecated >= stage.epoch) return approach(state, known);
       return stage.name === 'Waiting' && known.released === stage.epoch && mayRun(state)
-        ? start(state, { epoch: stage.epoch, isAnnounced: true })
+        ? start(state, known, { epoch: stage.epoch, isAnnounced: true })
         : stay(state);
     case 'Running':
       return known.isBypassed ? stay(state) : onRunning(state, stage, known);
@@ -127,14 +128,13 @@ function mayRun({ isPodEnding, isCutOff }: Barrier): boolean {
  */
 function approach(state: Barrier, known: GroupSnapshot, end?: WorkerEnd): Step {
   if (known.isBypassed) {
-    if (!mayRun(state)) return stay({ ...state, stage: { name: 'Unsynced' } });
+    if (!mayRun(state)) return stay({ ...state, stage: UNSYNCED });
     // The marker holds each epoch that this agent announced, so this is never below one of them.
     const { announced, started } = state.marker;
     const epoch = Math.max(announced, started, known.released, known.deprecated + 1);
-    const { stage } = state;
-    return start(state, {
+    return start(state, known, {
       epoch,
-      isAnnounced: stage.name === 'Waiting' && stage.epoch === epoch,
+      isAnnounced: state.stage.name === 'Waiting' && state.stage.epoch === epoch,
     });
   }
   const epoch = epochToAnnounce(known, state.marker);
@@ -159,8 +159,11 @@ function startsAt({ stage, marker }: Barrier, epoch: number): number {
 
 function start(
   state: Barrier,
+  known: GroupSnapshot,
   { epoch, isAnnounced }: { readonly epoch: number; readonly isAnnounced: boolean },
 ): Step {
+  if (lacksNumbers(known, state.ownRanks))
+    return missNumbers(state, isAnnounced ? state.stage : UNSYNCED);
   const marker: Marker = { announced: epoch, started: epoch, starts: startsAt(state, epoch) };
   return {
     state: { ...state, marker, stage: { name: 'Starting', epoch, isAnnounced } },
@@ -187,9 +190,20 @@ function onMarkerWritten(state: Barrier): Step {
   if (!known.isBypassed && known.deprecated >= stage.epoch) return approach(state, known);
   if (state.isPodEnding) return stay(state);
   const { epoch, isAnnounced } = stage;
-  if (state.isCutOff) return stay({ ...state, stage: { name: 'Waiting', epoch } });
+  const waiting: BarrierStage = { name: 'Waiting', epoch };
+  if (state.isCutOff) return stay({ ...state, stage: waiting });
+  if (lacksNumbers(known, state.ownRanks)) return missNumbers(state, waiting);
+  const ranks = numbersIn(known, state.ownRanks);
   const lifted = onKnowledge({ ...state, stage: { name: 'Running', epoch, isAnnounced } });
-  return { ...lifted, effects: [{ type: 'lift', epoch }, ...lifted.effects] };
+  return { ...lifted, effects: [{ type: 'lift', epoch, ranks }, ...lifted.effects] };
+}
+
+const UNSYNCED: BarrierStage = { name: 'Unsynced' };
+
+/** Waits for a state with numbers, and says so once. */
+function missNumbers(state: Barrier, stage: BarrierStage): Step {
+  const effects: readonly Effect[] = state.hasMissedNumbers ? [] : [{ type: 'missNumbers' }];
+  return { state: { ...state, stage, hasMissedNumbers: true }, effects };
 }
 
 function onRunning(

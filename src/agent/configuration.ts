@@ -26,9 +26,11 @@ import {
   ENV_HANG_COMMAND,
   ENV_HUB_CA,
   ENV_HUB_URL,
+  ENV_JOB_INDEX,
   ENV_JOBSET_NAME,
   ENV_JOBSET_UID,
   ENV_LAST_WORDS,
+  ENV_LOG_PREFIX,
   ENV_LOST_NODE_DEADLINE,
   ENV_MARKER_DIRECTORY,
   ENV_NAMESPACE,
@@ -37,6 +39,7 @@ import {
   ENV_POD_UID,
   ENV_PORT_PREFIX,
   ENV_PREFLIGHT,
+  ENV_PROCESSES_PER_POD,
   ENV_PROGRESS_FILE,
   ENV_PROGRESS_PREFIX,
   ENV_REPLICATED_JOB_NAME,
@@ -57,6 +60,7 @@ import {
 } from '../jobset/names.ts';
 import { type Environment, EnvironmentReader } from './environment.ts';
 import { type HubConfiguration, hubOf } from './hub-configuration.ts';
+import { type OwnRanks, ownRanksOf } from './own-ranks.ts';
 import type { Dialect } from './pod-annotations.ts';
 
 const LAST_WORDS_SOURCES = ['All', 'Files', 'Off'] as const;
@@ -102,6 +106,8 @@ export interface Configuration {
   readonly lastWords: LastWordsSource;
   /** A path below `root`. */
   readonly terminationMessagePath: string;
+  /** A supervisor's: it starts ranks; undefined: it runs the command once, which is no rank. */
+  readonly ownRanks: OwnRanks | undefined;
   /** How long a worker may run without confirmation that its Pod exists; undefined: for ever. */
   readonly leaseMs: number | undefined;
   /** Undefined: the agent uses the API server alone. */
@@ -141,6 +147,8 @@ Environment:
   ${ENV_STOP_GRACE_SECONDS}    supervisor: from SIGTERM to SIGKILL (default 5)
   ${ENV_PROGRESS_PREFIX}       supervisor: text before the step in the worker's output
   ${ENV_STANDBY_MODE}          supervisor: Warm to keep a standby of the worker
+  ${ENV_PROCESSES_PER_POD}     supervisor: how many ranks it starts, with ${ENV_JOB_INDEX}
+  ${ENV_LOG_PREFIX}            supervisor: Off leaves lines of ranks without a prefix
   ${ENV_HANG_COMMAND}          supervisor: a line for sh that looks into a hung worker
   ${ENV_PREFLIGHT}             supervisor: a line for sh that checks the machine after a failure
   ${ENV_LAST_WORDS}            supervisor: All, Files to leave standard error alone, or Off
@@ -213,6 +221,7 @@ export function readConfiguration(
     lastWords: lastWordsOf(read),
     terminationMessagePath:
       read.optional(ENV_TERMINATION_MESSAGE_PATH) ?? DEFAULT_TERMINATION_MESSAGE_PATH,
+    ownRanks: ownRanksOf(read),
     leaseMs: leaseOf(read, stopGraceMs),
     hub: hubOf(read),
     root: read.optional(ENV_ROOT) ?? '',

@@ -170,10 +170,11 @@ async function agentOf(
   const marker = (await markers.read()) ?? NO_MARKER;
   const channel = await channelOf(configuration, marker, logger);
   const body: Body = supervisor ?? (await startSidecar(configuration, logger));
-  const { jobSetUid, leaseMs } = configuration;
+  const { jobSetUid, leaseMs, ownRanks } = configuration;
   const lease = leaseMs === undefined ? undefined : { random: systemRandom, leaseMs };
   const clock = nodeClock;
-  const agent = startAgent({ jobSetUid, marker, markers, channel, body, clock, logger, lease });
+  const known = { jobSetUid, marker, markers, ownRanks };
+  const agent = startAgent({ ...known, channel, body, clock, logger, lease });
   signals.deliver(agent, supervisor);
   return agent.left;
 }

@@ -2,9 +2,11 @@
 
 import type { ContainerRestartRule } from '@lockstep/kube/objects/pod.ts';
 import { matchingAction, restartsPod } from '@lockstep/kube/objects/restart-rule.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { ProcessExit } from '@lockstep/kube/runtime/ports/process-runner.ts';
 import { exitCodeOfSignal } from '@lockstep/kube/runtime/process-exit.ts';
 import type { Exit, WorkerEnd } from '../jobset/worker-end/worker-end.ts';
+import type { HungWorker } from './marker.ts';
 
 /** The end of a worker that this agent has run. */
 export interface OwnEnd extends WorkerEnd {
@@ -36,4 +38,15 @@ export function restartsGroup(
   if (rules.length === 0) return exitCode !== 0;
   const action = matchingAction(rules, exitCode);
   return action === 'Restart' || restartsPod(action);
+}
+
+/** Why the last agent left its container, if its worker hung. */
+export function endOfHung(
+  hung: HungWorker | undefined,
+  clock: Pick<Clock, 'now' | 'monotonic'>,
+): OwnEnd | undefined {
+  if (hung === undefined) return undefined;
+  const { endedMs, ...silence } = hung;
+  const atMs = clock.monotonic() - Math.max(0, clock.now() - endedMs);
+  return { ...silence, how: 'Hung', exit: { signal: 'SIGKILL' }, restartsGroup: true, atMs };
 }

@@ -1,9 +1,11 @@
 /** The parts of a JobSet's status that the agents of its group act on. */
 import type { Stored } from '@lockstep/kube/meta.ts';
 import type { JobSet } from '../jobset.ts';
+import type { GroupRanks } from '../jobset-status.ts';
 import { DISABLE_IN_PLACE_RESTART } from '../names.ts';
 import { asRecorded } from '../overrides/recorded-annotations.ts';
 import { type ProgressTimeouts, progressTimeouts } from '../progress/progress-timeouts.ts';
+import { checkedRanks } from '../ranks/group-ranks.ts';
 import { epochsOf, releasedEpoch } from '../status/epochs.ts';
 
 export interface GroupState {
@@ -19,6 +21,8 @@ export interface GroupState {
   readonly isBypassed: boolean;
   /** How long workers may be silent. */
   readonly timeouts: ProgressTimeouts;
+  /** The numbers of the ranks in the epoch released last; absent: no member has ranks. */
+  readonly ranks?: GroupRanks;
 }
 
 /**
@@ -31,7 +35,7 @@ export function groupState(
 ): GroupState {
   const { metadata, spec, status } = asRecorded(jobSet);
   const { deprecated, synced } = epochsOf(status);
-  return {
+  const state: GroupState = {
     uid: metadata.uid,
     version: metadata.resourceVersion,
     deprecated,
@@ -41,6 +45,8 @@ export function groupState(
       spec.failurePolicy?.restartStrategy !== 'InPlaceRestart',
     timeouts: progressTimeouts(metadata.annotations),
   };
+  const ranks = status?.ranks && checkedRanks(status.ranks);
+  return ranks === undefined ? state : { ...state, ranks };
 }
 
 /** How many Pods the JobSet runs at a time. */

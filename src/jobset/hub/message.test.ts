@@ -263,6 +263,48 @@ it('is at most a quarter of the limit, so that there is room for new members', (
   expect(Buffer.byteLength(state)).toBeLessThan(MAX_MESSAGE_BYTES / 4);
 });
 
+/** Names of Pods are labels of DNS, so a ReplicatedJob's name has at most 57 characters. */
+const LONGEST_RANKS = {
+  world: 33_554_416 * 64,
+  groups: 33_554_416,
+  master: `${'m'.repeat(63)}.${'s'.repeat(63)}`,
+  replicatedJobs: Array.from({ length: 12 }, (_, at) => {
+    const firstGroupRank = at === 0 ? 0 : 33_554_404 + at;
+    return {
+      name: `${'w'.repeat(55)}${10 + at}`,
+      firstGroupRank,
+      firstRank: firstGroupRank * 64,
+      processesPerPod: 64,
+      podsPerJob: at === 0 ? 33_554_405 : 1,
+    };
+  }),
+};
+const STATE = {
+  uid: 'x'.repeat(36),
+  version: String(2 ** 60),
+  deprecated: MAX_EPOCH,
+  released: MAX_EPOCH,
+  isBypassed: true,
+  timeouts: LONGEST_TIMEOUTS,
+};
+
+describe('numbers of ranks in a state', () => {
+  const message = { type: 'state', members: MAX_EPOCH, isFresh: true } as const;
+
+  it('arrive with as many ReplicatedJobs, and as long names, as a JobSet may have', () => {
+    const sent = { ...message, state: { ...STATE, ranks: LONGEST_RANKS } };
+    const line = encodeHubMessage(sent);
+    expect(Buffer.byteLength(line)).toBeLessThan(MAX_MESSAGE_BYTES);
+    expect(parseHubMessage(line)).toEqual(sent);
+  });
+
+  it('are left out if they do not fit each other, and the state stays', () => {
+    const ranks = { ...LONGEST_RANKS, groups: 7 };
+    const line = encodeHubMessage({ ...message, state: { ...STATE, ranks } });
+    expect(parseHubMessage(line)).toEqual({ ...message, state: STATE });
+  });
+});
+
 it.each<[string, object]>([
   ['without an epoch', { ended: SUCCESS }],
   ['of no epoch', { epoch: 0, ended: SUCCESS }],

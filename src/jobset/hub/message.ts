@@ -10,6 +10,7 @@ import { parsedObject } from '@lockstep/kube/json/parsed-json.ts';
 import type { GroupState } from '../epoch/group-state.ts';
 import { lagFields, type Progress, parseProgress, progressFields } from '../progress/progress.ts';
 import { parseTimeouts } from '../progress/progress-timeouts.ts';
+import { parseRankFields, rankFields } from '../ranks/group-ranks.ts';
 import {
   type Announcement,
   announcementFields,
@@ -126,7 +127,7 @@ export function encodeHubMessage(message: HubMessage): string {
   switch (message.type) {
     case 'state': {
       const { state, members, isFresh } = message;
-      const { uid, version, deprecated, released, isBypassed, timeouts } = state;
+      const { uid, version, deprecated, released, isBypassed, timeouts, ranks } = state;
       return line({
         type: 'state',
         jobSet: uid,
@@ -137,6 +138,7 @@ export function encodeHubMessage(message: HubMessage): string {
         ...(isFresh ? { fresh: true } : {}),
         members,
         ...timeouts,
+        ...(ranks && { ranks: rankFields(ranks) }),
       });
     }
     case 'ending':
@@ -233,7 +235,18 @@ function parseState(object: JsonObject): HubMessage | undefined {
   if (!isState) return undefined;
   // An older hub, or one that sends nonsense, sets no time-out.
   const timeouts = parseTimeouts(object) ?? {};
-  const state = { uid, version, deprecated, released, isBypassed: bypassed === true, timeouts };
+  // Without numbers an agent starts no ranks.
+  const ranks = parseRankFields(object['ranks']);
+  const isBypassed = bypassed === true;
+  const state = {
+    uid,
+    version,
+    deprecated,
+    released,
+    isBypassed,
+    timeouts,
+    ...(ranks && { ranks }),
+  };
   return { type: 'state', state, members, isFresh: fresh === true };
 }
 

@@ -1,5 +1,6 @@
 /** The streams of one JobSet's agents. */
 
+import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
 import type { Stored } from '@lockstep/kube/meta.ts';
 import { mayBeNewer } from '@lockstep/kube/resource-version.ts';
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
@@ -36,7 +37,8 @@ class StageStreams {
       state.deprecated === this.#state.deprecated &&
       state.released === this.#state.released &&
       state.isBypassed === this.#state.isBypassed &&
-      isSameTimeouts(state.timeouts, this.#state.timeouts);
+      isSameTimeouts(state.timeouts, this.#state.timeouts) &&
+      deepEqual(state.ranks, this.#state.ranks);
     this.#state = state;
     this.#members = members;
     this.#bytes = undefined;
