@@ -31,6 +31,8 @@ export interface EpochEnd {
   readonly cause: RestartCause;
   /** The user asked for it, see `reportedRestarts`. */
   readonly isRequested?: boolean;
+  /** Its size is the same, but agents could not number their ranks. */
+  readonly isUnnumbered?: boolean;
   readonly counted: boolean;
   /** What the failure policy decided on a worker's failure. */
   readonly decided?: PolicyDecision;
@@ -136,8 +138,8 @@ function waitInWords(jobSet: JobSet, history: readonly RestartRecord[]): string 
   return `; the next epoch waits ${delayMs / 1000} s, because ${short} epochs in a row ended within ${SHORT_EPOCH_MS / 1000} s`;
 }
 
-function causeInWords({ cause, witness, isRequested = false }: EpochEnd): string {
-  if (isRequested) return `${RESTART_EPOCH} asked for it`;
+function causeInWords({ cause, witness, isRequested, isUnnumbered }: EpochEnd): string {
+  if (isRequested === true) return `${RESTART_EPOCH} asked for it`;
   const who = witness === undefined ? '' : firstSeenInWords(witness.record);
   switch (cause) {
     case 'WorkerFailed':
@@ -149,6 +151,6 @@ function causeInWords({ cause, witness, isRequested = false }: EpochEnd): string
     case 'Resumed':
       return 'the JobSet was resumed';
     case 'Scaled':
-      return 'the JobSet was scaled';
+      return isUnnumbered === true ? 'its ranks had no numbers' : 'the JobSet was scaled';
   }
 }

@@ -8,14 +8,18 @@ import { DISABLE_IN_PLACE_RESTART } from '../../names.ts';
 import { cleared } from '../../status/conditions.ts';
 import type { Decision } from '../decision.ts';
 import type { Facts } from '../facts.ts';
+import { ranksWhileBypassed } from '../rank-numbers.ts';
 
-export function reportBypass({ jobSet, status, group }: Facts): readonly Decision[] {
+export function reportBypass(facts: Facts): readonly Decision[] {
+  const { jobSet, status: stored, group } = facts;
   const type = 'InPlaceRestartBypassed';
   if (group !== undefined) {
     const message = 'failures of workers restart the group in place';
     return [{ conditions: [cleared(type, 'InPlaceRestart', message)] }];
   }
-  if (status.deprecatedEpoch === undefined) return [];
+  const status = ranksWhileBypassed(facts);
+  const numbers: readonly Decision[] = status === undefined ? [] : [{ status }];
+  if (stored.deprecatedEpoch === undefined) return numbers;
   const isAnnotated = jobSet.metadata.annotations?.[DISABLE_IN_PLACE_RESTART] !== undefined;
   const why = isAnnotated
     ? `annotation ${DISABLE_IN_PLACE_RESTART} is set`
@@ -23,7 +27,10 @@ export function reportBypass({ jobSet, status, group }: Facts): readonly Decisio
   const message = `${why}: barriers are open, workers keep running, and one that fails restarts alone`;
   const reason = isAnnotated ? 'DisabledByAnnotation' : 'StrategyChanged';
   const bypassed = { type, status: 'True', reason, message, event: 'Normal' } as const;
-  return [{ conditions: [bypassed, ...STALE.map((each) => cleared(each, reason, message))] }];
+  return [
+    ...numbers,
+    { conditions: [bypassed, ...STALE.map((each) => cleared(each, reason, message))] },
+  ];
 }
 
 /** Conditions that nothing else would turn off. */

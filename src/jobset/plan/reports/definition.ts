@@ -8,7 +8,12 @@ import { listed } from '@lockstep/kube/listed.ts';
 import type { FieldError } from '@lockstep/kube/status.ts';
 import { asked } from '../../annotations/table.ts';
 import { hasStartupOrder } from '../../epoch/startup-stages.ts';
-import { MAX_RESTARTS_WITHOUT_PROGRESS, PREFLIGHT, REPLACE_AFTER } from '../../names.ts';
+import {
+  MAX_RESTARTS_WITHOUT_PROGRESS,
+  PREFLIGHT,
+  PROCESSES_PER_POD,
+  REPLACE_AFTER,
+} from '../../names.ts';
 import { toRecord } from '../../overrides/recorded-annotations.ts';
 import { restartsInPlace } from '../../policies/restart-strategy.ts';
 import { cleared } from '../../status/conditions.ts';
@@ -28,6 +33,7 @@ const OF_ANNOTATIONS: readonly Feature[] = [
   ofAnnotation(REPLACE_AFTER, 'avoidedNodes'),
   ofAnnotation(PREFLIGHT, 'avoidedNodes'),
   ofAnnotation(MAX_RESTARTS_WITHOUT_PROGRESS, 'progress'),
+  ofAnnotation(PROCESSES_PER_POD, 'ranks'),
   {
     what: 'annotations for fields, and defaults of the Namespace, that no webhook wrote',
     needs: 'recordedAnnotations',
@@ -70,6 +76,7 @@ export const FIELDS_OF_FEATURES: ReadonlySet<string> = new Set([
   'goodput',
   'observedGeneration',
   'recordedAnnotations',
+  'ranks',
 ]);
 
 export function reportDefinition(facts: Facts): readonly Decision[] {

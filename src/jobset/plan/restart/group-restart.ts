@@ -30,6 +30,7 @@ import { type Facts, type GroupFacts, isOfGroup } from '../facts.ts';
 import { assertGathered } from '../invariants.ts';
 import { reportStartup } from '../jobs/startup-policy.ts';
 import type { Question } from '../questions.ts';
+import { hasOtherRanks, ranksNow } from '../rank-numbers.ts';
 import {
   askAboutSuspects,
   culpritEvent,
@@ -95,7 +96,7 @@ function endOrRelease(facts: GroupFacts): readonly Decision[] {
   const decision = decideGroup(facts.group);
   const hasFailed = decision.kind === 'End' || decision.kind === 'ExamineNotice';
   // A failure is charged, and judged by rules, even if scaling would end the epoch as well.
-  if (!hasFailed && isScaling(facts)) return endForSize(facts);
+  if (!hasFailed && (isScaling(facts) || hasOtherRanks(facts))) return endForSize(facts);
   const isRequested = isRestartRequested(facts.jobSet, facts.group);
   if ((hasFailed || isRequested) && isSuccessNear(facts)) return inOrder(WAITING, facts);
   if (!hasFailed && isRequested) return endUncharged(facts, 'Resumed', { isRequested });
@@ -155,13 +156,16 @@ function endForFailure(facts: GroupFacts, failure: WorkerFailure): readonly Deci
 
 /** Reads fresh Jobs, because a Job that was resized meanwhile looks as if it were not. */
 function endForSize(facts: GroupFacts): readonly Decision[] {
-  return facts.answer(FRESH_JOBS) ? endUncharged(facts, 'Scaled') : ask(FRESH_JOBS);
+  const isUnnumbered = facts.status.ranks === undefined && !isScaling(facts);
+  return facts.answer(FRESH_JOBS)
+    ? endUncharged(facts, 'Scaled', { isUnnumbered })
+    : ask(FRESH_JOBS);
 }
 
 function endUncharged(
   facts: GroupFacts,
   cause: RestartCause,
-  more: Pick<EpochEnd, 'isRequested'> = {},
+  more: Pick<EpochEnd, 'isRequested' | 'isUnnumbered'> = {},
 ): readonly Decision[] {
   const end = { cause, counted: false, witness: undefined, ...more };
   return ended(facts, [endEpoch(facts, end, facts.status)]);
@@ -247,7 +251,7 @@ function release(facts: GroupFacts, names: readonly string[]): readonly Decision
     }),
     syncedEpoch: leastReleased(stages),
     syncedTime: microTimeText(nowMs),
-    ...(isFirst && { releasedGeneration: generationOf(jobSet) }),
+    ...(isFirst && { releasedGeneration: generationOf(jobSet), ranks: ranksNow(facts) }),
     ...(history && { restartHistory: history }),
   };
   const message = `epoch ${group.epoch} was released to ${memberCount} members${why === undefined ? '' : `; ${why}`}`;
