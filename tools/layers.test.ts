@@ -69,7 +69,6 @@ const PARTS: readonly {
       'restart-rules',
       'status',
       'annotations',
-      'ranks',
       'worker-end',
       'progress',
       'ranks',
