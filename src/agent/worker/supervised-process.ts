@@ -144,10 +144,10 @@ export class SupervisedProcess {
     for (const signal of this.#early) process.signal(signal);
     this.#tree = new TreeWatch({ ...this.#options, pid: child.pid });
     this.#ranks = this.#launched(child.pid);
+    process.exited = () => this.#ranks?.freeze();
     started();
     const exit = exitOf(await child.exited);
     this.#tree.freeze();
-    this.#ranks?.freeze();
     this.#ended = { exit, atMs: clock.monotonic(), hadOom: this.#tree.hadOom };
   }
 

@@ -82,6 +82,8 @@ interface Equipment {
 export class WorkerProcess {
   /** Gets lines of progress, old ones too. */
   heard: LineListener = () => undefined;
+  /** Called when it has ended, before its group is killed. */
+  exited: () => void = () => undefined;
   /** Absent: the worker is one process. */
   readonly rank: ProcessRank | undefined;
   readonly #options: WorkerProcessOptions;
@@ -138,6 +140,7 @@ export class WorkerProcess {
       relayed.handedOver();
     }
     void this.#child.exited.then(() => {
+      this.exited();
       // Its group ends with it. The number of a group that is gone may be used again.
       this.signal('SIGKILL');
       this.#hasExited = true;
