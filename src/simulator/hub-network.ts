@@ -11,6 +11,7 @@ import type {
   StreamListener,
   StreamRequest,
 } from '@lockstep/kube/runtime/ports/stream.ts';
+import type { AgentChannel } from '../jobset/injection/agent-hub.ts';
 import type { HubSettings } from '../operator/hub/hub-connection.ts';
 import type { ProcessLife } from './process-life.ts';
 
@@ -19,6 +20,23 @@ export interface OpenHub {
   readonly accept: StreamAcceptor;
   /** The life of its process. What the hub still writes when that is over does not arrive. */
   readonly life: ProcessLife;
+}
+
+/** The token of an agent is the UID of its Pod. */
+export function hubOfPods(
+  pods: ReadonlyMap<string, Stored<Pod>>,
+  channel: () => AgentChannel,
+): HubSettings {
+  return {
+    access: () => ({ url: 'https://hub', authorities: '', channel: channel() }),
+    podOf: (token) => {
+      const pod = pods.get(token);
+      if (pod === undefined) return Promise.resolve({ kind: 'Invalid', problem: 'unknown' });
+      const { namespace = '', name: podName, uid: podUid } = pod.metadata;
+      const claim = { namespace, podName, podUid, serviceAccount: 'default' };
+      return Promise.resolve({ kind: 'Pod', claim });
+    },
+  };
 }
 
 export class HubNetwork {
@@ -35,17 +53,7 @@ export class HubNetwork {
     this.#clock = clock;
   }
 
-  /** The token of an agent is the UID of its Pod. */
-  readonly settings: HubSettings = {
-    access: () => ({ url: 'https://hub', authorities: '', channel: 'Auto' }),
-    podOf: (token) => {
-      const pod = this.#pods.get(token);
-      if (pod === undefined) return Promise.resolve({ kind: 'Invalid', problem: 'unknown' });
-      const { namespace = '', name: podName, uid: podUid } = pod.metadata;
-      const claim = { namespace, podName, podUid, serviceAccount: 'default' };
-      return Promise.resolve({ kind: 'Pod', claim });
-    },
-  };
+  readonly settings = hubOfPods(this.#pods, () => 'Auto');
 
   /** Undefined: the port is closed. */
   lead(hub: OpenHub): void {

@@ -12,31 +12,30 @@ import { MemoryStreams } from '@lockstep/kube/runtime/memory/memory-streams.ts';
 import { createMetrics } from '@lockstep/kube/runtime/metrics.ts';
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import { type Logger, SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
+import type { ClientPorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import type {
   StreamAcceptor,
   StreamAnswer,
   StreamRequest,
 } from '@lockstep/kube/runtime/ports/stream.ts';
-import { type Agent, type Body, startAgent } from '../../src/agent/agent.ts';
-import { createApiChannel } from '../../src/agent/api-channel.ts';
 import type { Channel } from '../../src/agent/channel.ts';
-import { createFallbackChannel } from '../../src/agent/fallback-channel.ts';
 import { createHubChannel } from '../../src/agent/hub-channel.ts';
-import type { HubContact } from '../../src/agent/hub-conversation.ts';
-import { type Marker, type MarkerStore, NO_MARKER } from '../../src/agent/marker.ts';
 import type { Dialect } from '../../src/agent/pod-annotations.ts';
-import { MemberProgress, type Reporter } from '../../src/agent/progress/member-progress.ts';
-import type { OwnEnd } from '../../src/agent/worker-exit.ts';
 import { type MemberReport, parseMemberReports } from '../../src/jobset/hub/member-report.ts';
 import type { AgentChannel } from '../../src/jobset/injection/agent-hub.ts';
 import { JOBSETS, type JobSet, type JobSetSpec } from '../../src/jobset/jobset.ts';
-import { EPOCH, REPLICATED_JOB_NAME } from '../../src/jobset/names.ts';
+import { EPOCH, JOBSET_UID, REPLICATED_JOB_NAME } from '../../src/jobset/names.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
 import { type HeardGroup, parseGroupReports } from '../../src/jobset/view/group-report.ts';
-import type { HubSettings } from '../../src/operator/hub/hub-connection.ts';
 import { actOn, type Operator, startOperator } from '../../src/operator/operator.ts';
 import { type OperatorCaches, startCaches } from '../../src/operator/tracking/caches.ts';
 import type { BudgetLimits } from '../../src/operator/tracking/jobset-budget.ts';
+import { hubOfPods } from '../../src/simulator/hub-network.ts';
+import {
+  apiChannelOf,
+  fallbackChannelOf,
+  SupervisedPod,
+} from '../../src/simulator/supervised-pod.ts';
 import { type ClusterUnderTest, VirtualCluster } from '../fixtures/cluster-under-test.ts';
 import { InterruptedClient } from './interrupted-client.fixture.ts';
 
@@ -364,15 +363,12 @@ export class TrainingGroup extends GroupOn<VirtualCluster> {
   }
 }
 
-export type AgentRuntime = Pick<
-  Parameters<typeof createApiChannel>[0],
-  'client' | 'clock' | 'random' | 'logger'
->;
+export type AgentRuntime = ClientPorts;
 
 /** Our agent as a supervisor in that dialect; in upstream's it knows only its own Pod. */
 export function supervised(dialect: Dialect): StartMember {
   return (pod, slot, runtime, started) =>
-    new Worker(pod, slot, dialect, runtime.clock, started, (announced) =>
+    memberOf(pod, slot, dialect, runtime.clock, started, (announced) =>
       apiChannelOf(pod, dialect, runtime, announced),
     );
 }
@@ -382,19 +378,11 @@ export function supervisedOverHub(hub: HubNetwork, channel: 'Auto' | 'Hub'): Sta
   return (pod, slot, runtime, started) => {
     const connector = hub.networkOf(slot, runtime.clock).connector(() => pod.metadata.uid);
     hub.pods.set(pod.metadata.uid, pod);
-    const jobSetUid = pod.metadata.labels?.['jobset.sigs.k8s.io/jobset-uid'];
-    const overHub = (contact?: (contact: HubContact) => void): Channel => {
-      const told = contact === undefined ? {} : { contact };
-      return createHubChannel({ ...runtime, connector, jobSetUid, ...told });
-    };
-    return new Worker(pod, slot, 'Canonical', runtime.clock, started, () =>
+    const jobSetUid = pod.metadata.labels?.[JOBSET_UID];
+    return memberOf(pod, slot, 'Canonical', runtime.clock, started, (announced) =>
       channel === 'Hub'
-        ? overHub()
-        : createFallbackChannel({
-            ...runtime,
-            hub: overHub,
-            api: () => apiChannelOf(pod, 'Canonical', runtime, 0),
-          }),
+        ? createHubChannel({ ...runtime, connector, jobSetUid })
+        : fallbackChannelOf(pod, runtime, connector, announced),
     );
   };
 }
@@ -410,17 +398,7 @@ export class HubNetwork {
   channel: AgentChannel = 'Auto';
   readonly #networks = new Map<string, MemoryStreams>();
 
-  /** A token is the UID of its Pod. */
-  readonly settings: HubSettings = {
-    access: () => ({ url: 'https://hub', authorities: '', channel: this.channel }),
-    podOf: (token) => {
-      const pod = this.pods.get(token);
-      if (pod === undefined) return Promise.resolve({ kind: 'Invalid', problem: 'unknown' });
-      const { namespace = '', name: podName, uid: podUid } = pod.metadata;
-      const claim = { namespace, podName, podUid, serviceAccount: 'default' };
-      return Promise.resolve({ kind: 'Pod', claim });
-    },
-  };
+  readonly settings = hubOfPods(this.pods, () => this.channel);
 
   networkOf(slot: string, clock: Clock): MemoryStreams {
     let network = this.#networks.get(slot);
@@ -456,145 +434,34 @@ export class HubNetwork {
   }
 }
 
-export function apiChannelOf(
-  { metadata }: Stored<Pod>,
-  dialect: Dialect,
-  runtime: AgentRuntime,
-  announced: number,
-): Channel {
-  const isTold = dialect === 'Canonical';
-  return createApiChannel({
-    ...runtime,
-    namespace: metadata.namespace ?? '',
-    dialect,
-    jobSetName: metadata.labels?.['jobset.sigs.k8s.io/jobset-name'] ?? '',
-    jobSetUid: isTold ? metadata.labels?.['jobset.sigs.k8s.io/jobset-uid'] : undefined,
-    replicatedJobName: isTold ? metadata.labels?.[REPLICATED_JOB_NAME] : undefined,
-    podName: metadata.name,
-    podUid: isTold ? metadata.uid : undefined,
-    announced,
-  });
-}
-
-/** One run of the agent's container. */
-interface AgentRun {
-  readonly agent: Agent;
-  readonly channel: Channel;
-}
-
-/** Looks when it is asked, instead of several times a second. */
-class WatchedProgress extends MemberProgress {
-  readonly #clock: Clock;
-
-  constructor(clock: Clock) {
-    super();
-    this.#clock = clock;
-  }
-
-  override get reporters(): readonly Reporter[] {
-    this.look(this.#clock.monotonic());
-    return super.reporters;
-  }
-}
-
 /** A Pod's supervising agent, with a worker that runs until a test ends it. */
-class Worker implements Member {
-  readonly slot: string;
-  readonly podName: string;
-  /** The epoch in which the worker runs. */
-  epoch: number | undefined;
-  readonly #boot: (marker: Marker) => AgentRun;
-  #progress = new MemberProgress();
-  readonly #clock: Clock;
-  /** The marker in the Pod's volume. */
-  #marker: Marker = NO_MARKER;
-  #running: AgentRun;
-  #ended: Parameters<Body['lift']>[1] | undefined;
-
-  constructor(
-    { metadata }: Stored<Pod>,
-    slot: string,
-    dialect: Dialect,
-    clock: Clock,
-    started: (epoch: number) => void,
-    channelOf: (announced: number) => Channel,
-  ) {
-    this.slot = slot;
-    this.podName = metadata.name;
-    this.#clock = clock;
-    const isTold = dialect === 'Canonical';
-    const jobSetUid = isTold ? metadata.labels?.['jobset.sigs.k8s.io/jobset-uid'] : undefined;
-    const write = (marker: Marker): Promise<void> => {
-      this.#marker = marker;
-      return Promise.resolve();
-    };
-    const markers: MarkerStore = { read: () => Promise.resolve(this.#marker), write };
-    this.#boot = (marker) => {
-      const channel = channelOf(marker.announced);
-      const progress = new WatchedProgress(clock);
-      this.#progress = progress;
-      const body: Body = {
-        mode: 'Supervisor',
-        lift: (epoch, ended) => {
-          progress.begin(clock.monotonic());
-          this.epoch = epoch;
-          this.#ended = ended;
-          started(epoch);
-        },
-        progress,
-        stopWorker: () => this.#exited({ how: 'Unknown', exit: { signal: 'SIGTERM' } }),
-        killHung: () => {
-          const silentMs = Math.round(progress.silentMs);
-          const exit = { signal: 'SIGKILL' };
-          this.#exited({ how: 'Hung', exit, silentMs, restartsGroup: true });
-        },
-        hurry: () => undefined,
-      };
-      const agent = startAgent({
-        jobSetUid,
-        marker,
-        markers,
-        clock,
-        logger: SILENT,
-        channel,
-        body,
-      });
-      agent.left.catch(() => undefined);
-      return { agent, channel };
-    };
-    this.#running = this.#boot(NO_MARKER);
-  }
-
-  crash(): void {
-    this.#running.channel.close();
-    this.epoch = undefined;
-    this.#ended = undefined;
-    this.#running = this.#boot(this.#marker);
-  }
-
-  exit(exitCode: number): void {
-    const restarts = exitCode !== 0 && ({ restartsGroup: true } as const);
-    this.#exited({ how: 'Unknown', exit: { exitCode }, ...restarts });
-  }
-
-  report(line: string): void {
-    this.#progress.look(this.#clock.monotonic());
-    this.#progress.took(line);
-  }
-
-  /** The Pod ends, and the agent with it. */
-  end(): void {
-    this.#running.agent.stop('SIGTERM');
-    if (this.epoch !== undefined) this.exit(0);
-  }
-
-  #exited(known: Omit<OwnEnd, 'epoch' | 'atMs'>): void {
-    const { epoch } = this;
-    const ended = this.#ended;
-    this.epoch = undefined;
-    this.#ended = undefined;
-    if (epoch !== undefined) ended?.({ ...known, epoch, atMs: this.#clock.monotonic() });
-  }
+function memberOf(
+  { metadata: { name, labels } }: Stored<Pod>,
+  slot: string,
+  dialect: Dialect,
+  clock: Clock,
+  started: (epoch: number) => void,
+  channelOf: (announced: number) => Channel,
+): Member {
+  const worker = new SupervisedPod({
+    jobSetUid: dialect === 'Canonical' ? labels?.[JOBSET_UID] : undefined,
+    boot: (announced) => ({ clock, channel: channelOf(announced) }),
+    told: { started },
+  });
+  return {
+    slot,
+    podName: name,
+    get epoch() {
+      return worker.epoch;
+    },
+    exit: (exitCode) => worker.exit({ exitCode }),
+    report: (line) => worker.report(line),
+    crash: () => worker.crash(),
+    end: () => {
+      worker.stop();
+      worker.exit({ exitCode: 0 });
+    },
+  };
 }
 
 function aheadBy(ms: number, clock: Clock): Clock {
