@@ -5,7 +5,7 @@ import { EPOCH, RESTART_EPOCH } from '../jobset/names.ts';
 import type { Member } from './member.ts';
 import type { OperatorReplica } from './operator-replica.ts';
 import type { Act, ApiFault, Party } from './scenario.ts';
-import type { Faults, Weather } from './weather.ts';
+import type { Faults } from './weather.ts';
 import { runningOf, TENANT, type World } from './world.ts';
 
 const SLOW_MS = 2000;
@@ -18,6 +18,7 @@ const FAULTS: Readonly<Record<ApiFault, Partial<Faults>>> = {
   Refuses500: { refusal: 500 },
   LosesAnswers: { losesAnswers: true },
   LateWatches: { watchDelayMs: LATE_MS },
+  StalledWatches: { stallsWatches: true },
 };
 
 /** What ends by itself is ended by a timer, or by `healed` at the end of all acts. */
@@ -51,6 +52,13 @@ export class Actor {
         });
       case 'AgentCrashes':
         return this.#worker(act.member, (member) => member.crash());
+      case 'MarkerTorn': {
+        const member = this.#memberAt(act.member);
+        if (member === undefined) return;
+        properties.befell(runningOf(member));
+        member.crash(act.keeps);
+        return;
+      }
       case 'PodDeleted': {
         const member = this.#memberAt(act.member);
         if (member === undefined) return;
@@ -95,11 +103,14 @@ export class Actor {
       case 'OperatorClock': {
         const operator = this.#operatorAt(act.operator);
         if (operator === undefined) return;
-        operator.aheadMs = act.aheadMs;
+        operator.jump(act.aheadMs);
         operator.kill();
         operator.start();
         return;
       }
+      case 'ClockJumps':
+        for (const one of this.#these(act.of, act.one)) one.jump(act.aheadMs);
+        return;
       case 'HubCut': {
         const { member } = act;
         const cut = member === undefined ? undefined : this.#memberAt(member);
@@ -110,14 +121,18 @@ export class Actor {
         hubs.breakAll();
         return;
       case 'ApiFault': {
-        const ends = this.#weathers(act.to).map((weather) => weather.begin(FAULTS[act.fault]));
+        const weathers = this.#these(act.to, act.one).map(({ weather }) => weather);
+        const ends = weathers.map((weather) => weather.begin(FAULTS[act.fault]));
         this.#until(act.forMs, () => {
+          if (act.fault === 'StalledWatches') {
+            for (const weather of weathers) weather.endWatches('Gone');
+          }
           for (const end of ends) end();
         });
         return;
       }
       case 'WatchesEnd':
-        for (const weather of this.#weathers(act.to)) weather.endWatches(act.how);
+        for (const { weather } of this.#these(act.to, act.one)) weather.endWatches(act.how);
         return;
       case 'ControllersDown': {
         this.#controllersDown++;
@@ -141,8 +156,12 @@ export class Actor {
           metadata: { annotations: { [RESTART_EPOCH]: String(properties.epoch) } },
         });
         return;
+      case 'Resized':
+        properties.befell(undefined);
+        await this.#world.resize(act.job, act.pods);
+        return;
       case 'PodForged':
-        await this.#forge(act.member, act.epoch);
+        await this.#forge(act.member, Math.max(1, properties.epoch + act.ahead));
     }
   }
 
@@ -190,9 +209,14 @@ export class Actor {
     return operators[index % operators.length];
   }
 
-  #weathers(party: Party): readonly Weather[] {
-    const { operators, members } = this.#world;
-    return (party === 'Operators' ? operators : members).map(({ weather }) => weather);
+  /** One of a party, or all. */
+  #these(party: Party, index: number | undefined): readonly (Member | OperatorReplica)[] {
+    if (index === undefined) {
+      const { operators, members } = this.#world;
+      return party === 'Operators' ? operators : members;
+    }
+    const one = party === 'Operators' ? this.#operatorAt(index) : this.#memberAt(index);
+    return one === undefined ? [] : [one];
   }
 }
 

@@ -1,15 +1,44 @@
-/** What happened in a simulated world, in words. */
+/** What happened in a simulated world: as events, and in words. */
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { JobSetStatus } from '../jobset/jobset-status.ts';
+import type { Exit } from '../jobset/worker-end/worker-end.ts';
 import type { Violation } from './properties.ts';
+import type { Act } from './scenario.ts';
 
 /** A run has fewer; beyond it only the newest are kept. */
-const MAX_LINES = 20_000;
+const MAX_EVENTS = 20_000;
+
+export type HistoryEvent =
+  | { readonly kind: 'Act'; readonly act: Act }
+  /** Nothing more befalls the group. */
+  | { readonly kind: 'Peace' }
+  | { readonly kind: 'WorkerStarts'; readonly member: string; readonly epoch: number }
+  | {
+      readonly kind: 'WorkerEnds';
+      readonly member: string;
+      readonly epoch: number;
+      readonly exit: Exit;
+    }
+  | { readonly kind: 'PodEnds'; readonly member: string; readonly exitCode: number }
+  | ({ readonly kind: 'Status' } & StatusInBrief)
+  | { readonly kind: 'Violated'; readonly violation: Violation };
+
+interface StatusInBrief {
+  readonly ended: number;
+  /** The epoch of the last release, by ReplicatedJob. */
+  readonly released: Readonly<Record<string, number>>;
+  readonly charged: number;
+  /** Conditions that are true. */
+  readonly conditions: readonly string[];
+}
+
+/** An event and its time, in milliseconds since the world began. */
+export type TimedEvent = HistoryEvent & { readonly atMs: number };
 
 export class History {
   readonly #clock: Pick<Clock, 'monotonic'>;
-  #lines: string[] = [];
-  #said: string | undefined;
+  #events: TimedEvent[] = [];
+  #status: string | undefined;
   #violation: Violation | undefined;
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
@@ -21,32 +50,68 @@ export class History {
     return this.#violation;
   }
 
-  get lines(): readonly string[] {
-    return this.#lines;
+  get events(): readonly TimedEvent[] {
+    return this.#events;
   }
 
-  add(text: string): void {
-    const seconds = (this.#clock.monotonic() / 1000).toFixed(3);
-    this.#lines.push(`${seconds.padStart(9)} s  ${text}`);
-    if (this.#lines.length > 2 * MAX_LINES) this.#lines = this.#lines.slice(-MAX_LINES);
+  add(event: HistoryEvent): void {
+    this.#events.push({ atMs: this.#clock.monotonic(), ...event });
+    if (this.#events.length > 2 * MAX_EVENTS) this.#events = this.#events.slice(-MAX_EVENTS);
   }
 
   sawStatus(status: JobSetStatus): void {
-    const { deprecatedEpoch = 0, replicatedJobsStatus = [], conditions = [] } = status;
-    const released = replicatedJobsStatus.map(
-      ({ name, syncedEpoch = 0 }) => `${name} ${syncedEpoch}`,
-    );
-    const counted =
-      (status.inPlaceRestartsCountTowardsMax ?? 0) + (status.restartsCountTowardsMax ?? 0);
-    const held = conditions.filter((each) => each.status === 'True').map(({ type }) => type);
-    const text = `status: ended ${deprecatedEpoch}, released ${released.join(', ')}, charged ${counted}; ${held.join(' ')}`;
-    if (text === this.#said) return;
-    this.#said = text;
-    this.add(text);
+    const brief = inBrief(status);
+    const text = JSON.stringify(brief);
+    if (text === this.#status) return;
+    this.#status = text;
+    this.add({ kind: 'Status', ...brief });
   }
 
   violated(violation: Violation): void {
-    this.add(`VIOLATED: ${violation.property}: ${violation.detail}`);
+    this.add({ kind: 'Violated', violation });
     this.#violation ??= violation;
+  }
+}
+
+function inBrief(status: JobSetStatus): StatusInBrief {
+  const { deprecatedEpoch: ended = 0, replicatedJobsStatus = [], conditions = [] } = status;
+  const { inPlaceRestartsCountTowardsMax = 0, restartsCountTowardsMax = 0 } = status;
+  return {
+    ended,
+    released: Object.fromEntries(
+      replicatedJobsStatus.map(({ name, syncedEpoch = 0 }) => [name, syncedEpoch]),
+    ),
+    charged: inPlaceRestartsCountTowardsMax + restartsCountTowardsMax,
+    conditions: conditions.filter((each) => each.status === 'True').map(({ type }) => type),
+  };
+}
+
+/** One line. */
+export function inWords(event: TimedEvent): string {
+  return `${(event.atMs / 1000).toFixed(3).padStart(9)} s  ${wordsOf(event)}`;
+}
+
+function wordsOf(event: HistoryEvent): string {
+  switch (event.kind) {
+    case 'Act':
+      return `>> ${JSON.stringify(event.act)}`;
+    case 'Peace':
+      return '>> peace';
+    case 'WorkerStarts':
+      return `${event.member} starts in epoch ${event.epoch}`;
+    case 'WorkerEnds': {
+      const { member, epoch, exit } = event;
+      const how = 'signal' in exit ? exit.signal : `exit code ${exit.exitCode}`;
+      return `${member} ends in epoch ${epoch}: ${how}`;
+    }
+    case 'PodEnds':
+      return `the Pod of ${event.member} ends: ${event.exitCode}`;
+    case 'Status': {
+      const { ended, released, charged, conditions } = event;
+      const epochs = Object.entries(released).map(([name, epoch]) => `${name} ${epoch}`);
+      return `status: ended ${ended}, released ${epochs.join(', ')}, charged ${charged}; ${conditions.join(' ')}`;
+    }
+    case 'Violated':
+      return `VIOLATED: ${event.violation.property}: ${event.violation.detail}`;
   }
 }

@@ -4,8 +4,9 @@
  * 0 all properties held, 1 one did not, 2 wrong usage.
  */
 import { setMaxListeners } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { readArguments, type SimulateArguments, USAGE } from './adapters/arguments.ts';
+import { inWords } from './history.ts';
 import { type RunResult, runScenario } from './run.ts';
 import { parseScenario, type Scenario, scenarioOf } from './scenario.ts';
 import { shrink } from './shrink.ts';
@@ -40,7 +41,9 @@ async function main(args: readonly string[]): Promise<number> {
 
 async function single(scenario: Scenario, given: SimulateArguments): Promise<number> {
   const result = await runScenario(scenario);
-  print(result.lines.join('\n'));
+  if (given.trace === undefined) print(result.events.map(inWords).join('\n'));
+  else
+    writeFileSync(given.trace, result.events.map((event) => `${JSON.stringify(event)}\n`).join(''));
   return result.violation === undefined ? 0 : tellViolation(scenario, result, given);
 }
 
@@ -79,7 +82,9 @@ async function tellViolation(
   print('looking for a shorter scenario ...');
   const shrunk = await shrink(scenario, result);
   print(`the shortest that was found:\n${JSON.stringify(shrunk.scenario, undefined, 2)}`);
-  print(`its last ${SHOWN_LINES} events:\n${shrunk.result.lines.slice(-SHOWN_LINES).join('\n')}`);
+  print(
+    `its last ${SHOWN_LINES} events:\n${shrunk.result.events.slice(-SHOWN_LINES).map(inWords).join('\n')}`,
+  );
   return 1;
 }
 

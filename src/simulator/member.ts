@@ -102,6 +102,11 @@ export class Member {
     this.#worker.crash(keeps);
   }
 
+  /** The wall clock of the agent is this far ahead of the world's. */
+  jump(aheadMs: number): void {
+    if (this.#life !== undefined) this.#life.aheadMs = aheadMs;
+  }
+
   /** The Pod is to end. */
   terminate(): void {
     this.#worker.stop();

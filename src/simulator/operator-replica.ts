@@ -31,9 +31,8 @@ export interface ReplicaOptions {
 
 export class OperatorReplica {
   readonly weather: Weather;
-  /** For processes that start next: how far the wall clock is ahead. */
-  aheadMs = 0;
   readonly #options: ReplicaOptions;
+  #aheadMs = 0;
   #life: ProcessLife | undefined;
   #hub: OpenHub | undefined;
   #starts = 0;
@@ -54,11 +53,18 @@ export class OperatorReplica {
   start(): void {
     if (this.#life !== undefined) return;
     const { clock, server } = this.#options;
-    const life = new ProcessLife(clock, server, this.weather, this.aheadMs);
+    const life = new ProcessLife(clock, server, this.weather);
+    life.aheadMs = this.#aheadMs;
     this.#life = life;
     this.#run(life).catch((error: unknown) => {
       if (!life.gone.aborted) this.#options.broken(error as Error);
     });
+  }
+
+  /** The wall clock is this far ahead of the world's, also for processes that start later. */
+  jump(aheadMs: number): void {
+    this.#aheadMs = aheadMs;
+    if (this.#life !== undefined) this.#life.aheadMs = aheadMs;
   }
 
   /** The process gets SIGKILL. */

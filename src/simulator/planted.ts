@@ -14,14 +14,12 @@ export const PLANTED: readonly PlantedBug[] = [
     file: 'src/jobset/epoch/in-place-restart.ts',
     find: 'pods.liveAt(epoch) === stage.parallelism &&',
     replace: 'pods.liveAt(epoch) > 0 &&',
-    seed: 7,
   },
   {
     name: 'a missing Pod does not delay a release',
     file: 'src/jobset/epoch/in-place-restart.ts',
     find: 'pods.live === stage.parallelism &&\n      pods.liveAt(epoch) === stage.parallelism &&',
     replace: 'pods.liveAt(epoch) === pods.live &&',
-    seed: 24,
   },
   {
     name: 'a Pod of an older epoch does not delay a release',
@@ -40,21 +38,18 @@ export const PLANTED: readonly PlantedBug[] = [
     file: 'src/jobset/plan/ending/epoch-end.ts',
     find: '(isInPlace && end.counted ? 1 : 0)',
     replace: '(isInPlace && end.counted ? 2 : 0)',
-    seed: 1,
   },
   {
     name: 'a restart that a user asked for is charged',
     file: 'src/jobset/plan/ending/epoch-end.ts',
     find: '(isInPlace && end.counted ? 1 : 0)',
     replace: '(isInPlace ? 1 : Number(end.isRequested === true))',
-    seed: 9,
   },
   {
     name: 'the budget of restarts is ignored',
     file: 'src/jobset/plan/records/why-no-restart.ts',
     find: 'if (countedRestarts(facts.status) >= allowedRestarts(facts.jobSet)) {',
     replace: 'if (countedRestarts(facts.status) > allowedRestarts(facts.jobSet)) {',
-    seed: 6,
   },
   {
     name: 'namespaces of owners are not compared',
@@ -67,7 +62,7 @@ export const PLANTED: readonly PlantedBug[] = [
     file: 'src/operator/reconciling/status-writer.ts',
     find: '      const written = await client.update(JOBSETS, next,',
     replace:
-      "      feed.tell({ kind: 'JobSetSeen', jobSet: next, isOwn: true });\n      const written = await client.update(JOBSETS, next,",
+      "      const early = { ...next.metadata, resourceVersion: String(Number(next.metadata.resourceVersion) + 1) };\n      feed.tell({ kind: 'JobSetSeen', jobSet: { ...next, metadata: early }, isOwn: true });\n      const written = await client.update(JOBSETS, next,",
   },
   {
     name: 'an agent accepts an older state',
@@ -129,5 +124,78 @@ export const PLANTED: readonly PlantedBug[] = [
     file: 'src/jobset/culprits/end-rules.ts',
     find: "return missed.map(({ member }) => ({ member, why, confidence: 'Likely' }));",
     replace: "return missed.map(({ member }) => ({ member, why, confidence: 'Certain' }));",
+  },
+  {
+    name: 'a suspend leaves announcements that release a group',
+    file: 'src/jobset/plan/restart/group-restart.ts',
+    find: 'if (decision.needsFreshPods || isChanged) {',
+    replace: 'if (decision.needsFreshPods) {',
+  },
+  {
+    name: 'one restart too few is allowed',
+    file: 'src/jobset/plan/records/why-no-restart.ts',
+    find: 'if (countedRestarts(facts.status) >= allowedRestarts(facts.jobSet)) {',
+    replace: 'if (countedRestarts(facts.status) + 1 >= allowedRestarts(facts.jobSet)) {',
+  },
+  {
+    name: 'a restart that a user asked for is repeated',
+    file: 'src/jobset/epoch/restart-request.ts',
+    find: 'requested === String(group.epoch) &&',
+    replace: 'Number(requested) <= group.epoch &&',
+  },
+  {
+    name: 'an agent does not record that its worker starts',
+    file: 'src/agent/barrier.ts',
+    find: 'const marker: Marker = { announced: epoch, started: epoch, starts',
+    replace: 'const marker: Marker = { announced: epoch, started: state.marker.started, starts',
+  },
+  {
+    name: 'an agent takes a silent hub for the end of its Pod',
+    file: 'src/agent/hub-channel.ts',
+    find: "if (result.type === 'PodGone') {",
+    replace: "if (result.type !== 'Answered') {",
+  },
+  {
+    name: 'a group ignores its startup order',
+    file: 'src/jobset/epoch/in-place-restart.ts',
+    find: '(startable === undefined || startable.has(stage.name)),',
+    replace: 'true,',
+  },
+  {
+    name: 'the end of an epoch is recorded after older ones',
+    file: 'src/jobset/epoch/restart-history.ts',
+    find: 'return [record, ...(history ?? []).map(inBrief)]',
+    replace: 'return [...(history ?? []).map(inBrief), record]',
+  },
+  {
+    name: 'a status is written over a newer one',
+    file: 'src/operator/reconciling/status-writer.ts',
+    find: "await client.update(JOBSETS, next, { subresource: 'status', signal });",
+    replace:
+      "await client.patch<JobSet>(JOBSETS, { namespace: next.metadata.namespace ?? '', name: next.metadata.name }, { type: 'merge', patch: { status } }, { subresource: 'status', signal });",
+  },
+  {
+    name: 'the end of an epoch has no witness',
+    file: 'src/jobset/plan/ending/epoch-end.ts',
+    find: '...(witness === undefined ? {} : { witness: witness.record }),',
+    replace: '',
+  },
+  {
+    name: 'a new size is a failure',
+    file: 'src/jobset/plan/restart/group-restart.ts',
+    find: 'if (!hasFailed && isScaling(facts)) return endForSize(facts);',
+    replace: '',
+  },
+  {
+    name: 'a resume is a failure',
+    file: 'src/jobset/plan/restart/group-restart.ts',
+    find: '  endForResume,\n',
+    replace: '',
+  },
+  {
+    name: 'a group completes with its first Job',
+    file: 'src/jobset/plan/ending/success-policy.ts',
+    find: 'return reached >= expected;',
+    replace: 'return reached >= Math.min(1, expected);',
   },
 ];

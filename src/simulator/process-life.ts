@@ -10,13 +10,14 @@ import type { Weather } from './weather.ts';
 export class ProcessLife {
   readonly clock: Clock;
   readonly transport: Transport;
+  /** How far the wall clock is ahead of the world's; negative: behind. */
+  aheadMs = 0;
   readonly #ended = new AbortController();
   #paused: { readonly over: Promise<void>; readonly end: () => void } | undefined;
 
-  /** `aheadMs`: how far its wall clock is ahead of the world's; negative: behind. */
-  constructor(world: VirtualClock, server: Transport, weather: Weather, aheadMs = 0) {
+  constructor(world: VirtualClock, server: Transport, weather: Weather) {
     this.clock = {
-      now: () => world.now() + aheadMs,
+      now: () => world.now() + this.aheadMs,
       monotonic: () => world.monotonic(),
       setTimer: (delayMs, fire) => this.#setTimer(world, delayMs, fire),
     };

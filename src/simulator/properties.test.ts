@@ -5,16 +5,31 @@ import { storedJobSet } from '../../test/fixtures/jobset-objects.ts';
 import type { JobSet } from '../jobset/jobset.ts';
 import { Properties, type PropertyName } from './properties.ts';
 
-const A = { slot: 'a/0/0', pod: 'a-0', epoch: 1 };
-const B = { slot: 'a/0/1', pod: 'a-1', epoch: 1 };
-const FAILED = { type: 'Failed', status: 'True', reason: '', message: '', lastTransitionTime: '' };
+const A = { slot: 'a/0/0', pod: 'a-0-x', epoch: 1 };
+const B = { slot: 'a/0/1', pod: 'a-1-x', epoch: 1 };
+const FAILED = condition('Failed');
+const COMPLETED = condition('Completed');
 
 let found: PropertyName[];
 let properties: Properties;
 beforeEach(() => {
   found = [];
-  properties = new Properties(1, ({ property }) => found.push(property));
+  const wanted = { maxRestarts: 1, isInOrder: true, slots: () => ['a/0/0', 'a/0/1', 'b/0/0'] };
+  properties = new Properties(wanted, ({ property }) => found.push(property));
 });
+
+function condition(type: string) {
+  return { type, status: 'True', reason: '', message: '', lastTransitionTime: '' };
+}
+
+function released(a: number, b: number): object {
+  return {
+    replicatedJobsStatus: [
+      { name: 'a', syncedEpoch: a },
+      { name: 'b', syncedEpoch: b },
+    ],
+  };
+}
 
 function written(status: object): Stored<JobSet> {
   return { ...storedJobSet({}), status };
@@ -29,10 +44,13 @@ function ended(epoch: number, charged = 0, more: object = {}): object {
 }
 
 it('holds for a failure that ends one epoch and is charged', () => {
+  properties.wrote(written(released(1, 1)));
   properties.started(A, 1, [A, B]);
   properties.befell(A);
   properties.failed(A, 1);
-  properties.wrote(written(ended(1, 1, { witness: { pod: 'a-0', exitCode: 1, reason: 'Error' } })));
+  const restarted = ended(1, 1, { witness: { pod: 'a-0-x', exitCode: 1, reason: 'Error' } });
+  properties.wrote(written(restarted));
+  properties.wrote(written({ ...restarted, ...released(2, 1) }));
   properties.started({ ...A, epoch: 2 }, 2, [{ ...A, epoch: 2 }]);
   properties.rests(true, []);
   expect(found).toEqual([]);
@@ -87,7 +105,7 @@ it.each<[PropertyName, () => void]>([
     'A certain culprit failed',
     () => {
       properties.befell(A);
-      const suspects = [{ pod: 'a-1', why: 'was killed', confidence: 'Certain' }];
+      const suspects = [{ pod: 'a-1-x', why: 'was killed', confidence: 'Certain' }];
       properties.wrote(written(ended(1, 1, { suspects })));
     },
   ],
@@ -105,6 +123,39 @@ it.each<[PropertyName, () => void]>([
     () => {
       properties.befell(A);
       properties.wrote(written(ended(1, 1)));
+    },
+  ],
+  [
+    'Every restart has a witness',
+    () => {
+      properties.befell(A);
+      properties.wrote(
+        written(ended(1, 1, { witness: { pod: 'a-1-x', exitCode: 1, reason: '' } })),
+      );
+    },
+  ],
+  [
+    'Each cause is charged once',
+    () => {
+      properties.befell(undefined);
+      properties.wrote(written(ended(1, 1)));
+    },
+  ],
+  ['The budget holds', () => properties.wrote(written({ conditions: [FAILED] }))],
+  ['A release comes first', () => properties.started(A, 1, [A])],
+  ['The startup order holds', () => properties.wrote(written(released(1, 2)))],
+  [
+    'The history names each end',
+    () => {
+      properties.befell(A);
+      properties.wrote(written({ ...ended(1), restartHistory: [{ epoch: 2 }, { epoch: 1 }] }));
+    },
+  ],
+  [
+    'A group completes when its work is done',
+    () => {
+      properties.succeeded(A);
+      properties.wrote(written({ conditions: [COMPLETED] }));
     },
   ],
   ['An outage stops no worker', () => properties.stopped(A, 1)],

@@ -29,6 +29,10 @@ export type PropertyName =
   | 'A quiet group comes to rest'
   | 'A certain culprit failed'
   | 'Each second is counted once'
+  | 'A release comes first'
+  | 'The startup order holds'
+  | 'The history names each end'
+  | 'A group completes when its work is done'
   | 'The operator does not contradict itself'
   | 'Nothing throws';
 
@@ -38,9 +42,19 @@ export interface RunningMember {
   readonly epoch: number | undefined;
 }
 
+/** The group as its user wants it. */
+export interface WantedGroup {
+  readonly maxRestarts: number;
+  readonly isInOrder: boolean;
+  /** `replicatedJob/jobIndex/completionIndex` of each member. */
+  readonly slots: () => readonly string[];
+}
+
 export class Properties {
   readonly #found: (violation: Violation) => void;
-  readonly #maxRestarts: number;
+  readonly #wanted: WantedGroup;
+  /** Slots whose workers have exited with 0. */
+  readonly #succeeded = new Set<string>();
   /** `slot epoch` of each start of a worker. */
   readonly #starts = new Set<string>();
   /** Epochs that may end, because something befell them. */
@@ -54,8 +68,8 @@ export class Properties {
   #status: JobSetStatus = {};
   #uncountedMs: number | undefined;
 
-  constructor(maxRestarts: number, found: (violation: Violation) => void) {
-    this.#maxRestarts = maxRestarts;
+  constructor(wanted: WantedGroup, found: (violation: Violation) => void) {
+    this.#wanted = wanted;
     this.#found = found;
   }
 
@@ -101,6 +115,17 @@ export class Properties {
       this.#violates('No slot starts two workers in one epoch', `${slot} in epoch ${epoch}`);
     }
     this.#starts.add(key);
+    const [name] = slot.split('/');
+    const stage = this.#status.replicatedJobsStatus?.find((each) => each.name === name);
+    if ((stage?.syncedEpoch ?? 0) < epoch) {
+      const released = `${name} is released up to ${stage?.syncedEpoch ?? 0}`;
+      this.#violates('A release comes first', `${slot} starts in epoch ${epoch}, ${released}`);
+    }
+  }
+
+  /** The worker has exited with 0. */
+  succeeded({ slot }: RunningMember): void {
+    this.#succeeded.add(slot);
   }
 
   /** The agent of a member stops its worker because the epoch is over. */
@@ -125,9 +150,19 @@ export class Properties {
       );
     }
     const charged = chargesOf(status);
-    if (charged > this.#maxRestarts) {
-      this.#violates('The budget holds', `${charged} charged, ${this.#maxRestarts} are allowed`);
+    const { maxRestarts } = this.#wanted;
+    const fails = isIn('Failed', status) && !isIn('Failed', old);
+    if (charged > maxRestarts || (fails && charged < maxRestarts)) {
+      const end = fails ? 'it fails with ' : '';
+      this.#violates('The budget holds', `${end}${charged} charged, ${maxRestarts} are allowed`);
     }
+    if (isIn('Completed', status) && !isIn('Completed', old)) {
+      const open = this.#wanted.slots().filter((slot) => !this.#succeeded.has(slot));
+      if (open.length > 0) {
+        this.#violates('A group completes when its work is done', `not done: ${open.join(', ')}`);
+      }
+    }
+    this.#checkOrder(status);
     this.#checkTime(status.goodput, Date.parse(metadata.creationTimestamp ?? ''));
   }
 
@@ -174,10 +209,30 @@ export class Properties {
     if (ended > before + 1) {
       this.#violates('One restart for each burst', `${before} to ${ended} in one write`);
     }
-    this.#checkEnd(ended, charge, status.restartHistory?.[0]);
+    this.#checkEnd(ended, charge, status.restartHistory ?? []);
   }
 
-  #checkEnd(epoch: number, charge: number, record: RestartRecord | undefined): void {
+  /** A ReplicatedJob is released only after the one before it, unless that one has no work left. */
+  #checkOrder({ replicatedJobsStatus = [] }: JobSetStatus): void {
+    if (!this.#wanted.isInOrder) return;
+    const slots = this.#wanted.slots();
+    const names = [...new Set(slots.map((slot) => slot.split('/')[0] ?? ''))];
+    const released = new Map(replicatedJobsStatus.map((each) => [each.name, each.syncedEpoch]));
+    for (const [index, name] of names.slice(1).entries()) {
+      const before = names[index] ?? '';
+      const epoch = released.get(name) ?? 0;
+      const open = slots.filter((s) => s.startsWith(`${before}/`) && !this.#succeeded.has(s));
+      if (open.length === 0 || epoch <= (released.get(before) ?? 0)) continue;
+      this.#violates('The startup order holds', `${name} before ${before} in epoch ${epoch}`);
+    }
+  }
+
+  #checkEnd(epoch: number, charge: number, history: readonly RestartRecord[]): void {
+    const [record] = history;
+    const epochs = history.map((each) => each.epoch);
+    if (epochs[0] !== epoch || epochs.some((each, index) => each <= (epochs[index + 1] ?? 0))) {
+      this.#violates('The history names each end', `${epochs.join(', ')} at the end of ${epoch}`);
+    }
     if (charge !== (record?.counted === true ? 1 : 0)) {
       this.#violates('Each cause is charged once', `${charge} for the end of epoch ${epoch}`);
     }
@@ -191,14 +246,20 @@ export class Properties {
     if (isFailure && record.witness === undefined) {
       this.#violates('Every restart has a witness', `the end of epoch ${epoch} has none`);
     }
+    if (this.#excuses > 0) return;
     const [first] = record?.suspects ?? [];
     const victims = this.#victims.get(epoch);
-    if (
-      first?.confidence === 'Certain' &&
-      victims?.has(first.pod) !== true &&
-      this.#excuses === 0
-    ) {
+    if (first?.confidence === 'Certain' && victims?.has(first.pod) !== true) {
       this.#violates('A certain culprit failed', `${first.pod}: ${first.why}`);
+    }
+    if (charge > 0 && victims === undefined) {
+      this.#violates('Each cause is charged once', `nothing failed in epoch ${epoch}`);
+    }
+    const witness = record?.witness?.pod;
+    // A new Pod in a victim's slot may be all that is left to see.
+    const slots = new Set([...(victims ?? [])].map(withoutSuffix));
+    if (isFailure && witness !== undefined && !slots.has(withoutSuffix(witness))) {
+      this.#violates('Every restart has a witness', `nothing befell ${witness} in epoch ${epoch}`);
     }
   }
 
@@ -215,6 +276,15 @@ export class Properties {
   #violates(property: PropertyName, detail: string): void {
     this.#found({ property, detail });
   }
+}
+
+/** The name that all Pods of one slot share. */
+function withoutSuffix(pod: string): string {
+  return pod.slice(0, pod.lastIndexOf('-'));
+}
+
+function isIn(type: 'Completed' | 'Failed', { conditions = [] }: JobSetStatus): boolean {
+  return conditions.some((each) => each.type === type && each.status === 'True');
 }
 
 function chargesOf(status: JobSetStatus): number {

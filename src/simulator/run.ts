@@ -1,6 +1,6 @@
 /** Runs a scenario: its acts at their times, then peace until the group is at rest. */
 import { Actor } from './acts.ts';
-import { History } from './history.ts';
+import { History, type TimedEvent } from './history.ts';
 import type { Violation } from './properties.ts';
 import type { Scenario } from './scenario.ts';
 import { runningOf, World } from './world.ts';
@@ -14,7 +14,7 @@ const RESTED_MS = 60_000;
 export interface RunResult {
   /** Undefined: every property held. */
   readonly violation: Violation | undefined;
-  readonly lines: readonly string[];
+  readonly events: readonly TimedEvent[];
   readonly simulatedMs: number;
   readonly epochs: number;
 }
@@ -33,7 +33,7 @@ export async function runScenario(scenario: Scenario): Promise<RunResult> {
   await world.stop().catch((error: Error) => world.properties.threw(error));
   return {
     violation: history.violation,
-    lines: history.lines,
+    events: history.events,
     simulatedMs: world.cluster.clock.monotonic(),
     epochs: world.properties.epoch,
   };
@@ -50,12 +50,12 @@ async function play(
   for (const { atMs, act } of acts) {
     await clock.advance(Math.max(0, beganMs + atMs - clock.monotonic()));
     if (history.violation !== undefined) return;
-    history.add(`>> ${JSON.stringify(act)}`);
+    history.add({ kind: 'Act', act });
     await actor.carryOut(act);
   }
   actor.heal();
   for (const operator of world.operators) operator.start();
-  history.add('>> peace');
+  history.add({ kind: 'Peace' });
   const endMs = clock.monotonic() + REST_LIMIT_MS;
   for (
     let restedMs = 0;

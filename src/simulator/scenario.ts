@@ -33,6 +33,7 @@ export type Act =
   | { readonly kind: 'WorkerKilled'; readonly member: number }
   | { readonly kind: 'WorkerHangs'; readonly member: number }
   | { readonly kind: 'AgentCrashes'; readonly member: number }
+  | { readonly kind: 'MarkerTorn'; readonly member: number; readonly keeps: number }
   | { readonly kind: 'PodDeleted'; readonly member: number }
   | { readonly kind: 'WorkerSucceeds'; readonly member: number }
   | { readonly kind: 'AllSucceed' }
@@ -46,19 +47,34 @@ export type Act =
     }
   | { readonly kind: 'OperatorPaused'; readonly operator: number; readonly forMs: number }
   | { readonly kind: 'OperatorClock'; readonly operator: number; readonly aheadMs: number }
+  | {
+      readonly kind: 'ClockJumps';
+      readonly of: Party;
+      readonly one: number;
+      readonly aheadMs: number;
+    }
   | { readonly kind: 'HubCut'; readonly member: number | undefined; readonly forMs: number }
   | { readonly kind: 'StreamsReset' }
   | {
       readonly kind: 'ApiFault';
       readonly to: Party;
+      /** One of them alone. */
+      readonly one?: number;
       readonly fault: ApiFault;
       readonly forMs: number;
     }
-  | { readonly kind: 'WatchesEnd'; readonly to: Party; readonly how: 'Closed' | 'Gone' }
+  | {
+      readonly kind: 'WatchesEnd';
+      readonly to: Party;
+      readonly one?: number;
+      readonly how: 'Closed' | 'Gone';
+    }
   | { readonly kind: 'ControllersDown'; readonly forMs: number }
   | { readonly kind: 'Suspended'; readonly forMs: number }
   | { readonly kind: 'RestartAsked' }
-  | { readonly kind: 'PodForged'; readonly member: number; readonly epoch: number };
+  | { readonly kind: 'Resized'; readonly job: number; readonly pods: number }
+  /** `ahead`: the epoch that it announces, from the one that runs. */
+  | { readonly kind: 'PodForged'; readonly member: number; readonly ahead: number };
 
 export type ActKind = Act['kind'];
 export type Party = 'Operators' | 'Agents';
@@ -68,7 +84,9 @@ export type ApiFault =
   | 'Refuses429'
   | 'Refuses500'
   | 'LosesAnswers'
-  | 'LateWatches';
+  | 'LateWatches'
+  /** What happened meanwhile comes as one list. */
+  | 'StalledWatches';
 
 /** Throws an error that names the file and the field if the text is no scenario. */
 export function parseScenario(text: string, file: string): Scenario {
@@ -121,6 +139,7 @@ const WEIGHTS: Readonly<Record<ActKind, number>> = {
   WorkerKilled: 6,
   WorkerHangs: 3,
   AgentCrashes: 6,
+  MarkerTorn: 2,
   PodDeleted: 4,
   WorkerSucceeds: 1,
   AllSucceed: 0.3,
@@ -129,6 +148,7 @@ const WEIGHTS: Readonly<Record<ActKind, number>> = {
   OperatorDiesAtWrite: 6,
   OperatorPaused: 3,
   OperatorClock: 1,
+  ClockJumps: 1,
   HubCut: 4,
   StreamsReset: 3,
   ApiFault: 8,
@@ -136,6 +156,7 @@ const WEIGHTS: Readonly<Record<ActKind, number>> = {
   ControllersDown: 2,
   Suspended: 1,
   RestartAsked: 1,
+  Resized: 1,
   PodForged: 2,
 };
 
@@ -148,6 +169,7 @@ const API_FAULTS: readonly ApiFault[] = [
   'Refuses500',
   'LosesAnswers',
   'LateWatches',
+  'StalledWatches',
 ];
 const MAX_ACTS = 30;
 /** Numbers of members, nodes and operators are drawn below this. */
@@ -171,7 +193,17 @@ const LONG_FAULT_MS = 90_000;
 const SILENCE_FACTOR = 10;
 const MAX_CLOCK_SKEW_MS = 300_000;
 const MAX_WRITES_TO_LIVE = 8;
-const MAX_FORGED_EPOCH = 40;
+/** Forged Pods announce the epoch before the running one, or one of the next. */
+const FORGED_EPOCHS = 4;
+/** Which share of seeds has few kinds of faults: several of one kind meet more often there. */
+const FEW_KINDS_SHARE = 0.5;
+const MIN_KINDS = 2;
+const MAX_KINDS = 6;
+/** Without one of these, little happens. */
+const FAILURES: readonly ActKind[] = ['WorkerExits', 'WorkerKilled', 'AgentCrashes', 'PodDeleted'];
+/** Which share of faults of a network has one process alone. */
+const ONE_SHARE = 0.4;
+const MAX_RESIZED_PODS = 4;
 
 export interface ScenarioOptions {
   /** By default 2 to `MAX_DEFAULT_MEMBERS`. */
@@ -184,7 +216,8 @@ export interface ScenarioOptions {
 
 export function scenarioOf(seed: number, options: ScenarioOptions = {}): Scenario {
   const random = new SeededRandom(seed);
-  const { kinds = ACT_KINDS, minutes = DEFAULT_MINUTES } = options;
+  const { minutes = DEFAULT_MINUTES } = options;
+  const kinds = options.kinds ?? kindsFor(random);
   const members = options.members ?? 2 + pick(random, MAX_DEFAULT_MEMBERS - 1);
   const jobs = shapesOf(random, members);
   const lastMs = minutes * MINUTE_MS;
@@ -203,9 +236,17 @@ export function scenarioOf(seed: number, options: ScenarioOptions = {}): Scenari
     nodes: 1 + pick(random, MAX_NODES),
     operators: 1 + pick(random, MAX_OPERATORS),
     maxRestarts: random.next() < 0.2 ? pick(random, MAX_FEW_RESTARTS + 1) : MANY_RESTARTS,
-    isInOrder: jobs.length > 1 && random.next() < 0.3,
+    isInOrder: jobs.length > 1 && random.next() < 0.5,
     acts,
   };
+}
+
+function kindsFor(random: SeededRandom): readonly ActKind[] {
+  if (random.next() >= FEW_KINDS_SHARE) return ACT_KINDS;
+  const kinds = new Set([one(random, FAILURES)]);
+  const count = MIN_KINDS + pick(random, MAX_KINDS - MIN_KINDS + 1);
+  while (kinds.size < count) kinds.add(one(random, ACT_KINDS));
+  return [...kinds];
 }
 
 function shapesOf(random: SeededRandom, members: number): readonly ReplicatedJobShape[] {
@@ -228,6 +269,8 @@ function drawn(random: SeededRandom, kinds: readonly ActKind[]): Act {
     case 'AgentCrashes':
     case 'PodDeleted':
       return { kind, member };
+    case 'MarkerTorn':
+      return { kind, member, keeps: random.next() };
     case 'AllSucceed':
     case 'StreamsReset':
     case 'RestartAsked':
@@ -242,23 +285,34 @@ function drawn(random: SeededRandom, kinds: readonly ActKind[]): Act {
       return { kind, operator: member, write: pick(random, MAX_WRITES_TO_LIVE), when };
     }
     case 'OperatorClock':
-      return {
-        kind,
-        operator: member,
-        aheadMs: pick(random, 2 * MAX_CLOCK_SKEW_MS) - MAX_CLOCK_SKEW_MS,
-      };
+      return { kind, operator: member, aheadMs: skew(random) };
+    case 'ClockJumps':
+      return { kind, of: one(random, PARTIES), one: member, aheadMs: skew(random) };
     case 'HubCut':
       return { kind, member: random.next() < 0.3 ? undefined : member, forMs };
     case 'ApiFault':
-      return { kind, to: one(random, PARTIES), fault: one(random, API_FAULTS), forMs };
-    case 'WatchesEnd':
-      return { kind, to: one(random, PARTIES), how: random.next() < 0.5 ? 'Closed' : 'Gone' };
+      return { kind, ...victims(random, member), fault: one(random, API_FAULTS), forMs };
+    case 'WatchesEnd': {
+      const how = random.next() < 0.5 ? 'Closed' : 'Gone';
+      return { kind, ...victims(random, member), how };
+    }
     case 'ControllersDown':
     case 'Suspended':
       return { kind, forMs };
+    case 'Resized':
+      return { kind, job: member, pods: 1 + pick(random, MAX_RESIZED_PODS) };
     case 'PodForged':
-      return { kind, member, epoch: pick(random, MAX_FORGED_EPOCH) };
+      return { kind, member, ahead: pick(random, FORGED_EPOCHS) - 1 };
   }
+}
+
+function victims(random: SeededRandom, index: number): { readonly to: Party; one?: number } {
+  const to = one(random, PARTIES);
+  return random.next() < ONE_SHARE ? { to, one: index } : { to };
+}
+
+function skew(random: SeededRandom): number {
+  return pick(random, 2 * MAX_CLOCK_SKEW_MS) - MAX_CLOCK_SKEW_MS;
 }
 
 function weighted(random: SeededRandom, kinds: readonly ActKind[]): ActKind {

@@ -1,6 +1,7 @@
 /** The simulated world itself, and seeds and scenarios in it. `npm run simulate` runs many more. */
 import { describe, expect, it } from 'vitest';
-import { runScenario } from './run.ts';
+import { inWords } from './history.ts';
+import { type RunResult, runScenario } from './run.ts';
 import { ACT_KINDS, type Act, parseScenario, type Scenario, scenarioOf } from './scenario.ts';
 
 const SEEDS = 12;
@@ -22,16 +23,23 @@ function at(seconds: number, ...acts: readonly Act[]): Scenario['acts'] {
   return acts.map((act) => ({ atMs: seconds * 1000, act }));
 }
 
+async function played(
+  scenario: Scenario,
+): Promise<RunResult & { readonly lines: readonly string[] }> {
+  const result = await runScenario(scenario);
+  return { ...result, lines: result.events.map(inWords) };
+}
+
 describe('the simulated world', () => {
   it('runs a group without faults', async () => {
-    const { violation, epochs, lines } = await runScenario(QUIET);
+    const { violation, epochs, lines } = await played(QUIET);
     expect(violation).toBeUndefined();
     expect(epochs).toBe(1);
     expect(lines.filter((line) => line.includes('starts in epoch 1'))).toHaveLength(3);
   });
 
   it('gives the same bytes for the same seed', async () => {
-    const [first, second] = [await runScenario(scenarioOf(33)), await runScenario(scenarioOf(33))];
+    const [first, second] = [await played(scenarioOf(33)), await played(scenarioOf(33))];
     expect(second.lines).toEqual(first.lines);
     expect(first.lines.length).toBeGreaterThan(20);
   });
@@ -42,7 +50,7 @@ describe('the simulated world', () => {
       ...at(120, { kind: 'WorkerHangs', member: 1 }),
       ...at(240, { kind: 'WorkerExits', member: 2, exitCode: 3 }),
     ];
-    const { violation, lines } = await runScenario({ ...QUIET, acts });
+    const { violation, lines } = await played({ ...QUIET, acts });
     expect(violation).toBeUndefined();
     const statuses = lines.filter((line) => line.includes('status:'));
     expect(statuses.some((line) => line.includes('charged 2'))).toBe(true);
@@ -50,7 +58,7 @@ describe('the simulated world', () => {
   });
 
   it('completes when all workers exit with 0', async () => {
-    const { violation, lines } = await runScenario({
+    const { violation, lines } = await played({
       ...QUIET,
       acts: at(60, { kind: 'AllSucceed' }),
     });
@@ -58,12 +66,42 @@ describe('the simulated world', () => {
     expect(lines.some((line) => line.includes('Completed'))).toBe(true);
   });
 
+  it('ends an epoch for a new size, without a charge', async () => {
+    const acts = at(60, { kind: 'Resized', job: 0, pods: 3 });
+    const { violation, epochs, lines } = await played({ ...QUIET, acts });
+    expect(violation).toBeUndefined();
+    expect(epochs).toBe(2);
+    expect(lines.filter((line) => line.includes('starts in epoch 2'))).toHaveLength(4);
+    expect(lines.some((line) => line.includes('ended 1') && line.includes('charged 0'))).toBe(true);
+  });
+
+  it('restarts the group of a member whose marker is torn', async () => {
+    const acts = at(60, { kind: 'MarkerTorn', member: 1, keeps: 0.5 });
+    const { violation, epochs } = await runScenario({ ...QUIET, acts });
+    expect(violation).toBeUndefined();
+    expect(epochs).toBe(2);
+  });
+
+  it('tells an operator at once what it missed while its watches stalled', async () => {
+    const stall = { kind: 'ApiFault', to: 'Operators', fault: 'StalledWatches' } as const;
+    const acts = [
+      ...at(60, { kind: 'HubCut', member: undefined, forMs: 120_000 }),
+      ...at(90, { ...stall, forMs: 60_000 }),
+      ...at(91, { kind: 'WorkerKilled', member: 0 }),
+      ...at(210, { kind: 'StreamsReset' }),
+    ];
+    const { violation, lines } = await played({ ...QUIET, acts });
+    expect(violation).toBeUndefined();
+    const ended = lines.find((line) => line.includes('status: ended 1'));
+    expect(Number.parseFloat(ended ?? '')).toBeGreaterThan(149);
+  });
+
   it('takes a Pod that a tenant has forged for none of the group', async () => {
     const acts = [
       ...at(
         60,
         { kind: 'ControllersDown', forMs: 30_000 },
-        { kind: 'PodForged', member: 0, epoch: 3 },
+        { kind: 'PodForged', member: 0, ahead: 1 },
       ),
       ...at(63, { kind: 'WorkerSucceeds', member: 0 }),
     ];
@@ -77,7 +115,7 @@ describe('the simulated world', () => {
       ...at(61, { kind: 'WorkerKilled', member: 0 }),
       ...at(130, { kind: 'StreamsReset' }),
     ];
-    const { lines } = await runScenario({ ...QUIET, acts });
+    const { lines } = await played({ ...QUIET, acts });
     const ended = lines.find((line) => line.includes('status: ended 1'));
     expect(Number.parseFloat(ended ?? '')).toBeGreaterThan(119);
   });

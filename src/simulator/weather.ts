@@ -25,6 +25,8 @@ export interface Faults {
   readonly losesAnswers: boolean;
   /** Events of watches come this much later. */
   readonly watchDelayMs: number;
+  /** Watches stay open, and nothing comes over them. */
+  readonly stallsWatches: boolean;
 }
 
 const FAIR: Faults = {
@@ -33,6 +35,7 @@ const FAIR: Faults = {
   refusal: undefined,
   losesAnswers: false,
   watchDelayMs: 0,
+  stallsWatches: false,
 };
 
 type WatchEnd = 'Closed' | 'Gone';
@@ -98,8 +101,8 @@ export class Weather {
   }
 
   /** Waits until the network is whole, or the request is given up. */
-  async #through(signal: AbortSignal): Promise<void> {
-    while (this.#faults.isCut) {
+  async #through(signal: AbortSignal, isWatch = false): Promise<void> {
+    while (this.#faults.isCut || (isWatch && this.#faults.stallsWatches)) {
       const { promise } = this.#changed;
       await orAborted(promise, signal);
     }
@@ -143,7 +146,7 @@ export class Weather {
         }
         const waitMs = next.atMs + this.#faults.watchDelayMs - clock.monotonic();
         if (waitMs > 0) await sleep(clock, waitMs, signal);
-        await this.#through(signal);
+        await this.#through(signal, true);
         if (ended !== undefined) continue;
         arrived.shift();
         if (next.chunk === undefined) return;

@@ -15,13 +15,13 @@ import type { Transport } from '@lockstep/kube/runtime/ports/transport.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import { PROGRESS_TIMEOUT } from '../jobset/names.ts';
 import { JOBSET_CRD } from '../jobset/schema/crd.ts';
-import type { Exit } from '../jobset/worker-end/worker-end.ts';
+import { exitCodeIn } from '../jobset/worker-end/worker-end.ts';
 import type { History } from './history.ts';
 import { HubNetwork } from './hub-network.ts';
 import { Member, type MemberListener, slotOf } from './member.ts';
 import { OperatorReplica } from './operator-replica.ts';
 import { Properties } from './properties.ts';
-import type { Scenario } from './scenario.ts';
+import type { ReplicatedJobShape, Scenario } from './scenario.ts';
 import { Training } from './training.ts';
 
 export const NAMESPACE = 'default';
@@ -42,6 +42,8 @@ export class World {
   readonly scenario: Scenario;
   readonly #history: History;
   readonly #random: SeededRandom;
+  /** As the user wants them now. */
+  #jobs: readonly ReplicatedJobShape[];
   readonly #server: Transport = { send: (request) => this.cluster.send(request) };
   readonly #training: Training;
   /** By UID of the Pod. */
@@ -63,11 +65,14 @@ export class World {
     this.cluster = new MemoryCluster({ seed: scenario.seed });
     this.#random = new SeededRandom(scenario.seed);
     const { clock } = this.cluster;
+    clock.staysInThread = true;
     this.hubs = new HubNetwork(clock);
     this.#training = new Training(clock);
-    this.properties = new Properties(scenario.maxRestarts, (violation) => {
-      history.violated(violation);
-    });
+    this.#jobs = scenario.jobs;
+    const { maxRestarts, isInOrder } = scenario;
+    this.properties = new Properties({ maxRestarts, isInOrder, slots: () => this.slots }, (found) =>
+      history.violated(found),
+    );
     this.operators = Array.from(
       { length: scenario.operators },
       (_, index) =>
@@ -88,8 +93,14 @@ export class World {
     return [...this.#members.values()].toSorted((a, b) => (a.slot < b.slot ? -1 : 1));
   }
 
-  get size(): number {
-    return this.scenario.jobs.reduce((sum, { replicas, pods }) => sum + replicas * pods, 0);
+  /** All slots, whether or not they have Pods. */
+  get slots(): readonly string[] {
+    return this.#jobs.flatMap(({ name, replicas, pods }) =>
+      Array.from(
+        { length: replicas * pods },
+        (_, index) => `${name}/${Math.floor(index / pods)}/${index % pods}`,
+      ),
+    );
   }
 
   /** All members run in the newest epoch, or the JobSet is over. */
@@ -98,7 +109,7 @@ export class World {
     if (isFinished) return this.members.every((member) => member.epoch === undefined);
     if (!isAnswered) return false;
     const running = this.members.filter((member) => member.epoch === epoch);
-    const size = this.size - this.#succeeded.size;
+    const size = this.slots.filter((slot) => !this.#succeeded.has(slot)).length;
     return running.length === size && this.#members.size === size;
   }
 
@@ -135,6 +146,20 @@ export class World {
   async patch(patch: object): Promise<void> {
     const at = { namespace: NAMESPACE, name: NAME };
     await this.cluster.client.patch(JOBSETS, at, { type: 'merge', patch });
+  }
+
+  /** Each Job of that ReplicatedJob gets another number of Pods, unless some of its work is done. */
+  async resize(index: number, pods: number): Promise<void> {
+    const at = index % this.#jobs.length;
+    const prefix = `${this.#jobs[at]?.name}/`;
+    if ([...this.#succeeded.keys()].some((slot) => slot.startsWith(prefix))) return;
+    this.#jobs = this.#jobs.map((job, each) => (each === at ? { ...job, pods } : job));
+    const operations = (['completions', 'parallelism'] as const).map((field) => {
+      const path = `/spec/replicatedJobs/${at}/template/spec/${field}`;
+      return { op: 'replace', path, value: pods } as const;
+    });
+    const key = { namespace: NAMESPACE, name: NAME };
+    await this.cluster.client.patch(JOBSETS, key, { type: 'json', operations });
   }
 
   /** The kubelet of the node does nothing and is not heard of; its processes run on. */
@@ -217,17 +242,18 @@ export class World {
 
   readonly #listener: MemberListener = {
     started: (member, epoch) => {
-      this.#history.add(`${member.slot} starts in epoch ${epoch}`);
+      this.#history.add({ kind: 'WorkerStarts', member: member.slot, epoch });
       const running = this.members.map(runningOf);
       this.properties.started(runningOf(member), epoch, running);
     },
     stopped: (member, epoch) => this.properties.stopped(runningOf(member), epoch),
     ended: (member, epoch, exit) => {
-      this.#history.add(`${member.slot} ends in epoch ${epoch}: ${wordsOf(exit)}`);
-      if ('signal' in exit || exit.exitCode !== 0) this.properties.failed(runningOf(member), epoch);
+      this.#history.add({ kind: 'WorkerEnds', member: member.slot, epoch, exit });
+      if (exitCodeIn(exit) === 0) this.properties.succeeded(runningOf(member));
+      else this.properties.failed(runningOf(member), epoch);
     },
     left: (member, exitCode) => {
-      this.#history.add(`the Pod of ${member.slot} ends: ${exitCode}`);
+      this.#history.add({ kind: 'PodEnds', member: member.slot, exitCode });
       const { pod } = member;
       const isSilent = this.#silentNodes.has(pod.spec.nodeName ?? '');
       if (isSilent) this.#unreported.set(pod.metadata.uid, { pod, exitCode });
@@ -238,10 +264,6 @@ export class World {
 
 export function runningOf({ slot, pod, epoch }: Member) {
   return { slot, pod: pod.metadata.name, epoch };
-}
-
-function wordsOf(exit: Exit): string {
-  return 'signal' in exit ? exit.signal : `exit code ${exit.exitCode}`;
 }
 
 function jobSetOf({ jobs, maxRestarts, isInOrder }: Scenario): JobSet {

@@ -24,6 +24,7 @@ it.each([
   [['--members', '0'], '--members: "0", expected a whole number from 1 to 1000'],
   [['--faults', 'Fire'], '--faults: "Fire", expected some of WorkerExits, '],
   [['--scenario', 'file', '--members', '3'], '--scenario: it has its own members'],
+  [['--trace', 'file'], '--trace: expected --seed or --scenario beside it'],
   [['--fault', 'HubCut'], "Unknown option '--fault'"],
 ])('refuses %j', (args, message) => {
   expect(() => readArguments(args)).toThrow(message);

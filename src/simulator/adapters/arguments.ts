@@ -8,13 +8,14 @@ const MAX_MEMBERS = 1000;
 /** A day. */
 const MAX_MINUTES = 1440;
 
-export const USAGE = `npm run simulate -- [--seeds N | --seed S | --scenario FILE] [--members N] [--minutes M] [--faults LIST] [--no-shrink]
+export const USAGE = `npm run simulate -- [--seeds N | --seed S | --scenario FILE] [--members N] [--minutes M] [--faults LIST] [--trace FILE] [--no-shrink]
 
   --seeds N        runs the seeds from 1 to N; by default ${DEFAULT_SEEDS}
   --seed S         runs this seed alone, and prints all that happens; not beside --scenario
   --scenario FILE  runs a scenario as a violation printed it, in JSON
   --members N      members of the group, 1 to ${MAX_MEMBERS}; by default 2 to 8, as the seed has it
   --minutes M      how long something happens, 1 to ${MAX_MINUTES}; by default 10
+  --trace FILE     with --seed or --scenario: writes all that happens to this file, as lines of JSON
   --no-shrink      prints a seed that violates a property as it is
   --faults LIST    only these, with commas between them: ${ACT_KINDS.join(', ')}
 `;
@@ -25,6 +26,8 @@ export interface SimulateArguments {
   readonly seed: number | undefined;
   /** The path of a scenario in JSON. */
   readonly file: string | undefined;
+  /** Where to write all that happens in one run, instead of printing it. */
+  readonly trace: string | undefined;
   /** Whether to look for a shorter scenario. */
   readonly isShrunk: boolean;
   readonly options: ScenarioOptions;
@@ -42,19 +45,24 @@ export function readArguments(args: readonly string[]): SimulateArguments {
       members: { type: 'string' },
       minutes: { type: 'string' },
       faults: { type: 'string' },
+      trace: { type: 'string' },
       'no-shrink': { type: 'boolean', default: false },
     },
   });
-  const { seed, scenario, members, minutes, faults } = values;
+  const { seed, scenario, members, minutes, faults, trace } = values;
   const isDrawn = [seed, members, minutes, faults].some((value) => value !== undefined);
   if (scenario !== undefined && isDrawn) {
     throw new Error('--scenario: it has its own members, times and faults; expected no other flag');
+  }
+  if (trace !== undefined && seed === undefined && scenario === undefined) {
+    throw new Error('--trace: expected --seed or --scenario beside it');
   }
   return {
     seeds: numberOf('seeds', values.seeds, MAX_SEEDS),
     seed: seed === undefined ? undefined : numberOf('seed', seed, Number.MAX_SAFE_INTEGER),
     isHelp: values.help,
     file: scenario,
+    trace,
     isShrunk: !values['no-shrink'],
     options: {
       members: members === undefined ? undefined : numberOf('members', members, MAX_MEMBERS),
