@@ -36,6 +36,18 @@ describe('of processes whose ends were seen together, the first', () => {
   });
 });
 
+describe('of processes that run on, one that printed a traceback', () => {
+  it.each<[string, PartialEnd, number, boolean]>([
+    ['before leaves it open who failed first', failed(100), 400, false],
+    ['before one that printed none leaves it open', EXIT_1, 400, false],
+    ['after it says nothing', failed(400), 100, true],
+    ['before one of SIGKILL says nothing', KILL, 400, true],
+  ])('%s', (_, first, failedMs, isSure) => {
+    const running = ends([{ how: 'Killed', failedMs }]);
+    expect(firstFailed(ends([first]), running)).toEqual({ index: 0, isSure });
+  });
+});
+
 describe('the process of a silent member that its peers waited for', () => {
   const waiting: PartialEnd = {
     how: 'Hung',

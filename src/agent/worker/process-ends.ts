@@ -16,18 +16,25 @@ export interface Choice {
 /**
  * The first of processes whose ends were seen together, at least one. An end that no peer can cause
  * comes before others, because the order in which ends were seen says nothing. Then the time of the
- * traceback decides.
+ * traceback decides. One of `running` may have raised before, and take longer for its teardown; or it
+ * has caught its exception, so it is not the first for sure either.
  */
-export function firstFailed(failed: readonly WorkerEnd[]): Choice {
+export function firstFailed(
+  failed: readonly WorkerEnd[],
+  running: readonly WorkerEnd[] = [],
+): Choice {
   const all = failed.map((end, index) => {
     const isFatal = fatalEnd(end) !== undefined;
     return { index, late: isFatal ? 0 : 1, failedAtMs: failedAt(end) };
   });
   const [first, second] = all.toSorted((a, b) => a.late - b.late || a.failedAtMs - b.failedAtMs);
-  if (first === undefined || second === undefined) return { index: 0, isSure: true };
-  const apartMs = second.failedAtMs - first.failedAtMs;
-  const isEarlier = second.failedAtMs < NEVER && apartMs > SAME_TIME_MS;
-  return { index: first.index, isSure: first.late < second.late || isEarlier };
+  if (first === undefined) return { index: 0, isSure: false };
+  const { index, late, failedAtMs } = first;
+  const atMs = Math.min(failedAtMs, failed[index]?.atMs ?? NEVER);
+  const isLate = late > 0 && running.some((end) => failedAt(end) < atMs + SAME_TIME_MS);
+  if (second === undefined || isLate) return { index, isSure: !isLate };
+  const isEarlier = second.failedAtMs < NEVER && second.failedAtMs - failedAtMs > SAME_TIME_MS;
+  return { index, isSure: late < second.late || isEarlier };
 }
 
 const NEVER = Number.MAX_SAFE_INTEGER;

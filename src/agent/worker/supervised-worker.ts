@@ -178,12 +178,13 @@ export class SupervisedWorker {
   #decide(): void {
     const failed = this.#all.filter(({ hasFailed }) => hasFailed);
     if (this.#first !== undefined || failed.length === 0) return;
-    const ends = failed.map((each) => each.endAt(this.#epoch, each.endedMs));
-    const { index, isSure } = firstFailed(ends);
+    const running = this.#all.filter(({ hasEnded }) => !hasEnded);
+    const ended = (each: SupervisedProcess): OwnEnd => each.endAt(this.#epoch, each.endedMs);
+    const { index, isSure } = firstFailed(failed.map(ended), running.map(ended));
     const first = failed[index];
     this.#first = first;
     this.#isFirstSure = isSure;
-    if (first === undefined || this.#all.every(({ hasEnded }) => hasEnded)) return;
+    if (first === undefined || running.length === 0) return;
     const { rank, local, exit } = first;
     const { logger } = this.#options;
     logger.info('a process ended, so its peers are killed', { rank, local, ...exit });
