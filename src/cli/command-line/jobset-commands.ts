@@ -71,6 +71,7 @@ export function addJobSetCommands(program: Command): void {
 
   jobSetCommand(program, 'logs', 'show the logs of all members of a JobSet, in the order of time')
     .option('--rank <rank>', 'only this member: 5, or workers/5')
+    .option('--process <rank>', 'only the process with this rank, of lockstep/processes-per-pod')
     .option('--epoch <n>', 'only lines of this epoch')
     .option(
       '--failed',

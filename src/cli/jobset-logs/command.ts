@@ -8,7 +8,7 @@ import type { ConnectionFlags } from '../cluster-connection.ts';
 import { allLabelled, type NamedJobSet, unlessInterrupted, withJobSet } from '../named-jobset.ts';
 import { type EpochWindow, epochWindow } from './epoch-lines.ts';
 import { followLogs } from './follow.ts';
-import { failedPods, hasRank, logMembers, rankProblem } from './log-members.ts';
+import { failedPods, hasRank, logMembers, memberOfProcess, rankProblem } from './log-members.ts';
 import type { LogsOptions } from './options.ts';
 import { type LogsJob, memberLog, printSoFar } from './so-far.ts';
 
@@ -26,7 +26,10 @@ function selection(
   { jobSet }: NamedJobSet,
   options: LogsOptions,
 ): Pick<LogsJob, 'shown' | 'isWanted'> {
-  const { rank, epoch, onlyFailed, withTimestamps, withAgent, tailLines } = options;
+  const { epoch, onlyFailed, withTimestamps, withAgent, tailLines, process } = options;
+  const ofProcess = process === undefined ? undefined : memberOfProcess(jobSet, process);
+  if (ofProcess !== undefined && 'problem' in ofProcess) throw new Error(ofProcess.problem);
+  const rank = ofProcess?.member ?? options.rank;
   const rankFault = rank === undefined ? undefined : rankProblem(jobSet, rank);
   if (rankFault !== undefined) throw new Error(rankFault);
   const found = epoch === undefined ? undefined : epochWindow(jobSet, epoch);
@@ -36,7 +39,12 @@ function selection(
   const window = found?.window ?? (failed && failedWindow(jobSet, failed.epoch, options));
   return {
     // A server would count the lines of later epochs too.
-    shown: { withTimestamps, withAgent, window, ...(window && defined({ tailLines })) },
+    shown: {
+      withTimestamps,
+      withAgent,
+      window,
+      ...defined({ process, tailLines: window && tailLines }),
+    },
     isWanted: (member) =>
       (rank === undefined || hasRank(member, rank)) &&
       (failed === undefined || failed.pods.includes(member.pod.metadata.name)),

@@ -5,11 +5,13 @@ import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
 import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
 import { describe, expect, it } from 'vitest';
 import { replicatedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
+import type { JobSet } from '../../jobset/jobset.ts';
 import type { JobSetStatus, RestartRecord } from '../../jobset/jobset-status.ts';
+import { LOG_PREFIX, PROCESSES_PER_POD } from '../../jobset/names.ts';
 import { agentLineOf, epochWindow, type JudgedLine, linesOfEpoch } from './epoch-lines.ts';
-import { printed } from './line-printer.ts';
-import { failedPods, rankProblem } from './log-members.ts';
-import { MemberLog } from './member-log.ts';
+import { countedBy, printed } from './line-printer.ts';
+import { failedPods, memberOfProcess, rankProblem } from './log-members.ts';
+import { MemberLog, type MemberLogOptions } from './member-log.ts';
 import { HOLD_MS, LiveMerge, mergeByTime, type Timed } from './merge.ts';
 import { parseLogs } from './options.ts';
 import { LineCursor, stampAt, stampOf, type TimedLine, timedLines } from './timed-lines.ts';
@@ -23,6 +25,10 @@ async function allOf<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
   const all: T[] = [];
   for await (const item of items) all.push(item);
   return all;
+}
+
+function isOfWorker(text: Buffer): boolean {
+  return agentLineOf(text) === undefined;
 }
 
 describe('lines with times', () => {
@@ -134,7 +140,7 @@ it('follows the newest lines of a log without those before them', async () => {
     pod: RUNNING,
     container: 'worker',
     first: { tailLines: 2 },
-    countsAgent: false,
+    counts: isOfWorker,
     onProblem: () => undefined,
     signal: new AbortController().signal,
   });
@@ -153,7 +159,7 @@ describe('the last lines', () => {
   async function lastOf(
     texts: readonly string[],
     tailLines: number,
-    countsAgent = false,
+    { counts }: Pick<MemberLogOptions, 'counts'> = { counts: isOfWorker },
   ): Promise<readonly string[]> {
     const log = texts.map((text, i) => ({ at: 1000 * i, text }));
     const member = new MemberLog({
@@ -162,7 +168,7 @@ describe('the last lines', () => {
       pod: RUNNING,
       container: 'worker',
       first: { tailLines },
-      countsAgent,
+      counts,
       onProblem: () => undefined,
       signal: new AbortController().signal,
     });
@@ -187,7 +193,14 @@ describe('the last lines', () => {
   });
 
   it('come from both, if both are shown', async () => {
-    expect(await lastOf(['a', AGENT, 'b'], 2, true)).toEqual([AGENT, 'b']);
+    const shown = { withTimestamps: false, withAgent: true, window: undefined };
+    expect(await lastOf(['a', AGENT, 'b'], 2, { counts: countedBy(shown) })).toEqual([AGENT, 'b']);
+  });
+
+  it('come from one process, if only that is shown', async () => {
+    const shown = { withTimestamps: false, withAgent: false, window: undefined, process: 1 };
+    const log = ['[1] a', '[1] b', AGENT, ...Array(900).fill('[10] x'), '[1] c', '[0] y', '1 z'];
+    expect(await lastOf(log, 2, { counts: countedBy(shown) })).toEqual(['[1] b', '[1] c']);
   });
 
   it('that are too many to hold are counted by the server', async () => {
@@ -263,6 +276,23 @@ const RECORD: RestartRecord = {
 const JOBSET = storedJobSet({
   replicatedJobs: [replicatedJob('w'), { ...replicatedJob('driver'), replicas: 1 }],
 });
+
+/** Four members of `w` with 8 processes each, and two of `v` with 2. */
+const RANKED: JobSet = {
+  ...JOBSET,
+  metadata: { ...JOBSET.metadata, annotations: { [PROCESSES_PER_POD]: 'w=8,v=2' } },
+  status: {
+    ranks: {
+      world: 36,
+      groups: 6,
+      master: 'train-w-0-0.train',
+      replicatedJobs: [
+        { name: 'w', firstGroupRank: 0, firstRank: 0, processesPerPod: 8, podsPerJob: 4 },
+        { name: 'v', firstGroupRank: 4, firstRank: 32, processesPerPod: 2, podsPerJob: 2 },
+      ],
+    },
+  },
+};
 
 describe('the lines of an epoch', () => {
   const status: JobSetStatus = {
@@ -342,6 +372,39 @@ describe('the lines of an epoch', () => {
 });
 
 describe('whose lines are shown', () => {
+  it.each<[string, number, JobSet, object]>([
+    ['the first', 0, RANKED, { member: { replicatedJob: 'w', rank: 0 } }],
+    ['the last of a member', 31, RANKED, { member: { replicatedJob: 'w', rank: 3 } }],
+    ['one of the second ReplicatedJob', 34, RANKED, { member: { replicatedJob: 'v', rank: 1 } }],
+    ['one too many', 36, RANKED, { problem: '--process: there is no rank 36: they are 0 to 35' }],
+    [
+      'one before any release',
+      0,
+      { ...RANKED, status: {} },
+      { problem: '--process: no epoch was released yet' },
+    ],
+    [
+      'one without the annotation',
+      0,
+      JOBSET,
+      {
+        problem:
+          '--process: the JobSet has no lockstep/processes-per-pod; choose a member with --rank',
+      },
+    ],
+    [
+      'one without prefixes',
+      0,
+      {
+        ...RANKED,
+        metadata: { annotations: { ...RANKED.metadata.annotations, [LOG_PREFIX]: 'Off' } },
+      },
+      { problem: '--process: lockstep/log-prefix is Off, so no line says which process wrote it' },
+    ],
+  ])('may be of a process: %s', (_, process, jobSet, expected) => {
+    expect(memberOfProcess(jobSet, process)).toEqual(expected);
+  });
+
   it('come from the suspects, or else from the first that was seen to fail', () => {
     const witness = { pod: 'w-0-9', exitCode: 1, reason: 'WorkerExited' };
     const suspect = {
@@ -376,6 +439,8 @@ describe('whose lines are shown', () => {
 it.each<[object, string]>([
   [{ rank: '-1' }, '--rank is "-1", allowed is a number such as 5, or workers/5'],
   [{ rank: 'a/b' }, '--rank is "a/b", allowed is a number such as 5, or workers/5'],
+  [{ process: '-1' }, '--process is "-1", allowed are whole numbers from 0'],
+  [{ process: '1', rank: '1' }, '--process and --rank cannot be used together'],
   [{ epoch: '0' }, '--epoch is "0", allowed are whole numbers from 1'],
   [{ tail: 'x' }, '--tail is "x", allowed are whole numbers from 0'],
   [{ since: '5' }, '--since is "5", allowed is a duration such as 30s, 5m or 1h'],

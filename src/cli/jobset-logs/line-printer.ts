@@ -1,6 +1,12 @@
 /** Prints lines of members: each with the rank of its member in front. */
 import { MAX_LINE_BYTES } from '../log-lines.ts';
-import { agentLineOf, type EpochWindow, type JudgedLine, linesOfEpoch } from './epoch-lines.ts';
+import {
+  type AgentLine,
+  agentLineOf,
+  type EpochWindow,
+  type JudgedLine,
+  linesOfEpoch,
+} from './epoch-lines.ts';
 import type { TimedLine } from './timed-lines.ts';
 
 export interface LabelledLine extends TimedLine {
@@ -12,6 +18,8 @@ export interface ShownLines {
   /** Show what the agent itself says in the log of its worker. */
   readonly withAgent: boolean;
   readonly window: EpochWindow | undefined;
+  /** The rank of the only process whose lines are shown, which begin with it. */
+  readonly process?: number;
   /** Only so many of the last lines of the window. */
   readonly tailLines?: number;
 }
@@ -20,22 +28,38 @@ export interface ShownLines {
 export async function* shownLines(
   lines: AsyncIterable<TimedLine>,
   label: string,
-  { withAgent, window, tailLines }: ShownLines,
+  shown: ShownLines,
 ): AsyncGenerator<LabelledLine> {
+  const { window, tailLines } = shown;
   const judged = withAgentLines(lines);
   const inWindow = window === undefined ? judged : linesOfEpoch(judged, window);
-  const wanted = labelled(inWindow, label, withAgent);
+  const wanted = labelled(inWindow, label, shown);
   yield* window === undefined || tailLines === undefined ? wanted : lastOf(wanted, tailLines);
 }
 
 async function* labelled(
   lines: AsyncIterable<TimedLine & JudgedLine>,
   label: string,
-  withAgent: boolean,
+  shown: ShownLines,
 ): AsyncGenerator<LabelledLine> {
   for await (const { agentLine, ...line } of lines) {
-    if (agentLine === undefined || withAgent) yield { ...line, label };
+    if (isShown(line.text, agentLine, shown)) yield { ...line, label };
   }
+}
+
+function isShown(
+  text: Buffer,
+  agentLine: AgentLine | undefined,
+  { withAgent, process }: ShownLines,
+): boolean {
+  if (agentLine !== undefined) return withAgent;
+  return process === undefined || text.indexOf(`[${process}] `) === 0;
+}
+
+/** Which of the lines of a log count as its last; undefined: all. */
+export function countedBy(shown: ShownLines): ((text: Buffer) => boolean) | undefined {
+  if (shown.withAgent && shown.process === undefined) return undefined;
+  return (text) => isShown(text, agentLineOf(text), shown);
 }
 
 /** For one log. If it has more, the last bytes are shown. */

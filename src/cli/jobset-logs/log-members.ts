@@ -3,10 +3,12 @@
 import type { Stored } from '@lockstep/kube/meta.ts';
 import type { Job } from '@lockstep/kube/objects/job.ts';
 import type { Pod } from '@lockstep/kube/objects/pod.ts';
+import { OFF } from '../../jobset/annotations/table.ts';
 import { templateAgent } from '../../jobset/injection/template-agent.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import type { RestartRecord } from '../../jobset/jobset-status.ts';
 import { identityOf, isSame, membershipOf } from '../../jobset/membership.ts';
+import { LOG_PREFIX, PROCESSES_PER_POD } from '../../jobset/names.ts';
 import { type MemberRank, rankOf, sizeOf } from '../../jobset/roster/short-names.ts';
 
 /** Its label stands before each line. */
@@ -55,6 +57,31 @@ export function rankProblem({ spec }: JobSet, wanted: WantedRank): string | unde
     count === 0 ? `${name} has none` : `those of ${name} are 0 to ${count - 1}`,
   );
   return `--rank: there is no rank ${wanted.rank}: ${known.join(', ')}`;
+}
+
+/** The member in which the process with this rank runs, or why its lines cannot be found. */
+export function memberOfProcess(
+  { metadata: { annotations = {} }, status }: JobSet,
+  process: number,
+): { readonly member: WantedRank } | { readonly problem: string } {
+  if (annotations[PROCESSES_PER_POD] === undefined) {
+    return {
+      problem: `--process: the JobSet has no ${PROCESSES_PER_POD}; choose a member with --rank`,
+    };
+  }
+  if (annotations[LOG_PREFIX] === OFF) {
+    return { problem: `--process: ${LOG_PREFIX} is Off, so no line says which process wrote it` };
+  }
+  const ranks = status?.ranks;
+  if (ranks === undefined) return { problem: '--process: no epoch was released yet' };
+  const { world, replicatedJobs } = ranks;
+  const found = replicatedJobs.findLast(({ firstRank }) => firstRank <= process);
+  if (found === undefined || process >= world) {
+    return { problem: `--process: there is no rank ${process}: they are 0 to ${world - 1}` };
+  }
+  const { name, firstRank, processesPerPod } = found;
+  const rank = Math.floor((process - firstRank) / processesPerPod);
+  return { member: { replicatedJob: name, rank } };
 }
 
 /**

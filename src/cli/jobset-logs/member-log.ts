@@ -6,7 +6,7 @@ import type { Client, LogOptions } from '@lockstep/kube/runtime/client/client.ts
 import { type Clock, sleep } from '@lockstep/kube/runtime/ports/clock.ts';
 import { TransportError } from '@lockstep/kube/runtime/ports/transport.ts';
 import { ApiStatusError, isReason } from '@lockstep/kube/status.ts';
-import { lastWorkerLines } from './last-lines.ts';
+import { lastCounted } from './last-lines.ts';
 import { LineCursor, type TimedLine, timedLines } from './timed-lines.ts';
 
 export interface MemberLogOptions {
@@ -16,8 +16,8 @@ export interface MemberLogOptions {
   readonly container: string;
   /** What is read at first: of each run of the container. */
   readonly first: Pick<LogOptions, 'tailLines' | 'sinceTime' | 'sinceSeconds'>;
-  /** Whether `tailLines` counts what an agent writes into the log of its worker. */
-  readonly countsAgent: boolean;
+  /** Which lines `tailLines` counts; undefined: all, as the server does. */
+  readonly counts: ((text: Buffer) => boolean) | undefined;
   /** Called when the log cannot be read, at most once until it can. */
   readonly onProblem: (message: string) => void;
   readonly signal: AbortSignal;
@@ -99,7 +99,7 @@ export class MemberLog {
   }
 
   async *#read(run: Pick<LogOptions, 'previous' | 'follow'>): AsyncGenerator<TimedLine> {
-    const { first, countsAgent } = this.#options;
+    const { first, counts } = this.#options;
     // What there is at first is limited in each run; later, only what was shown is left out.
     const since = this.#isBegun ? this.#cursor.since : undefined;
     // A container that waits for its restart shows its last run as this one, too.
@@ -108,9 +108,9 @@ export class MemberLog {
     const { tailLines = 0 } = asked;
     // The last lines of a stream are those that have not come yet.
     const lines =
-      tailLines === 0 || countsAgent || run.follow === true
+      tailLines === 0 || counts === undefined || run.follow === true
         ? this.#lines(asked)
-        : lastWorkerLines(tailLines, (last) => this.#lines({ ...asked, tailLines: last }));
+        : lastCounted(tailLines, counts, (last) => this.#lines({ ...asked, tailLines: last }));
     let begin: string | undefined;
     try {
       for await (const line of lines) {

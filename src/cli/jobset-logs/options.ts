@@ -8,6 +8,8 @@ import type { WantedRank } from './log-members.ts';
 
 export interface LogsOptions extends JobSetName {
   readonly rank?: WantedRank;
+  /** The rank of one process. */
+  readonly process?: number;
   readonly epoch?: number;
   readonly onlyFailed: boolean;
   readonly isFollowed: boolean;
@@ -21,6 +23,7 @@ export interface LogsOptions extends JobSetName {
 export interface LogsFlags {
   readonly namespace?: string;
   readonly rank?: string;
+  readonly process?: string;
   readonly epoch?: string;
   readonly failed?: boolean;
   readonly follow?: boolean;
@@ -34,7 +37,7 @@ export interface LogsFlags {
 export function parseLogs(name: string, flags: LogsFlags): Parsed<LogsOptions> {
   const { namespace, container } = flags;
   const given = new Arguments(jobSetNameErrors({ name, namespace }));
-  const count = (flag: 'epoch' | 'tail', least: number): number | undefined => {
+  const count = (flag: 'epoch' | 'process' | 'tail', least: number): number | undefined => {
     const text = flags[flag];
     const numbers = [least, Number.POSITIVE_INFINITY] as const;
     return text === undefined
@@ -43,6 +46,10 @@ export function parseLogs(name: string, flags: LogsFlags): Parsed<LogsOptions> {
   };
   const epoch = count('epoch', 1);
   const tailLines = count('tail', 0);
+  const process = count('process', 0);
+  if (process !== undefined && flags.rank !== undefined) {
+    given.refuse('--process and --rank cannot be used together');
+  }
   const [, replicatedJob, rankText] =
     /^(?:([a-z0-9-]{1,63})\/)?(\d{1,9})$/.exec(flags.rank ?? '') ?? [];
   const rank = rankText === undefined ? undefined : { replicatedJob, rank: Number(rankText) };
@@ -64,7 +71,7 @@ export function parseLogs(name: string, flags: LogsFlags): Parsed<LogsOptions> {
     isFollowed: flags.follow === true,
     withTimestamps: flags.timestamps === true,
     withAgent: flags.agent === true,
-    ...defined({ rank, epoch, tailLines, container }),
+    ...defined({ rank, process, epoch, tailLines, container }),
     // API servers count in whole seconds.
     ...(flags.since === undefined ? {} : { sinceSeconds: Math.ceil(sinceMs / 1000) }),
   });

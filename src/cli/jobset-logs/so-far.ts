@@ -4,6 +4,7 @@ import { forEachConcurrently } from '@lockstep/kube/runtime/concurrency.ts';
 import type { NamedJobSet } from '../named-jobset.ts';
 import {
   bytesOf,
+  countedBy,
   type LabelledLine,
   printed,
   type ShownLines,
@@ -47,7 +48,7 @@ export function memberLog(
       ...(sinceSeconds === undefined ? {} : { sinceSeconds }),
       ...(window === undefined ? {} : { sinceTime: wholeSecond(window.fromMs - CLOCK_SKEW_MS) }),
     },
-    countsAgent: shown.withAgent,
+    counts: countedBy(shown),
     onProblem: (message) => {
       process.stderr.write(`lockstep: [${label}] its log cannot be read now: ${message}\n`);
     },

@@ -84,7 +84,7 @@ async function follow(
     pod,
     container: containerOf(pod, undefined),
     first: { tailLines: FIRST_LINES },
-    countsAgent: false,
+    counts: (text) => agentLineOf(text) === undefined,
     onProblem: (message) => {
       hasProblem = true;
       stream.send(eventOf({ type: 'Problem', problem: `The log cannot be read now: ${message}` }));
