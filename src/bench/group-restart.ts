@@ -41,22 +41,21 @@ export async function benchGroupRestart(report: Report, options: BenchOptions): 
   }
 }
 
-async function compareVariants(
-  report: Report,
-  { agents = GROUP_SIZES, annotations, phases = VARIANT_NAMES, kubeconfig, signal }: BenchOptions,
-): Promise<void> {
+async function compareVariants(report: Report, options: BenchOptions): Promise<void> {
+  const { agents = GROUP_SIZES, annotations, processes, kubeconfig, signal } = options;
+  const { phases = processes === undefined ? VARIANT_NAMES : ['supervisor'] } = options;
   const variants = VARIANTS.filter(({ label }) => phases.includes(label));
   for (const size of agents) {
     const medians = new Map<string, number>();
     for (const { label, ...how } of variants) {
       const measured = await withWorkerGroup(
         { kubeconfig, signal },
-        { size, annotations, ...how },
+        { size, annotations, processes, ...how },
         measure,
       );
       medians.set(label, median(measured.downMs));
       report({
-        benchmark: `restart of ${size} workers, ${label}`,
+        benchmark: `restart of ${size} workers${processes === undefined ? '' : ` of ${processes}`}, ${label}`,
         unit: 'ms',
         ...spread(measured.downMs),
         notes:
@@ -83,14 +82,14 @@ interface Measured {
 }
 
 async function measure(group: WorkerGroup, cluster: LocalCluster): Promise<Measured> {
-  const { size } = group;
-  await group.started(size);
+  const { ranks } = group;
+  await group.started(ranks);
   const downMs: number[] = [];
   const before = processCost(cluster.operatorPid());
   for (let round = 1; round <= ROUNDS; round++) {
     const killedAt = performance.now();
-    group.kill(round % size);
-    await group.started((round + 1) * size);
+    group.kill(round % ranks);
+    await group.started((round + 1) * ranks);
     downMs.push(performance.now() - killedAt);
   }
   const after = processCost(cluster.operatorPid());

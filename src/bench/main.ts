@@ -4,12 +4,14 @@
  * `--agents N`, which may be repeated, sets the sizes of groups; `--kubeconfig FILE` uses a running
  * cluster; `--phase NAME` limits the suites `hub`, `fail-over` and `group-restart` to that part;
  * `--seed N` draws other failures for `goodput`; `--annotation NAME=VALUE`, which may be repeated,
- * stands on the JobSet of `group-restart`, to show what a feature costs.
+ * stands on the JobSet of `group-restart`, to show what a feature costs; `--processes N` lets agents
+ * start N processes in each Pod there, which is the supervisor variant alone.
  * Figures are shown, never asserted, because they depend on the machine.
  */
 import { setMaxListeners } from 'node:events';
 import { parseArgs } from 'node:util';
 import { onTermination } from '../cli/termination.ts';
+import { MAX_PROCESSES_PER_POD } from '../jobset/ranks/processes-per-pod.ts';
 import { benchAdmission } from './admission.ts';
 import { benchApiServer } from './api-server.ts';
 import { benchDashboard } from './dashboard/dashboard.ts';
@@ -72,6 +74,10 @@ async function main(): Promise<number> {
   if (unknown !== undefined) {
     return refuse(`--phase is "${unknown}", expected one of ${parts.join(', ')}`);
   }
+  const processes = values.processes === undefined ? undefined : Number(values.processes);
+  if (processes !== undefined && !(processes >= 1 && processes <= MAX_PROCESSES_PER_POD)) {
+    return refuse(`--processes is "${values.processes}", expected 1 to ${MAX_PROCESSES_PER_POD}`);
+  }
   const annotations = Object.fromEntries(values.annotation.map(assignment));
   if ('' in annotations) {
     return refuse(`--annotation is "${annotations['']}", expected NAME=VALUE`);
@@ -94,7 +100,7 @@ async function main(): Promise<number> {
   const { signal } = termination;
   try {
     for (const [, { run }] of chosen)
-      await run(report, { agents, annotations, kubeconfig, phases, seed, signal });
+      await run(report, { agents, annotations, kubeconfig, phases, processes, seed, signal });
     return 0;
   } catch (error) {
     tell(error instanceof Error ? error.message : String(error));
@@ -113,6 +119,7 @@ function parsedArguments() {
         suite: { type: 'string', multiple: true, default: [] },
         agents: { type: 'string', multiple: true },
         kubeconfig: { type: 'string' },
+        processes: { type: 'string' },
         phase: { type: 'string', multiple: true },
         seed: { type: 'string', default: '1' },
         annotation: { type: 'string', multiple: true, default: [] },

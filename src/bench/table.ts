@@ -31,6 +31,8 @@ export interface BenchOptions {
   readonly phases?: readonly string[] | undefined;
   /** Annotations of the JobSet. */
   readonly annotations?: StringMap | undefined;
+  /** Processes that the agent of each member starts; absent: the worker is one, without a rank. */
+  readonly processes?: number | undefined;
   readonly signal: AbortSignal;
 }
 

@@ -17,7 +17,13 @@ import { waitFor } from '@lockstep/kube/runtime/informer/wait-for.ts';
 import { createJobSetInformers } from '../cli/jobset-informers.ts';
 import { PORTS } from '../cli/ports.ts';
 import { JOBSETS, type JobSet, type RestartStrategy } from '../jobset/jobset.ts';
-import { EPOCH, RESTART_BACKOFF, RESTART_MODE, STANDBY } from '../jobset/names.ts';
+import {
+  EPOCH,
+  PROCESSES_PER_POD,
+  RESTART_BACKOFF,
+  RESTART_MODE,
+  STANDBY,
+} from '../jobset/names.ts';
 
 const TIMEOUT_MS = 180_000;
 const NAMESPACE = 'default';
@@ -33,6 +39,8 @@ export interface WorkerGroupOptions {
   readonly name: string;
   readonly size: number;
   readonly mode: Mode;
+  /** Processes that the agent of each member starts; absent: the worker is one, without a rank. */
+  readonly processes?: number | undefined;
   /** `InPlaceRestart` by default. */
   readonly strategy?: RestartStrategy;
   readonly maxRestarts?: number;
@@ -64,6 +72,8 @@ export interface Mark {
 export class WorkerGroup {
   readonly name: string;
   readonly size: number;
+  /** Processes of the group. */
+  readonly ranks: number;
   readonly pods: Informer<Pod>;
   readonly jobSets: Informer<JobSet>;
   readonly #options: WorkerGroupOptions;
@@ -76,6 +86,7 @@ export class WorkerGroup {
     this.#options = options;
     this.name = name;
     this.size = size;
+    this.ranks = size * (options.processes ?? 1);
     const ports = { client, ...PORTS };
     const { pods, jobSets } = createJobSetInformers({ namespace: NAMESPACE, name }, ports);
     this.pods = pods;
@@ -156,7 +167,7 @@ export class WorkerGroup {
   }
 
   /** Every member's worker runs, released in `epoch`, for the `epoch`-th time. */
-  async running(epoch: number, starts = epoch * this.size): Promise<void> {
+  async running(epoch: number, starts = epoch * this.ranks): Promise<void> {
     await this.until(`all run in epoch ${epoch}`, () => {
       const { syncedEpoch, deprecatedEpoch } = this.status;
       return (
@@ -259,15 +270,17 @@ export class WorkerGroup {
   }
 
   #manifest(): JobSet {
-    const { mode, strategy = 'InPlaceRestart', tolerations, hasStandby } = this.#options;
+    const { mode, strategy = 'InPlaceRestart', tolerations, hasStandby, processes } = this.#options;
     const annotations = {
       ...this.#options.annotations,
       ...(hasStandby ? { [STANDBY]: 'Warm' } : {}),
+      ...(processes === undefined ? {} : { [PROCESSES_PER_POD]: String(processes) }),
     };
     // What trains needs more of its shell than what only waits, which shall start fast.
     const shell = this.#options.stepMs === undefined ? 'sh' : 'bash';
     const { onStop = 'exit 143', maxRestarts = DEFAULT_MAX_RESTARTS } = this.#options;
     const marks = this.#marksPath;
+    // An agent that starts several processes gives each its number.
     const fieldPath = `metadata.annotations['${COMPLETION_INDEX}']`;
     // Kubernetes turns `$$` into `$`. In a pid namespace a process has another number than on the
     // machine; only the machine's process table has the latter.
@@ -304,7 +317,9 @@ export class WorkerGroup {
                         name: 'worker',
                         image: shell,
                         command: [shell, '-c', script],
-                        env: [{ name: 'RANK', valueFrom: { fieldRef: { fieldPath } } }],
+                        ...(processes === undefined
+                          ? { env: [{ name: 'RANK', valueFrom: { fieldRef: { fieldPath } } }] }
+                          : {}),
                       },
                     ],
                   },
