@@ -28,10 +28,13 @@ export function createOwnSupervisor(options: OwnSupervisorOptions): Supervisor {
   const { configuration, worker, errors, logger } = options;
   const { root, restartRules: rules, stopGraceMs, markerDirectory } = configuration;
   const { progressPrefix, hangCommand, hasStandby, preflight } = configuration;
-  const { lastWords, terminationMessagePath } = configuration;
+  const { lastWords, terminationMessagePath, ownRanks } = configuration;
   const [program, ...rest] = argumentsOf(worker);
   const directory = markerDirectory === undefined ? undefined : join(root, markerDirectory);
   const hasPrefix = progressPrefix !== undefined;
+  const processes = ownRanks?.processes ?? 1;
+  // Lines of several processes must not mix.
+  const isRelayed = hasPrefix || (ownRanks !== undefined && lastWords !== 'Files');
   return createSupervisor({
     command: {
       argv: [workerProgram(root, program), ...rest],
@@ -45,16 +48,18 @@ export function createOwnSupervisor(options: OwnSupervisorOptions): Supervisor {
     preflight,
     hasStandby,
     hasLastWords: lastWords !== 'Off',
+    ...(ownRanks === undefined ? {} : { hasLogPrefix: ownRanks.hasLogPrefix }),
     terminationMessagePath: join(root, terminationMessagePath),
-    files: createWorkerFiles(directory, logger),
+    files: createWorkerFiles(directory, logger, processes),
     messages: createWorkerMessages(logger),
     output: createWorkerPipes({
       sinks: {
-        ...(hasPrefix ? { stdout: openSink(1) } : {}),
-        ...(hasPrefix || (lastWords === 'All' && !isatty(2)) ? { stderr: errors } : {}),
+        ...(isRelayed ? { stdout: openSink(1) } : {}),
+        ...(isRelayed || (lastWords === 'All' && !isatty(2)) ? { stderr: errors } : {}),
       },
       path: process.env['PATH'] ?? '',
       directory,
+      processes,
       logger,
     }),
     looks: createProcLooks({
