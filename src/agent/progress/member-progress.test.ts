@@ -73,9 +73,11 @@ test('a rank that finished is not silent, and still counts for the step', () => 
 test('ranks that are behind, or silent for long, are reported with the usual of the rest', () => {
   const progress = watching();
   for (const local of [0, 1, 2]) progress.took('8', local);
-  progress.took('5 phase=load', 3);
+  progress.took('5 phase=load rank=11', 3);
   passTo(progress, 0, 30_000);
-  expect(progress.toldAt(30_000)?.lag).toMatchObject([{ local: 3, step: 5, phase: 'load' }]);
+  expect(progress.toldAt(30_000)?.lag).toMatchObject([
+    { local: 3, rank: 11, step: 5, phase: 'load' },
+  ]);
   for (const local of [0, 1, 3]) progress.took('9', local);
   expect(progress.toldAt(30_000)).toMatchObject({
     lag: [{ local: 2, step: 8, silentMs: 30_000 }],

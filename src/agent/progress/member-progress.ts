@@ -12,6 +12,7 @@ import {
   type StandbyState,
 } from '../../jobset/progress/progress.ts';
 import { ProgressWatch } from './progress-watch.ts';
+import { rankWords } from './rank-words.ts';
 
 /** A rank that is silent for longer than this, and than this many times the usual silence, lags. */
 const LONG_SILENCE_MS = 10_000;
@@ -32,6 +33,8 @@ export class MemberProgress {
   readonly #wholeOnly: readonly Reporter[] = [{ watch: this.#whole }];
   /** By local rank. */
   readonly #ranks = new Map<number, ProgressWatch>();
+  /** Ranks in the group, by local rank. */
+  readonly #numbers = new Map<number, number>();
   /** Ranks that ended well: their silence means nothing. */
   readonly #finished = new Set<number>();
   #lastLookMs = 0;
@@ -41,6 +44,7 @@ export class MemberProgress {
     this.#lastLookMs = nowMs;
     this.#whole.begin(nowMs);
     this.#ranks.clear();
+    this.#numbers.clear();
     this.#finished.clear();
   }
 
@@ -57,6 +61,8 @@ export class MemberProgress {
    */
   took(text: string, local?: number): boolean {
     if (local === undefined) return this.#whole.took(text);
+    const { rank } = rankWords(text);
+    if (rank !== undefined) this.numbered(local, rank);
     const known = this.#ranks.get(local);
     if (known !== undefined) return known.took(text);
     const watch = new ProgressWatch();
@@ -64,6 +70,11 @@ export class MemberProgress {
     const isTaken = watch.took(text);
     if (watch.progress !== undefined) this.#ranks.set(local, watch);
     return isTaken;
+  }
+
+  /** Its rank in the group is known. */
+  numbered(local: number, rank: number): void {
+    this.#numbers.set(local, rank);
   }
 
   /** A rank ended well, and is silent from now on. */
@@ -122,7 +133,8 @@ export class MemberProgress {
       const { step, phase } = watch.progress ?? {};
       const isBehind = step !== undefined && newest !== undefined && step < newest - 1;
       if (local === undefined || (!isBehind && watch.silentMs <= longMs)) return [];
-      return [{ local, ...defined({ step, phase }), silentMs: watch.silentMs }];
+      const rank = this.#numbers.get(local);
+      return [{ local, ...defined({ rank, step, phase }), silentMs: watch.silentMs }];
     });
     if (lags.length === 0) return {};
     const lag = lags.toSorted((a, b) => b.silentMs - a.silentMs).slice(0, MAX_LAGS);

@@ -160,7 +160,8 @@ export class SupervisedWorker {
     process: WorkerProcess,
     isPromoted: boolean,
   ): Promise<void> {
-    const { local } = one;
+    const { local, rank } = one;
+    if (local !== undefined && rank !== undefined) this.#watch.numbered(local, rank);
     one.hasWaited = isPromoted;
     process.heard = (line) => this.#readInFile(line, one);
     await one.run(process, this.#epoch, () => {

@@ -95,7 +95,7 @@ export function Members({ jobSet, members, nowMs, selected, select, culprit }: M
         <h2 id="members-title">Members</h2>
         <p class="quiet">
           {members.size === jobSet.size
-            ? counted(jobSet.size, 'member')
+            ? `${counted(jobSet.size, 'member')}${ranks === 0 ? '' : `, ${counted(ranks, 'rank')}`}`
             : `${members.size.toLocaleString('en')} of ${counted(jobSet.size, 'member')} have a Pod`}
         </p>
         <div class="part-tools" hidden={members.size === 0}>
