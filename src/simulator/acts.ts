@@ -1,6 +1,5 @@
 /** Carries out the acts of a scenario in its world. */
 import { PODS } from '@lockstep/kube/objects/pod.ts';
-import { TransportError } from '@lockstep/kube/runtime/ports/transport.ts';
 import { EPOCH, RESTART_EPOCH } from '../jobset/names.ts';
 import type { Member } from './member.ts';
 import type { OperatorReplica } from './operator-replica.ts';
@@ -25,8 +24,6 @@ const FAULTS: Readonly<Record<ApiFault, Partial<Faults>>> = {
 export class Actor {
   readonly #world: World;
   readonly #open = new Set<() => void>();
-  /** How many acts cut the controllers off. */
-  #controllersDown = 0;
 
   constructor(world: World) {
     this.#world = world;
@@ -134,14 +131,9 @@ export class Actor {
       case 'WatchesEnd':
         for (const { weather } of this.#these(act.to, act.one)) weather.endWatches(act.how);
         return;
-      case 'ControllersDown': {
-        this.#controllersDown++;
-        cluster.intercept = () => Promise.reject(new TransportError('the controllers are cut off'));
-        this.#until(act.forMs, () => {
-          if (--this.#controllersDown === 0) cluster.intercept = (_, send) => send();
-        });
+      case 'ControllersDown':
+        this.#until(act.forMs, this.#world.controllers.begin({ isCut: true }));
         return;
-      }
       case 'Suspended':
         properties.befell(undefined);
         await this.#world.patch({ spec: { suspend: true } });

@@ -23,12 +23,15 @@ import { OperatorReplica } from './operator-replica.ts';
 import { Properties } from './properties.ts';
 import type { ReplicatedJobShape, Scenario } from './scenario.ts';
 import { Training } from './training.ts';
+import { Weather } from './weather.ts';
 
 export const NAMESPACE = 'default';
 export const NAME = 'train';
 /** The namespace of another user. */
 export const TENANT = 'tenant';
 const OPERATOR_NAMESPACE = 'lockstep-system';
+/** One way: what a controller decides is seen some time before it acts. */
+const CONTROLLERS_LATENCY_MS = 10;
 /** Limits each end of an informer, in virtual time. */
 const STOP_LIMIT_MS = 60_000;
 /** Above two steps of the simulated training. */
@@ -38,6 +41,8 @@ export class World {
   readonly cluster: MemoryCluster;
   readonly operators: readonly OperatorReplica[];
   readonly hubs: HubNetwork;
+  /** Between the control plane's own controllers and the API server. */
+  readonly controllers: Weather;
   readonly properties: Properties;
   readonly scenario: Scenario;
   readonly #history: History;
@@ -67,6 +72,9 @@ export class World {
     const { clock } = this.cluster;
     clock.staysInThread = true;
     this.hubs = new HubNetwork(clock);
+    this.controllers = new Weather(this.#random);
+    this.controllers.begin({ latencyMs: CONTROLLERS_LATENCY_MS });
+    this.cluster.intercept = (request) => this.controllers.send(request, this.#server, clock);
     this.#training = new Training(clock);
     this.#jobs = scenario.jobs;
     const { maxRestarts, isInOrder } = scenario;
