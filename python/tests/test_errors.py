@@ -35,6 +35,22 @@ class Errors(WorkerCase):
         self.assertLess(int(written["monotonicNs"]), time.clock_gettime_ns(time.CLOCK_MONOTONIC))
         self.assertEqual(self.errors.read_text(), "of PyTorch")
 
+    def test_below_a_launcher_says_that_a_signal_for_the_program_ended_a_rank(self) -> None:
+        own = "os.kill(os.getpid(), signal.SIGTERM)"
+        other = f"if os.fork() == 0: {own}; time.sleep(9)"
+        handler = "signal.signal(signal.SIGTERM, lambda *_: sys.exit(3))"
+        for program, code, is_said in (
+            (f"import lockstep\n{own}", -15, True),
+            (f"import lockstep\n{handler}\n{own}\ntime.sleep(9)", 3, False),
+            (f"import lockstep\n{handler}\n{other}\nsys.exit(os.waitstatus_to_exitcode(os.wait()[1]))", 3, False),
+            (f"import lockstep\n{other}\nos.wait()", 0, False),
+            ("import lockstep", 0, False),
+        ):
+            program = f"import os, signal, sys, time\n{program}"
+            ended = self.run_to_end(program, LOCKSTEP_RANK_FILES="1", LOCAL_RANK="3")
+            said = (self.directory / "progress.3.terminated").stat().st_size > 0
+            self.assertEqual((ended.returncode, said, ended.stderr), (code, is_said, ""), program)
+
     def test_calls_the_hook_that_was_there_before(self) -> None:
         ended = self.run_to_end(
             "import sys\nsys.excepthook = lambda *_: print('mine')\nimport lockstep\nraise RuntimeError"

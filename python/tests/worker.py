@@ -93,4 +93,5 @@ class WorkerCase(unittest.TestCase):
             time.sleep(0.01)
 
     def files(self) -> List[str]:
-        return sorted(path.name for path in self.directory.iterdir() if path.suffix != ".stacks")
+        others = (".stacks", ".terminated")
+        return sorted(path.name for path in self.directory.iterdir() if path.suffix not in others)

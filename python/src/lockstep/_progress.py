@@ -54,7 +54,6 @@ class Progress:
             self._checkpoint = step
 
     def alive(self) -> None:
-        """The last line again: the worker is not silent."""
         with self._lock:
             self._write()
 

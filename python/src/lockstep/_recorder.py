@@ -19,7 +19,6 @@ def prefixes(progress: str) -> Tuple[str, str]:
 
 
 def enable(progress: str) -> None:
-    """Counts for process groups that are made after it. What the user has set stays."""
     pipes, dumps = prefixes(progress)
     size = next((os.environ[name] for name in _SIZES if os.environ.get(name)), _SIZE)
     for name, value in [(_PIPES, pipes), *((n, dumps) for n in _DUMPS), *((n, size) for n in _SIZES)]:

@@ -89,7 +89,6 @@ def _whole(name: str, value: Optional[SupportsIndex], first: int, last: int) -> 
 
 def _check_host(name: str, value: Optional[str]) -> None:
     try:
-        # The look-up encodes it so, too.
         is_host = value is None or b"\0" not in value.encode("idna")
     except (AttributeError, UnicodeError):
         is_host = False

@@ -34,7 +34,6 @@ def rank_file() -> Optional[str]:
 
 
 def warn_once(problem: str) -> None:
-    """Training goes on whatever happens to reports, so problems with them are only told."""
     if problem not in _told:
         _told.add(problem)
         # The program may have closed its standard error.

@@ -1,7 +1,4 @@
-"""A callback for PyTorch Lightning, as `lightning` or `pytorch_lightning`.
-
-    trainer = Trainer(callbacks=[LockstepCallback(save_timeout="20m")])
-"""
+"""For PyTorch Lightning: `Trainer(callbacks=[LockstepCallback(save_timeout="20m")])`."""
 
 import sys
 from importlib import import_module

@@ -1,9 +1,5 @@
-"""A callback for the `Trainer` of Hugging Face Transformers.
-
-    trainer = Trainer(..., callbacks=[LockstepCallback(save_timeout="20m")])
-
-Import it before you make the `TrainingArguments`, which make the process group.
-"""
+"""For Hugging Face Transformers: `Trainer(..., callbacks=[LockstepCallback(save_timeout="20m")])`. Import it
+before you make the `TrainingArguments`, which make the process group."""
 
 from typing import TYPE_CHECKING, Any, Optional
 
@@ -36,7 +32,6 @@ class LockstepCallback(TrainerCallback):
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         self._enter(None)
         if self._saved is not None:
-            # Rank 0 took part in this step, so it has written its part of the checkpoint.
             restored(self._saved)
             self._saved = None
         step(state.global_step)
