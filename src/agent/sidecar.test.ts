@@ -77,7 +77,11 @@ it('follows the progress of the workers, and of their ranks, from the lift on', 
   const file = { read: async () => lines.shift() };
   const rank = { local: 3, file: { read: async () => '6 pid=7' } };
   const found = [[], [rank]];
-  const ranks = { found: async () => found.shift() ?? [], failure: async () => undefined };
+  const ranks = {
+    found: async () => found.shift() ?? [],
+    failure: async () => undefined,
+    isTerminated: async () => false,
+  };
   const sidecar = createSidecar(clock, '/', { file, ranks, logger: SILENT });
   await clock.advance(10_000);
   expect(sidecar.progress.progress).toBeUndefined();

@@ -82,30 +82,34 @@ describe.skipIf(TORCH === undefined).each([
   afterAll(() => run.remove());
 
   describe.each(ROUNDS)('(round %i)', (round) => {
-    it.each(FAULTS)('names a rank after %s', { timeout: LIMIT_MS }, async (name, signal, right) => {
-      const rank = (3 * round + FAULTS.findIndex(([each]) => each === name) + 1) % WORLD_SIZE;
-      const epoch = (run.status.deprecatedEpoch ?? 0) + 1;
-      await run.until(`a checkpoint in epoch ${epoch}`, () => {
-        const lives = run.lives(epoch);
-        const isBeyond = lives.every(
-          ({ from, lastStep = 0 }) => lastStep > from + CHECKPOINT_STEPS,
+    it.each(FAULTS)(
+      'names a rank after %s',
+      { timeout: LIMIT_MS, retry: 0 },
+      async (name, signal, right) => {
+        const rank = (3 * round + FAULTS.findIndex(([each]) => each === name) + 1) % WORLD_SIZE;
+        const epoch = (run.status.deprecatedEpoch ?? 0) + 1;
+        await run.until(`a checkpoint in epoch ${epoch}`, () => {
+          const lives = run.lives(epoch);
+          const isBeyond = lives.every(
+            ({ from, lastStep = 0 }) => lastStep > from + CHECKPOINT_STEPS,
+          );
+          return lives.length === WORLD_SIZE && isBeyond;
+        });
+        process.kill(run.process(rank), signal);
+        const judged = (): RestartRecord | undefined => run.record(epoch);
+        await run.until('the next epoch is released', () => run.status.syncedEpoch === epoch + 1);
+        await run.until(
+          'the restart is judged',
+          () => judged()?.suspects !== undefined || run.stepping(epoch + 1),
         );
-        return lives.length === WORLD_SIZE && isBeyond;
-      });
-      process.kill(run.process(rank), signal);
-      const judged = (): RestartRecord | undefined => run.record(epoch);
-      await run.until('the next epoch is released', () => run.status.syncedEpoch === epoch + 1);
-      await run.until(
-        'the restart is judged',
-        () => judged()?.suspects !== undefined || run.stepping(epoch + 1),
-      );
-      const suspects = judged()?.suspects ?? [];
-      const outcome = outcomeOf(suspects, rank);
-      const what = `torchrun, ${mode}, ${name}: ${outcome}`;
-      counts.set(what, (counts.get(what) ?? 0) + 1);
-      process.stdout.write(`${what}; rank ${rank}: ${JSON.stringify(suspects)}\n`);
-      expect(outcome).not.toBe('another, as certain');
-      if (!isWithoutRanks) expect(right).toContain(outcome);
-    });
+        const suspects = judged()?.suspects ?? [];
+        const outcome = outcomeOf(suspects, rank);
+        const what = `torchrun, ${mode}, ${name}: ${outcome}`;
+        counts.set(what, (counts.get(what) ?? 0) + 1);
+        process.stdout.write(`${what}; rank ${rank}: ${JSON.stringify(suspects)}\n`);
+        expect(outcome).not.toBe('another, as certain');
+        if (!isWithoutRanks) expect(right).toContain(outcome);
+      },
+    );
   });
 });

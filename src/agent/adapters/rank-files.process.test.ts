@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import type { RankFiles } from '../progress/progress-files.ts';
 import { openRankFiles } from './rank-files.ts';
 
@@ -104,6 +104,16 @@ describe('files of ranks', () => {
     expect(await said(opened())).toEqual({});
     expect(logger.records).toEqual([]);
   });
+});
+
+test('a rank noted that SIGTERM ended it if its file holds anything', async () => {
+  writeFileSync(`${path}.1.terminated`, '');
+  writeFileSync(`${path}.2.terminated`, 'File train.py');
+  mkdirSync(`${path}.3.terminated`);
+  symlinkSync('/etc/passwd', `${path}.4.terminated`);
+  const files = opened();
+  const said = [0, 1, 2, 3, 4].map(async (local) => files.isTerminated(local));
+  expect(await Promise.all(said)).toEqual([false, false, true, false, false]);
 });
 
 describe('what a rank wrote of its exception', () => {

@@ -70,6 +70,14 @@ export function openRankFiles({ path, mayBeOld, logger }: RankFilesOptions): Ran
       old = Promise.resolve([]);
       return [...before, ...(await calm(look(false)))];
     },
+    async isTerminated(local) {
+      try {
+        const found = await lstat(`${path}.${local}.terminated`);
+        return found.isFile() && found.size > 0;
+      } catch {
+        return false;
+      }
+    },
     async failure(local) {
       try {
         const read = await readEnd(`${path}.${local}.error`, MAX_ERROR_BYTES);

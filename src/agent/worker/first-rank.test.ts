@@ -76,6 +76,21 @@ const TABLE: readonly (readonly [string, readonly Seen[], string | undefined])[]
     [gone(1050, TERMINATED), gone(1050, TERMINATED), raised(1000, 1050), gone(1050, TERMINATED)],
     'Raised 2 at 1000',
   ],
+  [
+    'SIGKILL of one, and SIGTERM for all others before the next look',
+    [gone(1050, TERMINATED), gone(1050), gone(1050, TERMINATED), gone(1050, TERMINATED)],
+    'Silent 1 at 950',
+  ],
+  [
+    'an exception in one, and SIGTERM for all while it is torn down',
+    [
+      gone(1050, TERMINATED),
+      gone(1050, TERMINATED),
+      { ...raised(1000, 1050), ...TERMINATED },
+      gone(1050, TERMINATED),
+    ],
+    'Raised 2 at 1000',
+  ],
   ['SIGTERM of one alone', [gone(1050, TERMINATED), RUNS, RUNS, RUNS], 'Silent 0 at 950'],
   [
     'a failure of another Pod, of which all hear together',

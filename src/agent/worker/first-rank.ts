@@ -14,7 +14,7 @@ export interface RankSeen {
   readonly aliveMs: number;
   /** The first look that did not; absent: it ran until the launcher ended, or was told to stop. */
   readonly goneMs?: number;
-  /** How it ended, if a look found it before its launcher did; absent too if it exited with 0. */
+  /** How it ended, as far as a look or the rank itself shows it; absent too if it exited with 0. */
   readonly exit?: Exit;
   /** When it wrote of the exception that ended it. */
   readonly raisedMs?: number;
@@ -32,8 +32,8 @@ export interface FirstRank extends Pick<Signs, 'local' | 'rank'> {
 const SAME_CAUSE_MS = 20;
 /** A report of a step may come this much later than the step, beside the time that a step takes. */
 const STEP_SLACK_MS = 2000;
-/** Launchers end ranks by this signal. */
-const SIGNAL_OF_LAUNCHERS = 'SIGTERM';
+/** How launchers end ranks. */
+export const BY_LAUNCHER: Exit & { readonly signal: string } = { signal: 'SIGTERM' };
 
 /** `longestMs`: the longest silence between two steps. Undefined if nothing was seen of ranks. */
 export function firstOf(
@@ -72,12 +72,17 @@ function isSteppedOn(one: RankSeen, ranks: readonly RankSeen[], longestMs: numbe
 
 /** Its launcher ended it, because another had failed before. */
 function isOrdered(one: RankSeen, failed: readonly RankSeen[]): boolean {
-  if (one.raisedMs !== undefined || !isTerminated(one)) return false;
+  if (!isTerminated(one)) return false;
   return failed.some((other) => !isTerminated(other) && earliestMs(other) <= latestMs(one));
 }
 
-function isTerminated({ exit }: RankSeen): boolean {
-  return exit !== undefined && 'signal' in exit && exit.signal === SIGNAL_OF_LAUNCHERS;
+function isTerminated({ exit, raisedMs }: RankSeen): boolean {
+  return (
+    raisedMs === undefined &&
+    exit !== undefined &&
+    'signal' in exit &&
+    exit.signal === BY_LAUNCHER.signal
+  );
 }
 
 /** Whether the first of the two certainly failed before the second. */

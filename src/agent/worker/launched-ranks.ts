@@ -35,6 +35,7 @@ export class LaunchedRanks {
   readonly #options: LaunchedRanksOptions;
   readonly #watch: RankWatch;
   readonly #failures = new Map<number, RankFailure>();
+  readonly #terminated = new Set<number>();
   #odd: number | undefined;
 
   constructor(options: LaunchedRanksOptions) {
@@ -51,11 +52,12 @@ export class LaunchedRanks {
     this.#watch.freeze();
   }
 
-  /** Reads what ranks wrote of their exceptions. Never rejects. */
+  /** Reads what ranks wrote of their ends. Never rejects. */
   async read(): Promise<void> {
     for (const local of this.#watch.known) {
       const failure = await this.#options.files.failure(local);
       if (failure !== undefined) this.#failures.set(local, failure);
+      if (await this.#options.files.isTerminated(local)) this.#terminated.add(local);
     }
   }
 
@@ -92,7 +94,7 @@ export class LaunchedRanks {
 
   /** Once `read` is done. */
   signs(): RankSigns {
-    const first = this.#watch.first(this.#failures);
+    const first = this.#watch.first(this.#failures, this.#terminated);
     if (first?.atMs === undefined && this.#odd !== undefined) {
       const rank = this.#watch.process(this.#odd)?.rank;
       return { local: this.#odd, ...defined({ rank, firstRank: first?.firstRank }) };

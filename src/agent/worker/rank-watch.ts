@@ -8,7 +8,7 @@ import type { Exit } from '../../jobset/worker-end/worker-end.ts';
 import type { MemberProgress } from '../progress/member-progress.ts';
 import type { RankFailure } from '../progress/progress-files.ts';
 import { rankWords } from '../progress/rank-words.ts';
-import { type FirstRank, firstOf, type RankSeen } from './first-rank.ts';
+import { BY_LAUNCHER, type FirstRank, firstOf, type RankSeen } from './first-rank.ts';
 import type { RankLooks } from './rank-looks.ts';
 
 const LOOK_MS = 100;
@@ -82,8 +82,14 @@ export class RankWatch {
     return [...this.#ranks.keys()];
   }
 
-  /** Which rank failed first, before `freeze`. `failures`: what ranks wrote, by local rank. */
-  first(failures: ReadonlyMap<number, RankFailure>): FirstRank | undefined {
+  /**
+   * Which rank failed first, before `freeze`. By local rank: what ranks wrote of their exceptions, and
+   * which noted that SIGTERM ended them.
+   */
+  first(
+    failures: ReadonlyMap<number, RankFailure>,
+    terminated: ReadonlySet<number>,
+  ): FirstRank | undefined {
     const { progress } = this.#options;
     const steps = new Map(
       progress.reporters.map(({ local, watch }) => [local, watch.newestStepMs]),
@@ -92,11 +98,9 @@ export class RankWatch {
       const failure = failures.get(local);
       const isOwn = failure?.pid === pid && failure.atMs <= this.#frozenMs;
       const raisedMs = isOwn ? failure.atMs : undefined;
-      return {
-        local,
-        aliveMs,
-        ...defined({ rank, goneMs, exit, raisedMs, steppedMs: steps.get(local) }),
-      };
+      const known = exit ?? (terminated.has(local) ? BY_LAUNCHER : undefined);
+      const steppedMs = steps.get(local);
+      return { local, aliveMs, ...defined({ rank, goneMs, exit: known, raisedMs, steppedMs }) };
     });
     const first = firstOf(seen, progress.longestMs);
     if (first === undefined || this.#siblings <= seen.length) return first;

@@ -19,7 +19,11 @@ const LOOK_MS = 250;
 
 /** The files of one start, in memory. */
 class MemoryFiles implements FilesOfStart {
-  readonly ranks = { found: async () => [], failure: async () => undefined };
+  readonly ranks = {
+    found: async () => [],
+    failure: async () => undefined,
+    isTerminated: async () => false,
+  };
   readonly progress: string;
   readonly torchError: string;
   readonly start: string;
