@@ -143,7 +143,7 @@ describe('a barrier before ranks', () => {
     expect(play(...events)).toEqual([MISSES, LIFTS]);
   });
 
-  it('goes on to the next epoch if its own ends before it hears its numbers', () => {
+  it('continues with the next epoch if its own ends before it hears its numbers', () => {
     const events = [...AT_BARRIER, seen([0, 1], undefined), seen([1, 1], undefined), WRITTEN];
     const next = { type: 'announce', announcement: expect.objectContaining({ epoch: 2 }) };
     expect(play(...events)).toEqual([ANNOUNCES, MISSES, next]);

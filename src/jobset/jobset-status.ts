@@ -59,7 +59,7 @@ export interface GroupRanks {
   readonly groups: number;
   /** The host name of the member with rank 0. */
   readonly master: string;
-  /** Those whose members have ranks, in the order of the spec. */
+  /** Only ReplicatedJobs whose members have ranks, in the order of the spec. */
   readonly replicatedJobs: readonly ReplicatedJobRanks[];
 }
 

@@ -12,10 +12,12 @@ import type { Channel } from '../agent/channel.ts';
 import { createFallbackChannel } from '../agent/fallback-channel.ts';
 import { createHubChannel } from '../agent/hub-channel.ts';
 import { formatMarker, NO_MARKER, parseMarker } from '../agent/marker.ts';
+import type { OwnRanks } from '../agent/own-ranks.ts';
 import type { Dialect } from '../agent/pod-annotations.ts';
 import { MemberProgress, type Reporter } from '../agent/progress/member-progress.ts';
 import type { OwnEnd } from '../agent/worker-exit.ts';
 import { JOBSET_NAME, JOBSET_UID, REPLICATED_JOB_NAME } from '../jobset/names.ts';
+import type { MemberRanks } from '../jobset/ranks/member-ranks.ts';
 import type { Exit } from '../jobset/worker-end/worker-end.ts';
 
 /** One run of the agent's container. */
@@ -29,6 +31,8 @@ export interface AgentProcess {
 export interface SupervisedPodOptions {
   /** Undefined: the agent is not told of its JobSet. */
   readonly jobSetUid: string | undefined;
+  /** Absent: the worker is no rank. */
+  readonly ownRanks?: OwnRanks | undefined;
   /** Starts the agent's process; `announced` is what its marker says. */
   readonly boot: (announced: number) => AgentProcess;
   readonly told: WorkerListener;
@@ -37,7 +41,7 @@ export interface SupervisedPodOptions {
 }
 
 export interface WorkerListener {
-  started(epoch: number): void;
+  started(epoch: number, ranks?: MemberRanks): void;
   /** The agent stops the worker, because the epoch is over. */
   stopped?(epoch: number): void;
   ended?(epoch: number, exit: Exit): void;
@@ -102,18 +106,18 @@ export class SupervisedPod {
   }
 
   #boot(): [AgentProcess, Agent, WatchedProgress] {
-    const { jobSetUid, boot, told } = this.#options;
+    const { jobSetUid, ownRanks, boot, told } = this.#options;
     const marker = parseMarker(this.#marker) ?? NO_MARKER;
     const process = boot(marker.announced);
     const { clock, channel, gone } = process;
     const progress = new WatchedProgress(clock);
     const body: Body = {
       mode: 'Supervisor',
-      lift: (epoch, ended) => {
+      lift: (epoch, ended, ranks) => {
         progress.begin(clock.monotonic());
         this.#epoch = epoch;
         this.#ended = ended;
-        told.started(epoch);
+        told.started(epoch, ranks);
       },
       progress,
       stopWorker: () => {
@@ -128,6 +132,7 @@ export class SupervisedPod {
     };
     const agent = startAgent({
       jobSetUid,
+      ownRanks,
       marker,
       markers: {
         read: () => Promise.resolve(parseMarker(this.#marker)),

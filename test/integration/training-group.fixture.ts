@@ -20,11 +20,14 @@ import type {
 } from '@lockstep/kube/runtime/ports/stream.ts';
 import type { Channel } from '../../src/agent/channel.ts';
 import { createHubChannel } from '../../src/agent/hub-channel.ts';
+import type { OwnRanks } from '../../src/agent/own-ranks.ts';
 import type { Dialect } from '../../src/agent/pod-annotations.ts';
 import { type MemberReport, parseMemberReports } from '../../src/jobset/hub/member-report.ts';
 import type { AgentChannel } from '../../src/jobset/injection/agent-hub.ts';
 import { JOBSETS, type JobSet, type JobSetSpec } from '../../src/jobset/jobset.ts';
-import { EPOCH, JOBSET_UID, REPLICATED_JOB_NAME } from '../../src/jobset/names.ts';
+import { EPOCH, JOB_INDEX, JOBSET_UID, REPLICATED_JOB_NAME } from '../../src/jobset/names.ts';
+import type { MemberRanks } from '../../src/jobset/ranks/member-ranks.ts';
+import { carriedProcesses } from '../../src/jobset/ranks/processes-per-pod.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
 import { type HeardGroup, parseGroupReports } from '../../src/jobset/view/group-report.ts';
 import { actOn, type Operator, startOperator } from '../../src/operator/operator.ts';
@@ -35,6 +38,7 @@ import {
   apiChannelOf,
   fallbackChannelOf,
   SupervisedPod,
+  type WorkerListener,
 } from '../../src/simulator/supervised-pod.ts';
 import { type ClusterUnderTest, VirtualCluster } from '../fixtures/cluster-under-test.ts';
 import { InterruptedClient } from './interrupted-client.fixture.ts';
@@ -44,6 +48,8 @@ export interface WorkerStart {
   readonly slot: string;
   readonly podUid: string;
   readonly epoch: number;
+  /** The numbers of its ranks, if its Pod has some. */
+  readonly ranks?: MemberRanks | undefined;
 }
 
 /** The agent of one Pod with its worker. */
@@ -66,7 +72,7 @@ export type StartMember = (
   pod: Stored<Pod>,
   slot: string,
   runtime: AgentRuntime,
-  started: (epoch: number) => void,
+  started: WorkerListener['started'],
 ) => Member;
 
 /**
@@ -347,8 +353,8 @@ export class GroupOn<C extends ClusterUnderTest> {
     const client = this.asAgent(this.cluster.client);
     const options = { client, clock, random: this.cluster.random, logger: SILENT };
     const slot = slotOf(pod);
-    const started = (epoch: number): void => {
-      const start = { slot, podUid: pod.metadata.uid, epoch };
+    const started: WorkerListener['started'] = (epoch, ranks) => {
+      const start = { slot, podUid: pod.metadata.uid, epoch, ranks };
       this.starts.push(start);
       this.onStart(start);
     };
@@ -436,15 +442,17 @@ export class HubNetwork {
 
 /** A Pod's supervising agent, with a worker that runs until a test ends it. */
 function memberOf(
-  { metadata: { name, labels } }: Stored<Pod>,
+  pod: Stored<Pod>,
   slot: string,
   dialect: Dialect,
   clock: Clock,
-  started: (epoch: number) => void,
+  started: WorkerListener['started'],
   channelOf: (announced: number) => Channel,
 ): Member {
+  const { name, labels } = pod.metadata;
   const worker = new SupervisedPod({
     jobSetUid: dialect === 'Canonical' ? labels?.[JOBSET_UID] : undefined,
+    ownRanks: ownRanksOf(pod),
     boot: (announced) => ({ clock, channel: channelOf(announced) }),
     told: { started },
   });
@@ -469,6 +477,19 @@ function aheadBy(ms: number, clock: Clock): Clock {
     now: () => clock.now() + ms,
     monotonic: () => clock.monotonic(),
     setTimer: (delayMs, fire) => clock.setTimer(delayMs, fire),
+  };
+}
+
+/** As the variables of the Pod's template give them to its agent. */
+function ownRanksOf({ metadata, spec }: Stored<Pod>): OwnRanks | undefined {
+  const processes = carriedProcesses({ spec });
+  if (processes === undefined) return undefined;
+  return {
+    replicatedJob: metadata.labels?.[REPLICATED_JOB_NAME] ?? '',
+    jobIndex: Number(metadata.annotations?.[JOB_INDEX]),
+    completionIndex: Number(metadata.annotations?.[COMPLETION_INDEX]),
+    processes,
+    hasLogPrefix: true,
   };
 }
 
