@@ -28,9 +28,13 @@ export function ranksNow(facts: Facts): GroupRanks | undefined {
   });
 }
 
-/** The present epoch was released, to some or all, with other numbers than it needs, or with none. */
+/**
+ * The present epoch was released, to some or all, with other numbers than it needs, or with none.
+ * Sizes that may not change end no epoch, because its Jobs would keep the old ones.
+ */
 export function hasOtherRanks(facts: GroupFacts): boolean {
-  const { group } = facts;
+  const { group, gates, status } = facts;
+  if (!gates.ElasticJobSet && status.ranks !== undefined) return false;
   const isRunning =
     group.stages.some(({ released }) => released === group.epoch) &&
     group.stages.some(({ isComplete }) => !isComplete);
