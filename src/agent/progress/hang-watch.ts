@@ -62,7 +62,7 @@ export class HangWatch {
 
   /** Called several times a second. `timeouts` are none while the worker may not be ended. */
   look(nowMs: number, timeouts: ProgressTimeouts): HangFinding | undefined {
-    if (!this.#progress.reporters.some((each) => this.#excessMs(each, timeouts, 1) >= 0)) {
+    if (!this.#isSilentFor(timeouts, 1)) {
       this.#clear();
       return undefined;
     }
@@ -87,7 +87,7 @@ export class HangWatch {
 
   /** Whether a worker that is told to stop was silent for half of its time-out. */
   isSilent(timeouts: ProgressTimeouts): boolean {
-    return this.#progress.reporters.some((each) => this.#excessMs(each, timeouts, 2) >= 0);
+    return this.#isSilentFor(timeouts, 2);
   }
 
   /** The worker is ended as hung. */
@@ -124,10 +124,19 @@ export class HangWatch {
     return this.learnt;
   }
 
-  /** By how much `factor` times the silence of a process exceeds its time-out. */
-  #excessMs({ watch }: Reporter, timeouts: ProgressTimeouts, factor: number): number {
-    const timeoutMs = this.#timeoutMs(watch, timeouts);
-    return timeoutMs === undefined ? Number.NEGATIVE_INFINITY : factor * watch.silentMs - timeoutMs;
+  /**
+   * Whether `factor` times the silence of a process reaches its time-out. While one rank is in a phase
+   * with a time-out of its own that holds, such as saving, the others of its Pod may wait for it.
+   */
+  #isSilentFor(timeouts: ProgressTimeouts, factor: number): boolean {
+    const { reporters } = this.#progress;
+    const isOver = ({ watch }: Reporter): boolean => {
+      const timeoutMs = this.#timeoutMs(watch, timeouts);
+      return timeoutMs !== undefined && factor * watch.silentMs >= timeoutMs;
+    };
+    const inPhase = reporters.filter(({ watch }) => watch.allowedSilence !== undefined);
+    if (inPhase.some((each) => !isOver(each))) return inPhase.some(isOver);
+    return reporters.some(isOver);
   }
 
   #timeoutMs(

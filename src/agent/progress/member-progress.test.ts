@@ -59,7 +59,7 @@ test('a line that says nothing of progress makes no reporter', () => {
   expect(progress.reporters.map(({ local }) => local)).toEqual([undefined]);
 });
 
-test('a rank that finished is not silent, and still counts for the step', () => {
+test('a rank that finished holds nothing back', () => {
   const progress = watching();
   progress.took('8', 0);
   progress.took('9', 1);
@@ -67,7 +67,7 @@ test('a rank that finished is not silent, and still counts for the step', () => 
   progress.took('10', 1);
   progress.finished(0);
   expect(progress.silentMs).toBe(0);
-  expect(progress.progress?.step).toBe(8);
+  expect(progress.progress?.step).toBe(10);
 });
 
 test('ranks that are behind, or silent for long, are reported with the usual of the rest', () => {
@@ -90,6 +90,7 @@ test('ranks that are behind, or silent for long, are reported with the usual of 
 test.each([
   ['a rank whose time-out has passed is due though the others report', ['2'], 'Ask'],
   ['a rank with a longer time-out of its own is not', ['2 phase=save timeout=10m'], undefined],
+  ['a rank whose own time-out has passed is', ['2 phase=save timeout=20s'], 'Ask'],
 ])('%s', (_name, lines, finding) => {
   const progress = watching();
   const hangs = new HangWatch(progress, undefined);
@@ -102,4 +103,18 @@ test.each([
     found ??= hangs.look(nowMs, { progressTimeout: 60_000 });
   }
   expect(found).toBe(finding);
+});
+
+test('ranks may wait for one that is in a phase with a time-out of its own', () => {
+  const progress = watching();
+  const hangs = new HangWatch(progress, undefined);
+  hangs.begin(2);
+  progress.took('2', 1);
+  progress.took('2 phase=save timeout=2m', 0);
+  const finding = (untilMs: number, fromMs: number) => {
+    passTo(progress, fromMs, untilMs);
+    return hangs.look(untilMs, { progressTimeout: 60_000 });
+  };
+  expect(finding(100_000, 0)).toBeUndefined();
+  expect(finding(120_000, 100_000)).toBe('Ask');
 });

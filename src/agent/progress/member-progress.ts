@@ -62,7 +62,7 @@ export class MemberProgress {
   took(text: string, local?: number): boolean {
     if (local === undefined) return this.#whole.took(text);
     const { rank } = rankWords(text);
-    if (rank !== undefined) this.numbered(local, rank);
+    if (rank !== undefined && !this.#numbers.has(local)) this.numbered(local, rank);
     const known = this.#ranks.get(local);
     if (known !== undefined) return known.took(text);
     const watch = new ProgressWatch();
@@ -72,7 +72,7 @@ export class MemberProgress {
     return isTaken;
   }
 
-  /** Its rank in the group is known. */
+  /** Its rank in the group is known: what a line says of it counts no more. */
   numbered(local: number, rank: number): void {
     this.#numbers.set(local, rank);
   }
@@ -98,7 +98,7 @@ export class MemberProgress {
     return this.reporters.reduce((a, b) => (b.watch.silentMs > a.watch.silentMs ? b : a));
   }
 
-  /** Undefined before the first line. The step and the checkpoint are the least of all ranks. */
+  /** Undefined before the first line. The step and the checkpoint are the least of the ranks that run. */
   get progress(): Progress | undefined {
     const { progress } = this.mostSilent.watch;
     if (progress === undefined) return undefined;
@@ -167,7 +167,7 @@ export class MemberProgress {
   }
 
   #told(read: (progress: Progress) => number | undefined): readonly number[] {
-    return this.#all.flatMap(({ watch }) => {
+    return this.reporters.flatMap(({ watch }) => {
       const value = watch.progress && read(watch.progress);
       return value ?? [];
     });

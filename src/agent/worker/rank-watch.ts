@@ -73,7 +73,7 @@ export class RankWatch {
     if (this.#isFrozen) return;
     this.#timer?.cancel();
     const nowMs = this.#options.clock.monotonic();
-    for (const rank of this.#ranks.values()) this.#look(rank, nowMs);
+    for (const [local, rank] of this.#ranks) this.#look(local, rank, nowMs);
     this.#frozenMs = nowMs;
   }
 
@@ -154,24 +154,28 @@ export class RankWatch {
   #arm(): void {
     this.#timer ??= this.#options.clock.setTimer(LOOK_MS, () => {
       this.#timer = undefined;
-      const living = [...this.#ranks.values()].filter(({ goneMs }) => goneMs === undefined);
+      const living = [...this.#ranks].filter(([, { goneMs }]) => goneMs === undefined);
       if (living.length === 0 || this.#isFrozen) return;
       this.#arm();
       this.#turn %= living.length;
       const order = [...living.slice(this.#turn), ...living.slice(0, this.#turn)];
       const nowMs = this.#options.clock.monotonic();
-      for (const rank of order.slice(0, RANKS_PER_LOOK)) this.#look(rank, nowMs);
+      for (const [local, rank] of order.slice(0, RANKS_PER_LOOK)) this.#look(local, rank, nowMs);
       this.#turn += RANKS_PER_LOOK;
     });
   }
 
   /** All that are looked at in one turn have its time, or else their order in it would count. */
-  #look(rank: Rank, nowMs: number): void {
+  #look(local: number, rank: Rank, nowMs: number): void {
     if (rank.goneMs !== undefined) return;
     const state = this.#options.looks.state(rank.pid);
     const isSame = state?.startTicks === rank.startTicks;
     if (isSame && !state.hasEnded) rank.aliveMs = nowMs;
-    else rank.goneMs = nowMs;
+    else {
+      rank.goneMs = nowMs;
+      // What is gone does not hang; its launcher may run on.
+      this.#options.progress.finished(local);
+    }
     if (isSame && state.hasEnded) rank.exit = state.exit;
   }
 }

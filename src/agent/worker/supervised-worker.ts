@@ -219,7 +219,8 @@ export class SupervisedWorker {
   /** The process that the end of the worker is about, and whether it is sure enough to be named. */
   #about(): { readonly one: SupervisedProcess; readonly isNamed: boolean } {
     const one = this.#first ?? this.#mostForced;
-    if (this.#all.length === 1) return { one, isNamed: true };
+    // One process differs from no other, so a hang is not about it more than about its member.
+    if (this.#all.length === 1) return { one, isNamed: this.#first !== undefined };
     if (this.#first !== undefined) return { one, isNamed: this.#isFirstSure };
     if (!this.#isLooking) return { one, isNamed: false };
     const silent = this.#all.filter(({ told }) => told !== undefined);

@@ -63,7 +63,7 @@ export function Members({ jobSet, members, nowMs, selected, select, culprit }: M
     () => (hasRanks ? rankCells(inPods) : inPods),
     [inPods, hasRanks],
   );
-  const keys = ordered.map(cellKey).join('\n');
+  const keys = useMemo(() => ordered.map(cellKey).join('\n'), [ordered]);
   const order = useMemo(() => ordered.map(cellKey), [keys]);
   const keyOf = (at: Pick<Cell, 'pod' | 'process'> | null): string | null =>
     at === null
