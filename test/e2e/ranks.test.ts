@@ -74,6 +74,28 @@ it('restart in place as one group, and say which rank died', async () => {
   });
 });
 
+it('continue in their warm standbys, all together', async () => {
+  const of = await groups.start({
+    name: 'warm-ranks',
+    size: SIZE,
+    mode: 'Supervisor',
+    processes: PROCESSES,
+    hasStandby: true,
+  });
+  await of.running(1);
+  await until('all standbys wait', async () => {
+    const said = await logs('warm-ranks', '--agent');
+    expect(said.split('a standby waits for the next epoch')).toHaveLength(SIZE + 1);
+  });
+  of.kill(5);
+  await of.running(2);
+  expect(startsOf(of, 2)).toEqual(RANKS);
+  for (const rank of RANKS) {
+    const known = { RANK: String(rank), WORLD_SIZE: '8', LOCKSTEP_STANDBY: '1' };
+    expect(environmentOf(of.pid(rank))).toMatchObject(known);
+  }
+});
+
 it('have no process to choose where they start one', async () => {
   const of = await groups.start({ name: 'no-ranks', size: 1, mode: 'Supervisor' });
   await of.running(1);
