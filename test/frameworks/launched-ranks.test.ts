@@ -4,7 +4,7 @@
  * test:frameworks -- --repeat N launched-ranks` prints how often it named which.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RestartRecord, Suspect } from '../../src/jobset/jobset-status.ts';
+import type { Suspect } from '../../src/jobset/jobset-status.ts';
 import { type ClusterUnderTest, startCluster } from '../e2e/local-cluster.fixture.ts';
 import { CHECKPOINT_STEPS, type Framework, FrameworkRun } from './framework-run.fixture.ts';
 
@@ -88,21 +88,16 @@ describe.skipIf(TORCH === undefined).each([
       async (name, signal, right) => {
         const rank = (3 * round + FAULTS.findIndex(([each]) => each === name) + 1) % WORLD_SIZE;
         const epoch = (run.status.deprecatedEpoch ?? 0) + 1;
+        // Launchers tear lines of their ranks now and then, so not every rank is seen to start.
         await run.until(`a checkpoint in epoch ${epoch}`, () => {
-          const lives = run.lives(epoch);
-          const isBeyond = lives.every(
-            ({ from, lastStep = 0 }) => lastStep > from + CHECKPOINT_STEPS,
-          );
-          return lives.length === WORLD_SIZE && isBeyond;
+          const isBeyond = run
+            .lives(epoch)
+            .filter(({ from, lastStep = 0 }) => lastStep > from + CHECKPOINT_STEPS);
+          return isBeyond.length >= RANKS_PER_POD;
         });
         process.kill(run.process(rank), signal);
-        const judged = (): RestartRecord | undefined => run.record(epoch);
         await run.until('the next epoch is released', () => run.status.syncedEpoch === epoch + 1);
-        await run.until(
-          'the restart is judged',
-          () => judged()?.suspects !== undefined || run.stepping(epoch + 1),
-        );
-        const suspects = judged()?.suspects ?? [];
+        const suspects = run.record(epoch)?.suspects ?? [];
         const outcome = outcomeOf(suspects, rank);
         const what = `torchrun, ${mode}, ${name}: ${outcome}`;
         counts.set(what, (counts.get(what) ?? 0) + 1);
