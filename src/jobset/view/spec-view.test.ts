@@ -255,7 +255,7 @@ describe('what is injected', () => {
     const text = injected({ [names.RESTART_MODE]: 'Sidecar' });
     expect(text).toContain('w: sidecar container lockstep-agent');
     expect(text).toContain('w: volumes lockstep-marker and lockstep-progress.');
-    expect(text).toContain('variable LOCKSTEP_PROGRESS_FILE');
+    expect(text).toContain('LOCKSTEP_PROGRESS_FILE');
     expect(text).not.toContain('service account');
   });
 
