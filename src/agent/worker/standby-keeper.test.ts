@@ -65,7 +65,9 @@ class Scene {
   readonly clock = new VirtualClock();
   readonly logger = new MemoryLogger();
   readonly files = new Map<string, MemoryFiles>();
-  readonly processes = new MemoryProcessRunner({ train: () => undefined });
+  /** Called when a process begins. */
+  begins: () => void = () => undefined;
+  readonly processes = new MemoryProcessRunner({ train: () => this.begins() });
   readonly supervisor: Supervisor;
   readonly ends: OwnEnd[] = [];
   /** States of the processes that a look finds. */
@@ -332,9 +334,18 @@ describe('a standby', () => {
     await scene.append(standby, 'phase=standby');
     await scene.stop();
     scene.isDiskFull = true;
+    const below = standby.fork('own group');
+    const kill = scene.processes.killByEnvironment.bind(scene.processes);
+    scene.processes.killByEnvironment = async (...which) => {
+      await new Promise<void>((resolve) => void scene.clock.setTimer(100, resolve));
+      return kill(...which);
+    };
+    const wereRunning: boolean[] = [];
+    scene.begins = () => wereRunning.push(standby.isRunning, below.isRunning);
     scene.supervisor.lift(2, (exit) => scene.ends.push(exit));
-    await scene.clock.settle();
-    expect(standby.isRunning).toBe(false);
+    await scene.clock.advance(200);
+    // They may hold ports and devices of the worker.
+    expect(wereRunning).toEqual([false, false]);
     const [worker, ...others] = scene.processes.running;
     expect(others).toEqual([]);
     // Without the file it does not wait.

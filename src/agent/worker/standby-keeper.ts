@@ -144,6 +144,8 @@ export class StandbyKeeper {
     standby.promoted = standby.processes.promote(epoch);
     if (!(await standby.promoted)) {
       this.#kill(standby, 'Died');
+      // Some of its processes may work for the epoch already, on ports and devices of the next.
+      await endsWithin(this.#options.clock, DROP_LIMIT_MS, standby.gone);
       return undefined;
     }
     logger.info('the standby becomes the worker', { epoch });
