@@ -30,6 +30,20 @@ export function failedMsOf(
   return Math.max(0, endMs - tracebackMs);
 }
 
+/**
+ * The earliest time at which a process that runs may have raised the exception that ends it. Unlike
+ * for `failedMsOf`, a traceback before the first step counts: it only makes us less sure of others.
+ */
+export function mayHaveRaisedMs(
+  tracebackMs: number | 'Unread' | undefined,
+  steppedMs: number | undefined,
+): number {
+  if (tracebackMs === 'Unread') return Number.NEGATIVE_INFINITY;
+  if (tracebackMs === undefined) return Number.POSITIVE_INFINITY;
+  const isCaught = steppedMs !== undefined && tracebackMs < steppedMs - STEP_LAG_MS;
+  return isCaught ? Number.POSITIVE_INFINITY : tracebackMs;
+}
+
 /** A launcher that exits with 0 has lost no rank. Memory that ran out names the member, not a rank. */
 export function rankSignsAt(
   exit: Exit,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { WorkerEnd } from '../../jobset/worker-end/worker-end.ts';
+import { mayHaveRaisedMs } from './end-evidence.ts';
 import { firstFailed, waitedFor } from './process-ends.ts';
 
 type PartialEnd = Partial<WorkerEnd>;
@@ -13,6 +14,12 @@ const ABORT_OF_PEER: PartialEnd = { how: 'Signaled', exit: { signal: 'SIGABRT' }
 const SEGV: PartialEnd = { how: 'Signaled', exit: { signal: 'SIGSEGV' } };
 const KILL: PartialEnd = { how: 'Signaled', exit: { signal: 'SIGKILL' } };
 const TERM: PartialEnd = { how: 'Signaled', exit: { signal: 'SIGTERM' } };
+
+const EXIT_137: PartialEnd = { exit: { exitCode: 137 } };
+
+function oom(end: PartialEnd): PartialEnd {
+  return { ...end, oom: true };
+}
 
 function failed(failedMs: number): PartialEnd {
   return { ...EXIT_1, failedMs };
@@ -31,6 +38,9 @@ describe('of processes whose ends were seen together, the first', () => {
     ['is open if a peer printed none', [EXIT_1, failed(400)], 1, false],
     ['is open where nothing tells', [EXIT_1, EXIT_1], 0, false],
     ['is open between two of SIGKILL', [EXIT_1, KILL, KILL], 1, false],
+    ['was killed when memory ran out', [oom(failed(30)), oom(KILL)], 1, true],
+    ['was killed in its shell when memory ran out', [oom(failed(30)), oom(EXIT_137)], 1, true],
+    ['is open between two that exit when memory ran out', [oom(EXIT_1), oom(EXIT_1)], 0, false],
   ])('%s', (_, all, index, isSure) => {
     expect(firstFailed(ends(all))).toEqual({ index, isSure });
   });
@@ -43,8 +53,17 @@ describe('of processes that run on, one that printed a traceback', () => {
     ['after it says nothing', failed(400), 100, true],
     ['before one of SIGKILL says nothing', KILL, 400, true],
   ])('%s', (_, first, failedMs, isSure) => {
-    const running = ends([{ how: 'Killed', failedMs }]);
-    expect(firstFailed(ends([first]), running)).toEqual({ index: 0, isSure });
+    expect(firstFailed(ends([first]), [1000 - failedMs])).toEqual({ index: 0, isSure });
+  });
+
+  it.each<[string, Parameters<typeof mayHaveRaisedMs>, number]>([
+    ['counts before the first step', [700, undefined], 700],
+    ['counts after the last step', [700, 650], 700],
+    ['was caught if a step followed', [700, 2000], Number.POSITIVE_INFINITY],
+    ['is not there', [undefined, 650], Number.POSITIVE_INFINITY],
+    ['may be there at any time where none is read', ['Unread', 650], Number.NEGATIVE_INFINITY],
+  ])('%s', (_, known, expected) => {
+    expect(mayHaveRaisedMs(...known)).toBe(expected);
   });
 });
 

@@ -16,28 +16,35 @@ export interface Choice {
 /**
  * The first of processes whose ends were seen together, at least one. An end that no peer can cause
  * comes before others, because the order in which ends were seen says nothing. Then the time of the
- * traceback decides. One of `running` may have raised before, and take longer for its teardown; or it
- * has caught its exception, so it is not the first for sure either.
+ * traceback decides. One that runs may have raised before, at one of the times `raisedMs`, and take
+ * longer for its teardown; or it has caught its exception, so it is not the first for sure either.
  */
 export function firstFailed(
   failed: readonly WorkerEnd[],
-  running: readonly WorkerEnd[] = [],
+  raisedMs: readonly number[] = [],
 ): Choice {
-  const all = failed.map((end, index) => {
-    const isFatal = fatalEnd(end) !== undefined;
-    return { index, late: isFatal ? 0 : 1, failedAtMs: failedAt(end) };
-  });
+  const all = failed.map((end, index) => ({
+    index,
+    late: lateness(end),
+    failedAtMs: failedAt(end),
+  }));
   const [first, second] = all.toSorted((a, b) => a.late - b.late || a.failedAtMs - b.failedAtMs);
   if (first === undefined) return { index: 0, isSure: false };
   const { index, late, failedAtMs } = first;
   const atMs = Math.min(failedAtMs, failed[index]?.atMs ?? NEVER);
-  const isLate = late > 0 && running.some((end) => failedAt(end) < atMs + SAME_TIME_MS);
+  const isLate = late > 0 && raisedMs.some((ms) => ms < atMs + SAME_TIME_MS);
   if (second === undefined || isLate) return { index, isSure: !isLate };
   const isEarlier = second.failedAtMs < NEVER && second.failedAtMs - failedAtMs > SAME_TIME_MS;
   return { index, isSure: late < second.late || isEarlier };
 }
 
 const NEVER = Number.MAX_SAFE_INTEGER;
+
+/** Memory that ran out is counted for the container, so it may have been that of a peer. */
+function lateness({ oom, ...end }: WorkerEnd): number {
+  if (fatalEnd(end) !== undefined) return 0;
+  return oom === true ? 1 : 2;
+}
 
 function failedAt({ atMs, failedMs }: WorkerEnd): number {
   return failedMs === undefined ? NEVER : atMs - failedMs;

@@ -128,6 +128,14 @@ describe('a worker of four processes', () => {
       { exit: { exitCode: 1 }, local: 3, rank: 11, lastWords: 'no CUDA' },
     ],
     [
+      'one whose own words beat those of another in the file of the container',
+      {
+        1: 'until [ -s message ]; do sleep 0.01; done; echo boom >&2; exit 3',
+        2: `echo 'from another' > message; ${RUNS}`,
+      },
+      { exit: { exitCode: 3 }, local: 1, lastWords: 'boom' },
+    ],
+    [
       'one after another that had exited with 0',
       { 0: 'exit 0', 3: 'while kill -0 $(cat pid-0); do sleep 0.01; done; exit 5' },
       { how: 'Exited', exit: { exitCode: 5 }, local: 3, rank: 11 },
@@ -161,6 +169,25 @@ describe('a worker of four processes', () => {
     writeFileSync(join(directory, 'go'), '');
     holdUntilDead(pids);
     expect(await scene.ended).toMatchObject({ exit: { signal: 'SIGSEGV' }, local: 3 });
+  });
+
+  it('names none of them where another may have raised an exception before the first step', async () => {
+    const raises = `echo 'Traceback (most recent call last):' >&2; sleep 0.3; touch raised; ${RUNS}`;
+    const scene = new Scene({ 0: 'until [ -e raised ]; do sleep 0.01; done; exit 3', 1: raises });
+    const end = await scene.ended;
+    expect(end).toMatchObject({ exit: { exitCode: 3 } });
+    expect(end).not.toHaveProperty('local');
+  });
+
+  it.each<[string, string, object]>([
+    ['is named if it died of SIGKILL', 'kill -KILL $$', { local: 1 }],
+    ['is not named if it exited, as others may have raised before', 'exit 3', { rank: undefined }],
+  ])('whose standard error is not read %s', async (_, script, expected) => {
+    const output = {
+      begin: async () => ({ streams: {}, handedOver: () => undefined, end: () => undefined }),
+    };
+    const { rank, local } = await new Scene({ 1: script }, { output }).ended;
+    expect({ rank, local }).toMatchObject(expected);
   });
 
   it('that cannot be started is said to be so, and none of its processes is named', async () => {

@@ -10,7 +10,7 @@ import { ENV_WORKER } from '../../jobset/names.ts';
 import { type Exit, exitCodeIn } from '../../jobset/worker-end/worker-end.ts';
 import type { MemberProgress, Reporter } from '../progress/member-progress.ts';
 import { exitOf, type OwnEnd } from '../worker-exit.ts';
-import { endOf, failedMsOf, rankSignsAt, type Told } from './end-evidence.ts';
+import { endOf, failedMsOf, mayHaveRaisedMs, rankSignsAt, type Told } from './end-evidence.ts';
 import { type HangLookOptions, lookIntoHung } from './hang-look.ts';
 import { type HungProcess, LaunchedRanks, type RankSigns } from './launched-ranks.ts';
 import { rankOf } from './rank-environment.ts';
@@ -227,6 +227,12 @@ export class SupervisedProcess {
   get isStopped(): boolean {
     const { states = '' } = this.#tree?.seenAt(this.endedMs, this.#newestStepMs) ?? {};
     return /[Tt]/.test(states);
+  }
+
+  /** While it runs: when it may have raised an exception, at the earliest. */
+  get mayHaveRaisedMs(): number {
+    const { errors, readsErrors } = this.#process;
+    return mayHaveRaisedMs(readsErrors ? errors.tracebackMs : 'Unread', this.#newestStepMs);
   }
 
   /** What is known of its end in a worker that ended at `atMs`. */

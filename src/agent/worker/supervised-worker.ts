@@ -181,7 +181,8 @@ export class SupervisedWorker {
     if (this.#first !== undefined || failed.length === 0) return;
     const running = this.#all.filter(({ hasEnded }) => !hasEnded);
     const ended = (each: SupervisedProcess): OwnEnd => each.endAt(this.#epoch, each.endedMs);
-    const { index, isSure } = firstFailed(failed.map(ended), running.map(ended));
+    const raisedMs = running.map((each) => each.mayHaveRaisedMs);
+    const { index, isSure } = firstFailed(failed.map(ended), raisedMs);
     const first = failed[index];
     this.#first = first;
     this.#isFirstSure = isSure;
@@ -201,8 +202,9 @@ export class SupervisedWorker {
     const texts = one.problem === undefined ? [one.rankText, ...read] : [one.problem];
     const told = this.#first === undefined ? this.#mostForced.told : undefined;
     const { lastMs: saidAtMs } = one.process.errors;
-    // A message is a file, and its time is not known.
-    const isMessage = lastWords(texts.slice(0, -1)) !== undefined;
+    const words = lastWords(texts);
+    // The time of a message in a file is not known.
+    const isMessage = words !== lastWords([one.process.lastErrors]);
     const known = {
       ...one.knownAt(this.#epoch, atMs),
       ...(told === undefined ? {} : this.#used(atMs)),
@@ -210,7 +212,7 @@ export class SupervisedWorker {
         local: isNamed ? one.local : undefined,
         rank: isNamed ? one.rank : undefined,
         saidMs: isMessage || saidAtMs === undefined ? undefined : Math.max(0, atMs - saidAtMs),
-        lastWords: this.#options.hasLastWords === false ? undefined : lastWords(texts),
+        lastWords: this.#options.hasLastWords === false ? undefined : words,
       }),
     };
     return endOf(one.exit, told, known, this.#watch);

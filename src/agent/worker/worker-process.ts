@@ -120,6 +120,11 @@ export class WorkerProcess {
     return this.#errors;
   }
 
+  /** Its standard error goes through the agent. */
+  get readsErrors(): boolean {
+    return this.#equipment?.relayed.streams.stderr !== undefined;
+  }
+
   get child(): RunningProcess | undefined {
     return this.#child;
   }
@@ -175,7 +180,7 @@ export class WorkerProcess {
     this.#equipment?.relayed.end();
   }
 
-  /** Reads the messages of a process that has ended, the best first. */
+  /** Reads the messages of a process that has ended, that of the container first. */
   async readMessages(texts: (string | undefined)[]): Promise<void> {
     if (this.#child === undefined) return;
     const all = this.#equipment?.messages ?? [];
