@@ -1,7 +1,9 @@
 import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
 import { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
 import { describe, expect, it, test } from 'vitest';
-import type { GroupRanks } from '../jobset/jobset-status.ts';
+import { storedJobSet } from '../../test/fixtures/jobset-objects.ts';
+import { groupState } from '../jobset/epoch/group-state.ts';
+import type { GroupRanks, StoredRanks } from '../jobset/jobset-status.ts';
 import type { MemberRanks } from '../jobset/ranks/member-ranks.ts';
 import { type Body, startAgent } from './agent.ts';
 import { step } from './barrier.ts';
@@ -9,7 +11,7 @@ import type { Barrier, BarrierEvent, Effect } from './barrier-state.ts';
 import type { Channel, ChannelListener, GroupSnapshot } from './channel.ts';
 import { EnvironmentReader } from './environment.ts';
 import { NO_MARKER, processMarkerStore } from './marker.ts';
-import { ownRanksOf } from './own-ranks.ts';
+import { numbersIn, ownRanksOf } from './own-ranks.ts';
 import { MemberProgress } from './progress/member-progress.ts';
 
 const ENV = {
@@ -69,6 +71,16 @@ describe('the ranks of an agent', () => {
     ownRanksOf(read);
     expect(read.errors).toEqual([expect.stringContaining(`environment variable ${name}: `)]);
   });
+});
+
+test.each([
+  ['taken for the epoch that they were counted for', 4, NUMBERS],
+  ['left alone if they are of the epoch before, as an older operator keeps them', 3, undefined],
+  ['left alone without an epoch', undefined, undefined],
+])('numbers in a status are %s', (_what, epoch, expected) => {
+  const jobSet = storedJobSet({});
+  const stored = { deprecatedEpoch: 3, syncedEpoch: 4, ranks: { ...RANKS, epoch } as StoredRanks };
+  expect(numbersIn(groupState({ ...jobSet, status: stored }, 'workers'), OWN)).toEqual(expected);
 });
 
 function status(

@@ -48,8 +48,15 @@ export interface JobSetStatus {
   readonly progress?: EndedProgress;
   /** What became of the time since the JobSet was created. */
   readonly goodput?: Goodput;
-  /** The numbers of the ranks in the newest released epoch; absent: no member has ranks. */
-  readonly ranks?: GroupRanks;
+  /** The numbers of the ranks in one epoch; absent: no member has ranks. */
+  readonly ranks?: StoredRanks;
+}
+
+/** An older operator keeps them as they are, so they say for which epoch they were counted. */
+export interface StoredRanks extends GroupRanks {
+  readonly epoch: number;
+  /** The size changed while barriers were open, so members of the epoch may have other numbers. */
+  readonly mixed?: boolean;
 }
 
 export interface GroupRanks {

@@ -107,17 +107,26 @@ describe.each<[string, () => TrainingGroup]>([
     await group.cluster.until(async () => group.running().size === 6);
     expect(group.starts.at(-1)).toMatchObject({ slot: 'b/2', ranks: { world: 13, firstRank: 10 } });
     expect(group.starts).toHaveLength(6);
-  });
-
-  test('a running epoch without numbers, as an older operator leaves it, ends uncharged', async () => {
-    await started();
-    await run();
-    await group.stopOperator();
-    const at = { namespace: 'default', name: 'train' };
-    const patch = { type: 'merge', patch: { status: { ranks: null } } } as const;
-    await group.cluster.client.patch(JOBSETS, at, patch, { subresource: 'status' });
-    await group.startOperator();
-    await expectRanks(2, 2, 2);
+    await group.patch({ metadata: { annotations: { [DISABLE_IN_PLACE_RESTART]: null } } });
+    await expectRanks(2, 2, 3);
     expect((await group.jobSet()).status?.inPlaceRestartsCountTowardsMax ?? 0).toBe(0);
   });
+
+  test.each([
+    ['no numbers', null],
+    ['those of an earlier epoch', { epoch: 0 }],
+  ])(
+    'a running epoch with %s, as an older operator leaves it, ends uncharged',
+    async (_what, ranks) => {
+      await started();
+      await run();
+      await group.stopOperator();
+      const at = { namespace: 'default', name: 'train' };
+      const patch = { type: 'merge', patch: { status: { ranks } } } as const;
+      await group.cluster.client.patch(JOBSETS, at, patch, { subresource: 'status' });
+      await group.startOperator();
+      await expectRanks(2, 2, 2);
+      expect((await group.jobSet()).status?.inPlaceRestartsCountTowardsMax ?? 0).toBe(0);
+    },
+  );
 });

@@ -283,6 +283,7 @@ const RANKED: JobSet = {
   metadata: { ...JOBSET.metadata, annotations: { [PROCESSES_PER_POD]: 'w=8,v=2' } },
   status: {
     ranks: {
+      epoch: 3,
       world: 36,
       groups: 6,
       master: 'train-w-0-0.train',

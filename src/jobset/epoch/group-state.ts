@@ -21,7 +21,7 @@ export interface GroupState {
   readonly isBypassed: boolean;
   /** How long workers may be silent. */
   readonly timeouts: ProgressTimeouts;
-  /** The numbers of the ranks in the epoch released last; absent: no member has ranks. */
+  /** The numbers of the ranks in epoch D + 1; absent: there are none yet, or no member has ranks. */
   readonly ranks?: GroupRanks;
 }
 
@@ -45,7 +45,9 @@ export function groupState(
       spec.failurePolicy?.restartStrategy !== 'InPlaceRestart',
     timeouts: progressTimeouts(metadata.annotations),
   };
-  const ranks = status?.ranks && checkedRanks(status.ranks);
+  // An older operator ends and releases epochs, and leaves the numbers of an earlier one in place.
+  const isCurrent = status?.ranks?.epoch === deprecated + 1;
+  const ranks = isCurrent ? checkedRanks(status.ranks) : undefined;
   return ranks === undefined ? state : { ...state, ranks };
 }
 

@@ -6,7 +6,7 @@ import { replicatedJob, storedJob, storedJobSet } from '../../../test/fixtures/j
 import { answering, membersAt, snapshotOf } from '../../../test/fixtures/snapshots.ts';
 import { DEFAULT_FEATURE_GATES } from '../feature-gates.ts';
 import type { JobSetSpec } from '../jobset.ts';
-import type { GroupRanks, JobSetStatus } from '../jobset-status.ts';
+import type { JobSetStatus, StoredRanks } from '../jobset-status.ts';
 import {
   DISABLE_IN_PLACE_RESTART,
   ENV_PROCESSES_PER_POD,
@@ -44,7 +44,7 @@ interface Scene {
   readonly deprecated: number;
   /** S of `first` and of `second`. */
   readonly released: readonly [number, number];
-  readonly ranks?: GroupRanks | undefined;
+  readonly ranks?: StoredRanks | undefined;
   /** Null: there is no annotation. */
   readonly asked?: string | null;
   readonly isInOrder?: boolean;
@@ -112,9 +112,10 @@ function releasedIn(status: JobSetStatus | undefined): readonly [number, number]
   return [of('first'), of('second')];
 }
 
-function ranksFor({ first, second }: Size, processes = 8): GroupRanks {
+function ranksFor({ first, second }: Size, epoch = 4, processes = 8): StoredRanks {
   const of = { processesPerPod: processes };
   return {
+    epoch,
     world: (first + second) * processes,
     groups: first + second,
     master: 'train-first-0-0.train',
@@ -138,12 +139,12 @@ const RUNNING = { size: SIZE, deprecated: 3, released: [4, 4], ranks: ranksFor(S
 describe('the write that releases an epoch', () => {
   test('stores the numbers of its ranks', () => {
     const { status } = planOf({ size: SIZE, deprecated: 0, released: [0, 0] });
-    expect(status).toMatchObject({ syncedEpoch: 1, ranks: ranksFor(SIZE) });
+    expect(status).toMatchObject({ syncedEpoch: 1, ranks: ranksFor(SIZE, 1) });
   });
 
   test('replaces the numbers of another size', () => {
     const scene = { size: LARGER, deprecated: 4, released: [4, 4], ranks: ranksFor(SIZE) } as const;
-    expect(planOf(scene).status).toMatchObject({ syncedEpoch: 5, ranks: ranksFor(LARGER) });
+    expect(planOf(scene).status).toMatchObject({ syncedEpoch: 5, ranks: ranksFor(LARGER, 5) });
   });
 
   test('stores none without the annotation, and takes away what earlier Jobs had', () => {
@@ -158,7 +159,7 @@ describe('the write that releases an epoch', () => {
     const scene = { size: SIZE, deprecated: 0, released: [0, 0] } as const;
     const jobs = jobsOf(SIZE, 4);
     for (const asked of ['8', null]) {
-      expect(planOf({ ...scene, asked, jobs }).status?.ranks).toEqual(ranksFor(SIZE, 4));
+      expect(planOf({ ...scene, asked, jobs }).status?.ranks).toEqual(ranksFor(SIZE, 1, 4));
     }
   });
 
@@ -166,7 +167,7 @@ describe('the write that releases an epoch', () => {
     const scene = { size: SIZE, deprecated: 0, released: [0, 0], isInOrder: true } as const;
     const { status } = planOf({ ...scene, jobs: [job('first', 2, 8)] });
     expect(releasedIn(status)).toEqual([1, 0]);
-    expect(status?.ranks).toEqual(ranksFor(SIZE));
+    expect(status?.ranks).toEqual(ranksFor(SIZE, 1));
   });
 });
 
@@ -204,8 +205,11 @@ describe('a released epoch', () => {
     expect(planOf(RUNNING).status?.deprecatedEpoch ?? 3).toBe(3);
   });
 
-  test('without numbers, as an older operator leaves it, ends uncharged and says why', () => {
-    const { status } = planOf({ ...RUNNING, ranks: undefined });
+  test.each([
+    ['without numbers', undefined],
+    ['with those of an earlier epoch', ranksFor(SIZE, 3)],
+  ])('%s, as an older operator leaves it, ends uncharged and says why', (_what, ranks) => {
+    const { status } = planOf({ ...RUNNING, ranks });
     expect(status).toMatchObject({
       deprecatedEpoch: 4,
       inPlaceRestartsCountTowardsMax: 0,
@@ -257,14 +261,52 @@ describe('while restart in place is bypassed', () => {
   test('numbers follow the size, because nothing is released', () => {
     const jobs = jobsOf(LARGER, 8);
     const { status } = planOf({ ...RUNNING, size: LARGER, jobs, annotations });
-    expect(status).toMatchObject({ deprecatedEpoch: 3, ranks: ranksFor(LARGER) });
+    const mixed = { ...ranksFor(LARGER), mixed: true };
+    expect(status).toMatchObject({ deprecatedEpoch: 3, ranks: mixed });
     const settled = planOf({ ...RUNNING, annotations });
     expect(settled.status?.ranks).toEqual(ranksFor(SIZE));
+    const back = planOf({ ...RUNNING, ranks: mixed, annotations });
+    expect(back.status?.ranks, 'members with the larger size may run').toEqual({
+      ...ranksFor(SIZE),
+      mixed: true,
+    });
+  });
+
+  test('numbers stay if the size of Jobs may not change', () => {
+    const gates = { ...DEFAULT_FEATURE_GATES, ElasticJobSet: false };
+    const { status } = planOf({ ...RUNNING, size: LARGER, annotations, more: { gates } });
+    expect(status?.ranks).toEqual(ranksFor(SIZE));
+  });
+
+  test('an epoch that waits for its release gets numbers of its own', () => {
+    const { status } = planOf({ ...RUNNING, deprecated: 4, annotations });
+    expect(status?.ranks).toEqual(ranksFor(SIZE, 5));
   });
 
   test('from the start, there are numbers too', () => {
     const { status } = planOf({ ...RUNNING, ranks: undefined, released: [0, 0], annotations });
-    expect(status?.ranks).toEqual(ranksFor(SIZE));
+    expect(status?.ranks).toEqual(ranksFor(SIZE, 4));
+  });
+});
+
+describe('once restart in place is bypassed no more', () => {
+  test('an epoch whose size changed meanwhile ends, uncharged', () => {
+    const { status } = planOf({ ...RUNNING, ranks: { ...ranksFor(SIZE), mixed: true } });
+    expect(status).toMatchObject({
+      deprecatedEpoch: 4,
+      inPlaceRestartsCountTowardsMax: 0,
+      restartHistory: [{ cause: 'Scaled', counted: false }],
+    });
+    const next = planOf({ ...RUNNING, deprecated: 4, ranks: { ...ranksFor(SIZE), mixed: true } });
+    expect(next.status).toMatchObject({ syncedEpoch: 5 });
+    expect(next.status?.ranks).toEqual(ranksFor(SIZE, 5));
+  });
+
+  test('one that was never released ends if its size changes, because its members run', () => {
+    const scene = { size: SIZE, deprecated: 3, released: [3, 3], ranks: ranksFor(SIZE) } as const;
+    expect(planOf(scene).status).toMatchObject({ deprecatedEpoch: 3, syncedEpoch: 4 });
+    const jobs = jobsOf(LARGER, 8);
+    expect(planOf({ ...scene, size: LARGER, jobs }).status).toMatchObject({ deprecatedEpoch: 4 });
   });
 });
 
@@ -273,7 +315,7 @@ it('never lets two stages run in one epoch with different numbers', () => {
   const sizes = fc.record({ first: pods, second: pods });
   fc.assert(
     fc.property(fc.array(sizes, { minLength: 1, maxLength: 6 }), (changes) => {
-      const numbersIn = new Map<number, GroupRanks | undefined>();
+      const numbersIn = new Map<number, StoredRanks | undefined>();
       let scene: Scene = { size: SIZE, deprecated: 0, released: [0, 0], isInOrder: true };
       for (const size of changes) {
         // Jobs have the new size, and all their Pods are at the barrier of the current epoch.
@@ -284,7 +326,7 @@ it('never lets two stages run in one epoch with different numbers', () => {
         const epoch = deprecated + 1;
         const [old1, old2] = scene.released;
         const isRelease = (s1 === epoch && old1 < epoch) || (s2 === epoch && old2 < epoch);
-        if (isRelease) expect(ranks).toEqual(ranksFor(size));
+        if (isRelease) expect(ranks).toEqual(ranksFor(size, epoch));
         if (s1 === epoch || s2 === epoch) {
           expect(ranks).toEqual(numbersIn.get(epoch) ?? ranks);
           numbersIn.set(epoch, ranks);

@@ -6,7 +6,8 @@
 import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
 import type { Job } from '@lockstep/kube/objects/job.ts';
 import { currentJobs, replicatedJobOf } from '../child-jobs/child-jobs.ts';
-import type { GroupRanks } from '../jobset-status.ts';
+import { currentEpoch } from '../epoch/in-place-restart.ts';
+import type { StoredRanks } from '../jobset-status.ts';
 import { PROCESSES_PER_POD } from '../names.ts';
 import { groupRanksOf } from '../ranks/group-ranks.ts';
 import { carriedProcesses, processesPerPod } from '../ranks/processes-per-pod.ts';
@@ -17,37 +18,49 @@ import type { Facts, GroupFacts } from './facts.ts';
  * Sizes come from the spec. How many processes a Pod starts, its template says: a Job keeps that even
  * if the annotation changes. A ReplicatedJob without a Job is numbered as before, or as asked.
  */
-export function ranksNow(facts: Facts): GroupRanks | undefined {
+export function ranksNow(facts: Facts): StoredRanks | undefined {
   const { jobSet, spec, status } = facts;
   const jobs = firstJobs(facts);
-  return groupRanksOf(jobSet.metadata.name, spec, (name) => {
+  const ranks = groupRanksOf(jobSet.metadata.name, spec, (name) => {
     const job = jobs.get(name);
     if (job !== undefined) return carriedProcesses(job.spec.template);
     const known = status.ranks?.replicatedJobs.find((each) => each.name === name);
     return known?.processesPerPod ?? processesPerPod(jobSet.metadata.annotations, name);
   });
+  return ranks && { epoch: currentEpoch(status), ...ranks };
 }
 
 /**
- * The present epoch was released, to some or all, with other numbers than it needs, or with none.
+ * Members of the present epoch run, or may run, with other numbers than it needs, or wait for some.
  * Sizes that may not change end no epoch, because its Jobs would keep the old ones.
  */
 export function hasOtherRanks(facts: GroupFacts): boolean {
   const { group, gates, status } = facts;
-  if (!gates.ElasticJobSet && status.ranks !== undefined) return false;
-  const isRunning =
-    group.stages.some(({ released }) => released === group.epoch) &&
-    group.stages.some(({ isComplete }) => !isComplete);
-  return isRunning && changedRanks(facts) !== undefined;
+  if (group.stages.every(({ isComplete }) => isComplete)) return false;
+  if (lacksNumbers(facts)) {
+    const isReleased = group.stages.some(({ released }) => released === group.epoch);
+    return isReleased && changedRanks(facts)?.ranks !== undefined;
+  }
+  if (status.ranks?.mixed === true) return true;
+  return gates.ElasticJobSet && changedRanks(facts) !== undefined;
+}
+
+/** No numbers were counted for the present epoch, so none of its ranks has started. */
+export function lacksNumbers({ status }: Facts): boolean {
+  return status.ranks?.epoch !== currentEpoch(status);
 }
 
 /** Barriers are open and nothing is released, so members that start get the numbers of now. */
 export function ranksWhileBypassed(facts: Facts): StatusChange | undefined {
-  return facts.group === undefined ? changedRanks(facts) : undefined;
+  if (facts.group !== undefined) return undefined;
+  if (lacksNumbers(facts)) return changedRanks(facts);
+  const change = facts.gates.ElasticJobSet ? changedRanks(facts) : undefined;
+  // Members that run keep the numbers that they have.
+  return change?.ranks && { ranks: { ...change.ranks, mixed: true } };
 }
 
 /** A JobSet that has no ranks, and asks for none, costs nothing here. */
-function changedRanks(facts: Facts): StatusChange | undefined {
+function changedRanks(facts: Facts): Pick<StatusChange, 'ranks'> | undefined {
   const { jobSet, status, lacks } = facts;
   const mayHave =
     status.ranks !== undefined || jobSet.metadata.annotations?.[PROCESSES_PER_POD] !== undefined;
@@ -55,7 +68,8 @@ function changedRanks(facts: Facts): StatusChange | undefined {
   const isDropped = status.ranks === undefined && lacks?.has('ranks') === true;
   if (!mayHave || isDropped) return undefined;
   const ranks = ranksNow(facts);
-  return deepEqual(ranks, status.ranks) ? undefined : { ranks };
+  const { mixed: _, ...stored } = status.ranks ?? {};
+  return deepEqual(ranks ?? {}, stored) ? undefined : { ranks };
 }
 
 function firstJobs({ group, children }: Facts): ReadonlyMap<string, Job> {

@@ -218,6 +218,8 @@ const STATUS: Whole<JobSetStatus> = {
     course: { fromMs: 21, parts: [{ class: 'Restarting', ms: 15 }] },
   },
   ranks: {
+    epoch: 3,
+    mixed: true,
     world: 16,
     groups: 2,
     master: 'train-workers-0-0.train',

@@ -236,6 +236,12 @@ const GOODPUT = object(
 
 const RANKS = object(
   {
+    epoch: atLeastZero(
+      int32('The epoch for which they were counted; agents start no other with them.'),
+    ),
+    mixed: boolean(
+      'The size changed while restarts in place were bypassed, so Pods of this epoch may have other numbers.',
+    ),
     world: atLeastZero(int32('All ranks of the group.')),
     groups: atLeastZero(int32('Members that have ranks.')),
     master: string('The host name of the member with rank 0.'),
@@ -261,9 +267,8 @@ const RANKS = object(
     ),
   },
   {
-    required: ['world', 'groups', 'master', 'replicatedJobs'],
-    description:
-      'The numbers of the ranks in the newest released epoch, with lockstep/processes-per-pod.',
+    required: ['epoch', 'world', 'groups', 'master', 'replicatedJobs'],
+    description: 'The numbers of the ranks in one epoch, with lockstep/processes-per-pod.',
   },
 );
 

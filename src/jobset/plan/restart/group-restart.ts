@@ -30,7 +30,7 @@ import { type Facts, type GroupFacts, isOfGroup } from '../facts.ts';
 import { assertGathered } from '../invariants.ts';
 import { reportStartup } from '../jobs/startup-policy.ts';
 import type { Question } from '../questions.ts';
-import { hasOtherRanks, ranksNow } from '../rank-numbers.ts';
+import { hasOtherRanks, lacksNumbers, ranksNow } from '../rank-numbers.ts';
 import {
   askAboutSuspects,
   culpritEvent,
@@ -156,7 +156,7 @@ function endForFailure(facts: GroupFacts, failure: WorkerFailure): readonly Deci
 
 /** Reads fresh Jobs, because a Job that was resized meanwhile looks as if it were not. */
 function endForSize(facts: GroupFacts): readonly Decision[] {
-  const isUnnumbered = facts.status.ranks === undefined && !isScaling(facts);
+  const isUnnumbered = lacksNumbers(facts) && !isScaling(facts);
   return facts.answer(FRESH_JOBS)
     ? endUncharged(facts, 'Scaled', { isUnnumbered })
     : ask(FRESH_JOBS);
