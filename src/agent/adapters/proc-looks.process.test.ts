@@ -71,7 +71,7 @@ it('looks at 1,024 processes at most', () => {
     add('1', `${children.join(' ')} `);
     const tree = createProcLooks({ clock: nodeClock, cgroup: undefined, proc }).tree(1);
     expect(tree?.processes.size).toBe(1024);
-    const seen = { states: new Set('S'), cpuMs: 140 };
+    const seen = { parent: 7, states: new Set('S'), cpuMs: 140 };
     expect(tree?.processes.get('256 7')).toEqual({ ...seen, runnableMs: new Map([[256, 9]]) });
     expect(tree?.processes.get('1024 7')).toEqual({ ...seen, runnableMs: new Map() });
     // Not all of them could get another priority.
