@@ -80,7 +80,7 @@ it('follows the progress of the workers, and of their ranks, from the lift on', 
   const ranks = {
     found: async () => found.shift() ?? [],
     failure: async () => undefined,
-    isTerminated: async () => false,
+    isTerminated: async () => undefined,
   };
   const sidecar = createSidecar(clock, '/', { file, ranks, logger: SILENT });
   await clock.advance(10_000);

@@ -73,9 +73,9 @@ export function openRankFiles({ path, mayBeOld, logger }: RankFilesOptions): Ran
     async isTerminated(local) {
       try {
         const found = await lstat(`${path}.${local}.terminated`);
-        return found.isFile() && found.size > 0;
+        return found.isFile() ? found.size > 0 : undefined;
       } catch {
-        return false;
+        return undefined;
       }
     },
     async failure(local) {

@@ -39,8 +39,8 @@ export interface RankFiles {
   found(): Promise<readonly RankFile[]>;
   /** What the rank wrote of the exception that ended it, if it wrote anything. Never rejects. */
   failure(local: number): Promise<RankFailure | undefined>;
-  /** Whether the rank noted that SIGTERM ended it. Never rejects. */
-  isTerminated(local: number): Promise<boolean>;
+  /** Whether the rank noted that SIGTERM ended it; undefined: it does not note that. Never rejects. */
+  isTerminated(local: number): Promise<boolean | undefined>;
 }
 
 export interface RankFile {

@@ -91,6 +91,21 @@ const TABLE: readonly (readonly [string, readonly Seen[], string | undefined])[]
     ],
     'Raised 2 at 1000',
   ],
+  [
+    'a segmentation fault of one, whose peers raise, and are ended before the next look',
+    [
+      { ...raised(1004, 1050), ...TERMINATED },
+      gone(1050, { byItself: true }),
+      raised(1003, 1050),
+      gone(1050, TERMINATED),
+    ],
+    'Silent 1 at 950',
+  ],
+  [
+    'an exception in one that was gone when its peer crashed',
+    [raised(1000, 1050), gone(1150, { byItself: true }), RUNS, RUNS],
+    'Raised 0 at 1000',
+  ],
   ['SIGTERM of one alone', [gone(1050, TERMINATED), RUNS, RUNS, RUNS], 'Silent 0 at 950'],
   [
     'a failure of another Pod, of which all hear together',

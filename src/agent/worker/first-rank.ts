@@ -16,6 +16,8 @@ export interface RankSeen {
   readonly goneMs?: number;
   /** How it ended, as far as a look or the rank itself shows it; absent too if it exited with 0. */
   readonly exit?: Exit;
+  /** It would have noted SIGTERM, and did not. */
+  readonly byItself?: true;
   /** When it wrote of the exception that ended it. */
   readonly raisedMs?: number;
   /** When its newest step was reported. */
@@ -94,7 +96,9 @@ function precedes(one: RankSeen, other: RankSeen): boolean {
   if (isRaised && isOtherRaised) return earliestMs(other) - raisedMs > SAME_CAUSE_MS;
   if (isRaised) return raisedMs < other.aliveMs || isGoneBefore(one, other);
   // Peers of a rank that died raise within milliseconds, and take longer to end.
-  const isFirst = isGoneBefore(one, other) || (isFatal(one.exit) && !isFatal(other.exit));
+  const isCause = isOtherRaised && one.byItself === true && !isGoneBefore(other, one);
+  const isFirst =
+    isGoneBefore(one, other) || isCause || (isFatal(one.exit) && !isFatal(other.exit));
   return isFirst && one.aliveMs <= earliestMs(other);
 }
 

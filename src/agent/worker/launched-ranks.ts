@@ -35,7 +35,7 @@ export class LaunchedRanks {
   readonly #options: LaunchedRanksOptions;
   readonly #watch: RankWatch;
   readonly #failures = new Map<number, RankFailure>();
-  readonly #terminated = new Set<number>();
+  readonly #terminated = new Map<number, boolean>();
   #odd: number | undefined;
 
   constructor(options: LaunchedRanksOptions) {
@@ -57,7 +57,8 @@ export class LaunchedRanks {
     for (const local of this.#watch.known) {
       const failure = await this.#options.files.failure(local);
       if (failure !== undefined) this.#failures.set(local, failure);
-      if (await this.#options.files.isTerminated(local)) this.#terminated.add(local);
+      const isTerminated = await this.#options.files.isTerminated(local);
+      if (isTerminated !== undefined) this.#terminated.set(local, isTerminated);
     }
   }
 

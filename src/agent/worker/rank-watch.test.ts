@@ -49,7 +49,7 @@ class Scene {
 
   first(failures: readonly (readonly [number, RankFailure])[] = []): FirstRank | undefined {
     this.watch.freeze();
-    return this.watch.first(new Map(failures), new Set());
+    return this.watch.first(new Map(failures), new Map());
   }
 }
 

@@ -84,11 +84,11 @@ export class RankWatch {
 
   /**
    * Which rank failed first, before `freeze`. By local rank: what ranks wrote of their exceptions, and
-   * which noted that SIGTERM ended them.
+   * whether they noted that SIGTERM ended them.
    */
   first(
     failures: ReadonlyMap<number, RankFailure>,
-    terminated: ReadonlySet<number>,
+    terminated: ReadonlyMap<number, boolean>,
   ): FirstRank | undefined {
     const { progress } = this.#options;
     const steps = new Map(
@@ -98,9 +98,14 @@ export class RankWatch {
       const failure = failures.get(local);
       const isOwn = failure?.pid === pid && failure.atMs <= this.#frozenMs;
       const raisedMs = isOwn ? failure.atMs : undefined;
-      const known = exit ?? (terminated.has(local) ? BY_LAUNCHER : undefined);
+      const known = exit ?? (terminated.get(local) === true ? BY_LAUNCHER : undefined);
+      const byItself = terminated.get(local) === false || undefined;
       const steppedMs = steps.get(local);
-      return { local, aliveMs, ...defined({ rank, goneMs, exit: known, raisedMs, steppedMs }) };
+      return {
+        local,
+        aliveMs,
+        ...defined({ rank, goneMs, exit: known, raisedMs, steppedMs, byItself }),
+      };
     });
     const first = firstOf(seen, progress.longestMs);
     if (first === undefined || this.#siblings <= seen.length) return first;

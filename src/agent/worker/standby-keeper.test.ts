@@ -22,7 +22,7 @@ class MemoryFiles implements FilesOfStart {
   readonly ranks = {
     found: async () => [],
     failure: async () => undefined,
-    isTerminated: async () => false,
+    isTerminated: async () => undefined,
   };
   readonly progress: string;
   readonly torchError: string;
