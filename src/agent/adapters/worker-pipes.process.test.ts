@@ -197,4 +197,31 @@ describe('the standard error of one of several processes', () => {
     expect(scene.text.endsWith('[7] 10000\n[7] last\n')).toBe(true);
     expect(scene.text.length).toBeLessThan(256 * 1024);
   });
+
+  it('keeps a line whole whose beginning went to a reader that is slow', async () => {
+    const scene = new Scene();
+    scene.isOpen = false;
+    const { child, finish } = await run(scene, 'seq 1 10000 >&2; sleep 1.5');
+    await child.exited;
+    expect(scene.out).toHaveLength(1);
+    await finish();
+    const numbers = Array.from({ length: 10_000 }, (_, index) => `[7] ${index + 1}\n`);
+    expect(scene.text).toBe(numbers.join(''));
+  });
+
+  it.each([
+    ['much', 4 * 1024 * 1024 - 16_000, '[7] 10000\n'],
+    ['too much', 4 * 1024 * 1024, 'read too slowly\n'],
+  ])('is shortened by whole lines while %s waits for the reader', async (_, waiting, end) => {
+    const scene = new Scene();
+    scene.isOpen = false;
+    Object.assign(scene.sink, { waiting });
+    const { finish } = await run(scene, 'seq 1 10000 >&2');
+    await finish();
+    for (const drained of scene.drains.splice(0)) drained();
+    expect(scene.text.length).toBeLessThan(50_000);
+    const said = scene.text.split('\n').filter((line) => !/^(\[7\] [0-9]+)?$/.test(line));
+    expect(said).toEqual([expect.stringMatching(/^\[7\] lockstep: [0-9]+ bytes were dropped/)]);
+    expect(scene.text.endsWith(end)).toBe(true);
+  });
 });

@@ -33,6 +33,8 @@ const PREFIXED_LINE_WAIT_MS = 1000;
 const PREFIXED_BYTES = 16 * 1024;
 /** What is kept of the last output of a process whose reader is slow. */
 const MAX_LAST_BYTES = 128 * 1024;
+/** Nothing is added to more than this at the end of a process, so that crash loops fill no memory. */
+const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 
 export interface WorkerPipesOptions {
   readonly sinks: { readonly [S in OutputStream]?: OutputSink };
@@ -47,15 +49,22 @@ export interface WorkerPipesOptions {
 
 export function createWorkerPipes(options: WorkerPipesOptions): WorkerOutput {
   // A worker and its standby need two sets.
-  const free = Array.from({ length: options.processes ?? 1 }, async () => openPipes(options));
+  const free = openSets(options);
   return {
     async begin(take, linePrefix) {
-      const set = free.pop() ?? openPipes(options);
+      if (free.length === 0) free.push(...openSets(options));
+      const set = free.pop() ?? Promise.resolve([]);
       const opened = await set;
-      const ends = opened.map((pipe) => {
-        pipe.begin((chunk) => take(pipe.stream, chunk), linePrefix);
-        return [pipe.stream, pipe.writeEnd()] as const;
-      });
+      const ends: (readonly [OutputStream, number])[] = [];
+      try {
+        for (const pipe of opened) {
+          ends.push([pipe.stream, pipe.writeEnd()]);
+          pipe.begin((chunk) => take(pipe.stream, chunk), linePrefix);
+        }
+      } catch (error) {
+        for (const [, descriptor] of ends.splice(0)) closeSync(descriptor);
+        notRead(options, error);
+      }
       return {
         streams: Object.fromEntries(ends),
         handedOver: () => {
@@ -70,41 +79,48 @@ export function createWorkerPipes(options: WorkerPipesOptions): WorkerOutput {
   };
 }
 
-/** Empty if the pipes cannot be made, which is logged. */
-async function openPipes(options: WorkerPipesOptions): Promise<readonly Pipe[]> {
-  const streams: readonly OutputStream[] = ['stdout', 'stderr'];
-  const pipes = streams.flatMap((stream) => {
-    const sink = options.sinks[stream];
-    return sink === undefined ? [] : [openPipe(stream, sink, options)];
-  });
-  try {
-    return await Promise.all(pipes);
-  } catch (error) {
-    options.logger.warn('what the worker prints is not read', { err: String(error) });
-    return [];
-  }
+/** A set for each process of a worker. They are empty if they cannot be made, which is logged. */
+function openSets(options: WorkerPipesOptions): Promise<readonly Pipe[]>[] {
+  const count = options.processes ?? 1;
+  const all = openAll(count, options).catch((error: unknown) => notRead(options, error));
+  return Array.from({ length: count }, async (_, index) => (await all)?.[index] ?? []);
 }
 
-async function openPipe(
-  stream: OutputStream,
-  sink: OutputSink,
-  { path, directory, logger }: WorkerPipesOptions,
-): Promise<Pipe> {
+function notRead({ logger }: WorkerPipesOptions, error: unknown): void {
+  logger.warn('what the worker prints is not read', { err: String(error) });
+}
+
+async function openAll(
+  count: number,
+  { path, directory, sinks, logger }: WorkerPipesOptions,
+): Promise<readonly (readonly Pipe[])[]> {
+  const streams = (['stdout', 'stderr'] as const).flatMap((stream) => {
+    const sink = sinks[stream];
+    return sink === undefined ? [] : [{ stream, sink }];
+  });
+  if (streams.length === 0) return [];
   const mkfifo = programOnPath('mkfifo', path);
   if (mkfifo === undefined) throw new Error('there is no mkfifo on the PATH');
   const own = await mkdtemp(join(directory ?? tmpdir(), 'output-'));
+  const sets = Array.from({ length: count }, (_, index) =>
+    streams.map((each) => ({ ...each, fifo: join(own, `${each.stream}-${index}`) })),
+  );
   try {
-    const fifo = join(own, stream);
+    const fifos = sets.flat().map(({ fifo }) => fifo);
     // A worker that gives up its rights must still be able to open `/dev/stderr`.
-    await promisify(execFile)(mkfifo, ['-m', '666', fifo], { timeout: MKFIFO_TIMEOUT_MS });
-    const pipe = new Pipe(stream, sink, openSync(fifo, constants.O_RDWR | constants.O_NONBLOCK));
-    closeSync(pipe.writeEnd());
-    return pipe;
+    await promisify(execFile)(mkfifo, ['-m', '666', ...fifos], { timeout: MKFIFO_TIMEOUT_MS });
+    return sets.map((set) => set.map(({ stream, sink, fifo }) => openPipe(stream, sink, fifo)));
   } finally {
     rm(own, { recursive: true, force: true }).catch((error: unknown) => {
       logger.debug('a directory could not be removed', { path: own, err: String(error) });
     });
   }
+}
+
+function openPipe(stream: OutputStream, sink: OutputSink, fifo: string): Pipe {
+  const pipe = new Pipe(stream, sink, openSync(fifo, constants.O_RDWR | constants.O_NONBLOCK));
+  closeSync(pipe.writeEnd());
+  return pipe;
 }
 
 class Pipe {
@@ -120,6 +136,9 @@ class Pipe {
   /** Output that waits for a slow reader, and has no prefixes yet. */
   #held: Buffer = Buffer.alloc(0);
   #timer: NodeJS.Timeout | undefined;
+  #linePrefix = '';
+  /** Of processes that have ended, and not logged yet. */
+  #droppedBytes = 0;
 
   /** The descriptor is open for both directions, so that the pipe never ends. */
   constructor(stream: OutputStream, sink: OutputSink, descriptor: number) {
@@ -133,6 +152,7 @@ class Pipe {
 
   begin(take: (chunk: Uint8Array) => void, linePrefix: string | undefined): void {
     this.#take = take;
+    this.#linePrefix = linePrefix ?? '';
     this.#lines = linePrefix === undefined ? undefined : new PrefixedLines(linePrefix);
   }
 
@@ -195,28 +215,62 @@ class Pipe {
       if (out.length === 0) continue;
       clearTimeout(this.#timer);
       this.#timer = undefined;
-      if (this.#sink.write(out)) continue;
-      this.#socket.pause();
-      this.#sink.drained(() => {
-        this.#socket.resume();
-        this.#passLines(lines);
-      });
-      break;
+      if (!this.#writeLines(out)) return;
     }
     if (!lines.hasBegun) return;
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      if (lines.hasBegun) this.#sink.write(lines.flush());
+      if (lines.hasBegun) this.#writeLines(lines.flush());
     }, PREFIXED_LINE_WAIT_MS);
+  }
+
+  /** False if the sink is full: the rest waits. */
+  #writeLines(out: Buffer): boolean {
+    if (this.#sink.write(out)) return true;
+    this.#socket.pause();
+    this.#sink.drained(() => {
+      this.#socket.resume();
+      if (this.#lines !== undefined) this.#passLines(this.#lines);
+    });
+    return false;
   }
 
   /** The process has ended: what is left of its output goes out, whole lines or not. */
   #endLines(lines: PrefixedLines): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const rest = this.#held.subarray(-MAX_LAST_BYTES);
+    const held = this.#held;
     this.#held = Buffer.alloc(0);
-    const last = Buffer.concat([lines.add(rest), lines.flush()]);
-    if (last.length > 0) this.#sink.write(last);
+    const kept = Math.min(MAX_LAST_BYTES, MAX_WAITING_BYTES - this.#sink.waiting);
+    if (held.length <= kept) {
+      const last = Buffer.concat([lines.add(held), lines.flush()]);
+      if (last.length > 0) this.#sink.write(last);
+      return;
+    }
+    const begun = lines.flush();
+    if (kept <= 0) {
+      const isFirst = this.#droppedBytes === 0;
+      this.#droppedBytes += begun.length + held.length;
+      if (isFirst && this.#droppedBytes > 0) {
+        this.#sink.drained(() => this.#sink.write(this.#dropped()));
+      }
+      return;
+    }
+    const cut = held.length - kept;
+    // What is kept begins with a line, if there is one.
+    const line = held.indexOf('\n', cut - 1) + 1;
+    const from = line === 0 || line === held.length ? cut : line;
+    this.#droppedBytes += from;
+    const rest = lines.add(held.subarray(from));
+    this.#sink.write(Buffer.concat([begun, this.#dropped(), rest, lines.flush()]));
+  }
+
+  /** A line about output that was dropped, once. */
+  #dropped(): Buffer {
+    const bytes = this.#droppedBytes;
+    this.#droppedBytes = 0;
+    if (bytes === 0) return Buffer.alloc(0);
+    const why = 'because the log is read too slowly';
+    return Buffer.from(`${this.#linePrefix}lockstep: ${bytes} bytes were dropped, ${why}\n`);
   }
 }
