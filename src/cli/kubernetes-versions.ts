@@ -3,7 +3,7 @@
 /** The first version with ValidatingAdmissionPolicy and matchConditions of webhooks. */
 export const OLDEST_MINOR = 30;
 /** The suites have passed on the API servers of these. */
-export const TESTED_MINORS: readonly number[] = [36, 35];
+export const TESTED_MINORS: readonly number[] = [36, 35, 34];
 /** The first version whose nodes restart all containers of a Pod in place, if that gate is on. */
 const IN_PLACE_MINOR = 35;
 

@@ -8,9 +8,9 @@ import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { GoodputAt } from '../../src/jobset/goodput/goodput-at.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
-import { RESTART_MODES, type RestartMode } from '../../src/jobset/jobset-status.ts';
+import type { RestartMode } from '../../src/jobset/jobset-status.ts';
 import { RESTART_MODE } from '../../src/jobset/names.ts';
-import { EXCEPTIONS } from '../kubernetes.ts';
+import { AGENT_MODES, EXCEPTIONS } from '../kubernetes.ts';
 import { type ClusterUnderTest, LOCKSTEP, startCluster } from './local-cluster.fixture.ts';
 
 const SIZE = 3;
@@ -105,7 +105,7 @@ function runsOf(lines: readonly string[]): readonly (readonly string[])[] {
   return runs;
 }
 
-describe.each(RESTART_MODES)('a group in mode %s', (mode) => {
+describe.each(AGENT_MODES)('a group in mode %s', (mode) => {
   const name = `counting-${mode.toLowerCase()}`;
 
   it('is followed through a restart, without losing a line or showing one twice', async () => {
