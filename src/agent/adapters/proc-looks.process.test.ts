@@ -74,6 +74,9 @@ it('looks at 1,024 processes at most', () => {
     const seen = { parent: 7, states: new Set('S'), cpuMs: 140 };
     expect(tree?.processes.get('256 7')).toEqual({ ...seen, runnableMs: new Map([[256, 9]]) });
     expect(tree?.processes.get('1024 7')).toEqual({ ...seen, runnableMs: new Map() });
+    const shared = createProcLooks({ clock: nodeClock, cgroup: undefined, proc }).tree(1, 8);
+    expect(shared).toMatchObject({ isAlive: true, isCut: true });
+    expect(shared?.processes.size).toBeLessThan(1024 / 8);
     // Not all of them could get another priority.
     expect(threadIds(1, proc)).toBeUndefined();
     expect(threadIds(2, proc)).toEqual([2]);

@@ -31,11 +31,11 @@ export function createProcLooks(options: ProcLooksOptions): ProcessLooks {
   const { clock, proc = '/proc', cgroup } = options;
   return {
     isAlive: (pid) => new Walk(proc).isAliveNow(pid),
-    tree(pid) {
-      const walk = new Walk(proc);
+    tree(pid, sharers = 1) {
+      const walk = new Walk(proc, Math.floor(MAX_READS / sharers));
       const processes = walk.processes(pid);
       if (processes === undefined) return undefined;
-      return { atMs: clock.monotonic(), isAlive: walk.isAlive, processes };
+      return { atMs: clock.monotonic(), isAlive: walk.isAlive, isCut: walk.isCut, processes };
     },
     threads: (pid) => new Walk(proc).threads(pid),
     oomKills: () => (cgroup === undefined ? undefined : oomKills(cgroup)),
@@ -75,12 +75,14 @@ class Walk {
   /** The walk ended at a limit. */
   isCut = false;
   readonly #proc: string;
+  readonly #maxReads: number;
   #reads = 0;
   #threads = 0;
   #measured = 0;
 
-  constructor(proc: string) {
+  constructor(proc: string, maxReads = MAX_READS) {
     this.#proc = proc;
+    this.#maxReads = maxReads;
   }
 
   isAliveNow(pid: number): boolean {
@@ -185,7 +187,7 @@ class Walk {
   }
 
   #isSpent(): boolean {
-    const isSpent = this.#reads++ >= MAX_READS;
+    const isSpent = this.#reads++ >= this.#maxReads;
     this.isCut ||= isSpent;
     return isSpent;
   }

@@ -6,6 +6,8 @@ export interface TreeLook {
   readonly atMs: number;
   /** The first process runs: it has not ended. */
   readonly isAlive: boolean;
+  /** There are more processes than a look may read. */
+  readonly isCut?: boolean;
   /** By process, named by number and time of its start; parents come first. */
   readonly processes: ReadonlyMap<string, ProcessLook>;
 }
@@ -36,8 +38,11 @@ export interface ThreadLook {
 export interface ProcessLooks {
   /** Whether a process runs; true where the system does not show processes. Costs little. */
   isAlive(pid: number): boolean;
-  /** Undefined where the system does not show processes. Bounded, and never waits. */
-  tree(pid: number): TreeLook | undefined;
+  /**
+   * Undefined where the system does not show processes. Bounded, and never waits. Looks at `sharers`
+   * trees, one each, cost together what a look at one may cost.
+   */
+  tree(pid: number, sharers?: number): TreeLook | undefined;
   /** The first threads below a process. */
   threads(pid: number): readonly ThreadLook[];
   /** How often memory ran out in this container so far; undefined: not known. */

@@ -164,7 +164,7 @@ export class StandbyKeeper {
       return { end: 'Dropped', why: 'the group has other ranks now' };
     }
     const pids = processes.all.flatMap(({ child }) => child?.pid ?? []);
-    const looks = pids.map((pid) => this.#options.looks.tree(pid));
+    const looks = pids.map((pid) => this.#options.looks.tree(pid, pids.length));
     if (looks.some((look) => look?.isAlive === false)) return { end: 'Died', why: 'it has ended' };
     const all = looks.flatMap((look) => [...(look?.processes.values() ?? [])]);
     const isStopped = all.some(({ states }) => states.has('T') || states.has('t'));

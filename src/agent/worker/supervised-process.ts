@@ -142,7 +142,9 @@ export class SupervisedProcess {
       return;
     }
     for (const signal of this.#early) process.signal(signal);
-    this.#tree = new TreeWatch({ ...this.#options, pid: child.pid });
+    const { rank } = process;
+    const place = rank && { index: rank.local, count: rank.ranks.processes };
+    this.#tree = new TreeWatch({ ...this.#options, pid: child.pid, ...defined({ place }) });
     this.#ranks = this.#launched(child.pid);
     process.exited = () => this.#ranks?.freeze();
     started();

@@ -8,11 +8,13 @@ class Scene {
   readonly clock = new VirtualClock();
   readonly processes = new Map<string, ProcessLook>();
   isAlive = true;
+  isCut = false;
   readonly looks: ProcessLooks = {
     isAlive: () => this.isAlive,
     tree: () => ({
       atMs: this.clock.monotonic(),
       isAlive: this.isAlive,
+      isCut: this.isCut,
       processes: new Map(this.processes),
     }),
     threads: () => [],
@@ -170,6 +172,16 @@ describe('the processes of a worker', () => {
     expect(scene.seen()).toEqual({ cpuMs: 0 });
     scene.isAlive = false;
     expect(scene.watch.look()).toBe(false);
+  });
+
+  test('may be old where the look before was cut, so their time is not that of 5 s', async () => {
+    const scene = new Scene();
+    scene.isCut = true;
+    scene.set('1 7', 'S');
+    await scene.clock.advance(5000);
+    scene.set('2 8', 'S', 90_000);
+    await scene.clock.advance(2500);
+    expect(scene.seen()).toEqual({ cpuMs: 0 });
   });
 
   test('are known as they were before the first one ended', async () => {

@@ -43,6 +43,8 @@ export interface TreeWatchOptions {
   readonly pid: number;
   readonly looks: ProcessLooks;
   readonly clock: Clock;
+  /** Of these processes, which share the cost of looks, it is this one; absent: it is the only one. */
+  readonly place?: { readonly index: number; readonly count: number };
 }
 
 export class TreeWatch {
@@ -58,12 +60,18 @@ export class TreeWatch {
   constructor(options: TreeWatchOptions) {
     this.#options = options;
     this.#oomKills = [options.looks.oomKills()];
-    this.#arm();
+    const { index, count } = this.#place;
+    // Looks at several processes are spread, so that none of them holds the agent up for long.
+    this.#arm((LOOK_MS * (index + 1)) / count);
+  }
+
+  get #place(): { readonly index: number; readonly count: number } {
+    return this.#options.place ?? { index: 0, count: 1 };
   }
 
   /** Looks now. False if the first process has ended already. Remembers nothing after `freeze`. */
   look(): boolean {
-    const look = this.#options.looks.tree(this.#options.pid);
+    const look = this.#options.looks.tree(this.#options.pid, this.#place.count);
     if (look === undefined) return true;
     if (look.isAlive && !this.#isFrozen) {
       this.#stops = this.#stopsIn(look);
@@ -189,8 +197,8 @@ export class TreeWatch {
     return nearest !== undefined && distance(nearest) <= LOOK_MS ? nearest : undefined;
   }
 
-  #arm(): void {
-    this.#timer = this.#options.clock.setTimer(LOOK_MS, () => {
+  #arm(delayMs = LOOK_MS): void {
+    this.#timer = this.#options.clock.setTimer(delayMs, () => {
       this.#arm();
       this.look();
       this.#oomKills.push(this.#options.looks.oomKills());
@@ -211,15 +219,19 @@ export function usedByAll(
   });
 }
 
-/** CPU time in 5 s, from the use between two looks. A new process counts with all its time. */
+/**
+ * CPU time in 5 s, from the use between two looks. A new process counts with all its time, unless the
+ * first look may have missed it.
+ */
 function cpuMsBetween(
   before: TreeLook,
   newest: TreeLook,
 ): { readonly first: number; readonly all: number } {
   const share = SPAN_MS / (newest.atMs - before.atMs);
-  const used = [...newest.processes].map(
-    ([id, { cpuMs }]) => share * Math.max(0, cpuMs - (before.processes.get(id)?.cpuMs ?? 0)),
-  );
+  const used = [...newest.processes].map(([id, { cpuMs }]) => {
+    const unknownMs = before.isCut === true ? cpuMs : 0;
+    return share * Math.max(0, cpuMs - (before.processes.get(id)?.cpuMs ?? unknownMs));
+  });
   return { first: used[0] ?? 0, all: used.reduce((sum, ms) => sum + ms, 0) };
 }
 
