@@ -57,6 +57,13 @@ export const LOCAL_BUNDLES = {
   external: DEPENDENCIES,
 } as const satisfies BuildOptions;
 
+/** The simulator, for `tools/planted-bugs.ts`; the package does not have it. */
+export const SIMULATOR_BUNDLE = {
+  ...COMMON,
+  entryPoints: { simulator: 'src/simulator/main.ts' },
+  external: DEPENDENCIES,
+} as const satisfies BuildOptions;
+
 /** The worker of the MNIST example. */
 export const EXAMPLE_BUNDLE = {
   ...COMMON,

@@ -1,5 +1,5 @@
 /**
- * Plants each bug of `src/simulator/planted.ts` in a copy of the sources, and looks whether the
+ * Plants each bug of `src/simulator/planted.ts` in a bundle of the simulator, and looks whether the
  * simulator finds it:
  *
  *   tsx tools/planted-bugs.ts [--name PART] [--seeds N]
@@ -8,15 +8,15 @@
  * known. It prints which of them found the bug and what it violates. Exit codes: 0 all were found, 1 one was not, 2 wrong usage.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { build, type Plugin } from 'esbuild';
 import { PLANTED, type PlantedBug } from '../src/simulator/planted.ts';
+import { SIMULATOR_BUNDLE } from './bundles.ts';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
-const COPIED = ['src', 'package.json', 'tsconfig.json'];
 const EXIT_HELD = 0;
 const EXIT_VIOLATED = 1;
 const EXIT_USAGE = 2;
@@ -25,9 +25,9 @@ const DEFAULT_SEEDS = '1000';
 const TIMEOUT_MS = 60 * 60_000;
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
-process.exitCode = main();
+process.exitCode = await main();
 
-function main(): number {
+async function main(): Promise<number> {
   let chosen: readonly PlantedBug[];
   let seeds: string | undefined;
   try {
@@ -48,7 +48,7 @@ function main(): number {
   for (const bug of chosen) {
     const { seed } = bug;
     const known = seeds === undefined && seed !== undefined ? ['--seed', `${seed}`] : undefined;
-    const found = findIn(bug, known ?? ['--seeds', seeds ?? DEFAULT_SEEDS]);
+    const found = await findIn(bug, known ?? ['--seeds', seeds ?? DEFAULT_SEEDS]);
     if (found === undefined) missed++;
     process.stdout.write(`| ${bug.name} | ${found ?? 'not found'} |\n`);
   }
@@ -56,31 +56,36 @@ function main(): number {
 }
 
 /** The seed and what it violates; undefined: all seeds hold in spite of the bug. */
-function findIn(bug: PlantedBug, which: readonly string[]): string | undefined {
-  const copy = mkdtempSync(join(tmpdir(), 'lockstep-planted-'));
+async function findIn(bug: PlantedBug, which: readonly string[]): Promise<string | undefined> {
+  // Here it finds the packages that are no part of it.
+  const outdir = mkdtempSync(join(ROOT, 'node_modules', '.planted-'));
   try {
-    for (const name of COPIED) cpSync(join(ROOT, name), join(copy, name), { recursive: true });
-    symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
-    plant(bug, join(copy, bug.file));
+    await build({ ...SIMULATOR_BUNDLE, absWorkingDir: ROOT, outdir, plugins: [planting(bug)] });
     const { status, stdout, stderr, error } = spawnSync(
-      join(ROOT, 'node_modules/.bin/tsx'),
-      ['src/simulator/main.ts', ...which, '--no-shrink'],
-      { cwd: copy, encoding: 'utf8', timeout: TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES },
+      process.execPath,
+      [join(outdir, 'simulator.js'), ...which, '--no-shrink'],
+      { encoding: 'utf8', timeout: TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES },
     );
     if (status === EXIT_HELD) return undefined;
     const found = /^seed (\d+) violates "([^"]+)"/m.exec(stdout);
     if (status === EXIT_VIOLATED && found !== null) return `seed ${found[1]} | ${found[2]}`;
     throw new Error(`${bug.name}: the simulator ended with ${status}: ${error?.message ?? stderr}`);
   } finally {
-    rmSync(copy, { recursive: true, force: true });
+    rmSync(outdir, { recursive: true, force: true });
   }
 }
 
-function plant({ name, find, replace }: PlantedBug, path: string): void {
-  const text = readFileSync(path, 'utf8');
-  if (text.split(find).length !== 2) throw new Error(`${name}: ${path} has not one ${find}`);
-  writeFileSync(
-    path,
-    text.replace(find, () => replace),
-  );
+/** Gives the bundler the bug's file with the bug in it. */
+function planting({ name, file, find, replace }: PlantedBug): Plugin {
+  return {
+    name: 'planted-bug',
+    setup: ({ onLoad }) => {
+      onLoad({ filter: /\.ts$/ }, ({ path }) => {
+        if (path !== join(ROOT, file)) return undefined;
+        const text = readFileSync(path, 'utf8');
+        if (text.split(find).length !== 2) throw new Error(`${name}: ${path} has not one ${find}`);
+        return { contents: text.replace(find, () => replace), loader: 'ts' };
+      });
+    },
+  };
 }

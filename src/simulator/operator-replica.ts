@@ -3,9 +3,10 @@ import { sha1 } from '@lockstep/kube/runtime/adapters/sha1.ts';
 import { createClient } from '@lockstep/kube/runtime/client/http-client.ts';
 import type { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
 import { createMetrics } from '@lockstep/kube/runtime/metrics.ts';
-import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import { type Logger, SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
 import type { Transport } from '@lockstep/kube/runtime/ports/transport.ts';
+import { BrokenInvariant } from '../jobset/invariant.ts';
 import { actOn } from '../operator/operator.ts';
 import { aborted, actInTerms } from '../operator/process/term.ts';
 import { startCaches } from '../operator/tracking/caches.ts';
@@ -24,7 +25,6 @@ export interface ReplicaOptions {
   readonly random: Random;
   readonly server: Transport;
   readonly hubs: HubNetwork;
-  readonly logger: Logger;
   /** The operator found that what it knows contradicts itself. */
   readonly broken: (error: Error) => void;
 }
@@ -95,9 +95,10 @@ export class OperatorReplica {
   }
 
   async #run(life: ProcessLife): Promise<void> {
-    const { name, random, logger, hubs, broken } = this.#options;
+    const { name, random, hubs, broken } = this.#options;
     const { clock, transport, gone } = life;
     const client = createClient({ transport, clock, random, userAgent: 'lockstep-operator' });
+    const logger = listening(broken);
     const runtime = { client, clock, random, logger, metrics: createMetrics(), sha1 };
     const caches = startCaches(runtime);
     await caches.whenSynced(gone);
@@ -128,4 +129,16 @@ export class OperatorReplica {
     if (this.#hub !== undefined) this.#options.hubs.leaves(this.#hub);
     this.#hub = undefined;
   }
+}
+
+/** Drops all but errors that say that a plan would break a rule, which the operator only logs. */
+function listening(broken: (error: Error) => void): Logger {
+  const logger: Logger = {
+    ...SILENT,
+    error: (_, fields) => {
+      if (fields?.['err'] instanceof BrokenInvariant) broken(fields['err']);
+    },
+    with: () => logger,
+  };
+  return logger;
 }

@@ -90,7 +90,6 @@ export class World {
           random: this.#random,
           server: this.#server,
           hubs: this.hubs,
-          logger: SILENT,
           broken: (error) => this.properties.contradicted(error),
         }),
     );
