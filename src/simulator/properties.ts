@@ -162,7 +162,7 @@ export class Properties {
         this.#violates('A group completes when its work is done', `not done: ${open.join(', ')}`);
       }
     }
-    this.#checkOrder(status);
+    this.#checkOrder(old, status);
     this.#checkTime(status.goodput, Date.parse(metadata.creationTimestamp ?? ''));
   }
 
@@ -212,17 +212,21 @@ export class Properties {
     this.#checkEnd(ended, charge, status.restartHistory ?? []);
   }
 
-  /** A ReplicatedJob is released only after the one before it, unless that one has no work left. */
-  #checkOrder({ replicatedJobsStatus = [] }: JobSetStatus): void {
+  /** A ReplicatedJob is released in a later write than the one before it, unless that has no work left. */
+  #checkOrder(old: JobSetStatus, { replicatedJobsStatus = [] }: JobSetStatus): void {
     if (!this.#wanted.isInOrder) return;
     const slots = this.#wanted.slots();
     const names = [...new Set(slots.map((slot) => slot.split('/')[0] ?? ''))];
-    const released = new Map(replicatedJobsStatus.map((each) => [each.name, each.syncedEpoch]));
+    const epochs = (of: typeof replicatedJobsStatus) =>
+      new Map(of.map((each) => [each.name, each.syncedEpoch ?? 0]));
+    const was = epochs(old.replicatedJobsStatus ?? []);
+    const released = epochs(replicatedJobsStatus);
     for (const [index, name] of names.slice(1).entries()) {
       const before = names[index] ?? '';
       const epoch = released.get(name) ?? 0;
       const open = slots.filter((s) => s.startsWith(`${before}/`) && !this.#succeeded.has(s));
-      if (open.length === 0 || epoch <= (released.get(before) ?? 0)) continue;
+      const isReleased = epoch > (was.get(name) ?? 0);
+      if (!isReleased || open.length === 0 || epoch <= (was.get(before) ?? 0)) continue;
       this.#violates('The startup order holds', `${name} before ${before} in epoch ${epoch}`);
     }
   }
