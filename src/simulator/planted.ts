@@ -195,7 +195,7 @@ export const PLANTED: readonly PlantedBug[] = [
   {
     name: 'a new size is a failure',
     file: 'src/jobset/plan/restart/group-restart.ts',
-    find: 'if (!hasFailed && isScaling(facts)) return endForSize(facts);',
+    find: 'if (!hasFailed && (isScaling(facts) || hasOtherRanks(facts))) return endForSize(facts);',
     replace: '',
   },
   {
