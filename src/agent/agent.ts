@@ -6,7 +6,7 @@
 import { defined } from '@lockstep/kube/json/defined.ts';
 import type { Clock, Timer } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
-import { ENV_LOST_NODE_DEADLINE, ENV_PROCESSES_PER_POD } from '../jobset/names.ts';
+import { ENV_LOST_NODE_DEADLINE } from '../jobset/names.ts';
 import { isSameTimeouts, type ProgressTimeouts } from '../jobset/progress/progress-timeouts.ts';
 import type { MemberRanks } from '../jobset/ranks/member-ranks.ts';
 import { isSuccess } from '../jobset/worker-end/worker-end.ts';
@@ -14,7 +14,7 @@ import { mayHang, step } from './barrier.ts';
 import type { Barrier, BarrierEvent, Effect, LeaveReason } from './barrier-state.ts';
 import type { Channel } from './channel.ts';
 import type { HungWorker, Marker, MarkerStore } from './marker.ts';
-import type { OwnRanks } from './own-ranks.ts';
+import { type OwnRanks, whyNoNumbers } from './own-ranks.ts';
 import { PodLease, type PodLeaseOptions, UNCONFIRMED_AFTER_MS } from './pod-lease.ts';
 import { HangWatch } from './progress/hang-watch.ts';
 import type { MemberProgress } from './progress/member-progress.ts';
@@ -90,8 +90,6 @@ export interface Agent {
 /** Logged when the hub or API server reports the JobSet but does not confirm the Pod. */
 const NO_CONFIRMATION = `a confirmation that the Pod exists, which ${ENV_LOST_NODE_DEADLINE} requires: from the hub, unless the operator is of an older version, or from the API server, if the agent may patch its Pod`;
 const NO_CONTACT = 'any answer from the hub or the API server';
-
-const NO_NUMBERS = `status.ranks of the JobSet has none for ${ENV_PROCESSES_PER_POD} of this Pod: the operator, or its definition of JobSets, may be of an older version`;
 
 /** As often as the body looks at the worker's reports. */
 const LOOK_INTERVAL_MS = 250;
@@ -283,7 +281,9 @@ class RunningAgent {
         body.lift(effect.epoch, (end) => this.#workerEnded(end, effect.epoch), effect.ranks);
         break;
       case 'missNumbers':
-        logger.warn('no rank may start: nothing says which numbers they have', { why: NO_NUMBERS });
+        logger.warn('no rank may start: nothing says which numbers they have', {
+          why: whyNoNumbers(this.#state.known),
+        });
         break;
       case 'stopWorker':
         logger.info('stops the worker');

@@ -27,8 +27,8 @@ export interface Barrier {
   readonly stage: BarrierStage;
   /** The worker is several ranks, which need their numbers. */
   readonly ownRanks?: OwnRanks | undefined;
-  /** The agent has said that it waits for numbers. */
-  readonly hasMissedNumbers?: true;
+  /** D when the agent said last that it waits for numbers. */
+  readonly missedAfter?: number;
   /** The last worker that is known to have ended. */
   readonly end?: OwnEnd | undefined;
 }

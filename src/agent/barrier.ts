@@ -163,7 +163,7 @@ function start(
   { epoch, isAnnounced }: { readonly epoch: number; readonly isAnnounced: boolean },
 ): Step {
   if (lacksNumbers(known, state.ownRanks))
-    return missNumbers(state, isAnnounced ? state.stage : UNSYNCED);
+    return missNumbers(state, known, isAnnounced ? state.stage : UNSYNCED);
   const marker: Marker = { announced: epoch, started: epoch, starts: startsAt(state, epoch) };
   return {
     state: { ...state, marker, stage: { name: 'Starting', epoch, isAnnounced } },
@@ -192,7 +192,7 @@ function onMarkerWritten(state: Barrier): Step {
   const { epoch, isAnnounced } = stage;
   const waiting: BarrierStage = { name: 'Waiting', epoch };
   if (state.isCutOff) return stay({ ...state, stage: waiting });
-  if (lacksNumbers(known, state.ownRanks)) return missNumbers(state, waiting);
+  if (lacksNumbers(known, state.ownRanks)) return missNumbers(state, known, waiting);
   const ranks = numbersIn(known, state.ownRanks);
   const lifted = onKnowledge({ ...state, stage: { name: 'Running', epoch, isAnnounced } });
   return { ...lifted, effects: [{ type: 'lift', epoch, ranks }, ...lifted.effects] };
@@ -200,10 +200,10 @@ function onMarkerWritten(state: Barrier): Step {
 
 const UNSYNCED: BarrierStage = { name: 'Unsynced' };
 
-/** Waits for a state with numbers, and says so once. */
-function missNumbers(state: Barrier, stage: BarrierStage): Step {
-  const effects: readonly Effect[] = state.hasMissedNumbers ? [] : [{ type: 'missNumbers' }];
-  return { state: { ...state, stage, hasMissedNumbers: true }, effects };
+/** Waits for a state with numbers, and says so once in each epoch. */
+function missNumbers(state: Barrier, { deprecated }: GroupSnapshot, stage: BarrierStage): Step {
+  const effects: Effect[] = state.missedAfter === deprecated ? [] : [{ type: 'missNumbers' }];
+  return { state: { ...state, stage, missedAfter: deprecated }, effects };
 }
 
 function onRunning(

@@ -155,6 +155,13 @@ describe('a barrier before ranks', () => {
     expect(play(...events)).toEqual([MISSES, LIFTS]);
   });
 
+  it('says in the next epoch again that it waits', () => {
+    const next = [seen([1, 1], undefined), WRITTEN, { type: 'announced', epoch: 2 } as const];
+    const events = [...AT_BARRIER, seen([0, 1], undefined), ...next, seen([1, 2], undefined)];
+    const misses = play(...events).filter(({ type }) => type === 'missNumbers');
+    expect(misses).toEqual([MISSES, MISSES]);
+  });
+
   it('continues with the next epoch if its own ends before it hears its numbers', () => {
     const events = [...AT_BARRIER, seen([0, 1], undefined), seen([1, 1], undefined), WRITTEN];
     const next = { type: 'announce', announcement: expect.objectContaining({ epoch: 2 }) };
@@ -206,6 +213,7 @@ it('an agent hands the numbers to its body, and logs once that it misses them', 
   expect(warnings.map(({ message }) => message)).toEqual([
     'no rank may start: nothing says which numbers they have',
   ]);
+  expect(String(warnings[0]?.fields['why'])).toContain('has none for epoch 1:');
   expect(lifts).toEqual([]);
   await hear([0, 1], RANKS);
   expect(lifts).toEqual([[1, NUMBERS]]);

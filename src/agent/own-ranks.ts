@@ -49,3 +49,10 @@ export function numbersIn(
 export function lacksNumbers(state: GroupState, own: OwnRanks | undefined): boolean {
   return own !== undefined && numbersIn(state, own) === undefined;
 }
+
+/** Why an agent that waits has no numbers. */
+export function whyNoNumbers(state: GroupState | undefined): string {
+  return state?.ranks === undefined
+    ? `status.ranks of the JobSet has none for epoch ${(state?.deprecated ?? 0) + 1}: the operator has not stored them yet, or it, or its definition of JobSets, is of an older version`
+    : `status.ranks of the JobSet has none for this Pod: its index is beyond the size that was counted, or ${ENV_PROCESSES_PER_POD} is not that of the other Pods`;
+}

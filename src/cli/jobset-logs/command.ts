@@ -27,7 +27,7 @@ function selection(
   options: LogsOptions,
 ): Pick<LogsJob, 'shown' | 'isWanted'> {
   const { epoch, onlyFailed, withTimestamps, withAgent, tailLines, process } = options;
-  const ofProcess = process === undefined ? undefined : memberOfProcess(jobSet, process);
+  const ofProcess = process === undefined ? undefined : memberOfProcess(jobSet, process, epoch);
   if (ofProcess !== undefined && 'problem' in ofProcess) throw new Error(ofProcess.problem);
   const rank = ofProcess?.member ?? options.rank;
   const rankFault = rank === undefined ? undefined : rankProblem(jobSet, rank);

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { replicatedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import type { JobSetStatus, RestartRecord } from '../../jobset/jobset-status.ts';
-import { LOG_PREFIX, PROCESSES_PER_POD } from '../../jobset/names.ts';
+import { LAST_WORDS, LOG_PREFIX, PROCESSES_PER_POD, PROGRESS_PREFIX } from '../../jobset/names.ts';
 import { agentLineOf, epochWindow, type JudgedLine, linesOfEpoch } from './epoch-lines.ts';
 import { countedBy, printed } from './line-printer.ts';
 import { failedPods, memberOfProcess, rankProblem } from './log-members.ts';
@@ -295,6 +295,11 @@ const RANKED: JobSet = {
   },
 };
 
+function annotated(annotations: object): JobSet {
+  const { metadata } = RANKED;
+  return { ...RANKED, metadata: { annotations: { ...metadata.annotations, ...annotations } } };
+}
+
 describe('the lines of an epoch', () => {
   const status: JobSetStatus = {
     deprecatedEpoch: 3,
@@ -396,14 +401,33 @@ describe('whose lines are shown', () => {
     [
       'one without prefixes',
       0,
-      {
-        ...RANKED,
-        metadata: { annotations: { ...RANKED.metadata.annotations, [LOG_PREFIX]: 'Off' } },
-      },
+      annotated({ [LOG_PREFIX]: 'Off' }),
       { problem: '--process: lockstep/log-prefix is Off, so no line says which process wrote it' },
+    ],
+    [
+      'one whose streams the agent leaves alone',
+      0,
+      annotated({ [LAST_WORDS]: 'Files' }),
+      {
+        problem: '--process: lockstep/last-words is Files, so no line says which process wrote it',
+      },
+    ],
+    [
+      'one whose lines the agent reads for progress',
+      0,
+      annotated({ [LAST_WORDS]: 'Files', [PROGRESS_PREFIX]: 'p' }),
+      { member: { replicatedJob: 'w', rank: 0 } },
     ],
   ])('may be of a process: %s', (_, process, jobSet, expected) => {
     expect(memberOfProcess(jobSet, process)).toEqual(expected);
+  });
+
+  it('may be of a process in the epoch of the stored numbers, and in no other', () => {
+    expect(memberOfProcess(RANKED, 0, 3)).toEqual({ member: { replicatedJob: 'w', rank: 0 } });
+    expect(memberOfProcess(RANKED, 0, 2)).toEqual({
+      problem:
+        '--process: the numbers of epoch 2 are not known, only those of epoch 3; choose a member with --rank',
+    });
   });
 
   it('come from the suspects, or else from the first that was seen to fail', () => {

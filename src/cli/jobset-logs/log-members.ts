@@ -8,7 +8,7 @@ import { templateAgent } from '../../jobset/injection/template-agent.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import type { RestartRecord } from '../../jobset/jobset-status.ts';
 import { identityOf, isSame, membershipOf } from '../../jobset/membership.ts';
-import { LOG_PREFIX, PROCESSES_PER_POD } from '../../jobset/names.ts';
+import { LAST_WORDS, LOG_PREFIX, PROCESSES_PER_POD, PROGRESS_PREFIX } from '../../jobset/names.ts';
 import { type MemberRank, rankOf, sizeOf } from '../../jobset/roster/short-names.ts';
 
 /** Its label stands before each line. */
@@ -63,6 +63,7 @@ export function rankProblem({ spec }: JobSet, wanted: WantedRank): string | unde
 export function memberOfProcess(
   { metadata: { annotations = {} }, status }: JobSet,
   process: number,
+  epoch?: number,
 ): { readonly member: WantedRank } | { readonly problem: string } {
   if (annotations[PROCESSES_PER_POD] === undefined) {
     return {
@@ -72,8 +73,15 @@ export function memberOfProcess(
   if (annotations[LOG_PREFIX] === OFF) {
     return { problem: `--process: ${LOG_PREFIX} is Off, so no line says which process wrote it` };
   }
+  if (annotations[LAST_WORDS] === 'Files' && annotations[PROGRESS_PREFIX] === undefined) {
+    return { problem: `--process: ${LAST_WORDS} is Files, so no line says which process wrote it` };
+  }
   const ranks = status?.ranks;
   if (ranks === undefined) return { problem: '--process: no epoch was released yet' };
+  if (epoch !== undefined && epoch !== ranks.epoch) {
+    const why = `the numbers of epoch ${epoch} are not known, only those of epoch ${ranks.epoch}`;
+    return { problem: `--process: ${why}; choose a member with --rank` };
+  }
   const { world, replicatedJobs } = ranks;
   const found = replicatedJobs.findLast(({ firstRank }) => firstRank <= process);
   if (found === undefined || process >= world) {

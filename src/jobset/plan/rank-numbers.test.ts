@@ -3,7 +3,12 @@ import type { Job } from '@lockstep/kube/objects/job.ts';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { replicatedJob, storedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
-import { answering, membersAt, snapshotOf } from '../../../test/fixtures/snapshots.ts';
+import {
+  answering,
+  membersAt,
+  NO_KNOWLEDGE,
+  snapshotOf,
+} from '../../../test/fixtures/snapshots.ts';
 import { DEFAULT_FEATURE_GATES } from '../feature-gates.ts';
 import type { JobSetSpec } from '../jobset.ts';
 import type { JobSetStatus, StoredRanks } from '../jobset-status.ts';
@@ -238,6 +243,22 @@ describe('a released epoch', () => {
     expect(outdated?.message).toContain('lacks status.ranks');
   });
 
+  const knowing = (droppedRanks: 'Wait' | 'Again') => ({
+    ...RUNNING,
+    ranks: undefined,
+    more: { knowledge: { ...NO_KNOWLEDGE, droppedRanks } },
+  });
+
+  test('runs on if the API server drops them, which get another write when it is due', () => {
+    const waiting = planOf(knowing('Wait')).status;
+    expect(waiting?.deprecatedEpoch ?? 3).toBe(3);
+    expect(waiting ?? {}).not.toHaveProperty('ranks');
+    expect(planOf(knowing('Again')).status).toMatchObject({
+      deprecatedEpoch: 3,
+      ranks: ranksFor(SIZE),
+    });
+  });
+
   test('runs on if its size may not change', () => {
     const gates = { ...DEFAULT_FEATURE_GATES, ElasticJobSet: false };
     const { status } = planOf({ ...RUNNING, size: LARGER, more: { gates } });
@@ -281,6 +302,16 @@ describe('while restart in place is bypassed', () => {
   test('an epoch that waits for its release gets numbers of its own', () => {
     const { status } = planOf({ ...RUNNING, deprecated: 4, annotations });
     expect(status?.ranks).toEqual(ranksFor(SIZE, 5));
+  });
+
+  test('numbers are written once if the definition may not be read', () => {
+    const lacks = new Set(['ranks']);
+    const unread = { ...RUNNING, ranks: undefined, released: [0, 0], annotations } as const;
+    const ranksOf = (more: Partial<Snapshot>) =>
+      planOf({ ...unread, more: { lacks, isDefinitionUnread: true, ...more } }).status?.ranks;
+    expect(ranksOf({})).toEqual(ranksFor(SIZE));
+    const knowledge = { ...NO_KNOWLEDGE, droppedRanks: 'Wait' } as const;
+    expect(ranksOf({ knowledge })).toBeUndefined();
   });
 
   test('from the start, there are numbers too', () => {

@@ -6,7 +6,7 @@
 import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
 import type { Job } from '@lockstep/kube/objects/job.ts';
 import { currentJobs, replicatedJobOf } from '../child-jobs/child-jobs.ts';
-import { currentEpoch } from '../epoch/in-place-restart.ts';
+import { currentEpoch, isReleased } from '../epoch/in-place-restart.ts';
 import type { StoredRanks } from '../jobset-status.ts';
 import { PROCESSES_PER_POD } from '../names.ts';
 import { groupRanksOf } from '../ranks/group-ranks.ts';
@@ -35,11 +35,13 @@ export function ranksNow(facts: Facts): StoredRanks | undefined {
  * Sizes that may not change end no epoch, because its Jobs would keep the old ones.
  */
 export function hasOtherRanks(facts: GroupFacts): boolean {
-  const { group, gates, status } = facts;
+  const { group, gates, status, lacks, knowledge } = facts;
   if (group.stages.every(({ isComplete }) => isComplete)) return false;
   if (lacksNumbers(facts)) {
-    const isReleased = group.stages.some(({ released }) => released === group.epoch);
-    return isReleased && changedRanks(facts)?.ranks !== undefined;
+    // The next epoch would lack them too.
+    const isLost = status.ranks === undefined && lacks?.has('ranks') === true;
+    if (isLost || knowledge.droppedRanks !== undefined) return false;
+    return isReleased(group) && changedRanks(facts)?.ranks !== undefined;
   }
   if (status.ranks?.mixed === true) return true;
   return gates.ElasticJobSet && changedRanks(facts) !== undefined;
@@ -50,22 +52,29 @@ export function lacksNumbers({ status }: Facts): boolean {
   return status.ranks?.epoch !== currentEpoch(status);
 }
 
-/** Barriers are open and nothing is released, so members that start get the numbers of now. */
-export function ranksWhileBypassed(facts: Facts): StatusChange | undefined {
-  if (facts.group !== undefined) return undefined;
-  if (lacksNumbers(facts)) return changedRanks(facts);
-  const change = facts.gates.ElasticJobSet ? changedRanks(facts) : undefined;
+/**
+ * The numbers that no release writes. While barriers are open, members that start get those of now.
+ * Those of a release that were dropped are written again: none of its ranks has started without.
+ */
+export function ranksToWrite(facts: Facts): StatusChange | undefined {
+  const { group, gates, knowledge } = facts;
+  if (lacksNumbers(facts)) {
+    const isDue = group === undefined || (knowledge.droppedRanks === 'Again' && isReleased(group));
+    return isDue ? changedRanks(facts) : undefined;
+  }
+  const change = group === undefined && gates.ElasticJobSet ? changedRanks(facts) : undefined;
   // Members that run keep the numbers that they have.
   return change?.ranks && { ranks: { ...change.ranks, mixed: true } };
 }
 
 /** A JobSet that has no ranks, and asks for none, costs nothing here. */
 function changedRanks(facts: Facts): Pick<StatusChange, 'ranks'> | undefined {
-  const { jobSet, status, lacks } = facts;
+  const { jobSet, status, lacks, isDefinitionUnread, knowledge } = facts;
   const mayHave =
     status.ranks !== undefined || jobSet.metadata.annotations?.[PROCESSES_PER_POD] !== undefined;
   // Numbers that the definition drops would be missed for ever.
-  const isDropped = status.ranks === undefined && lacks?.has('ranks') === true;
+  const isLacking = lacks?.has('ranks') === true && isDefinitionUnread !== true;
+  const isDropped = status.ranks === undefined && (isLacking || knowledge.droppedRanks === 'Wait');
   if (!mayHave || isDropped) return undefined;
   const ranks = ranksNow(facts);
   const { mixed: _, ...stored } = status.ranks ?? {};

@@ -115,4 +115,6 @@ export interface Knowledge {
   readonly countersPutOff: CountersPutOff | undefined;
   /** Why Jobs could not be made several times; false: they could; absent: not tried yet. */
   readonly jobsRefused?: string | false | undefined;
+  /** The API server dropped the numbers of ranks: they wait, or are to be written again. */
+  readonly droppedRanks?: 'Wait' | 'Again' | undefined;
 }

@@ -54,6 +54,7 @@ export class JobSetMemory {
       },
       isTooFarAhead: (pod) => this.#reported.has(announcementKey(pod)),
       countersPutOff: this.countersPutOff,
+      droppedRanks: this.status.droppedRanks,
       jobsRefused: this.#creationFailures === 0 ? false : this.jobsRefused,
     };
   }

@@ -36,6 +36,9 @@ export class KeptStatus {
   /** While the API server drops fields: when they are written again, and how long the wait is. */
   #dropped: { readonly delayMs: number; readonly againMs: number } | undefined;
 
+  /** Whether the numbers of ranks were dropped when they were written last. */
+  losesRanks = false;
+
   constructor(clock: Clock) {
     this.#clock = clock;
   }
@@ -61,6 +64,12 @@ export class KeptStatus {
 
   saw(status: JobSetStatus | undefined): void {
     this.#known = status;
+  }
+
+  /** Whether the dropped numbers of ranks wait for their next write; undefined: none were dropped. */
+  get droppedRanks(): 'Wait' | 'Again' | undefined {
+    if (!this.losesRanks) return undefined;
+    return this.#clock.monotonic() < (this.#dropped?.againMs ?? 0) ? 'Wait' : 'Again';
   }
 
   /** A plan was written. Returns when to write again what the API server has dropped, if it has. */

@@ -67,14 +67,19 @@ export class StatusWriter {
     const { definition, logger } = this.#options;
     const written = await this.write(jobSet, memory, status, signal);
     const fields = droppedFields(status, written.status, definition.facts?.lacks);
-    const writeAgainMs = memory.status.stored(fields.length === 0);
+    // A definition that may not be read may keep them, which only a write shows.
+    if (status.ranks !== undefined) memory.status.losesRanks = written.status?.ranks === undefined;
+    const writeAgainMs = memory.status.stored(fields.length === 0 && !memory.status.losesRanks);
     if (writeAgainMs === undefined) return undefined;
     const { namespace, name } = jobSet.metadata;
-    logger.warn('the API server has not stored fields of the status that its definition has', {
-      namespace,
-      name,
-      fields,
-    });
+    logger.warn(
+      'the API server has not stored fields of the status that its definition has, or may have',
+      {
+        namespace,
+        name,
+        fields: memory.status.losesRanks ? [...new Set([...fields, 'ranks'])] : fields,
+      },
+    );
     return writeAgainMs;
   }
 

@@ -8,17 +8,17 @@ import { DISABLE_IN_PLACE_RESTART } from '../../names.ts';
 import { cleared } from '../../status/conditions.ts';
 import type { Decision } from '../decision.ts';
 import type { Facts } from '../facts.ts';
-import { ranksWhileBypassed } from '../rank-numbers.ts';
+import { ranksToWrite } from '../rank-numbers.ts';
 
 export function reportBypass(facts: Facts): readonly Decision[] {
   const { jobSet, status: stored, group } = facts;
   const type = 'InPlaceRestartBypassed';
+  const status = ranksToWrite(facts);
+  const numbers: readonly Decision[] = status === undefined ? [] : [{ status }];
   if (group !== undefined) {
     const message = 'failures of workers restart the group in place';
-    return [{ conditions: [cleared(type, 'InPlaceRestart', message)] }];
+    return [...numbers, { conditions: [cleared(type, 'InPlaceRestart', message)] }];
   }
-  const status = ranksWhileBypassed(facts);
-  const numbers: readonly Decision[] = status === undefined ? [] : [{ status }];
   if (stored.deprecatedEpoch === undefined) return numbers;
   const isAnnotated = jobSet.metadata.annotations?.[DISABLE_IN_PLACE_RESTART] !== undefined;
   const why = isAnnotated
