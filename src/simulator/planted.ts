@@ -197,6 +197,7 @@ export const PLANTED: readonly PlantedBug[] = [
     file: 'src/jobset/plan/restart/group-restart.ts',
     find: 'if (!hasFailed && (isScaling(facts) || hasOtherRanks(facts))) return endForSize(facts);',
     replace: '',
+    seed: 32,
   },
   {
     name: 'a resume is a failure',

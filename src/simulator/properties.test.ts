@@ -49,7 +49,8 @@ it('holds for a failure that ends one epoch and is charged', () => {
   properties.started(A, 1, [A, B]);
   properties.befell(A);
   properties.failed(A, 1);
-  const restarted = ended(1, 1, { witness: { pod: 'a-0-x', exitCode: 1, reason: 'Error' } });
+  const witness = { pod: 'a-0-x', exitCode: 1, reason: 'Error' };
+  const restarted = { ...ended(1, 1, { witness }), ...released(1, 1) };
   properties.wrote(written(restarted));
   properties.wrote(written({ ...restarted, ...released(2, 1) }));
   properties.started({ ...A, epoch: 2 }, 2, [{ ...A, epoch: 2 }]);
