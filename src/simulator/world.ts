@@ -70,7 +70,6 @@ export class World {
     this.cluster = new MemoryCluster({ seed: scenario.seed });
     this.#random = new SeededRandom(scenario.seed);
     const { clock } = this.cluster;
-    clock.staysInThread = true;
     this.hubs = new HubNetwork(clock);
     this.controllers = new Weather(this.#random);
     this.controllers.begin({ latencyMs: CONTROLLERS_LATENCY_MS });

@@ -9,11 +9,6 @@ import { type PendingTimer, TimerQueue } from './timer-queue.ts';
  * other ports.
  */
 export class VirtualClock implements Clock {
-  /**
-   * Set it where nothing leaves the thread: `advance` then lets reactions run without a turn of the
-   * event loop after each timer, which costs more than most timers.
-   */
-  staysInThread = false;
   readonly #origin: number;
   readonly #timers = new TimerQueue();
   #elapsed = 0;
@@ -55,9 +50,7 @@ export class VirtualClock implements Clock {
   advance(ms: number): Promise<void> {
     return this.#drive(async () => {
       const end = this.#elapsed + ms;
-      await eventLoopTurn();
-      let fired = 0;
-      while (await this.#fireNext(end, this.staysInThread && ++fired % FIRINGS_PER_TURN !== 0));
+      while (await this.#fireNext(end));
       this.#elapsed = end;
     });
   }
@@ -76,7 +69,6 @@ export class VirtualClock implements Clock {
       const end = this.#elapsed + limitMs;
       await eventLoopTurn();
       while (!(await condition())) {
-        await eventLoopTurn();
         if (await this.#fireNext(end)) continue;
         const next = this.#timers.peek();
         const why = next === undefined ? 'no timer is armed' : `the next timer is due later`;
@@ -88,13 +80,14 @@ export class VirtualClock implements Clock {
   }
 
   /** Fires the first timer that is due by `end`, if any, and lets all reactions run. */
-  async #fireNext(end: number, staysInThread = false): Promise<boolean> {
+  async #fireNext(end: number): Promise<boolean> {
+    await eventLoopTurn();
     const next = this.#timers.peek();
     if (next === undefined || next.due > end) return false;
     this.#timers.take();
     this.#advanceTo(next.due);
     next.fire();
-    await (staysInThread ? reactions() : eventLoopTurn());
+    await eventLoopTurn();
     return true;
   }
 
@@ -120,16 +113,8 @@ export class VirtualClock implements Clock {
 /** 2026-01-01T00:00:00Z: any instant would do, and a round one reads well in failures. */
 const DEFAULT_START = 1_767_225_600_000;
 
-/** After this many timers, signals and other work of the process get their turn all the same. */
-const FIRINGS_PER_TURN = 1000;
-
 /** Far above what a large simulation does in one instant; only a loop gets there. */
 const MAX_FIRINGS_PER_INSTANT = 1_000_000;
-
-/** Resolves when no promise reaction is ready any more: the process's next tick comes after all of them. */
-function reactions(): Promise<void> {
-  return new Promise((resolve) => process.nextTick(resolve));
-}
 
 /**
  * When the promise resolves, all ready promise reactions, and all that follow from them, have run.
