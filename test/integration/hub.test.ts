@@ -344,7 +344,7 @@ describe('progress', () => {
     await group.cluster.clock.advance(570_000);
     expect(await wordsNow()).toBe('Running, no step for 10m since the release');
     for (const slot of ['w/0', 'w/1', 'w/2']) group.report(slot, '1');
-    await group.cluster.clock.advance(7000);
+    await group.cluster.clock.advance(5000);
     expect(await wordsNow()).toBe('Running');
     group.exit('w/1', 7);
     await group.allIn(2, SIZE);
