@@ -98,6 +98,8 @@ export const EMBEDDED_ONLY: Readonly<Record<string, string>> = {
     'Pods fail over and over, with the back-off of the Job controller, which takes minutes.',
   'integration/own-controller.test.ts':
     'Shows the door `in-memory` of the embedded cluster to other projects.',
+  'integration/ranks.test.ts':
+    'Looks at what agents hear of each write, with operators of two versions one after the other.',
   'integration/run-metrics.test.ts': 'Compares gauges with the clock, over minutes.',
   'integration/worker-end-forms.test.ts': 'Is about texts, and reaches no API server.',
 };

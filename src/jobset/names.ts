@@ -201,7 +201,7 @@ export const ENV_WORKER = 'LOCKSTEP_WORKER';
 export const ENV_START_FILE = 'LOCKSTEP_START_FILE';
 /** Variable of a process that was started as a standby: `1`. It has no `LOCKSTEP_EPOCH`. */
 export const ENV_STANDBY = 'LOCKSTEP_STANDBY';
-/** Launchers number the ranks of a Pod, and those of all Pods. */
+/** Launchers number the ranks of a Pod, and the ranks of all Pods. */
 export const ENV_LOCAL_RANK = 'LOCAL_RANK';
 export const ENV_RANK = 'RANK';
 /** Variable of the command that looks into a hung worker: the process id of the worker. */

@@ -29,7 +29,7 @@ export interface AgentProcess {
 }
 
 export interface SupervisedPodOptions {
-  /** Undefined: the agent is not told of its JobSet. */
+  /** Undefined: the agent does not know its JobSet. */
   readonly jobSetUid: string | undefined;
   /** Absent: the worker is no rank. */
   readonly ownRanks?: OwnRanks | undefined;

@@ -38,7 +38,7 @@ async function run(): Promise<void> {
   await group.cluster.clock.advance(CALM_MS);
 }
 
-/** All members of that size run in `epoch`, and their numbers are those of such a group. */
+/** All members of that size run in `epoch`, with the numbers of such a group. */
 async function expectRanks(epoch: number, a: number, b: number): Promise<void> {
   await group.allIn(epoch, a + b + 1);
   await group.cluster.clock.advance(CALM_MS);

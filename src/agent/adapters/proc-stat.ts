@@ -14,7 +14,7 @@ export interface Stat {
 /** Linux counts CPU time for users in hundredths of a second on every machine. */
 const TICK_MS = 10;
 
-/** Of the text of a `stat` file. The name is in parentheses and may hold anything, parentheses too. */
+/** Reads the text of a `stat` file. The name is in parentheses and may hold anything, parentheses too. */
 export function statOf(text: string): Stat | undefined {
   const [, name = '', rest = ''] = /^[^(]*\((.*)\) (.*)$/s.exec(text) ?? [];
   // The state is the third field, utime the 14th, stime the 15th, starttime the 22nd.

@@ -50,7 +50,7 @@ describe('files of ranks', () => {
     expect(await said(files)).toEqual({});
   });
 
-  it('are told from all else that lies beside them', async () => {
+  it('are known from all else that lies beside them', async () => {
     const names = ['', '.64', '.01', '.-1', '.1a', '.1.error', '.7.stacks', '.nccl-1.pipe', '.1 '];
     for (const name of names) writeFileSync(`${path}${name}`, '1\n');
     writeFileSync(join(directory, 'progres.1'), '1\n');

@@ -27,7 +27,7 @@ const DRAINED = Buffer.allocUnsafe(READ_BYTES);
  * lines. Longer beginnings do not wait.
  */
 const LINE_WAIT_MS = 10;
-/** The same for one of several processes, whose lines have to stay whole. */
+/** How long it waits with one of several processes, whose lines have to stay whole. */
 const PREFIXED_LINE_WAIT_MS = 1000;
 /** So little is prefixed at a time that a slow reader leaves little in our memory. */
 const PREFIXED_BYTES = 16 * 1024;
@@ -137,7 +137,7 @@ class Pipe {
   #held: Buffer = Buffer.alloc(0);
   #timer: NodeJS.Timeout | undefined;
   #linePrefix = '';
-  /** Of processes that have ended, and not logged yet. */
+  /** Output of processes that have ended, of which the log says nothing yet. */
   #droppedBytes = 0;
 
   /** The descriptor is open for both directions, so that the pipe never ends. */

@@ -66,7 +66,7 @@ function latestMs({ raisedMs, goneMs }: RankSeen): number {
   return raisedMs ?? goneMs ?? Number.POSITIVE_INFINITY;
 }
 
-/** It had finished, or its launcher began anew: others made steps long after it was gone. */
+/** It had finished, or its launcher started again: others made steps long after it was gone. */
 function isSteppedOn(one: RankSeen, ranks: readonly RankSeen[], longestMs: number): boolean {
   const missedMs = latestMs(one) + longestMs + STEP_SLACK_MS;
   return ranks.some((other) => other !== one && (other.steppedMs ?? 0) > missedMs);

@@ -16,8 +16,8 @@ export interface Choice {
 /**
  * The first of processes whose ends were seen together, at least one. An end that no peer can cause
  * comes before others, because the order in which ends were seen says nothing. Then the time of the
- * traceback decides. One that runs may have raised before, at one of the times `raisedMs`, and take
- * longer for its teardown; or it has caught its exception, so it is not the first for sure either.
+ * traceback decides. A process that runs may have raised before, at one of the times `raisedMs`, and
+ * take longer for its teardown; or it has caught its exception, so it is not the first for sure either.
  */
 export function firstFailed(
   failed: readonly WorkerEnd[],
@@ -40,7 +40,7 @@ export function firstFailed(
 
 const NEVER = Number.MAX_SAFE_INTEGER;
 
-/** Memory that ran out is counted for the container, so it may have been that of a peer. */
+/** Memory that ran out is counted for the container, so a peer may have used it up. */
 function lateness({ oom, ...end }: WorkerEnd): number {
   if (fatalEnd(end) !== undefined) return 0;
   return oom === true ? 1 : 2;

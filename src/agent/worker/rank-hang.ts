@@ -26,7 +26,7 @@ export function oddRank(ranks: readonly RankActivity[]): number | undefined {
   if (isStepping && behind.length > 0) return only(behind);
   const [busy, idle] = [ranks.filter(isBusy), ranks.filter(isIdle)];
   if (busy.length + idle.length < ranks.length) return undefined;
-  // Of two, nobody can say which one is odd.
+  // If there are two, nothing says which one is odd.
   return ranks.length === 2 ? undefined : (only(busy) ?? only(idle));
 }
 

@@ -52,7 +52,7 @@ const DROP_LIMIT_MS = 3000;
 /** All processes of a standby, until they are gone or promoted. */
 interface Standby {
   readonly processes: WorkerProcesses;
-  /** Those that wait for their start file. */
+  /** Processes that wait for their start file. */
   readonly waiting: Set<WorkerProcess>;
   readonly feed: ProgressFeed;
   readonly startedMs: number;

@@ -53,7 +53,7 @@ export class SupervisedProcess {
   readonly #early: ProcessSignal[] = [];
   #process: WorkerProcess;
   #tree: TreeWatch | undefined;
-  /** Those that a launcher has started. */
+  /** The ranks that a launcher has started. */
   #ranks: LaunchedRanks | undefined;
   #told: Told;
   /** When the supervisor began to end it. */
@@ -96,7 +96,7 @@ export class SupervisedProcess {
     return this.#watch.reporters.find(({ local }) => local === this.local);
   }
 
-  /** Since its last report, or that of its worker if it reports nothing itself. */
+  /** Since its last report, or the last one of its worker if it reports nothing itself. */
   get silentMs(): number {
     return (this.reporter?.watch ?? this.#watch).silentMs;
   }

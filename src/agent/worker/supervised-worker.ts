@@ -231,7 +231,7 @@ export class SupervisedWorker {
     return { one: odd ?? one, isNamed: odd !== undefined };
   }
 
-  /** One that had to be killed comes before one that obeyed, and among them one that was stopped. */
+  /** A process that had to be killed comes before one that obeyed, and a stopped one before others. */
   get #mostForced(): SupervisedProcess {
     return this.#all.reduce((a, b) =>
       (force(b) - force(a) || stopped(b) - stopped(a) || placed(b) - placed(a)) > 0 ? b : a,
@@ -277,7 +277,7 @@ function stopped({ isStopped }: SupervisedProcess): number {
   return isStopped ? 1 : 0;
 }
 
-/** One that a hang command found somewhere says more than others. */
+/** A process that a hang command found somewhere says more than others. */
 function placed({ where }: SupervisedProcess): number {
   return where === undefined ? 0 : 1;
 }

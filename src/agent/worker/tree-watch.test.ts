@@ -174,7 +174,7 @@ describe('the processes of a worker', () => {
     expect(scene.watch.look()).toBe(false);
   });
 
-  test('may be old where the look before was cut, so their time is not that of 5 s', async () => {
+  test('may be old where the look before was cut, so their time is longer than 5 s', async () => {
     const scene = new Scene();
     scene.isCut = true;
     scene.set('1 7', 'S');

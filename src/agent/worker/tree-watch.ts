@@ -43,7 +43,7 @@ export interface TreeWatchOptions {
   readonly pid: number;
   readonly looks: ProcessLooks;
   readonly clock: Clock;
-  /** Of these processes, which share the cost of looks, it is this one; absent: it is the only one. */
+  /** Its place among processes that share the cost of looks; absent: it is the only one. */
   readonly place?: { readonly index: number; readonly count: number };
 }
 

@@ -180,7 +180,7 @@ export class WorkerProcess {
     this.#equipment?.relayed.end();
   }
 
-  /** Reads the messages of a process that has ended, that of the container first. */
+  /** Reads the messages of a process that has ended; the message of the container comes first. */
   async readMessages(texts: (string | undefined)[]): Promise<void> {
     if (this.#child === undefined) return;
     const all = this.#equipment?.messages ?? [];

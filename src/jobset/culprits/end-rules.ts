@@ -14,7 +14,7 @@ import { isAnyStopped, stoppedOnes } from './odd-one-out.ts';
 
 /** Ends this close to each other may have one cause, or follow each other in any order. */
 const TOGETHER_MS = 2000;
-/** Nobody can tell the order of ends this close to each other in different members. */
+/** The order of ends this close to each other in different members is not known. */
 const SAME_TIME_MS = 300;
 /** An agent that lives sends something within 5 s. */
 const UNHEARD_MS = 10_000;

@@ -53,8 +53,8 @@ export function lacksNumbers({ status }: Facts): boolean {
 }
 
 /**
- * The numbers that no release writes. While barriers are open, members that start get those of now.
- * Those of a release that were dropped are written again: none of its ranks has started without.
+ * The numbers that no release writes. While barriers are open, members that start get the numbers of
+ * now. Dropped numbers of a release are written again: none of its ranks has started without.
  */
 export function ranksToWrite(facts: Facts): StatusChange | undefined {
   const { group, gates, knowledge } = facts;

@@ -69,8 +69,8 @@ export interface Signs {
   readonly where?: string;
   /**
    * Milliseconds from its failure to its end. With `firstRank`, this is the earliest time at which the
-   * first of its ranks may have failed. Else it is that of the first traceback that it printed, if it
-   * made no step after that, and was not told to stop before.
+   * first of its ranks may have failed. Else it is the time of the first traceback that it printed,
+   * if it made no step after that, and was not told to stop before.
    */
   readonly failedMs?: number;
   /** Milliseconds from its last words to its end, where these are from its standard error. */
