@@ -79,7 +79,8 @@ describe('files of ranks', () => {
       for (const { file } of found) expect(await file.read()).toBeUndefined();
     }
     const [irregular, link] = ['it is no regular file', 'it is a symbolic link'];
-    expect(problems().toSorted()).toEqual([link, link, irregular, irregular]);
+    expect(problems()).toHaveLength(4);
+    expect(new Set(problems())).toEqual(new Set([link, irregular]));
   });
 
   it('may be 64 of a gibibyte each', { timeout: 60_000 }, async () => {

@@ -325,7 +325,9 @@ describe('warm standbys of four processes', () => {
     await stop(scene);
     scene.lift(8);
     const warm = await runs(8);
-    expect(warm.map((line) => line.split(' ')[0]).toSorted()).toEqual(['10', '11', '8', '9']);
+    expect(new Set(warm.map((line) => line.split(' ')[0]))).toEqual(
+      new Set(['8', '9', '10', '11']),
+    );
     const marks = new Set(warm.map((line) => line.split(' ').slice(2).join(' ')));
     expect([...marks]).toEqual([expect.stringMatching(/ 1$/)]);
     await ready(scene);

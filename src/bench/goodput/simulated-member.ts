@@ -125,6 +125,7 @@ export class SimulatedMember {
       case 'cutPreflight':
       case 'giveNotice':
       case 'leave':
+      case 'missNumbers':
         throw new Error(`the effect ${effect.type} is no part of this benchmark`);
     }
   }

@@ -57,7 +57,8 @@ export function rankEndInWords(end: WorkerEnd): string {
       return 'ended without a word';
     case 'Open':
       return 'lost a process';
-    default:
+    case 'None':
+    case undefined:
       return endInWords(end);
   }
 }
