@@ -59,8 +59,9 @@ export function rankEndInWords(end: WorkerEnd): string {
       return 'lost a process';
     case 'None':
     case undefined:
-      return endInWords(end);
+      break;
   }
+  return endInWords(end);
 }
 
 /** `was killed by SIGKILL` or `exited with code 1` */
