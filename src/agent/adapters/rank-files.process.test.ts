@@ -70,7 +70,7 @@ describe('files of ranks', () => {
   });
 
   it('are refused if they are traps, with a line in the log for each', async () => {
-    execFileSync('mkfifo', [`${path}.1`]);
+    execFileSync('/bin/sh', ['-c', `mkfifo ${path}.1`]);
     mkdirSync(`${path}.2`);
     symlinkSync('/etc/passwd', `${path}.3`);
     symlinkSync('/dev/zero', `${path}.4`);
@@ -138,7 +138,7 @@ describe('what a rank wrote of its exception', () => {
       () => writeFileSync(`${path}.3.error`, written(42, '9'.repeat(99))),
     ],
     ['no pid', () => writeFileSync(`${path}.3.error`, written('42', '5'))],
-    ['a FIFO', () => execFileSync('mkfifo', [`${path}.3.error`])],
+    ['a FIFO', () => execFileSync('/bin/sh', ['-c', `mkfifo ${path}.3.error`])],
     ['a link', () => symlinkSync('/etc/passwd', `${path}.3.error`)],
   ])('is none for %s', async (_what, make) => {
     make();
