@@ -96,6 +96,17 @@ describe('the simulated world', () => {
     expect(Number.parseFloat(ended ?? '')).toBeGreaterThan(149);
   });
 
+  it('ends one epoch for a resume, although no controller has ended the Pods', async () => {
+    const acts = [
+      ...at(44, { kind: 'ControllersDown', forMs: 130_000 }),
+      ...at(78, { kind: 'Suspended', forMs: 80_000 }),
+      ...at(180, { kind: 'StreamsReset' }),
+    ];
+    const { violation, lines } = await played({ ...QUIET, acts, isInOrder: false });
+    expect(violation).toBeUndefined();
+    expect(lines.some((line) => line.includes('ended 1'))).toBe(true);
+  });
+
   it('takes a Pod that a tenant has forged for none of the group', async () => {
     const acts = [
       ...at(

@@ -187,6 +187,8 @@ function releaseIfSure(
   const needsFreshJobs = decision.needsFreshJobs || isChanged;
   if (needsFreshJobs && !answer(FRESH_JOBS)) return ask(FRESH_JOBS);
   const stages = group.stages.filter(({ name }) => decision.stages.includes(name));
+  // The Job controller has still to end their Pods: in a released epoch, that would be a resume.
+  if (stages.some(({ jobs }) => jobs.some(isSuspended))) return inOrder(WAITING, facts);
   // A Job that is still too large may make one more Pod at any time.
   if (isChanged && haveOtherSize(facts, stages)) return inOrder(WAITING, facts);
   if (decision.needsFreshPods || isChanged) {
