@@ -15,6 +15,7 @@ const gone = (firstSeenGoneMs: number, more: Seen = {}): Seen => {
 };
 const raised = (raisedMs: number, firstSeenGoneMs: number): Seen =>
   gone(firstSeenGoneMs, { raisedMs });
+const KILLED = { exit: { signal: 'SIGKILL' } } as const;
 const TERMINATED = { exit: { signal: 'SIGTERM' } } as const;
 
 /** Four ranks of a Pod, by local rank; in words: the sign, the local rank, and the time. */
@@ -32,9 +33,14 @@ const TABLE: readonly (readonly [string, readonly Seen[], string | undefined])[]
     'Silent 1 at 950',
   ],
   [
-    'SIGKILL of one, which a look found as a zombie, and all are gone at the next look',
-    [raised(1064, 1150), gone(1150, { exit: { signal: 'SIGKILL' } }), gone(1150), gone(1150)],
+    'SIGKILL of one, which a look found as a zombie, and SIGTERM for all others',
+    [gone(1150, TERMINATED), gone(1150, KILLED), gone(1150, TERMINATED), gone(1150, TERMINATED)],
     'Killed 1 at 1050',
+  ],
+  [
+    'SIGKILL of one, beside an exception: its launcher may have killed it for that',
+    [raised(1064, 1150), gone(1150, KILLED), gone(1150), gone(1150)],
+    'Silent 1 at 1050',
   ],
   [
     'a segmentation fault of one, long before the launcher looks',

@@ -55,7 +55,16 @@ export function firstOf(
   const { local, rank, raisedMs } = first;
   const named = { local, ...defined({ rank }), atMs };
   if (raisedMs !== undefined) return { firstRank: 'Raised', ...named };
-  return { firstRank: isFatal(first.exit) ? 'Killed' : 'Silent', ...named };
+  const isClear = isFatal(first.exit) && !mayBeKilledByLauncher(first, failed);
+  return { firstRank: isClear ? 'Killed' : 'Silent', ...named };
+}
+
+/** A launcher may end its ranks by SIGKILL as soon as another has failed. */
+function mayBeKilledByLauncher(one: RankSeen, failed: readonly RankSeen[]): boolean {
+  const isKill = one.exit !== undefined && 'signal' in one.exit && one.exit.signal === 'SIGKILL';
+  const mayFollow = (other: RankSeen): boolean =>
+    other !== one && !isTerminated(other) && earliestMs(other) <= latestMs(one);
+  return isKill && failed.some(mayFollow);
 }
 
 function earliestMs({ raisedMs, aliveMs }: RankSeen): number {
