@@ -219,7 +219,7 @@ describe('the standard error of one of several processes', () => {
     const { finish } = await run(scene, 'seq 1 10000 >&2');
     await finish();
     for (const drained of scene.drains.splice(0)) drained();
-    expect(scene.text.length).toBeLessThan(50_000);
+    expect(scene.text.length).toBeLessThan(70_000);
     const said = scene.text.split('\n').filter((line) => !/^(\[7\] [0-9]+)?$/.test(line));
     expect(said).toEqual([expect.stringMatching(/^\[7\] lockstep: [0-9]+ bytes were dropped/)]);
     expect(scene.text.endsWith(end)).toBe(true);
