@@ -2,8 +2,9 @@
  * Numbers of ranks from the operator to the agents, over both channels: those who run in one epoch
  * count one group, whenever its size changes.
  */
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { afterEach, describe, expect, test } from 'vitest';
-import { JOBSETS, type JobSetSpec } from '../../src/jobset/jobset.ts';
+import { JOBSETS, type JobSet, type JobSetSpec } from '../../src/jobset/jobset.ts';
 import { DISABLE_IN_PLACE_RESTART, PROCESSES_PER_POD } from '../../src/jobset/names.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { CALM_MS, SUPERVISOR } from './three-workers.fixture.ts';
@@ -129,4 +130,31 @@ describe.each<[string, () => TrainingGroup]>([
       expect((await group.jobSet()).status?.inPlaceRestartsCountTowardsMax ?? 0).toBe(0);
     },
   );
+});
+
+test('numbers that the API server drops are written again, and no epoch ends for them', async () => {
+  group = new TrainingGroup(supervised('Canonical'));
+  await group.start();
+  let drops = true;
+  group.asOperator = (client) =>
+    new Proxy(client, {
+      get: (target, property: keyof Client) => {
+        const method = target[property].bind(target) as (...args: unknown[]) => unknown;
+        return (...args: unknown[]) => {
+          const [resource, object, ...rest] = args;
+          if (!drops || property !== 'update' || resource !== JOBSETS) return method(...args);
+          const { status, ...others } = object as JobSet;
+          const { ranks: _, ...kept } = status ?? {};
+          return method(resource, { ...others, status: kept }, ...rest);
+        };
+      },
+    });
+  await group.stopOperator();
+  await group.startOperator();
+  await group.create(sized(2, 2), RANKED);
+  await group.cluster.clock.advance(CALM_MS);
+  expect((await group.jobSet()).status?.ranks).toBeUndefined();
+  drops = false;
+  await expectRanks(1, 2, 2);
+  expect((await group.jobSet()).status?.deprecatedEpoch ?? 0).toBe(0);
 });

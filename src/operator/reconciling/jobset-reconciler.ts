@@ -129,8 +129,11 @@ export class JobSetReconciler {
     const decided = await this.#decide(jobSet, memory, found, signal);
     const { made, snapshot } = decided;
     const { status } = made;
+    // An earlier look at the JobSet takes the place of the one for this.
     const writeAgainMs =
-      status && (await this.#statuses.writePlanned(snapshot.jobSet, memory, status, signal));
+      status === undefined
+        ? memory.status.waitMs
+        : await this.#statuses.writePlanned(snapshot.jobSet, memory, status, signal);
     this.#settle(snapshot.jobSet, made);
     memory.jobs.recorded(snapshot.vanished);
     memory.countersPutOff = made.countersPutOff;

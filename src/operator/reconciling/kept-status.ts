@@ -69,7 +69,13 @@ export class KeptStatus {
   /** Whether the dropped numbers of ranks wait for their next write; undefined: none were dropped. */
   get droppedRanks(): 'Wait' | 'Again' | undefined {
     if (!this.losesRanks) return undefined;
-    return this.#clock.monotonic() < (this.#dropped?.againMs ?? 0) ? 'Wait' : 'Again';
+    return this.waitMs === undefined ? 'Again' : 'Wait';
+  }
+
+  /** How long the next write of what was dropped has to wait; undefined: it may come now. */
+  get waitMs(): number | undefined {
+    const leftMs = (this.#dropped?.againMs ?? 0) - this.#clock.monotonic();
+    return leftMs > 0 ? leftMs : undefined;
   }
 
   /** A plan was written. Returns when to write again what the API server has dropped, if it has. */
@@ -81,7 +87,7 @@ export class KeptStatus {
     const nowMs = this.#clock.monotonic();
     // Writes for other reasons do not make the next one later.
     const { delayMs, againMs } = this.#dropped ?? { delayMs: WRITE_AGAIN_MS / 2, againMs: nowMs };
-    if (nowMs < againMs) return againMs - nowMs;
+    if (nowMs < againMs) return this.waitMs;
     const nextMs = Math.min(2 * delayMs, MAX_WRITE_AGAIN_MS);
     this.#dropped = { delayMs: nextMs, againMs: nowMs + nextMs };
     return nextMs;
