@@ -122,15 +122,15 @@ export class SupervisedProcess {
   }
 
   /**
-   * Starts `process`, or makes the promoted standby that `process` is its own, and waits for its end.
+   * Starts `own`, or makes the promoted standby that `own` is its own, and waits for its end.
    * `started` is called once it runs.
    */
-  async run(process: WorkerProcess, epoch: number, started: () => void): Promise<void> {
+  async run(own: WorkerProcess, epoch: number, started: () => void): Promise<void> {
     const { clock, logger } = this.#options;
-    this.#process = process;
+    this.#process = own;
     let child: RunningProcess;
     try {
-      child = process.child ?? (await process.start(epoch));
+      child = own.child ?? (await own.start(epoch));
     } catch (error) {
       if (!(error instanceof ProcessStartError)) throw error;
       const { message } = error;
@@ -141,12 +141,12 @@ export class SupervisedProcess {
       this.#ended = { exit: { exitCode }, atMs, hadOom: false, problem: message };
       return;
     }
-    for (const signal of this.#early) process.signal(signal);
-    const { rank } = process;
+    for (const signal of this.#early) own.signal(signal);
+    const { rank } = own;
     const place = rank && { index: rank.local, count: rank.ranks.processes };
     this.#tree = new TreeWatch({ ...this.#options, pid: child.pid, ...defined({ place }) });
     this.#ranks = this.#launched(child.pid);
-    process.exited = () => this.#ranks?.freeze();
+    own.exited = () => this.#ranks?.freeze();
     started();
     const exit = exitOf(await child.exited);
     this.#tree.freeze();
