@@ -17,6 +17,11 @@ import { openProgressFile } from './progress-file.ts';
 const MAX_ENTRIES = 1024;
 /** The file holds JSON, which is of use only as a whole. */
 const MAX_ERROR_BYTES = 64 * 1024;
+/**
+ * A directory that was made for this start is empty as long as its time is that of its birth. Clocks of
+ * files are coarse, so a few looks later it is read all the same.
+ */
+const FRESH_LOOKS = 8;
 const NANOSECONDS_IN_MS = 1_000_000;
 
 export interface RankFilesOptions {
@@ -33,6 +38,7 @@ export function openRankFiles({ path, mayBeOld, logger }: RankFilesOptions): Ran
   const known = new Set<number>();
   /** The state of the directory at the last two looks: its clock may be as coarse as 10 ms. */
   let seen: readonly (bigint | undefined)[] = [];
+  let looks = 0;
   let isTold = false;
 
   const ranksThere = async (): Promise<readonly number[]> => {
@@ -51,7 +57,9 @@ export function openRankFiles({ path, mayBeOld, logger }: RankFilesOptions): Ran
   };
 
   const look = async (isOld: boolean): Promise<readonly RankFile[]> => {
-    const { mtimeNs } = await lstat(directory, { bigint: true });
+    const { mtimeNs, birthtimeNs } = await lstat(directory, { bigint: true });
+    const isFresh = mayBeOld !== true && ++looks <= FRESH_LOOKS;
+    if (isFresh && mtimeNs === birthtimeNs) return [];
     if (seen.length === 2 && seen.every((time) => time === mtimeNs)) return [];
     const found = await ranksThere();
     seen = [...seen.slice(-1), mtimeNs];
