@@ -6,6 +6,7 @@
 import { connectTo } from '../cli/cluster-connection.ts';
 import type { LocalCluster } from '../cli/local-cluster/local-cluster.ts';
 import type { RestartStrategy } from '../jobset/jobset.ts';
+import { restartBareProcesses } from './bare-processes.ts';
 import { expectDefinition } from './bench-cluster.ts';
 import { processCost } from './process-cost.ts';
 import { type BenchOptions, median, type Report, spread } from './table.ts';
@@ -62,6 +63,19 @@ async function compareVariants(report: Report, options: BenchOptions): Promise<v
           `tenth / first ${((measured.downMs.at(-1) ?? 0) / (measured.downMs[0] ?? 1)).toFixed(1)}, ` +
           `operator ${measured.cpuMsPerRestart.toFixed(0)} ms CPU a restart, ${measured.peakMib} MiB`,
       });
+    }
+    if (processes !== undefined) {
+      const downMs = await restartBareProcesses(size * processes, ROUNDS);
+      const benchmark = `kill and start of ${size * processes} bare processes`;
+      report({ benchmark, unit: 'ms', ...spread(downMs) });
+      for (const [label, ms] of medians) {
+        const times = ms / median(downMs);
+        report({
+          benchmark: `${label} / bare, ${size} workers of ${processes}`,
+          unit: 'times',
+          median: times,
+        });
+      }
     }
     const recreate = medians.get('Recreate');
     for (const [label, inPlace] of medians) {
