@@ -81,6 +81,20 @@ export const PANELS: readonly Panel[] = [
     queries: [[ofRun('goodput_ratio'), RUN]],
   },
   {
+    title: 'Ranks that fail',
+    description: 'In how many restarts of the last day each rank failed first.',
+    unit: 'short',
+    queries: [
+      ['max by (namespace, jobset, rank) (lockstep_jobset_rank_failures)', `${RUN}, rank {{rank}}`],
+    ],
+  },
+  {
+    title: 'Ranks behind in their Pods',
+    description: 'Ranks that are steps behind the others of their Pods, or silent for much longer.',
+    unit: 'short',
+    queries: [[ofRun('ranks_behind'), RUN]],
+  },
+  {
     title: 'Restarts of groups',
     description: 'By what ended the epoch, and whether it was charged to maxRestarts.',
     unit: 'short',

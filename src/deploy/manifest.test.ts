@@ -259,7 +259,7 @@ describe('the policy for agents', () => {
 test.each(RUN_ALERTS.filter(({ name }) => name !== 'LockstepRunsNotMeasured'))(
   '$name tells of one JobSet, and which command says more',
   ({ expression, summary, description }) => {
-    expect(expression).toMatch(/max by \(namespace, jobset(?:, class)?\)/);
+    expect(expression).toMatch(/max by \(namespace, jobset(?:, (?:class|rank))?\)/);
     expect(summary).toContain('JobSet {{ $labels.namespace }}/{{ $labels.jobset }}');
     expect(description).toMatch(
       /lockstep (status|report) \{\{ \$labels\.jobset \}\} -n \{\{ \$labels\.namespace \}\}/,

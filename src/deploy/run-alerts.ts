@@ -18,6 +18,9 @@ const GOODPUT = goodputOfLast('1h', { leastBefore: 3600, leastWithin: 1800 });
 const SLOW = 0.55;
 const SPEED = speedOfLast('15m', { epochFor: '20m', leastWindows: 8, leastSteps: 10 });
 
+/** Among many ranks, chance seldom lets the same one fail first three times in a day. */
+const RANK_FAILURES = 3;
+
 export const RUN_ALERTS: readonly Alert[] = [
   {
     name: 'LockstepRunAtBarrier',
@@ -66,6 +69,14 @@ export const RUN_ALERTS: readonly Alert[] = [
     severity: 'warning',
     summary: `{{ $value }} restarts in a row brought JobSet ${RUN} no further`,
     description: `That is more than half of what lockstep/max-restarts-without-progress allows before the run ends. See what they have in common: lockstep report ${AT}`,
+  },
+  {
+    name: 'LockstepRunRankFailsAgain',
+    expression: `max by (namespace, jobset, rank) (lockstep_jobset_rank_failures) >= ${RANK_FAILURES}`,
+    forMinutes: 0,
+    severity: 'warning',
+    summary: `Rank {{ $labels.rank }} of JobSet ${RUN} failed first in {{ $value }} restarts of the last day`,
+    description: `Its accelerator, its node or its part of the data may be bad. See how it failed, and where: lockstep report ${AT}. The annotation lockstep/replace-after lets a member leave such a node.`,
   },
   {
     name: 'LockstepRunFailed',

@@ -1,9 +1,16 @@
 import { describe, expect, it, test } from 'vitest';
-import { groupProgress, type MemberSteps, parseMemberSteps } from './group-progress.ts';
+import {
+  groupProgress,
+  type MemberSteps,
+  parseMemberSteps,
+  ranksBehind,
+} from './group-progress.ts';
 
 function member(of: Partial<MemberSteps>): MemberSteps {
   return { silentMs: 0, ...of };
 }
+
+const LAG = { local: 1, silentMs: 60_000 };
 
 /** A member that made this many steps in the last 100 s. */
 function made(steps: number): MemberSteps {
@@ -38,6 +45,19 @@ describe('a group', () => {
   ])('%s', (_what, members, expected) => {
     expect(groupProgress(members.map(member))).toEqual(expected);
   });
+});
+
+test.each<[string, readonly Partial<MemberSteps>[], number | undefined]>([
+  ['no member', [], undefined],
+  ['members that report as a whole', [{ step: 3 }], undefined],
+  ['ranks, none of which lags', [{ ranks: 8 }, { step: 3 }], 0],
+  [
+    'ranks of two members',
+    [{ ranks: 8, lag: [LAG, LAG] }, { ranks: 8 }, { ranks: 2, lag: [LAG] }],
+    3,
+  ],
+])('ranks that lag are counted: %s', (_what, members, expected) => {
+  expect(ranksBehind(members.map(member))).toBe(expected);
 });
 
 test.each<[string, object, MemberSteps | undefined]>([

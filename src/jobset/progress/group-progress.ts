@@ -83,6 +83,15 @@ export function shortestSilence(members: readonly MemberSteps[]): number | undef
   return shortest;
 }
 
+/** Ranks that lag behind the others of their members; undefined: no rank reports for itself. */
+export function ranksBehind(members: readonly MemberSteps[]): number | undefined {
+  let behind: number | undefined;
+  for (const { ranks, lag = [] } of members) {
+    if (ranks !== undefined) behind = (behind ?? 0) + lag.length;
+  }
+  return behind;
+}
+
 /** Steps a second. */
 export function rateOf({ steps, ms }: RecentSteps): number {
   return (steps * 1000) / ms;

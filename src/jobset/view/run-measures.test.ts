@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { CREATED, replicatedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import type { JobSet, JobSetSpec } from '../jobset.ts';
-import type { JobSetStatus } from '../jobset-status.ts';
+import type { JobSetStatus, RestartRecord, Suspect } from '../jobset-status.ts';
 import {
   DISABLE_IN_PLACE_RESTART,
   EXTRA_RESTARTS,
@@ -72,6 +72,52 @@ test('a group is counted in its current epoch', () => {
     state: 'Released',
     createdMs: CREATED_MS,
     open: { members: 5, budget: 10, budgetUsed: 0, group: { epoch: 2, announced: 5 } },
+  });
+});
+
+/** An epoch that ended this many hours ago, and the rank that was likely or certainly first. */
+function failed(rank: number | undefined, hoursAgo: number, confidence = 'Certain'): RestartRecord {
+  const time = new Date(NOW_MS - hoursAgo * 60 * MINUTE_MS).toISOString();
+  const suspect = { worker: 'x', replicatedJob: 'workers', jobIndex: 0, pod: 'p', why: 'x' };
+  const named = { ...suspect, confidence: confidence as Suspect['confidence'] };
+  const suspects = [rank === undefined ? named : { ...named, rank }];
+  return { epoch: 1, time, cause: 'WorkerFailed', counted: true, suspects };
+}
+
+test.each<readonly [string, readonly RestartRecord[], unknown]>([
+  ['none', [], undefined],
+  ['a failure without a rank', [failed(undefined, 1)], undefined],
+  ['a failure of two days ago', [failed(5, 48)], undefined],
+  ['a restart that a user wanted', [{ ...failed(5, 1), cause: 'Resumed' }], undefined],
+  [
+    'one rank again and again',
+    [failed(5, 1), failed(0, 2, 'Likely'), failed(5, 23)],
+    [
+      [5, 2],
+      [0, 1],
+    ],
+  ],
+  [
+    'more ranks than have series: those with the most failures, then the newest',
+    [failed(1, 1), failed(2, 2), failed(3, 3), failed(4, 4), failed(4, 5)],
+    [
+      [4, 2],
+      [1, 1],
+      [2, 1],
+    ],
+  ],
+])('failures of ranks are counted: %s', (_what, restartHistory, expected) => {
+  const status = { ...released(1, { driver: 2, workers: 2 }), restartHistory };
+  expect(measured({ status }).open?.group?.rankFailures).toEqual(expected);
+});
+
+test('a group with ranks has their number, and how many lag', () => {
+  const ranks = { epoch: 2, world: 512, groups: 64, master: 'm', replicatedJobs: [] };
+  const status = { ...released(1, { driver: 2, workers: 2 }), ranks };
+  const heard = { progress: {}, ranksBehind: 0 };
+  expect(measured({ status, around: { heard } }).open?.group).toMatchObject({
+    ranks: 512,
+    ranksBehind: 0,
   });
 });
 

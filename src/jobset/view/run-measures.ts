@@ -1,5 +1,6 @@
 /** A JobSet as numbers, for metrics: from its status, its members and the reports of agents. */
 import { defined } from '@lockstep/kube/json/defined.ts';
+import { isFailure, likeliest } from '../culprits/failure-words.ts';
 import { groupSize } from '../epoch/group-state.ts';
 import type { GoodputClass } from '../goodput/classes.ts';
 import { goodputAt } from '../goodput/goodput-at.ts';
@@ -46,7 +47,18 @@ interface GroupRun {
   /** The highest step of any member. */
   readonly step?: number;
   readonly checkpoint?: number;
+  /** How many ranks the newest released epoch has; absent: agents start no ranks. */
+  readonly ranks?: number;
+  /** Ranks that lag behind the others of their Pods; absent: no rank reports for itself. */
+  readonly ranksBehind?: number;
+  /** In how many restarts of the last day a rank failed first; absent: none is recorded. */
+  readonly rankFailures?: readonly (readonly [rank: number, count: number])[];
 }
+
+/** Ranks of one JobSet whose failures are measured: the ranks that failed first most often. */
+export const MAX_FAILED_RANKS = 3;
+/** A restart counts as a failure of its rank for this time. */
+const FAILURES_MS = 24 * 3_600_000;
 
 /** The operator's knowledge beside the JobSet. */
 export interface RunSurroundings {
@@ -64,6 +76,7 @@ export interface Heard {
   readonly progress: GroupProgress;
   /** The shortest silence of a worker that has reported since it started. */
   readonly silentMs?: number | undefined;
+  readonly ranksBehind?: number | undefined;
 }
 
 export function runMeasures(jobSet: JobSet, around: RunSurroundings): RunMeasures {
@@ -107,8 +120,23 @@ function groupRun(jobSet: JobSet, state: JobSetState, around: RunSurroundings): 
       progressMs: isSuspended ? undefined : lastProgress(jobSet, epoch, around),
       step,
       checkpoint,
+      ranks: status?.ranks?.world,
+      ranksBehind: heard?.ranksBehind,
+      rankFailures: rankFailures(status, around.nowMs),
     }),
   };
+}
+
+function rankFailures(status: JobSet['status'], nowMs: number): GroupRun['rankFailures'] {
+  const counts = new Map<number, number>();
+  for (const record of status?.restartHistory ?? []) {
+    const rank = isFailure(record) ? likeliest(record.suspects)?.rank : undefined;
+    if (rank === undefined || nowMs - Date.parse(record.time) > FAILURES_MS) continue;
+    counts.set(rank, (counts.get(rank) ?? 0) + 1);
+  }
+  if (counts.size === 0) return undefined;
+  // Sorting is stable, and the history begins with the newest record.
+  return [...counts].sort(([, a], [, b]) => b - a).slice(0, MAX_FAILED_RANKS);
 }
 
 /**

@@ -61,13 +61,15 @@ class World {
 function groupThatReports(heard: Heard | undefined): GroupView {
   const nobody = new Roster(() => undefined).of({ namespace: '', name: '', uid: '' });
   if (heard === undefined) return nobody;
-  const { progress, silentMs } = heard;
+  const { progress, silentMs, ranksBehind = 0 } = heard;
+  const lag = Array.from({ length: ranksBehind }, (_, local) => ({ local, silentMs: 60_000 }));
+  const said = ranksBehind === 0 ? {} : { ranks: 64, lag };
   return {
     ...nobody,
     members: nobody.members,
     streams: 1,
     reported: () => progress,
-    steps: () => (silentMs === undefined ? [] : [{ silentMs }]),
+    steps: () => (silentMs === undefined ? [] : [{ silentMs, ...said }]),
   };
 }
 
@@ -142,6 +144,37 @@ test('a running group has these series, and no others', async () => {
       `lockstep_jobset_goodput_seconds{${of},class="Productive"} 1140`,
     ].toSorted(),
   );
+});
+
+test('ranks have these series, and no more however many fail', async () => {
+  const world = new World();
+  const suspect = {
+    worker: 'worker 1 of w (w-0, index 1)',
+    replicatedJob: 'w',
+    jobIndex: 0,
+    pod: 'p',
+    why: 'was killed by SIGKILL',
+    confidence: 'Certain',
+  } as const;
+  const restartHistory = Array.from({ length: 16 }, (_, i) => ({
+    epoch: 20 - i,
+    time: '2026-03-01T00:15:00.000000Z',
+    cause: 'WorkerFailed' as const,
+    counted: true,
+    suspects: [{ ...suspect, rank: i % 9 }],
+  }));
+  const ranks = { epoch: 3, world: 8192, groups: 1024, master: 'm', replicatedJobs: [] };
+  world.hold(jobSet('train', 0, { ...RUNNING, restartHistory, ranks }));
+  world.heard = { progress: {}, silentMs: 0, ranksBehind: 2 };
+  const of = 'namespace="default",jobset="train"';
+  const lines = (await world.lines()).filter((line) => line.includes('rank'));
+  expect(lines.toSorted()).toEqual([
+    `lockstep_jobset_rank_failures{${of},rank="0"} 2`,
+    `lockstep_jobset_rank_failures{${of},rank="1"} 2`,
+    `lockstep_jobset_rank_failures{${of},rank="2"} 2`,
+    `lockstep_jobset_ranks_behind{${of}} 2`,
+    `lockstep_jobset_ranks{${of}} 8192`,
+  ]);
 });
 
 test('series follow the status, and go with the JobSet and with the leadership', async () => {

@@ -11,13 +11,14 @@ import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { identityOf, ownerKey } from '../../jobset/membership.ts';
 import { REPLICATED_JOB_NAME } from '../../jobset/names.ts';
-import { shortestSilence } from '../../jobset/progress/group-progress.ts';
+import { ranksBehind, shortestSilence } from '../../jobset/progress/group-progress.ts';
 import type { Roster } from '../../jobset/roster/roster.ts';
 import type { GroupView } from '../../jobset/roster/roster-group.ts';
 import { isFinished } from '../../jobset/status/conditions.ts';
 import { JOBSET_STATES } from '../../jobset/view/jobset-state.ts';
 import {
   type Heard,
+  MAX_FAILED_RANKS,
   type RunMeasures,
   type RunSurroundings,
   runMeasures,
@@ -88,7 +89,12 @@ function surroundings(
 }
 
 function heardOf(group: GroupView, nowMs: number): Heard {
-  return { progress: group.reported(nowMs), silentMs: shortestSilence(group.steps(nowMs)) };
+  const steps = group.steps(nowMs);
+  return {
+    progress: group.reported(nowMs),
+    silentMs: shortestSilence(steps),
+    ranksBehind: ranksBehind(steps),
+  };
 }
 
 function newestJobMs(jobs: Iterable<Stored<Job>>, replicatedJob: string): number | undefined {
@@ -157,6 +163,11 @@ function runSeries(metrics: Metrics): RunSeries {
     help: 'What became of the time of a JobSet until now, by class; not for one that is over',
     labels: [...labels, 'class'],
   });
+  const rankFailures = metrics.gauge({
+    name: 'lockstep_jobset_rank_failures',
+    help: `In how many recorded restarts of the last day a rank failed first; at most ${MAX_FAILED_RANKS} ranks of a JobSet`,
+    labels: [...labels, 'rank'],
+  });
   const times = {
     createdMs: gauge({
       name: 'lockstep_jobset_created_timestamp_seconds',
@@ -212,19 +223,32 @@ function runSeries(metrics: Metrics): RunSeries {
       name: 'lockstep_jobset_checkpoint',
       help: 'The step of the newest checkpoint that a member of a group reports',
     }),
+    ranks: gauge({
+      name: 'lockstep_jobset_ranks',
+      help: 'How many ranks a group has; only where agents start them',
+    }),
+    ranksBehind: gauge({
+      name: 'lockstep_jobset_ranks_behind',
+      help: 'Ranks that lag behind the others of their Pods, at most 4 of a Pod; only where ranks report',
+    }),
     goodputShare: gauge({
       name: 'lockstep_jobset_goodput_ratio',
       help: 'Share of the time under way that was saved, up to the newest status write; only where workers report checkpoints',
     }),
   };
-  const all = [state, goodput, ...Object.values(times), ...Object.values(numbers)];
+  const all = [state, goodput, rankFailures, ...Object.values(times), ...Object.values(numbers)];
   return {
     clear: () => {
       for (const each of all) each.clear();
     },
     show: (of, { state: current, open, ...ends }) => {
       for (const each of JOBSET_STATES) state.set({ ...of, state: each }, each === current ? 1 : 0);
-      const { barrierSinceMs, progressMs, ...group } = open?.group ?? {};
+      const {
+        barrierSinceMs,
+        progressMs,
+        rankFailures: failures = [],
+        ...group
+      } = open?.group ?? {};
       setAll(times, of, { ...ends, barrierSinceMs, progressMs }, 1 / 1000);
       const { members, budget, budgetUsed, goodputShare, withoutProgress } = open ?? {};
       const counts = { members, budget, budgetUsed, goodputShare, ...withoutProgress, ...group };
@@ -232,6 +256,7 @@ function runSeries(metrics: Metrics): RunSeries {
       for (const [name, ms] of open?.goodput ?? []) {
         goodput.set({ ...of, class: name }, ms / 1000);
       }
+      for (const [rank, count] of failures) rankFailures.set({ ...of, rank: `${rank}` }, count);
     },
   };
 }
