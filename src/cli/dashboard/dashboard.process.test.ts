@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { Stored } from '@lockstep/kube/meta.ts';
 import { CORE_EVENTS } from '@lockstep/kube/objects/event.ts';
+import { COMPLETION_INDEX } from '@lockstep/kube/objects/job.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { LogMessage } from '../../dashboard/messages/log.ts';
@@ -18,7 +19,14 @@ import {
 } from '../../dashboard/messages/run.ts';
 import { type Pass, proofText, type ServerStart } from '../../dashboard/messages/session.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
-import { JOBSET_NAME, JOBSET_UID } from '../../jobset/names.ts';
+import {
+  JOB_INDEX,
+  JOBSET_NAME,
+  JOBSET_UID,
+  LOG_PREFIX,
+  PROCESSES_PER_POD,
+  REPLICATED_JOB_NAME,
+} from '../../jobset/names.ts';
 import {
   type Followed,
   openTestPage,
@@ -68,7 +76,11 @@ async function createJobSet(name = 'train'): Promise<Stored<JobSet>> {
   return cluster.connection.client.create(JOBSETS, { ...JOBSET, metadata });
 }
 
-async function createPod(jobSet: Stored<JobSet>, name: string): Promise<Stored<Pod>> {
+async function createPod(
+  jobSet: Stored<JobSet>,
+  name: string,
+  more: Pick<Pod['metadata'], 'labels' | 'annotations'> = {},
+): Promise<Stored<Pod>> {
   const owner = {
     apiVersion: 'batch/v1',
     kind: 'Job',
@@ -82,7 +94,12 @@ async function createPod(jobSet: Stored<JobSet>, name: string): Promise<Stored<P
     metadata: {
       name,
       namespace: 'default',
-      labels: { [JOBSET_NAME]: jobSet.metadata.name, [JOBSET_UID]: jobSet.metadata.uid },
+      ...more,
+      labels: {
+        ...more.labels,
+        [JOBSET_NAME]: jobSet.metadata.name,
+        [JOBSET_UID]: jobSet.metadata.uid,
+      },
       ownerReferences: [owner],
     },
     spec: { containers: [{ name: 'worker', image: 'x' }] },
@@ -102,8 +119,8 @@ function run(name = 'train'): Followed<RunState> {
   return page.follow<RunState, RunMessage>(path, EMPTY_RUN, withRunMessage);
 }
 
-function log(pod: string): Followed<readonly LogMessage[]> {
-  const path = `/api/log?namespace=default&name=train&pod=${pod}`;
+function log(pod: string, process = ''): Followed<readonly LogMessage[]> {
+  const path = `/api/log?namespace=default&name=train&pod=${pod}${process}`;
   return page.follow<readonly LogMessage[], LogMessage>(path, [], (all, one) => [...all, one]);
 }
 
@@ -496,6 +513,63 @@ describe('a log', () => {
     expect(lines[0]).toBe('<script>\u001b[31m');
     expect(lines[1]).toMatch(/^a{4000,} … \[cut\]$/);
     expect(lines[2]).toBe('\ufffd\u0000\ufffd');
+  });
+});
+
+describe('the log of a rank', () => {
+  const RANKS = { epoch: 1, world: 4, groups: 2, master: 'train-w-0-0.train' };
+  const W = { name: 'w', firstGroupRank: 0, firstRank: 0, processesPerPod: 2, podsPerJob: 2 };
+  const TEXTS = ['[2] a', '[3] b', '[30] c', '{"level":"info","logger":"agent"}', '[3] d', '3'];
+
+  /** What a page hears of the log of process 1 in Pod 1. */
+  async function ofRank(annotations: Record<string, string>): Promise<readonly LogMessage[]> {
+    await cluster.installJobSets();
+    const metadata = { ...JOBSET.metadata, annotations };
+    const created = await cluster.connection.client.create(JOBSETS, { ...JOBSET, metadata });
+    const status = { ranks: { ...RANKS, replicatedJobs: [W] } };
+    const jobSet = await cluster.connection.client.update(
+      JOBSETS,
+      { ...created, status },
+      { subresource: 'status' },
+    );
+    const pod = await createPod(jobSet, 'train-w-0-1', {
+      labels: { [REPLICATED_JOB_NAME]: 'w', [JOB_INDEX]: '0' },
+      annotations: { [COMPLETION_INDEX]: '1' },
+    });
+    const lines = TEXTS.map((text, i) => line(i, Buffer.from(text)));
+    cluster.instead = ({ path }) =>
+      path.includes(`/pods/${pod.metadata.name}/log`)
+        ? Promise.resolve({ status: 200, headers: {}, body: Buffer.concat(lines) })
+        : undefined;
+    return log(pod.metadata.name, '&process=1').until((all) =>
+      all.some(({ type }) => type === 'Lines'),
+    );
+  }
+
+  function textsOf(messages: readonly LogMessage[]): readonly string[] {
+    return messages
+      .flatMap((one) => (one.type === 'Lines' ? one.lines : []))
+      .map(({ text }) => text);
+  }
+
+  test('has its lines only', async () => {
+    const messages = await ofRank({ [PROCESSES_PER_POD]: '2' });
+    expect(textsOf(messages)).toEqual(['[3] b', '[3] d']);
+    expect(messages.map(({ type }) => type)).not.toContain('Whole');
+  });
+
+  test.each([
+    [{ [PROCESSES_PER_POD]: '2', [LOG_PREFIX]: 'Off' }, /^lockstep\/log-prefix is Off/],
+    [{}, /^a launcher starts its processes/],
+  ])('is the log of the Pod where lines carry no rank: %j', async (annotations, why) => {
+    const messages = await ofRank(annotations);
+    expect(messages[0]).toEqual({ type: 'Whole', why: expect.stringMatching(why) });
+    expect(textsOf(messages)).toEqual(['[2] a', '[3] b', '[30] c', '[3] d', '3']);
+  });
+
+  test.each(['-1', '64', '1.5', 'x'])('is refused for the process %j', async (process) => {
+    const path = `/api/log?namespace=default&name=train&pod=train-w-0-1&process=${process}`;
+    expect((await page.fetch(path)).status).toBe(400);
   });
 });
 

@@ -13,6 +13,7 @@ import type { OverviewMessage } from '../../dashboard/messages/overview.ts';
 import type { ClusterView } from '../../dashboard/messages/paths.ts';
 import type { RunMessage } from '../../dashboard/messages/run.ts';
 import type { ServerStart } from '../../dashboard/messages/session.ts';
+import { isLocalRank } from '../../jobset/reported-number.ts';
 import { HubGroups } from '../jobset-list/hub-groups.ts';
 import { HubMembers } from '../jobset-status/hub-members.ts';
 import { NodeHealth } from '../jobset-status/node-health.ts';
@@ -270,6 +271,9 @@ class Site {
     if (typeof at === 'string') return refusal(request, 400, at);
     if (dns1123SubdomainErrors(pod).length > 0)
       return refusal(request, 400, 'pod is no name of a Pod');
+    const process = query.has('process') ? Number(query.get('process')) : undefined;
+    if (process !== undefined && !isLocalRank(process))
+      return refusal(request, 400, 'process is no number from 0 to 63');
     if (this.#logStreams >= MAX_LOG_STREAMS) return refusal(request, 429, TOO_MANY_STREAMS);
     const stopping = new AbortController();
     const stream = this.#open(request, () => {
@@ -278,7 +282,7 @@ class Site {
     });
     if (stream === undefined) return refusal(request, 429, TOO_MANY_STREAMS);
     this.#logStreams++;
-    void streamLog(this.#surroundings, { ...at, pod }, stream, stopping.signal);
+    void streamLog(this.#surroundings, { ...at, pod, process }, stream, stopping.signal);
     return streamAnswer(stream);
   }
 

@@ -1,4 +1,5 @@
 import type { Stored } from '@lockstep/kube/meta.ts';
+import { COMPLETION_INDEX } from '@lockstep/kube/objects/job.ts';
 import type { Pod } from '@lockstep/kube/objects/pod.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
@@ -7,10 +8,17 @@ import { describe, expect, it } from 'vitest';
 import { replicatedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import type { JobSetStatus, RestartRecord } from '../../jobset/jobset-status.ts';
-import { LAST_WORDS, LOG_PREFIX, PROCESSES_PER_POD, PROGRESS_PREFIX } from '../../jobset/names.ts';
+import {
+  JOB_INDEX,
+  LAST_WORDS,
+  LOG_PREFIX,
+  PROCESSES_PER_POD,
+  PROGRESS_PREFIX,
+  REPLICATED_JOB_NAME,
+} from '../../jobset/names.ts';
 import { agentLineOf, epochWindow, type JudgedLine, linesOfEpoch } from './epoch-lines.ts';
 import { countedBy, printed } from './line-printer.ts';
-import { failedPods, memberOfProcess, rankProblem } from './log-members.ts';
+import { failedPods, memberOfProcess, rankInLog, rankProblem } from './log-members.ts';
 import { MemberLog, type MemberLogOptions } from './member-log.ts';
 import { HOLD_MS, LiveMerge, mergeByTime, type Timed } from './merge.ts';
 import { parseLogs } from './options.ts';
@@ -420,6 +428,41 @@ describe('whose lines are shown', () => {
     ],
   ])('may be of a process: %s', (_, process, jobSet, expected) => {
     expect(memberOfProcess(jobSet, process)).toEqual(expected);
+  });
+
+  it.each<[string, number, JobSet, object]>([
+    ['the first', 0, RANKED, { rank: 32 }],
+    ['the last of its Pod', 1, RANKED, { rank: 33 }],
+    ['one too many', 2, RANKED, { problem: 'status.ranks has no process 2 of this Pod' }],
+    [
+      'one before any release',
+      0,
+      { ...RANKED, status: {} },
+      { problem: 'no epoch was released yet, so ranks have no numbers' },
+    ],
+    [
+      'one below a launcher',
+      0,
+      JOBSET,
+      { problem: 'a launcher starts its processes, so no line says which of them wrote it' },
+    ],
+    [
+      'one without prefixes',
+      0,
+      annotated({ [LOG_PREFIX]: 'Off' }),
+      { problem: 'lockstep/log-prefix is Off, so no line says which process wrote it' },
+    ],
+  ])('may be of a process of a Pod, for the page: %s', (_, process, jobSet, expected) => {
+    const pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {
+        labels: { [REPLICATED_JOB_NAME]: 'v', [JOB_INDEX]: '0' },
+        annotations: { [COMPLETION_INDEX]: '0' },
+      },
+      spec: { containers: [] },
+    };
+    expect(rankInLog(jobSet, pod, process)).toEqual(expected);
   });
 
   it('may be of a process in the epoch of the stored numbers, and in no other', () => {

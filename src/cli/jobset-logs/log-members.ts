@@ -9,6 +9,8 @@ import type { JobSet } from '../../jobset/jobset.ts';
 import type { RestartRecord } from '../../jobset/jobset-status.ts';
 import { identityOf, isSame, membershipOf } from '../../jobset/membership.ts';
 import { LAST_WORDS, LOG_PREFIX, PROCESSES_PER_POD, PROGRESS_PREFIX } from '../../jobset/names.ts';
+import { checkedRanks } from '../../jobset/ranks/group-ranks.ts';
+import { podRanks } from '../../jobset/ranks/pod-ranks.ts';
 import { type MemberRank, rankOf, sizeOf } from '../../jobset/roster/short-names.ts';
 
 /** Its label stands before each line. */
@@ -70,12 +72,8 @@ export function memberOfProcess(
       problem: `--process: the JobSet has no ${PROCESSES_PER_POD}; choose a member with --rank`,
     };
   }
-  if (annotations[LOG_PREFIX] === OFF) {
-    return { problem: `--process: ${LOG_PREFIX} is Off, so no line says which process wrote it` };
-  }
-  if (annotations[LAST_WORDS] === 'Files' && annotations[PROGRESS_PREFIX] === undefined) {
-    return { problem: `--process: ${LAST_WORDS} is Files, so no line says which process wrote it` };
-  }
+  const noPrefix = whyNoPrefix(annotations);
+  if (noPrefix !== undefined) return { problem: `--process: ${noPrefix}` };
   const ranks = status?.ranks;
   if (ranks === undefined) return { problem: '--process: no epoch was released yet' };
   if (epoch !== undefined && epoch !== ranks.epoch) {
@@ -90,6 +88,36 @@ export function memberOfProcess(
   const { name, firstRank, processesPerPod } = found;
   const rank = Math.floor((process - firstRank) / processesPerPod);
   return { member: { replicatedJob: name, rank } };
+}
+
+/** The rank with which the lines of a process of the Pod begin, or why no line says it. */
+export function rankInLog(
+  { metadata: { annotations = {} }, status }: JobSet,
+  pod: Pod,
+  local: number,
+): { readonly rank: number } | { readonly problem: string } {
+  if (annotations[PROCESSES_PER_POD] === undefined) {
+    return { problem: 'a launcher starts its processes, so no line says which of them wrote it' };
+  }
+  const noPrefix = whyNoPrefix(annotations);
+  if (noPrefix !== undefined) return { problem: noPrefix };
+  const ranks = checkedRanks(status?.ranks);
+  if (ranks === undefined)
+    return { problem: 'no epoch was released yet, so ranks have no numbers' };
+  const own = podRanks(ranks, pod);
+  if (own === undefined || local >= own.processes) {
+    return { problem: `status.ranks has no process ${local} of this Pod` };
+  }
+  return { rank: own.firstRank + local };
+}
+
+/** Undefined: agents write the rank before each line. */
+function whyNoPrefix(annotations: Readonly<Record<string, string>>): string | undefined {
+  const why = (setting: string): string => `${setting}, so no line says which process wrote it`;
+  if (annotations[LOG_PREFIX] === OFF) return why(`${LOG_PREFIX} is Off`);
+  const areAlone =
+    annotations[LAST_WORDS] === 'Files' && annotations[PROGRESS_PREFIX] === undefined;
+  return areAlone ? why(`${LAST_WORDS} is Files`) : undefined;
 }
 
 /**

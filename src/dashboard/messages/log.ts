@@ -1,10 +1,12 @@
-/** What the server tells a page that shows the log of one member. */
+/** What the server tells a page that shows the log of one member, or of one process of it. */
 
 export type LogMessage =
   /** Newer than all before; text of a worker, which may be anything. */
   | { readonly type: 'Lines'; readonly lines: readonly LogLine[] }
   /** Why the log cannot be read now, as a sentence; null: it can again. */
   | { readonly type: 'Problem'; readonly problem: string | null }
+  /** All lines of the Pod follow though one process was asked for: why, without a full stop. */
+  | { readonly type: 'Whole'; readonly why: string }
   /**
    * The Pod has ended or is gone, and its log was read. The stream stays open, because a browser
    * opens one that ends again.

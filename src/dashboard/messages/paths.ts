@@ -30,7 +30,14 @@ export function runEventsOf(namespace: string, name: string): string {
   return `${RUN_EVENTS}?${new URLSearchParams({ namespace, name })}`;
 }
 
-/** Only members of the JobSet have a log here. */
-export function logEventsOf(namespace: string, name: string, pod: string): string {
-  return `${LOG_EVENTS}?${new URLSearchParams({ namespace, name, pod })}`;
+/** Only members of the JobSet have a log here. `process` is a local rank; null: all of the Pod. */
+export function logEventsOf(
+  namespace: string,
+  name: string,
+  pod: string,
+  process: number | null,
+): string {
+  const query = new URLSearchParams({ namespace, name, pod });
+  if (process !== null) query.set('process', `${process}`);
+  return `${LOG_EVENTS}?${query}`;
 }

@@ -9,7 +9,7 @@ import { backoffEndMs } from '../epoch/restart-history.ts';
 import { type GoodputAt, goodputAt } from '../goodput/goodput-at.ts';
 import type { MemberReport } from '../hub/member-report.ts';
 import type { JobSet } from '../jobset.ts';
-import type { AvoidedNode, RestartRecord } from '../jobset-status.ts';
+import type { AvoidedNode, GroupRanks, RestartRecord } from '../jobset-status.ts';
 import { REPLICATED_JOB_NAME } from '../names.ts';
 import { asRecorded } from '../overrides/recorded-annotations.ts';
 import { keptUntilMs } from '../policies/keep-failed.ts';
@@ -20,6 +20,8 @@ import {
   rateOf,
 } from '../progress/group-progress.ts';
 import type { Progress } from '../progress/progress.ts';
+import { checkedRanks } from '../ranks/group-ranks.ts';
+import { podRanks } from '../ranks/pod-ranks.ts';
 import { type PodFacts, podFacts } from '../roster/pod-facts.ts';
 import { podHold } from '../roster/pod-hold.ts';
 import { rankOf } from '../roster/short-names.ts';
@@ -136,6 +138,8 @@ export interface MemberView {
   readonly channel: 'Hub' | 'API' | null;
   /** Why the worker ended last; null: no failure is known. */
   readonly lastCause: LastCause | null;
+  /** The ranks that its agent starts, by `status.ranks`; absent: it starts none. */
+  readonly ranks?: { readonly first: number; readonly count: number };
   /** What the worker, or the last one while none runs, has reported; null: it reported nothing. */
   readonly progress: ProgressView | null;
 }
@@ -162,12 +166,14 @@ export function statusView(
   const steps = reports?.flatMap((report) => report.progress ?? []) ?? [];
   const progress = groupProgress(steps);
   const keptMs = keptUntil(jobSet);
+  const ranks = checkedRanks(jobSet.status?.ranks);
   const members = pods
     .map((pod) => {
       const report = byPod.get(pod.metadata.name);
       return {
         label: rankOf(jobSet, pod).label,
         ...memberView(pod, report, history, notReady),
+        ...defined({ ranks: ranksOf(pod, ranks) }),
         ...(keptMs !== undefined && isKept(pod) ? { isKept: true as const } : {}),
         progress: progressView(report?.progress),
       };
@@ -297,6 +303,11 @@ function memberView(
     channel: report === undefined ? written(facts) : report.channel,
     lastCause: lastCauseOf(metadata.name, report, facts?.notice, history),
   };
+}
+
+function ranksOf(pod: Pod, ranks: GroupRanks | undefined): MemberView['ranks'] {
+  const own = ranks && podRanks(ranks, pod);
+  return own && { first: own.firstRank, count: own.processes };
 }
 
 /** For an agent that uses no hub. */

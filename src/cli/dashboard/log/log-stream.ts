@@ -1,5 +1,6 @@
 /** Streams the log of one member to a page: its end, and what follows through restarts. */
 
+import type { Stored } from '@lockstep/kube/meta.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
 import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
 import { pause } from '@lockstep/kube/runtime/ports/clock.ts';
@@ -12,10 +13,10 @@ import {
   type LogMessage,
   MAX_LINE_LENGTH,
 } from '../../../dashboard/messages/log.ts';
-import { JOBSETS } from '../../../jobset/jobset.ts';
+import { JOBSETS, type JobSet } from '../../../jobset/jobset.ts';
 import { claims } from '../../../jobset/membership.ts';
-import { agentLineOf } from '../../jobset-logs/epoch-lines.ts';
-import { containerOf } from '../../jobset-logs/log-members.ts';
+import { countedBy, type ShownLines, shownLines } from '../../jobset-logs/line-printer.ts';
+import { containerOf, rankInLog } from '../../jobset-logs/log-members.ts';
 import { MemberLog } from '../../jobset-logs/member-log.ts';
 import type { TimedLine } from '../../jobset-logs/timed-lines.ts';
 import { type EventStream, eventOf } from '../streams/event-stream.ts';
@@ -25,6 +26,8 @@ export interface LogTarget {
   readonly namespace: string;
   readonly name: string;
   readonly pod: string;
+  /** The local rank of the only process whose lines are shown; undefined: of all. */
+  readonly process: number | undefined;
 }
 
 /** Lines that come this close together are sent together. */
@@ -41,9 +44,9 @@ export async function streamLog(
 ): Promise<void> {
   const tell = (message: LogMessage): void => stream.send(eventOf(message));
   try {
-    const pod = await memberPod(surroundings, target, signal);
-    if (typeof pod === 'string') tell({ type: 'Problem', problem: pod });
-    else await follow(surroundings, pod, stream, signal);
+    const found = await memberPod(surroundings, target, signal);
+    if (typeof found === 'string') tell({ type: 'Problem', problem: found });
+    else await follow(surroundings, found.pod, shownOf(found, target, tell), stream, signal);
     if (!signal.aborted) tell({ type: 'End' });
   } catch (error) {
     if (signal.aborted) return;
@@ -52,18 +55,38 @@ export async function streamLog(
   }
 }
 
+const ALL_LINES: ShownLines = { withTimestamps: false, withAgent: false, window: undefined };
+
+/** Where no line says which process wrote it, all are shown, and the page hears why. */
+function shownOf(
+  { jobSet, pod }: Member,
+  { process }: LogTarget,
+  tell: (message: LogMessage) => void,
+): ShownLines {
+  if (process === undefined) return ALL_LINES;
+  const found = rankInLog(jobSet, pod, process);
+  if ('rank' in found) return { ...ALL_LINES, process: found.rank };
+  tell({ type: 'Whole', why: found.problem });
+  return ALL_LINES;
+}
+
+interface Member {
+  readonly jobSet: Stored<JobSet>;
+  readonly pod: Stored<Pod>;
+}
+
 /** The Pod, or a sentence that says why its log is not shown. */
 async function memberPod(
   { client }: Pick<Surroundings, 'client'>,
   { namespace, name, pod: podName }: LogTarget,
   signal: AbortSignal,
-): Promise<Awaited<ReturnType<typeof client.get<Pod>>> | string> {
+): Promise<Member | string> {
   try {
     const [jobSet, pod] = await Promise.all([
       client.get(JOBSETS, { namespace, name }, { signal }),
       client.get(PODS, { namespace, name: podName }, { signal }),
     ]);
-    return claims(pod, jobSet) ? pod : `Pod ${podName} is no member of JobSet ${name}.`;
+    return claims(pod, jobSet) ? { jobSet, pod } : `Pod ${podName} is no member of JobSet ${name}.`;
   } catch (error) {
     if (!isReason(error, 'NotFound')) throw error;
     return `Pod ${podName} is gone, and its log with it.`;
@@ -72,7 +95,8 @@ async function memberPod(
 
 async function follow(
   { client, clock, random }: Pick<Surroundings, 'client' | 'clock' | 'random'>,
-  pod: Exclude<Awaited<ReturnType<typeof memberPod>>, string>,
+  pod: Stored<Pod>,
+  shown: ShownLines,
   stream: EventStream,
   signal: AbortSignal,
 ): Promise<void> {
@@ -84,7 +108,7 @@ async function follow(
     pod,
     container: containerOf(pod, undefined),
     first: { tailLines: FIRST_LINES },
-    counts: (text) => agentLineOf(text) === undefined,
+    counts: countedBy(shown),
     onProblem: (message) => {
       hasProblem = true;
       stream.send(eventOf({ type: 'Problem', problem: `The log cannot be read now: ${message}` }));
@@ -111,12 +135,12 @@ async function follow(
   };
   try {
     const first: LogLine[] = [];
-    for await (const line of ownLines(log.soFar())) {
+    for await (const line of linesOf(log.soFar(), shown)) {
       first.push(line);
       if (first.length > FIRST_LINES) first.shift();
     }
     tell(first);
-    await tellInBatches(ownLines(log.following()), clock, signal, async (lines) => {
+    await tellInBatches(linesOf(log.following(), shown), clock, signal, async (lines) => {
       tell(lines);
       await stream.drained();
     });
@@ -125,9 +149,12 @@ async function follow(
   }
 }
 
-async function* ownLines(lines: AsyncIterable<TimedLine>): AsyncGenerator<LogLine> {
-  for await (const { stamp, text, isCut } of lines) {
-    if (agentLineOf(text) === undefined) yield { time: stamp, text: shownText(text, isCut) };
+async function* linesOf(
+  lines: AsyncIterable<TimedLine>,
+  shown: ShownLines,
+): AsyncGenerator<LogLine> {
+  for await (const { stamp, text, isCut } of shownLines(lines, '', shown)) {
+    yield { time: stamp, text: shownText(text, isCut) };
   }
 }
 

@@ -25,7 +25,7 @@ const MEMBER: MemberView = {
   progress: { silentMs: 100, step: 5, firstStepMs: 10_000 },
 };
 
-const VIEW: fc.Arbitrary<Omit<MemberView, 'isKept'>> = fc.record({
+const VIEW: fc.Arbitrary<Omit<MemberView, 'isKept' | 'ranks'>> = fc.record({
   label: fc.constantFrom('0', '1'),
   replicatedJob: fc.constant('w'),
   job: fc.constantFrom('j-0', 'j-1'),
@@ -64,6 +64,7 @@ const MEMBERS: fc.Arbitrary<readonly MemberView[]> = fc.uniqueArray(
   fc.oneof(
     VIEW,
     VIEW.map((view) => ({ ...view, isKept: true as const })),
+    fc.tuple(VIEW, fc.nat(2)).map(([view, first]) => ({ ...view, ranks: { first, count: 8 } })),
   ),
   { selector: ({ pod }) => pod },
 );

@@ -70,6 +70,7 @@ const FIELDS = Object.keys({
   lastCause: 1,
   label: 1,
   isKept: 1,
+  ranks: 1,
 } satisfies Record<keyof Omit<MemberView, 'progress'>, 1>) as (keyof Omit<
   MemberView,
   'progress'

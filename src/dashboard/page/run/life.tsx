@@ -38,7 +38,8 @@ export function Life({ run, state, look, change, lostSinceMs, isRefused }: LifeP
   const restarts = useMemo(() => datedRestarts(run), [run]);
   const restartsMs = useMemo(() => restarts.map((each) => each.atMs), [restarts]);
   const choose = (restart: number): void => change({ restart });
-  const showPod = (member: string | null): void => change({ member });
+  const show = (member: string | null, process: number | null = null): void =>
+    change({ member, process });
   // Without a choice, the newest restart is open.
   const found = restarts.findIndex(({ record }) => record.epoch === look.restart);
   const at = found < 0 ? restarts.length - 1 : found;
@@ -47,8 +48,8 @@ export function Life({ run, state, look, change, lostSinceMs, isRefused }: LifeP
     const other = restarts[at + by];
     return other && (() => choose(other.record.epoch));
   };
-  const showMember = (name: string): void => {
-    showPod(name);
+  const showMember = (name: string, process?: number): void => {
+    show(name, process);
     document.getElementById('members-title')?.scrollIntoView({ block: 'start' });
   };
   const culprit = open === undefined ? null : culpritOf(open.record);
@@ -100,7 +101,8 @@ export function Life({ run, state, look, change, lostSinceMs, isRefused }: LifeP
         nowMs={nowMs}
         members={state.members}
         selected={look.member}
-        select={showPod}
+        process={look.process}
+        select={show}
         culprit={culprit}
       />
       <Plot

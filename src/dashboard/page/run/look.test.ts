@@ -5,6 +5,7 @@ import { lookOf, NO_LOOK, type RunLook, textOfLook } from './look.ts';
 const MS = fc.integer({ min: 1, max: Date.UTC(2100) });
 const LOOKS: fc.Arbitrary<RunLook> = fc.record({
   member: fc.constantFrom(null, 'train-w-0-1-zbtns', 'a.b'),
+  process: fc.option(fc.integer({ min: 0, max: 63 })),
   restart: fc.option(fc.integer({ min: 1, max: 2_147_483_647 })),
   window: fc.oneof(
     fc.constant({ kind: 'All' as const }),
@@ -32,6 +33,9 @@ it.each([
   'member=<img src=x onerror=alert(1)>',
   `member=${'a'.repeat(254)}`,
   'member=../../etc/passwd',
+  'process=-1',
+  'process=100',
+  'process=1e1',
   'restart=0',
   'restart=-1',
   'restart=1e9',

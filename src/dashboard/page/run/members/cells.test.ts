@@ -40,6 +40,16 @@ it('each rank of a member has a cell, which shows what is known of that rank', (
   expect(cells.at(-1)?.progress?.phase).toBe('load');
 });
 
+it('ranks that an agent starts have cells before they report', () => {
+  const started = { ...member('a', null), ranks: { first: 8, count: 2 } };
+  const cells = rankCells([
+    started,
+    { ...member('b', { ranks: 1 }), ranks: { first: 10, count: 3 } },
+  ]);
+  expect(cells.map(cellKey)).toEqual(['a/0', 'a/1', 'b/0', 'b/1', 'b/2']);
+  expect(rankCount([started, member('b', null)])).toBe(3);
+});
+
 it.each([
   ['one rank in each member', [1, 1], 0],
   ['several ranks', [8, 1], 9],

@@ -16,19 +16,25 @@ export const MAX_RANK_CELLS = 8192;
 /** How many ranks the members have together; 0 if no member has several, or they are too many to show. */
 export function rankCount(members: readonly RunMember[]): number {
   let count = 0;
-  for (const { progress } of members) count += progress?.ranks ?? 1;
+  for (const member of members) count += processesOf(member);
   return count === members.length || count > MAX_RANK_CELLS ? 0 : count;
+}
+
+/** How many processes of the member are known: as many as its agent starts, or as report. */
+export function processesOf({ ranks, progress }: RunMember): number {
+  return ranks?.count ?? progress?.ranks ?? 1;
 }
 
 /** A rank that does not lag is as far, and as silent, as most of its member are. */
 export function rankCells(members: readonly RunMember[]): readonly Cell[] {
   return members.flatMap((member): readonly Cell[] => {
     const { progress } = member;
-    const { ranks = 1, lag = [], rest } = progress ?? {};
-    if (progress === null || ranks === 1) return [member];
-    return Array.from({ length: ranks }, (_, process): Cell => {
+    const processes = processesOf(member);
+    if (processes === 1) return [member];
+    const { lag = [], rest } = progress ?? {};
+    return Array.from({ length: processes }, (_, process): Cell => {
       const own = lag.find(({ local }) => local === process) ?? rest;
-      return { ...member, process, progress: own === undefined ? progress : ofRank(progress, own) };
+      return { ...member, process, progress: progress && own ? ofRank(progress, own) : progress };
     });
   });
 }

@@ -32,5 +32,9 @@ it('says why there is no log, and when it is over', () => {
   const state = withLogMessage(EMPTY_LOG, { type: 'Problem', problem: 'not allowed' });
   expect(state).toEqual({ ...EMPTY_LOG, problem: 'not allowed' });
   expect(withLogMessage(state, { type: 'Problem', problem: null }).problem).toBeNull();
+  expect(withLogMessage(EMPTY_LOG, { type: 'Whole', why: 'no prefix' })).toEqual({
+    ...EMPTY_LOG,
+    whole: 'no prefix',
+  });
   expect(withLogMessage(state, { type: 'End' })).toMatchObject({ isComplete: true, isEnded: true });
 });

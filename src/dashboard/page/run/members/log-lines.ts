@@ -17,9 +17,17 @@ export interface LogState {
   readonly lines: readonly ShownLine[];
   readonly problem: string | null;
   readonly isEnded: boolean;
+  /** Why all lines of the Pod are shown, though one process was chosen; null: they are not. */
+  readonly whole: string | null;
 }
 
-export const EMPTY_LOG: LogState = { isComplete: false, lines: [], problem: null, isEnded: false };
+export const EMPTY_LOG: LogState = {
+  isComplete: false,
+  lines: [],
+  problem: null,
+  isEnded: false,
+  whole: null,
+};
 
 export function withLogMessage(before: LogState, message: LogMessage): LogState {
   switch (message.type) {
@@ -36,6 +44,8 @@ export function withLogMessage(before: LogState, message: LogMessage): LogState 
     }
     case 'Problem':
       return { ...before, problem: message.problem };
+    case 'Whole':
+      return { ...before, whole: message.why };
     case 'End':
       return { ...before, isComplete: true, isEnded: true };
   }

@@ -1,4 +1,4 @@
-/** The log of one member, live. It follows the newest line until a reader scrolls up. */
+/** The log of one member, or of one process of it, live. It follows the newest line until a reader scrolls up. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { LogMessage } from '../../../messages/log.ts';
 import { logEventsOf } from '../../../messages/paths.ts';
@@ -10,18 +10,20 @@ export interface LogProps {
   readonly namespace: string;
   readonly name: string;
   readonly pod: string;
+  /** A local rank; null: all of the Pod. */
+  readonly process: number | null;
 }
 
 /** Pixels from the end that still count as its end. */
 const NEAR_END_PX = 24;
 
-export function Log({ namespace, name, pod }: LogProps) {
+export function Log({ namespace, name, pod, process }: LogProps) {
   const { state, trouble } = useStream<LogState, LogMessage>(
-    logEventsOf(namespace, name, pod),
+    logEventsOf(namespace, name, pod, process),
     EMPTY_LOG,
     withLogMessage,
   );
-  const { isComplete, lines, problem, isEnded } = state;
+  const { isComplete, lines, problem, isEnded, whole } = state;
   const [isFollowing, follow] = useState(true);
   const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
@@ -50,6 +52,7 @@ export function Log({ namespace, name, pod }: LogProps) {
           </button>
         )}
       </div>
+      {whole !== null && <p class="quiet">The log of the whole Pod: {shown(whole)}.</p>}
       <div
         class="log-lines mono"
         ref={box}

@@ -1,10 +1,13 @@
 /** All that is known of one member, and its log. */
+
+import { MAX_RANKS_OF_POD } from '../../../../jobset/reported-number.ts';
 import type { MemberState } from '../../../../jobset/view/member-state.ts';
 import type { RunMember } from '../../../messages/run.ts';
 import { shown } from '../../elements/shown-text.ts';
+import { processesOf } from './cells.ts';
 import { Log } from './log.tsx';
 import { STATES } from './states.ts';
-import { factsOf, memberName } from './words.ts';
+import { factsOf, memberName, processName } from './words.ts';
 
 export interface MemberProps {
   readonly namespace: string;
@@ -12,11 +15,18 @@ export interface MemberProps {
   readonly member: RunMember;
   readonly state: MemberState;
   readonly nowMs: number;
+  /** The local rank whose log is shown; null: the log of the Pod. */
+  readonly process: number | null;
+  readonly choose: (process: number | null) => void;
   readonly close: () => void;
 }
 
-export function Member({ namespace, name, member, state, nowMs, close }: MemberProps) {
+export function Member(props: MemberProps) {
+  const { namespace, name, member, state, nowMs, process, choose, close } = props;
   const { pod } = member;
+  const processes = processesOf(member);
+  // An address may name a process that the member does not have.
+  const shownProcess = processes > 1 && process !== null && process < processes ? process : null;
   return (
     <section class="member" aria-labelledby="member-title">
       <div class="member-head">
@@ -34,7 +44,31 @@ export function Member({ namespace, name, member, state, nowMs, close }: MemberP
           </div>
         ))}
       </dl>
-      <Log key={pod} namespace={namespace} name={name} pod={pod} />
+      {processes > 1 && (
+        <label class="inline-field">
+          Log of
+          <select
+            class="input"
+            onChange={({ currentTarget: { value } }) => choose(value === '' ? null : Number(value))}
+          >
+            <option value="" selected={shownProcess === null}>
+              the whole Pod
+            </option>
+            {Array.from({ length: Math.min(processes, MAX_RANKS_OF_POD) }, (_, local) => (
+              <option key={local} value={local} selected={local === shownProcess}>
+                {processName(member, local)}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <Log
+        key={`${pod} ${shownProcess} ${member.ranks?.first}`}
+        namespace={namespace}
+        name={name}
+        pod={pod}
+        process={shownProcess}
+      />
     </section>
   );
 }

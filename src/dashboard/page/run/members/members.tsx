@@ -7,7 +7,7 @@ import type { RunMember } from '../../../messages/run.ts';
 import { shown } from '../../elements/shown-text.ts';
 import { colorsOf, useThemeVersion } from '../follow.ts';
 import { counted } from '../words.ts';
-import { type Cell, cellKey, rankCells, rankCount } from './cells.ts';
+import { type Cell, cellKey, processesOf, rankCells, rankCount } from './cells.ts';
 import { type Filter, KINDS, type Kind, matches, NO_FILTER } from './filter.ts';
 import { Grid } from './grid.tsx';
 import { inOrder } from './layout.ts';
@@ -22,8 +22,10 @@ export interface MembersProps {
   readonly members: ReadonlyMap<string, RunMember>;
   readonly nowMs: number;
   readonly selected: string | null;
+  /** The local rank that is open; null: all of the Pod. */
+  readonly process: number | null;
   /** Null: none. */
-  readonly select: (pod: string | null) => void;
+  readonly select: (pod: string | null, process?: number | null) => void;
   /** The likeliest suspect of the restart that is open. */
   readonly culprit: Pick<Suspect, 'pod' | 'process'> | null;
 }
@@ -45,12 +47,12 @@ const KIND_WORDS: Readonly<Record<Kind, string>> = {
 /** Up to this number, members are in a table as well. */
 const MAX_ROWS = 20;
 
-export function Members({ jobSet, members, nowMs, selected, select, culprit }: MembersProps) {
+export function Members(props: MembersProps) {
+  const { jobSet, members, nowMs, selected, process, select, culprit } = props;
   const { namespace, name } = jobSet;
   const [coloring, colorBy] = useState<Coloring>('State');
   const [filter, look] = useState<Filter>(NO_FILTER);
   const [isByRank, showRanks] = useState(false);
-  const [process, choose] = useState(0);
   const pods = useMemo(() => podsOf(members), [members]);
   const podOrder = useMemo(() => inOrder(members.values()).map(({ pod }) => pod), [pods]);
   const inPods = useMemo(
@@ -65,14 +67,12 @@ export function Members({ jobSet, members, nowMs, selected, select, culprit }: M
   );
   const keys = useMemo(() => ordered.map(cellKey).join('\n'), [ordered]);
   const order = useMemo(() => ordered.map(cellKey), [keys]);
-  const keyOf = (at: Pick<Cell, 'pod' | 'process'> | null): string | null =>
-    at === null
-      ? null
-      : cellKey(
-          hasRanks && members.get(at.pod)?.progress?.ranks !== undefined
-            ? { pod: at.pod, process: at.process ?? 0 }
-            : { pod: at.pod },
-        );
+  const keyOf = (at: Pick<Cell, 'pod' | 'process'> | null): string | null => {
+    if (at === null) return null;
+    const member = members.get(at.pod);
+    const isDivided = hasRanks && member !== undefined && processesOf(member) > 1;
+    return cellKey(isDivided ? { pod: at.pod, process: at.process ?? 0 } : { pod: at.pod });
+  };
   const silentMs = (member: RunMember): number | null => silenceOf(member, nowMs);
   const drawn = useMemo(() => {
     const isLeftOut = new Uint8Array(ordered.length);
@@ -169,12 +169,11 @@ export function Members({ jobSet, members, nowMs, selected, select, culprit }: M
                 members={ordered}
                 looks={LOOKS[coloring]}
                 silentMs={silentMs}
-                selected={keyOf(selected === null ? null : { pod: selected, process })}
+                selected={keyOf(
+                  selected === null ? null : { pod: selected, process: process ?? 0 },
+                )}
                 culprit={keyOf(culprit)}
-                select={(cell) => {
-                  choose(cell.process ?? 0);
-                  select(cell.pod);
-                }}
+                select={({ pod, process: local }) => select(pod, local)}
                 cells={drawn.cells}
                 isLeftOut={drawn.isLeftOut}
               />
@@ -203,6 +202,8 @@ export function Members({ jobSet, members, nowMs, selected, select, culprit }: M
                 member={open}
                 state={memberState(open, jobSet)}
                 nowMs={nowMs}
+                process={process}
+                choose={(local) => select(open.pod, local)}
                 close={() => select(null)}
               />
             )}
@@ -294,7 +295,7 @@ interface RowsProps {
   readonly jobSet: JobSetView;
   readonly silentMs: (member: RunMember) => number | null;
   readonly selected: string | null;
-  readonly select: (pod: string) => void;
+  readonly select: (pod: string, process?: number) => void;
 }
 
 function Rows({ found, jobSet, silentMs, selected, select }: RowsProps) {
@@ -316,7 +317,11 @@ function Rows({ found, jobSet, silentMs, selected, select }: RowsProps) {
             return (
               <tr key={cellKey(member)} class={member.pod === selected ? 'is-selected' : ''}>
                 <th scope="row">
-                  <button type="button" class="link" onClick={() => select(member.pod)}>
+                  <button
+                    type="button"
+                    class="link"
+                    onClick={() => select(member.pod, member.process)}
+                  >
                     {shown(cellName(member), 120)}
                   </button>
                 </th>

@@ -75,6 +75,17 @@ it.each<[Partial<ProgressView>, string | undefined]>([
   expect(new Map(factsOf(member, 5000)).get('Standby')).toBe(words);
 });
 
+it('names a rank, by its number in the group where its agent started it', () => {
+  const ranked = { ...MEMBER, ranks: { first: 24, count: 8 } };
+  expect(cellInWords({ ...ranked, process: 3 }, 'runs', null)).toBe(
+    'rank 27 (process 3) of t-w-0/3, runs, step 12,000',
+  );
+  expect(cellInWords({ ...MEMBER, process: 3 }, 'runs', null)).toMatch(/^process 3 of t-w-0\/3,/);
+  const progress = { silentMs: 0, ranks: 8 };
+  expect(new Map(factsOf({ ...ranked, progress }, 5000)).get('Ranks')).toBe('24 to 31, 8 report');
+  expect(new Map(factsOf({ ...MEMBER, progress }, 5000)).get('Ranks')).toBe('8 report');
+});
+
 it('tells a cell in one line', () => {
   expect(cellInWords(MEMBER, 'runs', 7500)).toBe('t-w-0/3, runs, step 12,000, silent under 10 s');
   expect(cellInWords(MEMBER, 'runs', 12_300)).toBe('t-w-0/3, runs, step 12,000, silent 12.3 s');

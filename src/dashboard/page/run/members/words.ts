@@ -1,6 +1,6 @@
 /** Members in words. */
 
-import { lagInWords } from '../../../../jobset/ranks/rank-words.ts';
+import { lagInWords, processInWords } from '../../../../jobset/ranks/rank-words.ts';
 import { lastCauseInWords } from '../../../../jobset/view/last-cause.ts';
 import { standbyInWords } from '../../../../jobset/view/standby-words.ts';
 import type { MemberView } from '../../../../jobset/view/status-view.ts';
@@ -14,10 +14,16 @@ export function memberName({ replicatedJob, job, index }: MemberView): string {
   return `${job === '' ? replicatedJob : job}/${index ?? '-'}`;
 }
 
-/** `process 3 of train-workers-0/12`, or the name of the member where the cell is all of it. */
+/** `rank 107 (process 3)`, or `process 3` where a launcher started it. */
+export function processName({ ranks }: Pick<MemberView, 'ranks'>, process: number): string {
+  return processInWords(process, ranks && ranks.first + process);
+}
+
+/** `rank 107 (process 3) of train-workers-0/12`, or the name of the member where the cell is all of it. */
 export function cellName(cell: MemberView & Pick<Cell, 'process'>): string {
   const { process } = cell;
-  return process === undefined ? memberName(cell) : `process ${process} of ${memberName(cell)}`;
+  const member = memberName(cell);
+  return process === undefined ? member : `${processName(cell, process)} of ${member}`;
 }
 
 /** What is known of a member, in the order in which a reader wants it; null: it is not known. */
@@ -48,7 +54,7 @@ export function factsOf(
         : `of step ${checkpoint.toLocaleString('en')}${checkpointMs === undefined ? '' : `, told ${rough(checkpointMs + sinceMs)} ago`}`,
     ],
     ['Doing', progress?.phase ?? null],
-    ['Ranks', progress?.ranks === undefined ? null : `${progress.ranks} report`],
+    ['Ranks', ranksText(member)],
     ['Behind', (progress && lagInWords(progress).join('; ')) || null],
     ['Silent for', silentMs === null ? null : silenceText(silentMs)],
     ['First step', firstStepMs === undefined ? null : `${rough(firstStepMs + sinceMs)} ago`],
@@ -56,6 +62,17 @@ export function factsOf(
     ['Last end', lastCause === null ? 'no failure is known' : lastCauseInWords(lastCause)],
   ];
   return facts.filter(([, text]) => text !== null);
+}
+
+/** `104 to 111, 8 report`: the ranks that its agent starts, and those that report for themselves. */
+function ranksText({ ranks, progress }: RunMember): string | null {
+  const { first, count } = ranks ?? { first: 0, count: 0 };
+  const started = count < 2 ? `${first}` : `${first} to ${first + count - 1}`;
+  const parts = [
+    ranks === undefined ? '' : started,
+    progress?.ranks === undefined ? '' : `${progress.ranks} report`,
+  ];
+  return parts.filter((part) => part !== '').join(', ') || null;
 }
 
 /** Agents tell of it each few seconds: what is shorter says nothing of the worker. */

@@ -35,7 +35,8 @@ export interface RestartProps {
   /** Open the restart before and the one after it; undefined: there is none. */
   readonly older: (() => void) | undefined;
   readonly newer: (() => void) | undefined;
-  readonly showMember: (pod: string) => void;
+  /** With a local rank: that process of the Pod. */
+  readonly showMember: (pod: string, process?: number) => void;
 }
 
 export function Restart(props: RestartProps) {
@@ -102,13 +103,13 @@ export function Restart(props: RestartProps) {
 function Headline({ record, showMember }: Pick<RestartProps, 'record' | 'showMember'>) {
   if (!isFailure(record)) return <p class="restart-headline">No worker failed.</p>;
   const { whyUnknown, witness } = record;
-  const pod = (culpritOf(record) ?? witness)?.pod;
+  const named = culpritOf(record) ?? witness;
   return (
     <p class="restart-headline">
       {shown(capitalized(failureInWords(record)), WHY_LENGTH)}
-      {pod !== undefined && (
+      {named !== undefined && (
         <span class="restart-where">
-          <PodLink pod={pod} showMember={showMember} />
+          <PodLink pod={named.pod} process={named.process} showMember={showMember} />
         </span>
       )}
       {whyUnknown !== undefined && <span class="restart-where">{capitalized(whyUnknown)}.</span>}
@@ -120,9 +121,14 @@ function capitalized(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }
 
-function PodLink({ pod, showMember }: { pod: string; showMember: (pod: string) => void }) {
+interface PodLinkProps extends Pick<RestartProps, 'showMember'> {
+  readonly pod: string;
+  readonly process?: number | undefined;
+}
+
+function PodLink({ pod, process, showMember }: PodLinkProps) {
   return (
-    <button type="button" class="link mono" onClick={() => showMember(pod)}>
+    <button type="button" class="link mono" onClick={() => showMember(pod, process)}>
       {shown(pod, 253)}
     </button>
   );
@@ -257,9 +263,8 @@ function Costs({ cost }: Pick<RestartProps, 'cost'>) {
   );
 }
 
-interface SuspectsProps {
+interface SuspectsProps extends Pick<RestartProps, 'showMember'> {
   readonly suspects: readonly Suspect[];
-  readonly showMember: (pod: string) => void;
 }
 
 function Suspects({ suspects, showMember }: SuspectsProps) {
@@ -267,14 +272,14 @@ function Suspects({ suspects, showMember }: SuspectsProps) {
     <div class="restart-part">
       <h3>Suspects</h3>
       <ol class="suspects">
-        {suspects.map(({ worker, why, confidence, pod, node }) => (
+        {suspects.map(({ worker, why, confidence, pod, process, node }) => (
           <li key={pod}>
             <span class={`badge ${confidence === 'Certain' ? 'is-bad' : 'is-warn'}`}>
               {confidence}
             </span>
             <strong>{shown(worker, 200)}</strong>: {shown(why, WHY_LENGTH)}
             <div class="quiet">
-              <PodLink pod={pod} showMember={showMember} />
+              <PodLink pod={pod} process={process} showMember={showMember} />
               {node === undefined ? '' : `, node ${shown(node, 200)}`}
             </div>
           </li>
@@ -284,10 +289,8 @@ function Suspects({ suspects, showMember }: SuspectsProps) {
   );
 }
 
-interface WordsProps {
+interface WordsProps extends Pick<RestartProps, 'record' | 'showMember'> {
   readonly lastWords: LastWords;
-  readonly record: ReportedRestart;
-  readonly showMember: (pod: string) => void;
 }
 
 function Words({ lastWords, record, showMember }: WordsProps) {
