@@ -1,11 +1,14 @@
 /**
  * Runs groups in the simulated world, with faults by chance. A seed that violates a property is
- * printed with a shorter scenario that does so too, and with the last things that happened. Exit codes:
- * 0 all properties held, 1 one did not, 2 wrong usage.
+ * printed with a shorter scenario that does so too, and with the last things that happened. Or it
+ * visits every state of a small group. Exit codes: 0 all properties held, 1 one did not, or there
+ * were too many states, 2 wrong usage.
  */
 import { setMaxListeners } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { readArguments, type SimulateArguments, USAGE } from './adapters/arguments.ts';
+import { explore, MAX_STATES } from './exhaustive/explorer.ts';
+import { SmallGroup } from './exhaustive/group.ts';
 import { inWords } from './history.ts';
 import { type RunResult, runScenario } from './run.ts';
 import { parseScenario, type Scenario, scenarioOf } from './scenario.ts';
@@ -30,6 +33,7 @@ async function main(args: readonly string[]): Promise<number> {
       process.stdout.write(USAGE);
       return 0;
     }
+    if (given.explored.length > 0) return exploreAll(given.explored);
     if (file !== undefined) scenario = parseScenario(readFileSync(file, 'utf8'), file);
     else if (seed !== undefined) scenario = scenarioOf(seed, options);
   } catch (error) {
@@ -67,6 +71,27 @@ async function many(given: SimulateArguments): Promise<number> {
     print(
       `${seed} seeds, ${epochs} epochs, ${hours} hours of simulated time, ${speed} times as fast`,
     );
+  }
+  return 0;
+}
+
+function exploreAll(groups: SimulateArguments['explored']): number {
+  for (const group of groups) {
+    const startMs = performance.now();
+    const { states, transitions, isCut, violation, trace } = explore(new SmallGroup(group));
+    const seconds = ((performance.now() - startMs) / 1000).toFixed(1);
+    const { members, mode, faults } = group;
+    const visited = `${states} states and ${transitions} transitions in ${seconds} s`;
+    print(`${members} members, ${mode}, at most ${faults} faults: ${visited}`);
+    if (violation !== undefined) {
+      print(`violates "${violation.property}": ${violation.detail}\n${trace.join('\n')}`);
+      return 1;
+    }
+    if (isCut) {
+      print(`there are more states than ${MAX_STATES}: none of those visited violates a property`);
+      return 1;
+    }
+    print('all properties hold');
   }
   return 0;
 }

@@ -30,6 +30,7 @@ export type PropertyName =
   | 'A certain culprit failed'
   | 'Each second is counted once'
   | 'A release comes first'
+  | 'A release waits for all members'
   | 'The startup order holds'
   | 'The history names each end'
   | 'A group completes when its work is done'

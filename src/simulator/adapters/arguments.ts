@@ -1,5 +1,6 @@
 /** The flags of `npm run simulate`. */
 import { parseArgs } from 'node:util';
+import type { Mode } from '../exhaustive/member.ts';
 import { ACT_KINDS, type ActKind, type ScenarioOptions } from '../scenario.ts';
 
 const DEFAULT_SEEDS = '100';
@@ -7,8 +8,13 @@ const MAX_SEEDS = 10_000_000;
 const MAX_MEMBERS = 1000;
 /** A day. */
 const MAX_MINUTES = 1440;
+const MODES: readonly Mode[] = ['Supervisor', 'Sidecar'];
+const DEFAULT_EXPLORED = '2';
+/** With more of either, no machine visits all states. */
+const MAX_EXPLORED = 4;
 
 export const USAGE = `npm run simulate -- [--seeds N | --seed S | --scenario FILE] [--members N] [--minutes M] [--faults LIST] [--trace FILE] [--no-shrink]
+npm run simulate -- --exhaustive [--members N] [--faults-at-most N] [--mode MODE]
 
   --seeds N        runs the seeds from 1 to N; by default ${DEFAULT_SEEDS}
   --seed S         runs this seed alone, and prints all that happens; not beside --scenario
@@ -18,6 +24,11 @@ export const USAGE = `npm run simulate -- [--seeds N | --seed S | --scenario FIL
   --trace FILE     with --seed or --scenario: writes all that happens to this file, as lines of JSON
   --no-shrink      prints a seed that violates a property as it is
   --faults LIST    only these, with commas between them: ${ACT_KINDS.join(', ')}
+
+  --exhaustive     visits every state of one small group, by the planner and the barrier alone
+  --members N      members of that group, 1 to ${MAX_EXPLORED}; by default ${DEFAULT_EXPLORED}
+  --faults-at-most N  faults before it comes to rest, 0 to ${MAX_EXPLORED}; by default ${DEFAULT_EXPLORED}
+  --mode MODE      how its agents run: ${MODES.join(' or ')}; by default one after the other
 `;
 
 export interface SimulateArguments {
@@ -31,6 +42,15 @@ export interface SimulateArguments {
   /** Whether to look for a shorter scenario. */
   readonly isShrunk: boolean;
   readonly options: ScenarioOptions;
+  /** The small groups whose states are all visited, instead of any seed. */
+  readonly explored: readonly ExploredGroup[];
+}
+
+export interface ExploredGroup {
+  readonly members: number;
+  readonly mode: Mode;
+  /** At most so many happen. */
+  readonly faults: number;
 }
 
 /** Throws an error whose message names the flag, its value and what was expected. */
@@ -38,7 +58,7 @@ export function readArguments(args: readonly string[]): SimulateArguments {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      seeds: { type: 'string', default: DEFAULT_SEEDS },
+      seeds: { type: 'string' },
       seed: { type: 'string' },
       help: { type: 'boolean', short: 'h', default: false },
       scenario: { type: 'string' },
@@ -46,10 +66,14 @@ export function readArguments(args: readonly string[]): SimulateArguments {
       minutes: { type: 'string' },
       faults: { type: 'string' },
       trace: { type: 'string' },
+      exhaustive: { type: 'boolean', default: false },
+      'faults-at-most': { type: 'string' },
+      mode: { type: 'string' },
       'no-shrink': { type: 'boolean', default: false },
     },
   });
-  const { seed, scenario, members, minutes, faults, trace } = values;
+  const { seeds = DEFAULT_SEEDS, seed, scenario, members, minutes, faults, trace } = values;
+  const explored = exploredBy(values);
   const isDrawn = [seed, members, minutes, faults].some((value) => value !== undefined);
   if (scenario !== undefined && isDrawn) {
     throw new Error('--scenario: it has its own members, times and faults; expected no other flag');
@@ -58,12 +82,13 @@ export function readArguments(args: readonly string[]): SimulateArguments {
     throw new Error('--trace: expected --seed or --scenario beside it');
   }
   return {
-    seeds: numberOf('seeds', values.seeds, MAX_SEEDS),
+    seeds: numberOf('seeds', seeds, MAX_SEEDS),
     seed: seed === undefined ? undefined : numberOf('seed', seed, Number.MAX_SAFE_INTEGER),
     isHelp: values.help,
     file: scenario,
     trace,
     isShrunk: !values['no-shrink'],
+    explored,
     options: {
       members: members === undefined ? undefined : numberOf('members', members, MAX_MEMBERS),
       minutes: minutes === undefined ? undefined : numberOf('minutes', minutes, MAX_MINUTES),
@@ -72,10 +97,35 @@ export function readArguments(args: readonly string[]): SimulateArguments {
   };
 }
 
-function numberOf(flag: string, text: string, max: number): number {
+type Given = Readonly<Record<string, string | boolean | undefined>>;
+
+function exploredBy(values: Given): readonly ExploredGroup[] {
+  const only = ['faults-at-most', 'mode'].find((flag) => values[flag] !== undefined);
+  if (values['exhaustive'] !== true) {
+    if (only !== undefined) throw new Error(`--${only}: expected --exhaustive beside it`);
+    return [];
+  }
+  const other = ['seeds', 'seed', 'scenario', 'minutes', 'faults', 'trace'].find(
+    (flag) => values[flag] !== undefined,
+  );
+  if (other !== undefined) {
+    throw new Error(`--${other}: expected no such flag beside --exhaustive, which draws nothing`);
+  }
+  const { mode, members = DEFAULT_EXPLORED } = values;
+  const faults = values['faults-at-most'] ?? DEFAULT_EXPLORED;
+  const chosen = MODES.filter((each) => mode === undefined || mode === each);
+  if (chosen.length === 0) throw new Error(`--mode: "${mode}", expected ${MODES.join(' or ')}`);
+  return chosen.map((each) => ({
+    members: numberOf('members', String(members), MAX_EXPLORED),
+    mode: each,
+    faults: numberOf('faults-at-most', String(faults), MAX_EXPLORED, 0),
+  }));
+}
+
+function numberOf(flag: string, text: string, max: number, min = 1): number {
   const value = Number(text);
-  if (Number.isInteger(value) && value >= 1 && value <= max) return value;
-  throw new Error(`--${flag}: "${text}", expected a whole number from 1 to ${max}`);
+  if (text.trim() !== '' && Number.isInteger(value) && value >= min && value <= max) return value;
+  throw new Error(`--${flag}: "${text}", expected a whole number from ${min} to ${max}`);
 }
 
 function kindsOf(list: string): readonly ActKind[] {
