@@ -1,4 +1,5 @@
 /** The Pod of one member in the simulated world: its agent, and a worker that trains. */
+import type { PlayContainer } from '@lockstep/embedded-kubernetes/in-memory';
 import type { Stored } from '@lockstep/kube/meta.ts';
 import { COMPLETION_INDEX } from '@lockstep/kube/objects/job.ts';
 import type { Pod } from '@lockstep/kube/objects/pod.ts';
@@ -10,10 +11,17 @@ import type { StreamConnector } from '@lockstep/kube/runtime/ports/stream.ts';
 import type { Transport } from '@lockstep/kube/runtime/ports/transport.ts';
 import type { LeaveReason } from '../agent/barrier-state.ts';
 import { exitCodeOf } from '../agent/worker-exit.ts';
-import { JOB_INDEX, JOBSET_UID, REPLICATED_JOB_NAME } from '../jobset/names.ts';
+import {
+  AGENT_CONTAINER_NAME,
+  JOB_INDEX,
+  JOBSET_UID,
+  REPLICATED_JOB_NAME,
+} from '../jobset/names.ts';
 import type { Exit } from '../jobset/worker-end/worker-end.ts';
+import { type AgentProcess, fallbackChannelOf, ownRanksOf } from './pod-agents.ts';
 import { ProcessLife } from './process-life.ts';
-import { type AgentProcess, fallbackChannelOf, SupervisedPod } from './supervised-pod.ts';
+import { SidecarPod } from './sidecar-pod.ts';
+import { SupervisedPod } from './supervised-pod.ts';
 import type { Training } from './training.ts';
 import { Weather } from './weather.ts';
 
@@ -43,6 +51,11 @@ export function slotOf({ metadata }: Pod): string {
   return `${labels?.[REPLICATED_JOB_NAME]}/${labels?.[JOB_INDEX]}/${annotations?.[COMPLETION_INDEX]}`;
 }
 
+/** Its node starts and stops the agent and the worker as containers of their own. */
+export function hasSidecar({ spec }: Pod): boolean {
+  return spec.initContainers?.some(({ name }) => name === AGENT_CONTAINER_NAME) === true;
+}
+
 const SIGTERM_EXIT_CODE = 143;
 /** Some workers clean up when they are to stop, which takes up to this long. */
 const MAX_STOP_MS = 5000;
@@ -53,7 +66,7 @@ export class Member {
   readonly slot: string;
   readonly weather: Weather;
   readonly #options: MemberOptions;
-  readonly #worker: SupervisedPod;
+  readonly #worker: SupervisedPod | SidecarPod;
   #life: ProcessLife | undefined;
   #stopTraining: () => void = () => undefined;
 
@@ -63,23 +76,33 @@ export class Member {
     this.slot = slotOf(pod);
     this.#options = options;
     this.weather = new Weather(random);
-    this.#worker = new SupervisedPod({
+    const shared = {
       jobSetUid: pod.metadata.labels?.[JOBSET_UID],
-      boot: (announced) => this.#boot(announced),
+      ownRanks: ownRanksOf(pod),
+      boot: (announced: number) => this.#boot(announced),
       stopMs: () => (random.next() < SLOW_STOP_SHARE ? random.next() * MAX_STOP_MS : 0),
       told: {
-        started: (epoch) => {
+        started: (epoch: number) => {
           this.#stopTraining = training.start((line) => this.#worker.report(line));
           told.started(this, epoch);
         },
-        stopped: (epoch) => told.stopped(this, epoch),
-        ended: (epoch, exit) => {
+        stopped: (epoch: number) => told.stopped(this, epoch),
+        ended: (epoch: number, exit: Exit) => {
           this.#stopTraining();
           told.ended(this, epoch, exit);
         },
-        left: (reason) => this.#left(reason),
+        left: (reason: LeaveReason | undefined) => this.#left(reason),
       },
-    });
+    };
+    const kill = (): void => this.#life?.kill();
+    this.#worker = hasSidecar(pod)
+      ? new SidecarPod({ ...shared, clock: options.clock, kill })
+      : new SupervisedPod(shared);
+  }
+
+  /** Plays the containers for the node; undefined: the agent starts the worker itself. */
+  get play(): PlayContainer | undefined {
+    return this.#worker instanceof SidecarPod ? this.#worker.play : undefined;
   }
 
   /** The epoch in which the worker runs; undefined if none does. */
@@ -107,8 +130,9 @@ export class Member {
     if (this.#life !== undefined) this.#life.aheadMs = aheadMs;
   }
 
-  /** The Pod is to end. */
+  /** The Pod is to end. Its node tells containers of their own. */
   terminate(): void {
+    if (this.#worker instanceof SidecarPod) return;
     this.#worker.stop();
     this.#worker.endSoon();
   }

@@ -43,6 +43,17 @@ function ended(epoch: number, charged = 0, more: object = {}): object {
   };
 }
 
+it('lets the next epoch end if something befell a member that may have announced it', () => {
+  properties.befell({ ...A, epoch: undefined });
+  properties.wrote(written(ended(1)));
+  const witness = { pod: 'a-0-x', exitCode: 1, reason: 'Error' };
+  found = [];
+  properties.wrote(written(ended(2, 1, { witness })));
+  expect(found).toEqual([]);
+  properties.wrote(written(ended(3, 1)));
+  expect(found).toContain('One restart for each burst');
+});
+
 it('holds for a failure that ends one epoch and is charged', () => {
   properties.wrote(written(released(1, 0)));
   properties.wrote(written(released(1, 1)));

@@ -83,9 +83,13 @@ export class Properties {
     return isFinished(this.#status.conditions);
   }
 
-  /** Something befalls a member that may end the epoch; undefined: all members. */
+  /**
+   * Something befalls a member that may end the epoch; undefined: all members. One whose worker does
+   * not run may have announced the next epoch already.
+   */
   befell(member: RunningMember | undefined): void {
-    for (const epoch of new Set([this.epoch, member?.epoch ?? this.epoch])) {
+    const next = member === undefined ? this.epoch : this.epoch + 1;
+    for (const epoch of new Set([this.epoch, member?.epoch ?? next])) {
       this.#mayEnd.add(epoch);
       if (member === undefined) continue;
       const victims = this.#victims.get(epoch) ?? new Set();

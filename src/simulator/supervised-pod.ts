@@ -1,40 +1,17 @@
 /** The agent of one Pod as a supervisor, and a worker that runs until somebody ends it. */
-import type { Stored } from '@lockstep/kube/meta.ts';
-import type { Pod } from '@lockstep/kube/objects/pod.ts';
-import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
-import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
-import type { ClientPorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
-import type { StreamConnector } from '@lockstep/kube/runtime/ports/stream.ts';
-import { type Agent, type Body, startAgent } from '../agent/agent.ts';
-import { createApiChannel } from '../agent/api-channel.ts';
+import type { Agent, Body } from '../agent/agent.ts';
 import type { LeaveReason } from '../agent/barrier-state.ts';
-import type { Channel } from '../agent/channel.ts';
-import { createFallbackChannel } from '../agent/fallback-channel.ts';
-import { createHubChannel } from '../agent/hub-channel.ts';
-import { formatMarker, NO_MARKER, parseMarker } from '../agent/marker.ts';
-import type { OwnRanks } from '../agent/own-ranks.ts';
-import type { Dialect } from '../agent/pod-annotations.ts';
-import { MemberProgress, type Reporter } from '../agent/progress/member-progress.ts';
 import type { OwnEnd } from '../agent/worker-exit.ts';
-import { JOBSET_NAME, JOBSET_UID, REPLICATED_JOB_NAME } from '../jobset/names.ts';
 import type { MemberRanks } from '../jobset/ranks/member-ranks.ts';
 import type { Exit } from '../jobset/worker-end/worker-end.ts';
+import {
+  type AgentProcess,
+  PodAgents,
+  type PodAgentsOptions,
+  WatchedProgress,
+} from './pod-agents.ts';
 
-/** One run of the agent's container. */
-export interface AgentProcess {
-  readonly clock: Clock;
-  readonly channel: Channel;
-  /** Aborts when the process is gone: it writes nothing more. */
-  readonly gone?: AbortSignal;
-}
-
-export interface SupervisedPodOptions {
-  /** Undefined: the agent does not know its JobSet. */
-  readonly jobSetUid: string | undefined;
-  /** Absent: the worker is no rank. */
-  readonly ownRanks?: OwnRanks | undefined;
-  /** Starts the agent's process; `announced` is what its marker says. */
-  readonly boot: (announced: number) => AgentProcess;
+export interface SupervisedPodOptions extends PodAgentsOptions {
   readonly told: WorkerListener;
   /** How long the worker takes to end once it is to stop; by default no time. */
   readonly stopMs?: () => number;
@@ -51,8 +28,7 @@ export interface WorkerListener {
 
 export class SupervisedPod {
   readonly #options: SupervisedPodOptions;
-  /** What the Pod's volume keeps. */
-  #marker = '';
+  readonly #agents: PodAgents;
   #agent: Agent;
   #process: AgentProcess;
   #progress: WatchedProgress;
@@ -61,6 +37,7 @@ export class SupervisedPod {
 
   constructor(options: SupervisedPodOptions) {
     this.#options = options;
+    this.#agents = new PodAgents(options);
     [this.#process, this.#agent, this.#progress] = this.#boot();
   }
 
@@ -101,17 +78,23 @@ export class SupervisedPod {
   /** The container dies, and is started again. `keeps`: the share of the marker's file that is left. */
   crash(keeps = 1): void {
     this.die();
-    this.#marker = this.#marker.slice(0, Math.floor(keeps * this.#marker.length));
+    this.#agents.tear(keeps);
     [this.#process, this.#agent, this.#progress] = this.#boot();
   }
 
   #boot(): [AgentProcess, Agent, WatchedProgress] {
-    const { jobSetUid, ownRanks, boot, told } = this.#options;
-    const marker = parseMarker(this.#marker) ?? NO_MARKER;
-    const process = boot(marker.announced);
-    const { clock, channel, gone } = process;
+    const { told } = this.#options;
+    const { process, agent, body } = this.#agents.start(
+      (process) => this.#bodyOf(process),
+      (reason) => told.left?.(reason),
+    );
+    return [process, agent, body.progress];
+  }
+
+  #bodyOf({ clock }: AgentProcess): Body & { readonly progress: WatchedProgress } {
+    const { told } = this.#options;
     const progress = new WatchedProgress(clock);
-    const body: Body = {
+    return {
       mode: 'Supervisor',
       lift: (epoch, ended, ranks) => {
         progress.begin(clock.monotonic());
@@ -130,27 +113,6 @@ export class SupervisedPod {
       },
       hurry: () => undefined,
     };
-    const agent = startAgent({
-      jobSetUid,
-      ownRanks,
-      marker,
-      markers: {
-        read: () => Promise.resolve(parseMarker(this.#marker)),
-        write: (next) => {
-          if (gone?.aborted !== true) this.#marker = formatMarker(next);
-          return Promise.resolve();
-        },
-      },
-      clock,
-      logger: SILENT,
-      channel,
-      body,
-    });
-    const left = (reason: LeaveReason | undefined): void => {
-      if (gone?.aborted !== true) told.left?.(reason);
-    };
-    agent.left.then(left, () => left(undefined));
-    return [process, agent, progress];
   }
 
   #endSoon(end: () => void): void {
@@ -168,62 +130,5 @@ export class SupervisedPod {
     this.#ended = undefined;
     this.#options.told.ended?.(epoch, known.exit);
     ended?.({ ...known, epoch, atMs: this.#process.clock.monotonic() });
-  }
-}
-
-/** The hub, and the API server while the hub does not answer. */
-export function fallbackChannelOf(
-  pod: Stored<Pod>,
-  runtime: ClientPorts,
-  connector: StreamConnector,
-  announced: number,
-): Channel {
-  const jobSetUid = pod.metadata.labels?.[JOBSET_UID];
-  return createFallbackChannel({
-    ...runtime,
-    hub: (contact) => createHubChannel({ ...runtime, connector, jobSetUid, contact }),
-    api: () => apiChannelOf(pod, 'Canonical', runtime, announced),
-  });
-}
-
-/** In upstream's dialect an agent knows only its own Pod. */
-export function apiChannelOf(
-  { metadata }: Stored<Pod>,
-  dialect: Dialect,
-  runtime: ClientPorts,
-  announced: number,
-): Channel {
-  const { name, namespace = '', uid, labels } = metadata;
-  const isTold = dialect === 'Canonical';
-  return createApiChannel({
-    ...runtime,
-    namespace,
-    dialect,
-    jobSetName: labels?.[JOBSET_NAME] ?? '',
-    jobSetUid: isTold ? labels?.[JOBSET_UID] : undefined,
-    replicatedJobName: isTold ? labels?.[REPLICATED_JOB_NAME] : undefined,
-    podName: name,
-    podUid: isTold ? uid : undefined,
-    announced,
-  });
-}
-
-/** Looks when it is asked, instead of several times a second. */
-class WatchedProgress extends MemberProgress {
-  readonly #clock: Clock;
-
-  constructor(clock: Clock) {
-    super();
-    this.#clock = clock;
-  }
-
-  report(line: string): void {
-    this.look(this.#clock.monotonic());
-    this.took(line);
-  }
-
-  override get reporters(): readonly Reporter[] {
-    this.look(this.#clock.monotonic());
-    return super.reporters;
   }
 }

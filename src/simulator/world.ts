@@ -2,7 +2,7 @@
  * One simulated world: the embedded API server with its controllers, replicas of the real operator,
  * and Pods with real agents, all under one virtual clock and one seed.
  */
-import { MemoryCluster } from '@lockstep/embedded-kubernetes/in-memory';
+import { MemoryCluster, type PlayContainer } from '@lockstep/embedded-kubernetes/in-memory';
 import type { Stored } from '@lockstep/kube/meta.ts';
 import { NAMESPACES } from '@lockstep/kube/objects/core.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
@@ -13,12 +13,12 @@ import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
 import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import type { Transport } from '@lockstep/kube/runtime/ports/transport.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
-import { PROGRESS_TIMEOUT } from '../jobset/names.ts';
+import { PROCESSES_PER_POD, PROGRESS_TIMEOUT, RESTART_MODE } from '../jobset/names.ts';
 import { JOBSET_CRD } from '../jobset/schema/crd.ts';
 import { exitCodeIn } from '../jobset/worker-end/worker-end.ts';
 import type { History } from './history.ts';
 import { HubNetwork } from './hub-network.ts';
-import { Member, type MemberListener, slotOf } from './member.ts';
+import { hasSidecar, Member, type MemberListener, slotOf } from './member.ts';
 import { OperatorReplica } from './operator-replica.ts';
 import { Properties } from './properties.ts';
 import type { ReplicatedJobShape, Scenario } from './scenario.ts';
@@ -74,6 +74,7 @@ export class World {
     this.controllers = new Weather(this.#random);
     this.controllers.begin({ latencyMs: CONTROLLERS_LATENCY_MS });
     this.cluster.intercept = (request) => this.controllers.send(request, this.#server, clock);
+    this.cluster.play = (pod) => this.#play(pod);
     this.#training = new Training(clock);
     this.#jobs = scenario.jobs;
     const { maxRestarts, isInOrder } = scenario;
@@ -228,14 +229,24 @@ export class World {
     if (phase === 'Succeeded') this.#succeeded.set(slotOf(pod), uid);
     if (phase === 'Failed' || phase === 'Succeeded') this.#remove(uid);
     else if (deletionTimestamp !== undefined) known?.terminate();
-    else if (known === undefined && phase === 'Running') {
-      const { clock } = this.cluster;
-      const connector = this.hubs.connectorOf(pod);
-      const shared = { clock, random: this.#random, server: this.#server };
-      const told = this.#listener;
-      const training = this.#training;
-      this.#members.set(uid, new Member({ ...shared, pod, connector, training, told }));
-    }
+    else if (known === undefined && phase === 'Running' && !hasSidecar(pod)) this.#join(pod);
+  }
+
+  #play(pod: Stored<Pod>): PlayContainer | undefined {
+    const { namespace, ownerReferences } = pod.metadata;
+    if (namespace !== NAMESPACE || ownerReferences === undefined) return undefined;
+    return hasSidecar(pod) ? this.#join(pod).play : undefined;
+  }
+
+  #join(pod: Stored<Pod>): Member {
+    const { clock } = this.cluster;
+    const connector = this.hubs.connectorOf(pod);
+    const shared = { clock, random: this.#random, server: this.#server };
+    const told = this.#listener;
+    const training = this.#training;
+    const member = new Member({ ...shared, pod, connector, training, told });
+    this.#members.set(pod.metadata.uid, member);
+    return member;
   }
 
   #remove(uid: string): void {
@@ -272,7 +283,7 @@ export function runningOf({ slot, pod, epoch }: Member) {
   return { slot, pod: pod.metadata.name, epoch };
 }
 
-function jobSetOf({ jobs, maxRestarts, isInOrder }: Scenario): JobSet {
+function jobSetOf({ jobs, maxRestarts, isInOrder, mode, processes }: Scenario): JobSet {
   const containers = [{ name: 'worker', image: 'none', command: ['train'] }];
   return {
     apiVersion: `${JOBSETS.group}/${JOBSETS.version}`,
@@ -280,7 +291,11 @@ function jobSetOf({ jobs, maxRestarts, isInOrder }: Scenario): JobSet {
     metadata: {
       name: NAME,
       namespace: NAMESPACE,
-      annotations: { [PROGRESS_TIMEOUT]: PROGRESS_TIMEOUT_TEXT },
+      annotations: {
+        [PROGRESS_TIMEOUT]: PROGRESS_TIMEOUT_TEXT,
+        ...(mode !== undefined && { [RESTART_MODE]: mode }),
+        ...(processes !== undefined && { [PROCESSES_PER_POD]: String(processes) }),
+      },
     },
     spec: {
       failurePolicy: { restartStrategy: 'InPlaceRestart', maxRestarts },

@@ -20,26 +20,20 @@ import type {
 } from '@lockstep/kube/runtime/ports/stream.ts';
 import type { Channel } from '../../src/agent/channel.ts';
 import { createHubChannel } from '../../src/agent/hub-channel.ts';
-import type { OwnRanks } from '../../src/agent/own-ranks.ts';
 import type { Dialect } from '../../src/agent/pod-annotations.ts';
 import { type MemberReport, parseMemberReports } from '../../src/jobset/hub/member-report.ts';
 import type { AgentChannel } from '../../src/jobset/injection/agent-hub.ts';
 import { JOBSETS, type JobSet, type JobSetSpec } from '../../src/jobset/jobset.ts';
-import { EPOCH, JOB_INDEX, JOBSET_UID, REPLICATED_JOB_NAME } from '../../src/jobset/names.ts';
+import { EPOCH, JOBSET_UID, REPLICATED_JOB_NAME } from '../../src/jobset/names.ts';
 import type { MemberRanks } from '../../src/jobset/ranks/member-ranks.ts';
-import { carriedProcesses } from '../../src/jobset/ranks/processes-per-pod.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
 import { type HeardGroup, parseGroupReports } from '../../src/jobset/view/group-report.ts';
 import { actOn, type Operator, startOperator } from '../../src/operator/operator.ts';
 import { type OperatorCaches, startCaches } from '../../src/operator/tracking/caches.ts';
 import type { BudgetLimits } from '../../src/operator/tracking/jobset-budget.ts';
 import { hubOfPods } from '../../src/simulator/hub-network.ts';
-import {
-  apiChannelOf,
-  fallbackChannelOf,
-  SupervisedPod,
-  type WorkerListener,
-} from '../../src/simulator/supervised-pod.ts';
+import { apiChannelOf, fallbackChannelOf, ownRanksOf } from '../../src/simulator/pod-agents.ts';
+import { SupervisedPod, type WorkerListener } from '../../src/simulator/supervised-pod.ts';
 import { type ClusterUnderTest, VirtualCluster } from '../fixtures/cluster-under-test.ts';
 import { InterruptedClient } from './interrupted-client.fixture.ts';
 
@@ -477,19 +471,6 @@ function aheadBy(ms: number, clock: Clock): Clock {
     now: () => clock.now() + ms,
     monotonic: () => clock.monotonic(),
     setTimer: (delayMs, fire) => clock.setTimer(delayMs, fire),
-  };
-}
-
-/** As the variables of the Pod's template give them to its agent. */
-function ownRanksOf({ metadata, spec }: Stored<Pod>): OwnRanks | undefined {
-  const processes = carriedProcesses({ spec });
-  if (processes === undefined) return undefined;
-  return {
-    replicatedJob: metadata.labels?.[REPLICATED_JOB_NAME] ?? '',
-    jobIndex: Number(metadata.annotations?.[JOB_INDEX]),
-    completionIndex: Number(metadata.annotations?.[COMPLETION_INDEX]),
-    processes,
-    hasLogPrefix: true,
   };
 }
 

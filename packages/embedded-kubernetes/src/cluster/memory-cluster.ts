@@ -126,7 +126,7 @@ export class MemoryCluster extends ScriptedCluster {
 
   /** The node renews its Lease for the last time, and does nothing for its Pods any more. */
   async silence(name: string): Promise<void> {
-    this.node?.silent.add(name);
+    this.node?.silence(name);
     await this.#renew(name, microTimeText(this.clock.now()));
   }
 

@@ -10,6 +10,7 @@ import { unlessGone } from '@lockstep/kube/runtime/client/unless-refused.ts';
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
 import { ScriptedNode } from './scripted-node.ts';
+import type { PlayContainer } from './scripted-pod.ts';
 
 export abstract class ScriptedCluster {
   /** An administrator's. */
@@ -18,6 +19,8 @@ export abstract class ScriptedCluster {
   abstract readonly random: Random;
   /** Whether startup probes of sidecars fail: their Pods start then, and never get further. */
   probesFail = false;
+  /** Plays the containers of a Pod as a node starts and stops them; undefined: its Pod just runs. */
+  play: (pod: Stored<Pod>) => PlayContainer | undefined = () => undefined;
   protected node: ScriptedNode | undefined;
 
   /** Waits until the condition holds. */
@@ -46,8 +49,10 @@ export abstract class ScriptedCluster {
         ...status,
       },
     });
-    const probesFail = (): boolean => this.probesFail;
-    this.node ??= new ScriptedNode(this.client, this.clock, this.random, probesFail);
+    this.node ??= new ScriptedNode(this.client, this.clock, this.random, {
+      probesFail: () => this.probesFail,
+      play: (pod) => this.play(pod),
+    });
   }
 
   async createJob(

@@ -16,3 +16,4 @@ export { JOB_POD_INDEXES, startJobController } from '../job-controller/job-contr
 export { MemoryStorage } from '../memory/memory-storage.ts';
 export { MemoryCluster } from '../memory-cluster.ts';
 export { ScriptedCluster } from '../scripted-cluster.ts';
+export type { PlayContainer, PlayedRun } from '../scripted-pod.ts';

@@ -11,7 +11,7 @@ const LAST_RETRY_MS = 10_000;
 
 /** Deletes the object with grace 0, and tries until it is gone, another, or `signal` aborts. */
 export async function confirmDeletion(
-  { client, clock, logger }: NodeContext,
+  { client, clock, logger }: Pick<NodeContext, 'client' | 'clock' | 'logger'>,
   pod: Pod,
   signal: AbortSignal,
 ): Promise<void> {
