@@ -29,7 +29,7 @@ function annotated(processes: string, more = {}): Metadata {
 const WORKERS = group(ranked('driver', 1), ranked('workers'));
 const JOBS = (index: number) => `spec.replicatedJobs[${index}].template.spec`;
 const RANGE =
-  'expected a number of processes from 1 to 64, or one for each ReplicatedJob, such as workers=8,driver=1';
+  'expected a number of processes from 1 to 64, or one for each ReplicatedJob, each named once, such as workers=8,driver=1';
 
 describe('a JobSet with ranks', () => {
   test.each(['8', '1', '64', 'workers=8', 'driver=1,workers=64'])('is accepted with %s', (text) => {
@@ -40,18 +40,29 @@ describe('a JobSet with ranks', () => {
     ['no process', WORKERS, annotated('0'), [`${FIELD}: Invalid value: "0": ${RANGE}`]],
     ['65 processes', WORKERS, annotated('65'), [`${FIELD}: Invalid value: "65": ${RANGE}`]],
     [
+      'a ReplicatedJob that is named twice',
+      WORKERS,
+      annotated('workers=8,workers=4'),
+      [`${FIELD}: Invalid value: "workers=8,workers=4": ${RANGE}`],
+    ],
+    [
       'a wrong list',
       WORKERS,
       annotated('workers:8'),
       [`${FIELD}: Invalid value: "workers:8": ${RANGE}`],
     ],
-    ['an unknown ReplicatedJob', WORKERS, annotated('w=8'), [`${FIELD}: Not found: "w"`]],
+    [
+      'an unknown ReplicatedJob',
+      WORKERS,
+      annotated('w=8'),
+      [`${FIELD}: Invalid value: "w": no ReplicatedJob has this name`],
+    ],
     [
       'sidecars',
       WORKERS,
       annotated('8', { [MODE]: 'Sidecar' }),
       [
-        `metadata.annotations[${MODE}]: Invalid value: "Sidecar": must be Supervisor or Auto, because a sidecar starts no processes, with ${KEY}`,
+        `metadata.annotations[${MODE}]: Invalid value: "Sidecar": must be Supervisor or Auto with ${KEY}, because a sidecar starts no processes`,
       ],
     ],
     [
@@ -59,7 +70,7 @@ describe('a JobSet with ranks', () => {
       { ...WORKERS, network: { enableDNSHostnames: false } },
       annotated('8'),
       [
-        `spec.network.enableDNSHostnames: Invalid value: false: must be true, because ranks call the host name of rank 0, with ${KEY}`,
+        `spec.network.enableDNSHostnames: Invalid value: false: must be true with ${KEY}, because ranks call the host name of rank 0`,
       ],
     ],
     [
@@ -67,7 +78,7 @@ describe('a JobSet with ranks', () => {
       { replicatedJobs: WORKERS.replicatedJobs ?? [] },
       annotated('8'),
       [
-        `spec.failurePolicy.restartStrategy: Invalid value: "Recreate": must be InPlaceRestart, because only an agent starts several processes, with ${KEY}`,
+        `spec.failurePolicy.restartStrategy: Invalid value: "Recreate": must be InPlaceRestart with ${KEY}, because only an agent starts several processes`,
       ],
     ],
     [
@@ -91,7 +102,7 @@ describe('a JobSet with ranks', () => {
       annotated('workers=8'),
       [1, 2].map((at) => {
         const name = ['', 'RANK', 'MASTER_ADDR'][at];
-        return `${JOBS(1)}.template.spec.containers[0].env[${at}].name: Invalid value: "${name}": replicatedJob workers: must not be set, because the agent sets it for each rank, with ${KEY}`;
+        return `${JOBS(1)}.template.spec.containers[0].env[${at}].name: Invalid value: "${name}": replicatedJob workers: must not be set with ${KEY}, because the agent sets it for each rank`;
       }),
     ],
     [

@@ -2,7 +2,7 @@
  * Validates a JobSet whose agents start ranks. Each rank needs a number, a host name for the rank 0
  * that it calls, and an agent that gives it both.
  */
-import { invalidValue, tooMany, valueNotFound } from '@lockstep/kube/field-error.ts';
+import { invalidValue, tooMany } from '@lockstep/kube/field-error.ts';
 import type { FieldError } from '@lockstep/kube/status.ts';
 import type { DefaultedReplicatedJob, DefaultedSpec } from '../defaults.ts';
 import { templateAgent } from '../injection/template-agent.ts';
@@ -46,14 +46,14 @@ export function ranksErrors(
   if (text === undefined) return [];
   const processes = parseProcessesPerPod(text);
   if (processes === undefined) {
-    const detail = `expected a number of processes from 1 to ${MAX_PROCESSES_PER_POD}, or one for each ReplicatedJob, such as workers=8,driver=1`;
+    const detail = `expected a number of processes from 1 to ${MAX_PROCESSES_PER_POD}, or one for each ReplicatedJob, each named once, such as workers=8,driver=1`;
     return [invalidValue(FIELD, text, detail)];
   }
   const names = new Set(spec.replicatedJobs.map(({ name }) => name));
   const asked = typeof processes === 'number' ? [] : [...processes.keys()];
   const unknown = asked.filter((name) => !names.has(name));
   return [
-    ...unknown.map((name) => valueNotFound(FIELD, name)),
+    ...unknown.map((name) => invalidValue(FIELD, name, 'no ReplicatedJob has this name')),
     ...groupErrors(spec, annotations?.[RESTART_MODE]),
     ...spec.replicatedJobs.flatMap((job, index) =>
       processesPerPod(annotations, job.name) === undefined
@@ -80,21 +80,23 @@ function groupErrors(
   mode: string | undefined,
 ): readonly FieldError[] {
   const errors: FieldError[] = [];
-  const refuse = (field: string, value: unknown, expected: string): void => {
-    errors.push(invalidValue(field, value, `${expected} with ${PROCESSES_PER_POD}`));
+  const refuse = (field: string, value: unknown, expected: string, why: string): void => {
+    errors.push(
+      invalidValue(field, value, `${expected} with ${PROCESSES_PER_POD}, because ${why}`),
+    );
   };
   if (failurePolicy?.restartStrategy !== 'InPlaceRestart') {
     const field = 'spec.failurePolicy.restartStrategy';
-    const why = 'must be InPlaceRestart, because only an agent starts several processes,';
-    refuse(field, failurePolicy?.restartStrategy ?? 'Recreate', why);
+    const value = failurePolicy?.restartStrategy ?? 'Recreate';
+    refuse(field, value, 'must be InPlaceRestart', 'only an agent starts several processes');
   }
   if (mode === 'Sidecar') {
-    const why = 'must be Supervisor or Auto, because a sidecar starts no processes,';
-    refuse(`metadata.annotations[${RESTART_MODE}]`, mode, why);
+    const field = `metadata.annotations[${RESTART_MODE}]`;
+    refuse(field, mode, 'must be Supervisor or Auto', 'a sidecar starts no processes');
   }
   if (!network.enableDNSHostnames) {
-    const why = 'must be true, because ranks call the host name of rank 0,';
-    refuse('spec.network.enableDNSHostnames', false, why);
+    const why = 'ranks call the host name of rank 0';
+    refuse('spec.network.enableDNSHostnames', false, 'must be true', why);
   }
   return errors;
 }
@@ -106,8 +108,9 @@ function replicatedJobErrors(
 ): readonly FieldError[] {
   const { completionMode, template } = spec;
   const errors: FieldError[] = [];
-  const refuse = (field: string, value: unknown, expected: string): void => {
-    const detail = `replicatedJob ${name}: ${expected} with ${PROCESSES_PER_POD}`;
+  const refuse = (field: string, value: unknown, expected: string, why?: string): void => {
+    const because = why === undefined ? '' : `, because ${why}`;
+    const detail = `replicatedJob ${name}: ${expected} with ${PROCESSES_PER_POD}${because}`;
     errors.push(invalidValue(`${path}.${field}`, value, detail));
   };
   if (completionMode !== 'Indexed') {
@@ -121,8 +124,8 @@ function replicatedJobErrors(
   }
   for (const [index, { name: variable }] of (template.spec.containers[0]?.env ?? []).entries()) {
     if (!SET_BY_AGENT.has(variable)) continue;
-    const why = 'must not be set, because the agent sets it for each rank,';
-    refuse(`template.spec.containers[0].env[${index}].name`, variable, why);
+    const field = `template.spec.containers[0].env[${index}].name`;
+    refuse(field, variable, 'must not be set', 'the agent sets it for each rank');
   }
   return errors;
 }
