@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { until } from '@lockstep/kube/until.fixture.ts';
 import { expect, it } from 'vitest';
 import type { WorkerGroup } from '../../src/bench/worker-group.ts';
+import { LOG_PREFIX } from '../../src/jobset/names.ts';
 import { LOCKSTEP } from './local-cluster.fixture.ts';
 import { workerGroups } from './worker-groups.fixture.ts';
 
@@ -69,6 +70,8 @@ it('restart in place as one group, and say which rank died', async () => {
 
   const all = await logs('ranks', '--epoch', '1');
   for (const rank of RANKS) expect(all).toContain(`] [${rank}] rank ${rank} runs\n`);
+  // Pods that run keep their prefixes.
+  await groups.patch(of, { metadata: { annotations: { [LOG_PREFIX]: 'Off' } } });
   await until('the lines of one process are there', async () => {
     expect(await logs('ranks', '--process', '6')).toBe('[1] [6] rank 6 runs\n'.repeat(2));
   });
@@ -94,6 +97,22 @@ it('continue in their warm standbys, all together', async () => {
     const known = { RANK: String(rank), WORLD_SIZE: '8', LOCKSTEP_STANDBY: '1' };
     expect(environmentOf(of.pid(rank))).toMatchObject(known);
   }
+});
+
+it('have no process to choose where their lines carry no rank', async () => {
+  const annotations = { [LOG_PREFIX]: 'Off' };
+  const of = await groups.start({
+    name: 'no-prefix',
+    size: 1,
+    mode: 'Supervisor',
+    processes: 2,
+    annotations,
+  });
+  await of.running(1);
+  expect(await logs('no-prefix')).toContain('[0] rank 1 runs\n');
+  await expect(logs('no-prefix', '--process', '1')).rejects.toThrow(
+    /--process: lockstep\/log-prefix is Off, so no line says which process wrote it/,
+  );
 });
 
 it('have no process to choose where they start one', async () => {

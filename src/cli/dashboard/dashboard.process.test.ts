@@ -20,11 +20,11 @@ import {
 import { type Pass, proofText, type ServerStart } from '../../dashboard/messages/session.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import {
+  ENV_LOG_PREFIX,
+  ENV_PROCESSES_PER_POD,
   JOB_INDEX,
   JOBSET_NAME,
   JOBSET_UID,
-  LOG_PREFIX,
-  PROCESSES_PER_POD,
   REPLICATED_JOB_NAME,
 } from '../../jobset/names.ts';
 import {
@@ -80,7 +80,9 @@ async function createPod(
   jobSet: Stored<JobSet>,
   name: string,
   more: Pick<Pod['metadata'], 'labels' | 'annotations'> = {},
+  variables: Readonly<Record<string, string>> = {},
 ): Promise<Stored<Pod>> {
+  const env = Object.entries(variables).map(([key, value]) => ({ name: key, value }));
   const owner = {
     apiVersion: 'batch/v1',
     kind: 'Job',
@@ -102,7 +104,7 @@ async function createPod(
       },
       ownerReferences: [owner],
     },
-    spec: { containers: [{ name: 'worker', image: 'x' }] },
+    spec: { containers: [{ name: 'worker', image: 'x', env }] },
   });
 }
 
@@ -522,20 +524,24 @@ describe('the log of a rank', () => {
   const TEXTS = ['[2] a', '[3] b', '[30] c', '{"level":"info","logger":"agent"}', '[3] d', '3'];
 
   /** What a page hears of the log of process 1 in Pod 1. */
-  async function ofRank(annotations: Record<string, string>): Promise<readonly LogMessage[]> {
+  async function ofRank(told: Record<string, string>): Promise<readonly LogMessage[]> {
     await cluster.installJobSets();
-    const metadata = { ...JOBSET.metadata, annotations };
-    const created = await cluster.connection.client.create(JOBSETS, { ...JOBSET, metadata });
+    const created = await createJobSet();
     const status = { ranks: { ...RANKS, replicatedJobs: [W] } };
     const jobSet = await cluster.connection.client.update(
       JOBSETS,
       { ...created, status },
       { subresource: 'status' },
     );
-    const pod = await createPod(jobSet, 'train-w-0-1', {
-      labels: { [REPLICATED_JOB_NAME]: 'w', [JOB_INDEX]: '0' },
-      annotations: { [COMPLETION_INDEX]: '1' },
-    });
+    const pod = await createPod(
+      jobSet,
+      'train-w-0-1',
+      {
+        labels: { [REPLICATED_JOB_NAME]: 'w', [JOB_INDEX]: '0' },
+        annotations: { [COMPLETION_INDEX]: '1' },
+      },
+      told,
+    );
     const lines = TEXTS.map((text, i) => line(i, Buffer.from(text)));
     cluster.instead = ({ path }) =>
       path.includes(`/pods/${pod.metadata.name}/log`)
@@ -553,16 +559,16 @@ describe('the log of a rank', () => {
   }
 
   test('has its lines only', async () => {
-    const messages = await ofRank({ [PROCESSES_PER_POD]: '2' });
+    const messages = await ofRank({ [ENV_PROCESSES_PER_POD]: '2' });
     expect(textsOf(messages)).toEqual(['[3] b', '[3] d']);
     expect(messages.map(({ type }) => type)).not.toContain('Whole');
   });
 
   test.each([
-    [{ [PROCESSES_PER_POD]: '2', [LOG_PREFIX]: 'Off' }, /^lockstep\/log-prefix is Off/],
+    [{ [ENV_PROCESSES_PER_POD]: '2', [ENV_LOG_PREFIX]: 'Off' }, /^lockstep\/log-prefix is Off/],
     [{}, /^a launcher starts its processes/],
-  ])('is the log of the Pod where lines carry no rank: %j', async (annotations, why) => {
-    const messages = await ofRank(annotations);
+  ])('is the log of the Pod where lines carry no rank: %j', async (told, why) => {
+    const messages = await ofRank(told);
     expect(messages[0]).toEqual({ type: 'Whole', why: expect.stringMatching(why) });
     expect(textsOf(messages)).toEqual(['[2] a', '[3] b', '[30] c', '[3] d', '3']);
   });

@@ -9,11 +9,12 @@ import { replicatedJob, storedJobSet } from '../../../test/fixtures/jobset-objec
 import type { JobSet } from '../../jobset/jobset.ts';
 import type { JobSetStatus, RestartRecord } from '../../jobset/jobset-status.ts';
 import {
+  ENV_LAST_WORDS,
+  ENV_LOG_PREFIX,
+  ENV_PROCESSES_PER_POD,
+  ENV_PROGRESS_PREFIX,
   JOB_INDEX,
-  LAST_WORDS,
-  LOG_PREFIX,
   PROCESSES_PER_POD,
-  PROGRESS_PREFIX,
   REPLICATED_JOB_NAME,
 } from '../../jobset/names.ts';
 import { agentLineOf, epochWindow, type JudgedLine, linesOfEpoch } from './epoch-lines.ts';
@@ -303,9 +304,19 @@ const RANKED: JobSet = {
   },
 };
 
-function annotated(annotations: object): JobSet {
-  const { metadata } = RANKED;
-  return { ...RANKED, metadata: { annotations: { ...metadata.annotations, ...annotations } } };
+/** The first member of `v`, whose agent has these variables too. */
+function rankedPod(told: Record<string, string>): Pod {
+  const variables = { [ENV_PROCESSES_PER_POD]: '2', ...told };
+  const env = Object.entries(variables).map(([name, value]) => ({ name, value }));
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      labels: { [REPLICATED_JOB_NAME]: 'v', [JOB_INDEX]: '0' },
+      annotations: { [COMPLETION_INDEX]: '0' },
+    },
+    spec: { containers: [{ name: 'worker', image: 'x', env }] },
+  };
 }
 
 describe('the lines of an epoch', () => {
@@ -406,63 +417,49 @@ describe('whose lines are shown', () => {
           '--process: the JobSet has no lockstep/processes-per-pod; choose a member with --rank',
       },
     ],
-    [
-      'one without prefixes',
-      0,
-      annotated({ [LOG_PREFIX]: 'Off' }),
-      { problem: '--process: lockstep/log-prefix is Off, so no line says which process wrote it' },
-    ],
-    [
-      'one whose streams the agent leaves alone',
-      0,
-      annotated({ [LAST_WORDS]: 'Files' }),
-      {
-        problem: '--process: lockstep/last-words is Files, so no line says which process wrote it',
-      },
-    ],
-    [
-      'one whose lines the agent reads for progress',
-      0,
-      annotated({ [LAST_WORDS]: 'Files', [PROGRESS_PREFIX]: 'p' }),
-      { member: { replicatedJob: 'w', rank: 0 } },
-    ],
   ])('may be of a process: %s', (_, process, jobSet, expected) => {
     expect(memberOfProcess(jobSet, process)).toEqual(expected);
   });
 
-  it.each<[string, number, JobSet, object]>([
-    ['the first', 0, RANKED, { rank: 32 }],
-    ['the last of its Pod', 1, RANKED, { rank: 33 }],
-    ['one too many', 2, RANKED, { problem: 'status.ranks has no process 2 of this Pod' }],
-    [
-      'one before any release',
-      0,
-      { ...RANKED, status: {} },
-      { problem: 'no epoch was released yet, so ranks have no numbers' },
-    ],
+  it.each<[string, number, Record<string, string>, object]>([
+    ['the first', 0, {}, { rank: 32 }],
+    ['the last of its Pod', 1, {}, { rank: 33 }],
+    ['one too many', 2, {}, { problem: 'status.ranks has no process 2 of this Pod' }],
     [
       'one below a launcher',
       0,
-      JOBSET,
+      { [ENV_PROCESSES_PER_POD]: '' },
       { problem: 'a launcher starts its processes, so no line says which of them wrote it' },
     ],
     [
       'one without prefixes',
       0,
-      annotated({ [LOG_PREFIX]: 'Off' }),
+      { [ENV_LOG_PREFIX]: 'Off' },
       { problem: 'lockstep/log-prefix is Off, so no line says which process wrote it' },
     ],
-  ])('may be of a process of a Pod, for the page: %s', (_, process, jobSet, expected) => {
-    const pod = {
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: {
-        labels: { [REPLICATED_JOB_NAME]: 'v', [JOB_INDEX]: '0' },
-        annotations: { [COMPLETION_INDEX]: '0' },
-      },
-      spec: { containers: [] },
-    };
-    expect(rankInLog(jobSet, pod, process)).toEqual(expected);
+    [
+      'one whose streams the agent leaves alone',
+      0,
+      { [ENV_LAST_WORDS]: 'Files' },
+      { problem: 'lockstep/last-words is Files, so no line says which process wrote it' },
+    ],
+    [
+      'one whose lines the agent reads for progress',
+      0,
+      { [ENV_LAST_WORDS]: 'Files', [ENV_PROGRESS_PREFIX]: 'p' },
+      { rank: 32 },
+    ],
+  ])(
+    'may be of a process of a Pod, by what its agent was told: %s',
+    (_, process, told, expected) => {
+      expect(rankInLog(RANKED, rankedPod(told), process)).toEqual(expected);
+    },
+  );
+
+  it('may be of a process of a Pod, but not before ranks have numbers', () => {
+    expect(rankInLog({ ...RANKED, status: {} }, rankedPod({}), 0)).toEqual({
+      problem: 'no epoch was released yet, so ranks have no numbers',
+    });
   });
 
   it('may be of a process in the epoch of the stored numbers, and in no other', () => {

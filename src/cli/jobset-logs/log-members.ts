@@ -8,9 +8,17 @@ import { templateAgent } from '../../jobset/injection/template-agent.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import type { RestartRecord } from '../../jobset/jobset-status.ts';
 import { identityOf, isSame, membershipOf } from '../../jobset/membership.ts';
-import { LAST_WORDS, LOG_PREFIX, PROCESSES_PER_POD, PROGRESS_PREFIX } from '../../jobset/names.ts';
+import {
+  ENV_LAST_WORDS,
+  ENV_LOG_PREFIX,
+  ENV_PROGRESS_PREFIX,
+  LAST_WORDS,
+  LOG_PREFIX,
+  PROCESSES_PER_POD,
+} from '../../jobset/names.ts';
 import { checkedRanks } from '../../jobset/ranks/group-ranks.ts';
 import { podRanks } from '../../jobset/ranks/pod-ranks.ts';
+import { carriedProcesses } from '../../jobset/ranks/processes-per-pod.ts';
 import { type MemberRank, rankOf, sizeOf } from '../../jobset/roster/short-names.ts';
 
 /** Its label stands before each line. */
@@ -72,8 +80,6 @@ export function memberOfProcess(
       problem: `--process: the JobSet has no ${PROCESSES_PER_POD}; choose a member with --rank`,
     };
   }
-  const noPrefix = whyNoPrefix(annotations);
-  if (noPrefix !== undefined) return { problem: `--process: ${noPrefix}` };
   const ranks = status?.ranks;
   if (ranks === undefined) return { problem: '--process: no epoch was released yet' };
   if (epoch !== undefined && epoch !== ranks.epoch) {
@@ -92,14 +98,14 @@ export function memberOfProcess(
 
 /** The rank with which the lines of a process of the Pod begin, or why no line says it. */
 export function rankInLog(
-  { metadata: { annotations = {} }, status }: JobSet,
+  { status }: JobSet,
   pod: Pod,
   local: number,
 ): { readonly rank: number } | { readonly problem: string } {
-  if (annotations[PROCESSES_PER_POD] === undefined) {
+  if (carriedProcesses(pod) === undefined) {
     return { problem: 'a launcher starts its processes, so no line says which of them wrote it' };
   }
-  const noPrefix = whyNoPrefix(annotations);
+  const noPrefix = whyNoPrefix(pod);
   if (noPrefix !== undefined) return { problem: noPrefix };
   const ranks = checkedRanks(status?.ranks);
   if (ranks === undefined)
@@ -111,13 +117,18 @@ export function rankInLog(
   return { rank: own.firstRank + local };
 }
 
-/** Undefined: agents write the rank before each line. */
-function whyNoPrefix(annotations: Readonly<Record<string, string>>): string | undefined {
+/**
+ * Undefined: its agent writes the rank before each line. The Pod says it, not the JobSet: a change of
+ * these annotations reaches Jobs that are made later.
+ */
+export function whyNoPrefix({ spec }: Pod): string | undefined {
+  const variables = spec.containers.flatMap(({ env = [] }) => env);
+  const told = (wanted: string): string | undefined =>
+    variables.find(({ name }) => name === wanted)?.value;
   const why = (setting: string): string => `${setting}, so no line says which process wrote it`;
-  if (annotations[LOG_PREFIX] === OFF) return why(`${LOG_PREFIX} is Off`);
-  const areAlone =
-    annotations[LAST_WORDS] === 'Files' && annotations[PROGRESS_PREFIX] === undefined;
-  return areAlone ? why(`${LAST_WORDS} is Files`) : undefined;
+  if (told(ENV_LOG_PREFIX) === OFF) return why(`${LOG_PREFIX} is Off`);
+  const isAlone = told(ENV_LAST_WORDS) === 'Files' && told(ENV_PROGRESS_PREFIX) === undefined;
+  return isAlone ? why(`${LAST_WORDS} is Files`) : undefined;
 }
 
 /**

@@ -10,7 +10,7 @@ import {
   type ShownLines,
   shownLines,
 } from './line-printer.ts';
-import { containerOf, type LogMember } from './log-members.ts';
+import { containerOf, type LogMember, whyNoPrefix } from './log-members.ts';
 import { MemberLog } from './member-log.ts';
 import { mergeByTime, sortedByTime } from './merge.ts';
 import type { LogsOptions } from './options.ts';
@@ -69,6 +69,10 @@ function wholeSecond(ms: number): string {
  */
 export async function printSoFar(job: LogsJob, logs: readonly OpenLog[]): Promise<number> {
   const { shown, signal } = job;
+  if (shown.process !== undefined) {
+    const [why] = logs.flatMap(({ member }) => whyNoPrefix(member.pod) ?? []);
+    if (why !== undefined) throw new Error(`--process: ${why}`);
+  }
   let count = 0;
   const sources = logs.map(({ member, log }) => shownLines(log.soFar(), member.label, shown));
   if (sources.length <= MAX_CONCURRENT_LOGS) {
