@@ -1,8 +1,8 @@
 /**
  * Runs groups in the simulated world, with faults by chance. A seed that violates a property is
  * printed with a shorter scenario that does so too, and with the last things that happened. Or it
- * visits every state of a small group. Exit codes: 0 all properties held, 1 one did not, or there
- * were too many states, 2 wrong usage.
+ * visits every state of a small group, or predicts restarts of large ones. Exit codes: 0 all
+ * properties held, 1 one did not, or there were too many states, 2 wrong usage.
  */
 import { setMaxListeners } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -10,6 +10,12 @@ import { readArguments, type SimulateArguments, USAGE } from './adapters/argumen
 import { explore, MAX_STATES } from './exhaustive/explorer.ts';
 import { SmallGroup } from './exhaustive/group.ts';
 import { inWords } from './history.ts';
+import {
+  PredictedGroup,
+  type Prediction,
+  type PredictionOptions,
+} from './predict/predicted-group.ts';
+import { DOCUMENTED, reportOf } from './predict/report.ts';
 import { type RunResult, runScenario } from './run.ts';
 import { parseScenario, type Scenario, scenarioOf } from './scenario.ts';
 import { shrink } from './shrink.ts';
@@ -28,12 +34,15 @@ async function main(args: readonly string[]): Promise<number> {
   let scenario: Scenario | undefined;
   try {
     given = readArguments(args);
-    const { isHelp, seed, file, options } = given;
+    const { isHelp, seed, file, options, predictions } = given;
     if (isHelp) {
       process.stdout.write(USAGE);
       return 0;
     }
     if (given.explored.length > 0) return exploreAll(given.explored);
+    if (predictions !== undefined) {
+      return predicted(predictions.length === 0 ? DOCUMENTED : predictions);
+    }
     if (file !== undefined) scenario = parseScenario(readFileSync(file, 'utf8'), file);
     else if (seed !== undefined) scenario = scenarioOf(seed, options);
   } catch (error) {
@@ -41,6 +50,38 @@ async function main(args: readonly string[]): Promise<number> {
     return EXIT_USAGE;
   }
   return scenario === undefined ? many(given) : single(scenario, given);
+}
+
+/** What this process took goes to standard error: the same groups give the same bytes on standard output. */
+async function predicted(groups: readonly PredictionOptions[]): Promise<number> {
+  const predictions: Prediction[] = [];
+  let group: PredictedGroup | undefined;
+  for (const [at, options] of groups.entries()) {
+    const { members } = options;
+    const isNew = members !== groups[at - 1]?.members;
+    const startMs = performance.now();
+    if (isNew) {
+      await group?.stop();
+      group = await PredictedGroup.started(members);
+    }
+    const runMs = performance.now();
+    const before = process.cpuUsage();
+    if (group !== undefined) predictions.push(await group.restart(options));
+    const { user, system } = process.cpuUsage(before);
+    const peakMib = Math.round(process.resourceUsage().maxRSS / 1024);
+    process.stderr.write(
+      `${members} members in this process: ${isNew ? `started in ${seconds(runMs - startMs)}, ` : ''}` +
+        `restarted in ${seconds(performance.now() - runMs)} with ${seconds((user + system) / 1000)} ` +
+        `of CPU, ${peakMib} MiB at most so far\n`,
+    );
+  }
+  await group?.stop();
+  process.stdout.write(reportOf(predictions));
+  return 0;
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
 }
 
 async function single(scenario: Scenario, given: SimulateArguments): Promise<number> {

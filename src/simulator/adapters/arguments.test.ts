@@ -29,6 +29,17 @@ it('reads which small groups to explore', () => {
   expect(readArguments(args).explored).toEqual([{ members: 3, mode: 'Sidecar', faults: 0 }]);
 });
 
+it('reads what to predict', () => {
+  expect(readArguments([]).predictions).toBeUndefined();
+  expect(readArguments(['--predict']).predictions).toEqual([]);
+  const args = ['--predict', '--members', '4,130000', '--operators', '2', '--slower', '1.25'];
+  const shared = { operators: 2, slower: 1.25 };
+  expect(readArguments(args).predictions).toEqual([
+    { members: 4, ...shared },
+    { members: 130_000, ...shared },
+  ]);
+});
+
 it.each([
   [['--exhaustive', '--members', '5'], '--members: "5", expected a whole number from 1 to 4'],
   [
@@ -43,6 +54,18 @@ it.each([
   [['--faults', 'Fire'], '--faults: "Fire", expected some of WorkerExits, '],
   [['--scenario', 'file', '--members', '3'], '--scenario: it has its own members'],
   [['--trace', 'file'], '--trace: expected --seed or --scenario beside it'],
+  [['--predict', '--members', '4,x'], '--members: "x", expected a whole number from 1 to 200000'],
+  [['--predict', '--members', '100001'], '--members: "100001", expected an even number above'],
+  [
+    ['--predict', '--members', '4', '--slower', '0'],
+    '--slower: "0", expected a number above 0, at most 100',
+  ],
+  [['--predict', '--operators', '2'], '--operators: expected --members beside it'],
+  [
+    ['--predict', '--seed', '3'],
+    '--seed: expected no such flag beside --predict, which draws nothing',
+  ],
+  [['--slower', '2'], '--slower: expected --predict beside it'],
   [['--fault', 'HubCut'], "Unknown option '--fault'"],
 ])('refuses %j', (args, message) => {
   expect(() => readArguments(args)).toThrow(message);

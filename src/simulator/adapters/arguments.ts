@@ -1,6 +1,11 @@
 /** The flags of `npm run simulate`. */
 import { parseArgs } from 'node:util';
 import type { Mode } from '../exhaustive/member.ts';
+import {
+  MAX_COMPLETIONS,
+  MAX_PREDICTED_MEMBERS,
+  type PredictionOptions,
+} from '../predict/predicted-group.ts';
 import { ACT_KINDS, type ActKind, type ScenarioOptions } from '../scenario.ts';
 
 const DEFAULT_SEEDS = '100';
@@ -12,9 +17,12 @@ const MODES: readonly Mode[] = ['Supervisor', 'Sidecar'];
 const DEFAULT_EXPLORED = '2';
 /** With more of either, no machine visits all states. */
 const MAX_EXPLORED = 4;
+const MAX_OPERATORS = 64;
+const MAX_SLOWER = 100;
 
 export const USAGE = `npm run simulate -- [--seeds N | --seed S | --scenario FILE] [--members N] [--minutes M] [--faults LIST] [--trace FILE] [--no-shrink]
 npm run simulate -- --exhaustive [--members N] [--faults-at-most N] [--mode MODE]
+npm run simulate -- --predict [--members N,N,...] [--operators N] [--slower X]
 
   --seeds N        runs the seeds from 1 to N; by default ${DEFAULT_SEEDS}
   --seed S         runs this seed alone, and prints all that happens; not beside --scenario
@@ -29,6 +37,10 @@ npm run simulate -- --exhaustive [--members N] [--faults-at-most N] [--mode MODE
   --members N      members of that group, 1 to ${MAX_EXPLORED}; by default ${DEFAULT_EXPLORED}
   --faults-at-most N  faults before it comes to rest, 0 to ${MAX_EXPLORED}; by default ${DEFAULT_EXPLORED}
   --mode MODE      how its agents run: ${MODES.join(' or ')}; by default one after the other
+  --predict        predicts a restart of large groups, without faults; by default of the documented sizes
+  --members N,...  their sizes, 1 to ${MAX_PREDICTED_MEMBERS}
+  --operators N    replicas of the operator that share the streams, 1 to ${MAX_OPERATORS}; by default 1, as it is
+  --slower X       the operator's CPU takes X times as long, above 0 to ${MAX_SLOWER}; by default 1
 `;
 
 export interface SimulateArguments {
@@ -44,6 +56,8 @@ export interface SimulateArguments {
   readonly options: ScenarioOptions;
   /** The small groups whose states are all visited, instead of any seed. */
   readonly explored: readonly ExploredGroup[];
+  /** The groups to predict; empty: the documented sizes. Undefined: none, seeds are run. */
+  readonly predictions: readonly PredictionOptions[] | undefined;
 }
 
 export interface ExploredGroup {
@@ -69,11 +83,15 @@ export function readArguments(args: readonly string[]): SimulateArguments {
       exhaustive: { type: 'boolean', default: false },
       'faults-at-most': { type: 'string' },
       mode: { type: 'string' },
+      predict: { type: 'boolean', default: false },
+      operators: { type: 'string' },
+      slower: { type: 'string' },
       'no-shrink': { type: 'boolean', default: false },
     },
   });
   const { seeds = DEFAULT_SEEDS, seed, scenario, members, minutes, faults, trace } = values;
   const explored = exploredBy(values);
+  const predictions = predictionsOf(values);
   const isDrawn = [seed, members, minutes, faults].some((value) => value !== undefined);
   if (scenario !== undefined && isDrawn) {
     throw new Error('--scenario: it has its own members, times and faults; expected no other flag');
@@ -89,8 +107,12 @@ export function readArguments(args: readonly string[]): SimulateArguments {
     trace,
     isShrunk: !values['no-shrink'],
     explored,
+    predictions,
     options: {
-      members: members === undefined ? undefined : numberOf('members', members, MAX_MEMBERS),
+      members:
+        members === undefined || predictions !== undefined
+          ? undefined
+          : numberOf('members', members, MAX_MEMBERS),
       minutes: minutes === undefined ? undefined : numberOf('minutes', minutes, MAX_MINUTES),
       kinds: faults === undefined ? undefined : kindsOf(faults),
     },
@@ -120,6 +142,43 @@ function exploredBy(values: Given): readonly ExploredGroup[] {
     mode: each,
     faults: numberOf('faults-at-most', String(faults), MAX_EXPLORED, 0),
   }));
+}
+
+/** Undefined: nothing is to be predicted. */
+function predictionsOf(values: Given): readonly PredictionOptions[] | undefined {
+  const { members, operators = '1', slower = '1' } = values;
+  const shared = ['operators', 'slower'].find((flag) => values[flag] !== undefined);
+  if (values['predict'] !== true) {
+    if (shared !== undefined) throw new Error(`--${shared}: expected --predict beside it`);
+    return undefined;
+  }
+  const other = Object.keys(values).find(
+    (flag) => !PREDICTED.includes(flag) && values[flag] !== undefined && values[flag] !== false,
+  );
+  if (other !== undefined) {
+    throw new Error(`--${other}: expected no such flag beside --predict, which draws nothing`);
+  }
+  if (members === undefined) {
+    if (shared !== undefined) throw new Error(`--${shared}: expected --members beside it`);
+    return [];
+  }
+  const times = Number(slower);
+  if (!(times > 0 && times <= MAX_SLOWER)) {
+    throw new Error(`--slower: "${slower}", expected a number above 0, at most ${MAX_SLOWER}`);
+  }
+  const replicas = numberOf('operators', String(operators), MAX_OPERATORS);
+  return String(members)
+    .split(',')
+    .map((text) => ({ members: sizeOf(text), operators: replicas, slower: times }));
+}
+
+const PREDICTED: readonly string[] = ['predict', 'members', 'operators', 'slower', 'help'];
+
+/** Two Jobs of the same size run what one may not. */
+function sizeOf(text: string): number {
+  const members = numberOf('members', text, MAX_PREDICTED_MEMBERS);
+  if (members <= MAX_COMPLETIONS || members % 2 === 0) return members;
+  throw new Error(`--members: "${text}", expected an even number above ${MAX_COMPLETIONS}`);
 }
 
 function numberOf(flag: string, text: string, max: number, min = 1): number {
