@@ -18,8 +18,8 @@ const MAX_ENTRIES = 1024;
 /** The file holds JSON, which is of use only as a whole. */
 const MAX_ERROR_BYTES = 64 * 1024;
 /**
- * A directory that was made for this start is empty as long as its time is that of its birth. Clocks of
- * files are coarse, so a few looks later it is read all the same.
+ * A directory that was made for this start is empty while it was last changed when it was made. Clocks
+ * of files are coarse, so a few looks later it is read all the same.
  */
 const FRESH_LOOKS = 8;
 const NANOSECONDS_IN_MS = 1_000_000;
