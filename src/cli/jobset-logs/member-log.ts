@@ -16,7 +16,7 @@ export interface MemberLogOptions {
   readonly container: string;
   /** What is read at first: of each run of the container. */
   readonly first: Pick<LogOptions, 'tailLines' | 'sinceTime' | 'sinceSeconds'>;
-  /** Which lines `tailLines` counts; undefined: all, as the server does. */
+  /** Which lines `tailLines` counts, and no others are read then; undefined: all, as the server does. */
   readonly counts: ((text: Buffer) => boolean) | undefined;
   /** Called when the log cannot be read, at most once until it can. */
   readonly onProblem: (message: string) => void;
@@ -114,6 +114,11 @@ export class MemberLog {
     let begin: string | undefined;
     try {
       for await (const line of lines) {
+        // Among the last lines there were only lines that count. Others may have the same times.
+        if (first.tailLines !== undefined && counts?.(line.text) === false) {
+          this.#cursor.passed(line.stamp);
+          continue;
+        }
         begin ??= line.stamp;
         if (this.#cursor.isNew(line.stamp)) yield line;
       }

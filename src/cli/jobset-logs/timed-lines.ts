@@ -89,6 +89,11 @@ export class LineCursor {
     if (stamp > this.#first) this.#first = stamp;
   }
 
+  /** The next line of the log, with this stamp, does not count: the log is read on from there. */
+  passed(stamp: string): void {
+    if (stamp > this.#newest) this.#newest = stamp;
+  }
+
   /** Whether the next line of the log, with this stamp, was not read before. */
   isNew(stamp: string): boolean {
     const left = this.#expected.get(stamp) ?? 0;
