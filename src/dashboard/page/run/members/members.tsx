@@ -191,6 +191,7 @@ export function Members(props: MembersProps) {
                   jobSet={jobSet}
                   silentMs={silentMs}
                   selected={selected}
+                  process={process}
                   select={select}
                 />
               )}
@@ -295,10 +296,13 @@ interface RowsProps {
   readonly jobSet: JobSetView;
   readonly silentMs: (member: RunMember) => number | null;
   readonly selected: string | null;
+  readonly process: number | null;
   readonly select: (pod: string, process?: number) => void;
 }
 
-function Rows({ found, jobSet, silentMs, selected, select }: RowsProps) {
+function Rows({ found, jobSet, silentMs, selected, process, select }: RowsProps) {
+  const isOpen = (cell: Cell): boolean =>
+    cell.pod === selected && (process === null || (cell.process ?? process) === process);
   return (
     <div class="table-box" tabindex={0} role="region" aria-label="Members as a table">
       <table class="data-table">
@@ -315,7 +319,7 @@ function Rows({ found, jobSet, silentMs, selected, select }: RowsProps) {
           {found.map((member) => {
             const silence = silentMs(member);
             return (
-              <tr key={cellKey(member)} class={member.pod === selected ? 'is-selected' : ''}>
+              <tr key={cellKey(member)} class={isOpen(member) ? 'is-selected' : ''}>
                 <th scope="row">
                   <button
                     type="button"
