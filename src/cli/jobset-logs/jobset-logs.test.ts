@@ -472,7 +472,7 @@ describe('whose lines are shown', () => {
       { rank: 32 },
     ],
   ])(
-    'may be of a process of a Pod, by what its agent was told: %s',
+    'may be of a process of a Pod, by the variables of its agent: %s',
     (_, process, told, expected) => {
       expect(rankInLog(RANKED, rankedPod(told), process)).toEqual(expected);
     },
