@@ -208,7 +208,7 @@ export const SPEC_RULES: readonly ValidationRule[] = [
     rule:
       'has(self.replicatedJobs) == has(oldSelf.replicatedJobs) && (!has(self.replicatedJobs) || ' +
       'self.replicatedJobs.map(job, job.name) == oldSelf.replicatedJobs.map(job, job.name))',
-    message: 'field is immutable',
+    message: 'names and their order are immutable',
     fieldPath: '.replicatedJobs',
   },
   {
@@ -220,11 +220,11 @@ export const SPEC_RULES: readonly ValidationRule[] = [
   },
   inPlace(
     '!has(job.template.spec.backoffLimit) || job.template.spec.backoffLimit == 2147483647',
-    'must be set to 2147483647 (MaxInt32)',
+    'backoffLimit must be set to 2147483647 (MaxInt32)',
   ),
   inPlace(
     "!has(job.template.spec.podReplacementPolicy) || job.template.spec.podReplacementPolicy in ['', 'Failed']",
-    'must be set to Failed',
+    'podReplacementPolicy must be set to Failed',
   ),
   inPlace(
     '!has(job.template.spec.completions) || !has(job.template.spec.parallelism) || ' +
