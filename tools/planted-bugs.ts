@@ -46,9 +46,10 @@ async function main(): Promise<number> {
   }
   let missed = 0;
   for (const bug of chosen) {
-    const { seed } = bug;
+    const { seed, faults } = bug;
     const known = seeds === undefined && seed !== undefined ? ['--seed', `${seed}`] : undefined;
-    const found = await findIn(bug, known ?? ['--seeds', seeds ?? DEFAULT_SEEDS]);
+    const which = known ?? ['--seeds', seeds ?? DEFAULT_SEEDS];
+    const found = await findIn(bug, faults === undefined ? which : [...which, '--faults', faults]);
     if (found === undefined) missed++;
     process.stdout.write(`| ${bug.name} | ${found ?? 'not found'} |\n`);
   }

@@ -10,6 +10,9 @@ import { readArguments, type SimulateArguments, USAGE } from './adapters/argumen
 import { explore, MAX_STATES } from './exhaustive/explorer.ts';
 import { SmallGroup } from './exhaustive/group.ts';
 import { inWords } from './history.ts';
+import { disturbDecisions } from './mutations/decision-points.ts';
+import type { Finding } from './mutations/final-state.ts';
+import { type TrialFigures, tryMutations } from './mutations/trials.ts';
 import {
   PredictedGroup,
   type Prediction,
@@ -49,6 +52,7 @@ async function main(args: readonly string[]): Promise<number> {
     process.stderr.write(`${(error as Error).message}\n\n${USAGE}`);
     return EXIT_USAGE;
   }
+  if (given.systematic !== undefined) return systematic(given.systematic, given.only);
   return scenario === undefined ? many(given) : single(scenario, given);
 }
 
@@ -82,6 +86,37 @@ async function predicted(groups: readonly PredictionOptions[]): Promise<number> 
 
 function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
+}
+
+async function systematic(which: 'Mutations' | 'Decisions', only: string): Promise<number> {
+  const startMs = performance.now();
+  let tried = 0;
+  let findings = 0;
+  const options = {
+    chooses: (name: string) => name.includes(only),
+    found: ({ name, why }: Finding) => {
+      findings++;
+      print(['', name, ...why].join('\n  '));
+    },
+  };
+  if (which === 'Decisions') {
+    const told = (story: string, points: number, runs: number): void => {
+      tried += runs;
+      print(`${story}: ${points} decision points, ${runs} runs`);
+    };
+    await disturbDecisions({ ...options, told });
+  } else {
+    const told = (phase: string, figures: TrialFigures): void => {
+      const { refused, meaningless, same, told: known, different } = figures;
+      tried += refused + meaningless + same + known + different;
+      const accepted = `${same} as a new one, ${known} different as told, ${meaningless} without meaning`;
+      print(`${phase}: ${refused} refused by name, ${accepted}, ${different} findings`);
+    };
+    await tryMutations({ ...options, told });
+  }
+  if (tried === 0) throw new Error(`--only: nothing has "${only}" in its name`);
+  print(`${tried} tried, ${findings} findings, ${seconds(performance.now() - startMs)}`);
+  return findings === 0 ? 0 : 1;
 }
 
 async function single(scenario: Scenario, given: SimulateArguments): Promise<number> {

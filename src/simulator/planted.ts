@@ -6,6 +6,8 @@ export interface PlantedBug {
   readonly replace: string;
   /** The first seed that finds it; absent: it was not looked for among enough of them. */
   readonly seed?: number;
+  /** The only faults in that seed, where few seeds of all faults meet what the bug needs. */
+  readonly faults?: string;
 }
 
 export const PLANTED: readonly PlantedBug[] = [
@@ -204,11 +206,15 @@ export const PLANTED: readonly PlantedBug[] = [
     file: 'src/jobset/plan/restart/group-restart.ts',
     find: '  endForResume,\n',
     replace: '',
+    seed: 1,
+    faults: 'Suspended',
   },
   {
     name: 'a group completes with its first Job',
     file: 'src/jobset/plan/ending/success-policy.ts',
     find: 'return reached >= expected;',
     replace: 'return reached >= Math.min(1, expected);',
+    seed: 2,
+    faults: 'WorkerSucceeds',
   },
 ];

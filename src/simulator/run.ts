@@ -19,14 +19,24 @@ export interface RunResult {
   readonly epochs: number;
 }
 
-export async function runScenario(scenario: Scenario): Promise<RunResult> {
+/** Others who look at a run. */
+export interface RunWatch {
+  /** The JobSet exists, and nothing has befallen it. */
+  readonly began?: (world: World) => void;
+  /** All that was to happen has happened. */
+  readonly ended?: (world: World) => Promise<void>;
+}
+
+export async function runScenario(scenario: Scenario, watch: RunWatch = {}): Promise<RunResult> {
   const clock = { monotonic: () => world.cluster.clock.monotonic() };
   const history = new History(clock);
   const world: World = new World(scenario, history);
   const actor = new Actor(world);
   try {
     await world.start();
+    watch.began?.(world);
     await play(world, actor, history, scenario);
+    await watch.ended?.(world);
   } catch (error) {
     world.properties.threw(error as Error);
   }

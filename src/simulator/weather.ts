@@ -46,7 +46,7 @@ export class Weather {
   readonly #watches = new Set<(how: WatchEnd) => void>();
   readonly #random: Random;
   /** Called before and after the server carries out a write; a process may die there. */
-  onWrite: (when: 'Before' | 'After') => void = () => undefined;
+  onWrite: (when: 'Before' | 'After', request: HttpRequest) => void = () => undefined;
   #changed: { readonly promise: Promise<void>; readonly tell: () => void } = signalled();
 
   constructor(random: Random) {
@@ -82,9 +82,9 @@ export class Weather {
     const { refusal } = this.#faults;
     if (refusal !== undefined) return refusedWith(refusal);
     const isWrite = request.method !== 'GET';
-    if (isWrite) this.onWrite('Before');
+    if (isWrite) this.onWrite('Before', request);
     const response = await server.send(request);
-    if (isWrite) this.onWrite('After');
+    if (isWrite) this.onWrite('After', request);
     if (!(response.body instanceof Uint8Array)) {
       return { ...response, body: this.#watched(response.body, signal, clock) };
     }

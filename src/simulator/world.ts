@@ -7,6 +7,7 @@ import type { Stored } from '@lockstep/kube/meta.ts';
 import { NAMESPACES } from '@lockstep/kube/objects/core.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
 import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
 import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
@@ -37,6 +38,13 @@ const STOP_LIMIT_MS = 60_000;
 /** Above two steps of the simulated training. */
 const PROGRESS_TIMEOUT_TEXT = '30s';
 
+export interface WorldOptions {
+  /** The way to the webhooks that `create` installs; by default there are none. */
+  readonly webhookTransport?: () => Transport;
+  /** Makes the JobSet, once all else runs; by default the one of the scenario. */
+  readonly create?: (client: Client) => Promise<unknown>;
+}
+
 export class World {
   readonly cluster: MemoryCluster;
   readonly operators: readonly OperatorReplica[];
@@ -51,6 +59,7 @@ export class World {
   #jobs: readonly ReplicatedJobShape[];
   readonly #server: Transport = { send: (request) => this.cluster.send(request) };
   readonly #training: Training;
+  readonly #create: (client: Client) => Promise<unknown>;
   /** By UID of the Pod. */
   readonly #members = new Map<string, Member>();
   readonly #silentNodes = new Set<string>();
@@ -64,10 +73,12 @@ export class World {
   #pods: Informer<Pod> | undefined;
   #jobSets: Informer<JobSet> | undefined;
 
-  constructor(scenario: Scenario, history: History) {
+  constructor(scenario: Scenario, history: History, options: WorldOptions = {}) {
+    const { create = (client) => client.create(JOBSETS, jobSetOf(scenario)), ...hooks } = options;
     this.scenario = scenario;
     this.#history = history;
-    this.cluster = new MemoryCluster({ seed: scenario.seed });
+    this.#create = create;
+    this.cluster = new MemoryCluster({ seed: scenario.seed, ...hooks });
     this.#random = new SeededRandom(scenario.seed);
     const { clock } = this.cluster;
     this.hubs = new HubNetwork(clock);
@@ -147,12 +158,17 @@ export class World {
       },
     });
     for (const operator of this.operators) operator.start();
-    await client.create(JOBSETS, jobSetOf(scenario));
+    await this.#create(client);
   }
 
   async patch(patch: object): Promise<void> {
     const at = { namespace: NAMESPACE, name: NAME };
     await this.cluster.client.patch(JOBSETS, at, { type: 'merge', patch });
+  }
+
+  /** The user wants other Jobs from now on. */
+  wants(jobs: readonly ReplicatedJobShape[]): void {
+    this.#jobs = jobs;
   }
 
   /** Each Job of that ReplicatedJob gets another number of Pods, unless some of its work is done. */
@@ -283,7 +299,7 @@ export function runningOf({ slot, pod, epoch }: Member) {
   return { slot, pod: pod.metadata.name, epoch };
 }
 
-function jobSetOf({ jobs, maxRestarts, isInOrder, mode, processes }: Scenario): JobSet {
+export function jobSetOf({ jobs, maxRestarts, isInOrder, mode, processes }: Scenario): JobSet {
   const containers = [{ name: 'worker', image: 'none', command: ['train'] }];
   return {
     apiVersion: `${JOBSETS.group}/${JOBSETS.version}`,

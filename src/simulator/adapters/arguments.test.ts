@@ -66,6 +66,9 @@ it.each([
     '--seed: expected no such flag beside --predict, which draws nothing',
   ],
   [['--slower', '2'], '--slower: expected --predict beside it'],
+  [['--mutations', '--decisions'], '--mutations, --decisions: expected one of them'],
+  [['--decisions', '--seeds', '3'], '--mutations, --decisions: expected one of them'],
+  [['--only', 'suspend'], '--only: expected --mutations or --decisions beside it'],
   [['--fault', 'HubCut'], "Unknown option '--fault'"],
 ])('refuses %j', (args, message) => {
   expect(() => readArguments(args)).toThrow(message);

@@ -23,6 +23,7 @@ const MAX_SLOWER = 100;
 export const USAGE = `npm run simulate -- [--seeds N | --seed S | --scenario FILE] [--members N] [--minutes M] [--faults LIST] [--trace FILE] [--no-shrink]
 npm run simulate -- --exhaustive [--members N] [--faults-at-most N] [--mode MODE]
 npm run simulate -- --predict [--members N,N,...] [--operators N] [--slower X]
+npm run simulate -- --mutations | --decisions [--only TEXT]
 
   --seeds N        runs the seeds from 1 to N; by default ${DEFAULT_SEEDS}
   --seed S         runs this seed alone, and prints all that happens; not beside --scenario
@@ -31,6 +32,9 @@ npm run simulate -- --predict [--members N,N,...] [--operators N] [--slower X]
   --minutes M      how long something happens, 1 to ${MAX_MINUTES}; by default 10
   --trace FILE     with --seed or --scenario: writes all that happens to this file, as lines of JSON
   --no-shrink      prints a seed that violates a property as it is
+  --mutations      changes a live JobSet in each phase, and compares it with a new one of the same spec
+  --decisions      lets the operator die, or see less, at each of its writes
+  --only TEXT      with --mutations or --decisions: those with this text in their names
   --faults LIST    only these, with commas between them: ${ACT_KINDS.join(', ')}
 
   --exhaustive     visits every state of one small group, by the planner and the barrier alone
@@ -58,6 +62,10 @@ export interface SimulateArguments {
   readonly explored: readonly ExploredGroup[];
   /** The groups to predict; empty: the documented sizes. Undefined: none, seeds are run. */
   readonly predictions: readonly PredictionOptions[] | undefined;
+  /** Instead of seeds. */
+  readonly systematic: 'Mutations' | 'Decisions' | undefined;
+  /** Which of them to try, by a part of their names. */
+  readonly only: string;
 }
 
 export interface ExploredGroup {
@@ -87,9 +95,13 @@ export function readArguments(args: readonly string[]): SimulateArguments {
       operators: { type: 'string' },
       slower: { type: 'string' },
       'no-shrink': { type: 'boolean', default: false },
+      mutations: { type: 'boolean', default: false },
+      decisions: { type: 'boolean', default: false },
+      only: { type: 'string' },
     },
   });
   const { seeds = DEFAULT_SEEDS, seed, scenario, members, minutes, faults, trace } = values;
+  const { mutations, decisions, only } = values;
   const explored = exploredBy(values);
   const predictions = predictionsOf(values);
   const isDrawn = [seed, members, minutes, faults].some((value) => value !== undefined);
@@ -99,7 +111,25 @@ export function readArguments(args: readonly string[]): SimulateArguments {
   if (trace !== undefined && seed === undefined && scenario === undefined) {
     throw new Error('--trace: expected --seed or --scenario beside it');
   }
+  const isSystematic = mutations || decisions;
+  const given = [values.seeds, scenario, trace].some((value) => value !== undefined);
+  if (
+    isSystematic &&
+    ((mutations && decisions) ||
+      isDrawn ||
+      given ||
+      values['no-shrink'] ||
+      values.exhaustive ||
+      values.predict)
+  ) {
+    throw new Error('--mutations, --decisions: expected one of them, and no other flag but --only');
+  }
+  if (only !== undefined && !isSystematic) {
+    throw new Error('--only: expected --mutations or --decisions beside it');
+  }
   return {
+    systematic: mutations ? 'Mutations' : decisions ? 'Decisions' : undefined,
+    only: only ?? '',
     seeds: numberOf('seeds', seeds, MAX_SEEDS),
     seed: seed === undefined ? undefined : numberOf('seed', seed, Number.MAX_SAFE_INTEGER),
     isHelp: values.help,

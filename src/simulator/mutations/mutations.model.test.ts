@@ -1,0 +1,48 @@
+/** Some of what `npm run simulate -- --mutations` and `-- --decisions` try, and the tools themselves. */
+import { describe, expect, it } from 'vitest';
+import { unlistedAnnotations } from './catalogue.ts';
+import { disturbDecisions } from './decision-points.ts';
+import { tryMutations } from './trials.ts';
+
+it('has values for every annotation that a JobSet may have', () => {
+  expect(unlistedAnnotations()).toEqual([]);
+});
+
+describe('a change of a live JobSet', () => {
+  it('is refused by the name of its field where it may not happen', async () => {
+    const tried: number[] = [];
+    const findings = await tryMutations({
+      phases: ['Starting'],
+      chooses: (name) => /containers.0.(image|command|env|ports)|backoffLimit /.test(name),
+      told: (_phase, { refused }) => tried.push(refused),
+    });
+    expect(findings).toEqual([]);
+    expect(tried[0]).toBeGreaterThan(10);
+  });
+
+  it('leads to what a new one becomes', async () => {
+    const same: number[] = [];
+    const findings = await tryMutations({
+      phases: ['Gathering'],
+      chooses: (name) => name.endsWith('add /spec/suspend true'),
+      told: (_phase, figures) => same.push(figures.same),
+    });
+    expect(findings).toEqual([]);
+    expect(same).toEqual([1]);
+  });
+});
+
+describe('an operator that dies when it has deleted a Job of a failed group', () => {
+  it('brings the group to the same end', async () => {
+    let tried = 0;
+    const findings = await disturbDecisions({
+      stories: ['fails'],
+      chooses: (name) => name.includes('DiesAfter') && name.includes('DELETE'),
+      told: (_story, _points, runs) => {
+        tried += runs;
+      },
+    });
+    expect(findings).toEqual([]);
+    expect(tried).toBe(2);
+  });
+});
