@@ -22,7 +22,7 @@ import { readLines } from '../../src/cli/log-lines.ts';
 import { processStat } from '../../src/cli/process-stat.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import type { RestartRecord } from '../../src/jobset/jobset-status.ts';
-import { ENV_WORKER, RESTART_BACKOFF, STANDBY } from '../../src/jobset/names.ts';
+import { ENV_WORKER, PROCESSES_PER_POD, RESTART_BACKOFF, STANDBY } from '../../src/jobset/names.ts';
 import { pythonWheel } from '../../tools/python-package.ts';
 
 const EXAMPLES = fileURLToPath(new URL('../../examples/', import.meta.url));
@@ -340,7 +340,13 @@ function manifestOf(
       ...metadata,
       namespace: NAMESPACE,
       name,
-      annotations: { ...annotations, [RESTART_BACKOFF]: 'Disabled' },
+      annotations: {
+        ...annotations,
+        [RESTART_BACKOFF]: 'Disabled',
+        ...(annotations?.[PROCESSES_PER_POD] === undefined
+          ? {}
+          : { [PROCESSES_PER_POD]: String(ranksPerPod) }),
+      },
     },
     spec: {
       ...jobSet.spec,

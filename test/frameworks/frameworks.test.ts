@@ -182,6 +182,15 @@ describe.each(FRAMEWORKS.filter(({ ranksPerPod }) => ranksPerPod === 1))(
   },
 );
 
+/** In two Pods: the agent starts them, or torchrun, for one table. Many processes need many rounds. */
+const RANKS_PER_POD = REPEATS === 1 ? 2 : 4;
+const IN_TWO_PODS = { ranksPerPod: RANKS_PER_POD, worldSize: 2 * RANKS_PER_POD };
+const BY_AGENT: readonly Framework[] =
+  TORCH === undefined
+    ? []
+    : [{ ...ON_TORCH, ...IN_TWO_PODS, name: 'ranks', manifest: 'pytorch/ranks.yaml' }];
+const BY_LAUNCHER = FRAMEWORKS.filter(({ launcherArguments }) => launcherArguments !== undefined);
+
 /** What one failure cost a run that was completed afterwards. */
 interface Cost {
   /** Until the next epoch was released, and until all ranks had done a step in it. */
@@ -192,11 +201,12 @@ interface Cost {
 }
 
 async function costOfFailure(framework: Framework, options: RunOptions): Promise<Cost> {
+  const { worldSize = WORLD_SIZE } = framework;
   const run = await FrameworkRun.start(framework, cluster.client, { ...options, steps: STEPS });
   try {
     const mayFail = (): boolean =>
       run.standbysAreReady &&
-      run.lives(1).length === WORLD_SIZE &&
+      run.lives(1).length === worldSize &&
       run.lives(1).every(({ lastStep = 0 }) => lastStep > CHECKPOINT_STEPS + 2);
     await run.until('a checkpoint, and standbys', mayFail);
     const faultAt = performance.now();
@@ -206,8 +216,8 @@ async function costOfFailure(framework: Framework, options: RunOptions): Promise
     await run.until('all ranks do a step', () => run.stepping(2));
     const steppingMs = performance.now() - faultAt;
     await run.until('it completes', () => run.status.terminalState === 'Completed');
-    expectResumed(run, 1);
-    expect(run.lives(2).map(({ lastStep }) => lastStep)).toEqual(RANKS.map(() => STEPS));
+    expectResumed(run, 1, worldSize);
+    expect(run.lives(2).map(({ lastStep }) => lastStep)).toEqual(Array(worldSize).fill(STEPS));
     const losses = run.lives(2).map(({ loss }) => loss);
     return { releasedMs, steppingMs, promotions: run.promotions, losses };
   } finally {
@@ -215,7 +225,7 @@ async function costOfFailure(framework: Framework, options: RunOptions): Promise
   }
 }
 
-describe.each(FRAMEWORKS.filter(({ ranksPerPod }) => ranksPerPod === 1))(
+describe.each([...FRAMEWORKS.filter(({ ranksPerPod }) => ranksPerPod === 1), ...BY_AGENT])(
   '$name starts again from a warm standby',
   (framework) => {
     it.each(ROUNDS)('as well as from nothing (round %i)', async (round) => {
@@ -223,27 +233,40 @@ describe.each(FRAMEWORKS.filter(({ ranksPerPod }) => ranksPerPod === 1))(
         costOfFailure(framework, { name: `${framework.name}-${name}-${round}`, isCold });
       const cold = await run('cold', true);
       const warm = await run('warm', false);
-      const told = ({ releasedMs, steppingMs }: Cost): string =>
-        `released ${seconds(releasedMs)} s, stepping ${seconds(steppingMs)} s`;
       figures.push(`${framework.name}, cold: ${told(cold)}; warm: ${told(warm)}`);
 
-      expect([cold.promotions, warm.promotions]).toEqual([0, WORLD_SIZE]);
+      const { worldSize = WORLD_SIZE, ranksPerPod } = framework;
+      expect([cold.promotions, warm.promotions]).toEqual([0, worldSize / ranksPerPod]);
       expect(warm.losses).toEqual(cold.losses);
     });
   },
 );
+
+describe.skipIf(REPEATS === 1).each(BY_LAUNCHER)('$name has no standby', (framework) => {
+  it.each(ROUNDS)('and starts from nothing (round %i)', async (round) => {
+    const name = `${framework.name}-cold-${round}`;
+    const cost = await costOfFailure({ ...framework, ...IN_TWO_PODS }, { name });
+    figures.push(`${framework.name}, ${IN_TWO_PODS.worldSize} ranks: ${told(cost)}`);
+    expect(cost.promotions).toBe(0);
+  });
+});
+
+function told({ releasedMs, steppingMs }: Cost): string {
+  return `released ${seconds(releasedMs)} s, stepping ${seconds(steppingMs)} s`;
+}
 
 function seconds(ms: number): string {
   return (ms / 1000).toFixed(2);
 }
 
 /** All continue from one checkpoint, the newest that can have been complete. */
-function expectResumed(run: FrameworkRun, epoch: number): void {
+function expectResumed(run: FrameworkRun, epoch: number, worldSize = WORLD_SIZE): void {
   const lastStep = Math.max(...run.lives(epoch).map((life) => life.lastStep ?? 0));
   const lives = run.lives(epoch + 1);
   const [{ from } = { from: Number.NaN }] = lives;
-  expect(lives.map((life) => life.from)).toEqual(RANKS.map(() => from));
-  expect(lives.map(({ firstStep }) => firstStep?.step)).toEqual(RANKS.map(() => from + 1));
+  expect(lives.map((life) => life.from)).toEqual(Array(worldSize).fill(from));
+  const firstSteps = lives.map(({ firstStep }) => firstStep?.step);
+  expect(firstSteps).toEqual(Array(worldSize).fill(from + 1));
   expect(from % CHECKPOINT_STEPS).toBe(0);
   // The checkpoint of a step is complete just before the ranks print that they did it.
   expect(from).toBeGreaterThan(lastStep - CHECKPOINT_STEPS);

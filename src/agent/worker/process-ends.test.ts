@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { WorkerEnd } from '../../jobset/worker-end/worker-end.ts';
 import { mayHaveRaisedMs } from './end-evidence.ts';
-import { firstFailed, waitedFor } from './process-ends.ts';
+import { firstFailed, leftEarly, type SteppedEnd, waitedFor } from './process-ends.ts';
 
 type PartialEnd = Partial<WorkerEnd>;
 
@@ -64,6 +64,29 @@ describe('of processes that run on, one that printed a traceback', () => {
     ['may be there at any time where none is read', ['Unread', 650], Number.NEGATIVE_INFINITY],
   ])('%s', (_, known, expected) => {
     expect(mayHaveRaisedMs(...known)).toBe(expected);
+  });
+});
+
+describe('a process that exited with 0 while its peers had work', () => {
+  const LATER = { epoch: 7, atMs: 5020, steppedMs: 4900 };
+  const LEFT: SteppedEnd = { ...LATER, how: 'Exited', exit: { exitCode: 0 }, atMs: 5000 };
+  const RAISED: SteppedEnd = { ...LATER, how: 'Exited', exit: { exitCode: 1 } };
+  const TOLD: SteppedEnd = { ...LATER, how: 'Killed', exit: { signal: 'SIGKILL' } };
+  const SHELL: SteppedEnd = { ...LATER, how: 'Exited', exit: { exitCode: 139 } };
+
+  it.each<[string, readonly SteppedEnd[], number | undefined]>([
+    ['comes before one that raised', [RAISED, LEFT, TOLD, TOLD], 1],
+    ['comes before others that were ended', [TOLD, TOLD, LEFT, TOLD], 2],
+    ['is missing', [RAISED, TOLD, TOLD, TOLD], undefined],
+    ['is one of several, so the work is done', [LEFT, LEFT, RAISED, TOLD], undefined],
+    ['was not missed by a peer that stepped on', [LEFT, { ...RAISED, steppedMs: 8000 }], undefined],
+    ['says less than a SIGSEGV', [LEFT, SHELL], undefined],
+  ])('%s', (_, all, expected) => {
+    expect(leftEarly(all, 900)).toBe(expected);
+  });
+
+  it('says nothing if no steps are known', () => {
+    expect(leftEarly([LEFT, RAISED], undefined)).toBeUndefined();
   });
 });
 

@@ -2,7 +2,7 @@
 
 import { suspectsOf } from '../../jobset/culprits/suspects.ts';
 import { fatalEnd } from '../../jobset/worker-end/end-in-words.ts';
-import type { WorkerEnd } from '../../jobset/worker-end/worker-end.ts';
+import { isSuccess, type WorkerEnd } from '../../jobset/worker-end/worker-end.ts';
 
 /** Tracebacks closer to each other may have been read in any order. */
 const SAME_TIME_MS = 10;
@@ -36,6 +36,34 @@ export function firstFailed(
   if (second === undefined || isLate) return { index, isSure: !isLate };
   const isEarlier = second.failedAtMs < NEVER && second.failedAtMs - failedAtMs > SAME_TIME_MS;
   return { index, isSure: late < second.late || isEarlier };
+}
+
+/** A report of a step may come this much later than the step, beside the time that a step takes. */
+const STEP_SLACK_MS = 2000;
+
+export interface SteppedEnd extends WorkerEnd {
+  /** When its newest step was reported; monotonic, in milliseconds. */
+  readonly steppedMs?: number;
+}
+
+/**
+ * The index of the one process that exited with 0 while its peers had work: they fail or hang because
+ * they wait for it. If several did, the work is done. If the peers made steps after that, they do not
+ * wait for it, and an end that no peer can cause says more. `longestMs`: the longest silence between two
+ * steps; undefined if there were none, so nothing is known.
+ */
+export function leftEarly(
+  all: readonly SteppedEnd[],
+  longestMs: number | undefined,
+): number | undefined {
+  const left = all.flatMap((end, index) => (isSuccess(end) ? [index] : []));
+  const [index, ...others] = left;
+  if (index === undefined || others.length > 0 || longestMs === undefined) return undefined;
+  const missedMs = (all[index]?.atMs ?? 0) + longestMs + STEP_SLACK_MS;
+  const isMissed = all.every(
+    (end) => fatalEnd(end) === undefined && (end.steppedMs ?? 0) <= missedMs,
+  );
+  return isMissed ? index : undefined;
 }
 
 const NEVER = Number.MAX_SAFE_INTEGER;

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MemoryLogger } from '@lockstep/kube/runtime/memory/memory-logger.ts';
@@ -144,6 +144,27 @@ describe('a worker of four processes', () => {
     const scene = new Scene(scripts);
     expect(await scene.ended).toMatchObject({ epoch: 7, restartsGroup: true, ...expected });
     expect(left()).toEqual([]);
+  });
+
+  it.each<[string, string]>([
+    ['fails because of that', 'exit 5'],
+    ['is ended with the others', RUNS],
+  ])('names one that exited with 0 between steps, where a peer %s', async (_, script) => {
+    const step = (step: number): string => `echo ${step} > "$LOCKSTEP_PROGRESS_FILE"`;
+    const isTaken = 'until [ -e taken ]; do sleep 0.01; done';
+    const steps = `${step(1)}; until [ -e one ]; do sleep 0.01; done; ${step(2)}; ${isTaken}`;
+    const waits = `${steps}; while kill -0 $(cat pid-1); do sleep 0.01; done; touch gone; ${script}`;
+    const scene = new Scene({ 0: waits, 1: `${steps}; exit 0`, 2: waits, 3: waits });
+    const { progress } = scene.supervisor;
+    await until('the first step is read', () => progress.progress?.step === 1);
+    writeFileSync(join(directory, 'one'), '');
+    await until('the second step is read', () => progress.progress?.step === 2);
+    writeFileSync(join(directory, 'taken'), '');
+    await until('it is gone', () => existsSync(join(directory, 'gone')));
+    if (script === RUNS) scene.supervisor.stopWorker({ isSilent: false });
+    const end = await scene.ended;
+    expect(end).toMatchObject({ local: 1, rank: 9, firstRank: 'Left' });
+    expect(end.exit).not.toEqual({ exitCode: 0 });
   });
 
   it('ends with 0 when all have exited with 0, the last of them too', async () => {

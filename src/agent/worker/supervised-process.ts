@@ -227,27 +227,27 @@ export class SupervisedProcess {
   }
 
   get isStopped(): boolean {
-    const { states = '' } = this.#tree?.seenAt(this.endedMs, this.#newestStepMs) ?? {};
+    const { states = '' } = this.#tree?.seenAt(this.endedMs, this.newestStepMs) ?? {};
     return /[Tt]/.test(states);
   }
 
   /** While it runs: when it may have raised an exception, at the earliest. */
   get mayHaveRaisedMs(): number {
     const { errors, readsErrors } = this.#process;
-    return mayHaveRaisedMs(readsErrors ? errors.tracebackMs : 'Unread', this.#newestStepMs);
+    return mayHaveRaisedMs(readsErrors ? errors.tracebackMs : 'Unread', this.newestStepMs);
   }
 
   /** What is known of its end in a worker that ended at `atMs`. */
   knownAt(epoch: number, atMs: number): Omit<OwnEnd, 'how' | 'exit'> {
     const { tracebackMs } = this.#process.errors;
-    const times = { steppedMs: this.#newestStepMs, toldMs: this.#toldMs, endMs: atMs };
+    const times = { steppedMs: this.newestStepMs, toldMs: this.#toldMs, endMs: atMs };
     const { failedAtMs, local, rank, firstRank } = this.#rankSigns;
     const failedMs =
       failedAtMs === undefined ? failedMsOf(tracebackMs, times) : Math.max(0, atMs - failedAtMs);
     return {
       epoch,
       atMs,
-      ...this.#tree?.seenAt(atMs, this.#newestStepMs),
+      ...this.#tree?.seenAt(atMs, this.newestStepMs),
       ...defined({
         oom: this.#ended?.hadOom || undefined,
         where: this.#where,
@@ -268,7 +268,8 @@ export class SupervisedProcess {
     return endOf(this.exit, this.#told, known, defined({ progress, longestMs, reporters }));
   }
 
-  get #newestStepMs(): number | undefined {
+  /** When its newest step was reported; monotonic. */
+  get newestStepMs(): number | undefined {
     return (this.reporter?.watch ?? this.#watch).newestStepMs;
   }
 }

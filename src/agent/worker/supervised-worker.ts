@@ -9,12 +9,13 @@ import type { Timer } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { ProcessSignal } from '@lockstep/kube/runtime/ports/process-runner.ts';
 import { parseProgressLine, saysStandby } from '../../jobset/progress/progress.ts';
 import type { MemberRanks } from '../../jobset/ranks/member-ranks.ts';
+import type { Signs } from '../../jobset/worker-end/worker-end.ts';
 import type { MemberProgress } from '../progress/member-progress.ts';
 import { ProgressFeed } from '../progress/progress-feed.ts';
 import type { OwnEnd } from '../worker-exit.ts';
 import { endOf, type Told } from './end-evidence.ts';
 import { lastWords } from './last-words.ts';
-import { firstFailed, waitedFor } from './process-ends.ts';
+import { firstFailed, leftEarly, waitedFor } from './process-ends.ts';
 import type { StandbyKeeper, StandbyKeeperOptions } from './standby-keeper.ts';
 import { SupervisedProcess, type SupervisedProcessOptions } from './supervised-process.ts';
 import { type SeenProcesses, usedByAll } from './tree-watch.ts';
@@ -211,11 +212,28 @@ export class SupervisedWorker {
       ...defined({
         local: isNamed ? one.local : undefined,
         rank: isNamed ? one.rank : undefined,
+        ...this.#leftEarly(atMs),
         saidMs: isMessage || saidAtMs === undefined ? undefined : Math.max(0, atMs - saidAtMs),
         lastWords: this.#options.hasLastWords === false ? undefined : words,
       }),
     };
     return endOf(one.exit, told, known, this.#watch);
+  }
+
+  /** What to say of a process that exited with 0 before the worker failed, or was ended. */
+  #leftEarly(atMs: number): Pick<Signs, 'local' | 'rank' | 'firstRank' | 'failedMs'> {
+    const ends = this.#all.map((each) => ({
+      ...each.endAt(this.#epoch, each.endedMs),
+      ...defined({ steppedMs: each.newestStepMs }),
+    }));
+    const left = this.#all[leftEarly(ends, this.#watch.longestMs) ?? -1];
+    if (left === undefined || this.#all.length === 1) return {};
+    const { local, rank, endedMs } = left;
+    return {
+      ...defined({ local, rank }),
+      firstRank: 'Left',
+      failedMs: Math.max(0, atMs - endedMs),
+    };
   }
 
   /** The process that the end of the worker is about, and whether it is sure enough to be named. */

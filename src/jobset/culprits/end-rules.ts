@@ -168,7 +168,7 @@ export function firstToFail(known: EvidenceInOrder): readonly Suspicion[] {
 }
 
 const CLEAR: ReadonlySet<WorkerEnd['firstRank']> = new Set(['Raised', 'Killed']);
-const WORDLESS: ReadonlySet<WorkerEnd['firstRank']> = new Set(['Killed', 'Silent']);
+const WORDLESS: ReadonlySet<WorkerEnd['firstRank']> = new Set(['Killed', 'Silent', 'Left']);
 
 /** Ranks raise within milliseconds when a peer is gone, so one that ended without a word comes first. */
 function firstDeath(deaths: readonly EndedMember[]): EndedMember | undefined {

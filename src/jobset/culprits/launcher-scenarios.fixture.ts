@@ -65,6 +65,12 @@ export const LAUNCHER_SCENARIOS: readonly Scenario[] = [
     (pod) => launcher(5 + pod, { firstRank: 'Raised' }, 700 + pod),
   ),
   row(
+    'a rank exits with 0, its peers raise, and other Pods lose ranks by exceptions',
+    '2 Likely',
+    launcher(0, { firstRank: 'Left', ...RANK }, 30),
+    (pod) => launcher(5 + pod, {}, 5 + pod),
+  ),
+  row(
     'a rank ends without a word, and its report is late',
     '2 Likely',
     launcher(150, { firstRank: 'Silent', ...RANK }),

@@ -55,6 +55,8 @@ export function rankEndInWords(end: WorkerEnd): string {
       return 'died of a signal';
     case 'Silent':
       return 'ended without a word';
+    case 'Left':
+      return 'exited with code 0';
     case 'Open':
       return 'lost a process';
     case 'None':

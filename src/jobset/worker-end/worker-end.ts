@@ -27,7 +27,7 @@ export type Exit = { readonly exitCode: number } | { readonly signal: string };
 export type HowEnded = (typeof HOW_ENDED)[number];
 export const HOW_ENDED = ['Exited', 'Signaled', 'Stopped', 'Killed', 'Hung'] as const;
 
-export const FIRST_RANKS = ['Raised', 'Killed', 'Silent', 'Open', 'None'] as const;
+export const FIRST_RANKS = ['Raised', 'Killed', 'Silent', 'Left', 'Open', 'None'] as const;
 
 /** What a supervisor saw of a worker and of its end. */
 export interface Signs {
@@ -60,9 +60,10 @@ export interface Signs {
   /** Its rank in the whole group, as it says itself. */
   readonly rank?: number;
   /**
-   * Which of its ranks, below a launcher, failed first, as its agent saw them. `Raised`: one raised an
+   * Which of its ranks failed first, as its agent saw them. Below a launcher: `Raised`: one raised an
    * exception. `Killed`: one died of a signal such as SIGKILL. `Silent`: one ended without a word, maybe
    * with 0. `Open`: one of several. `None`: none before the launcher. Absent: it did not see all ranks.
+   * Of ranks that the agent started, only `Left`: one exited with 0 while the others went on.
    */
   readonly firstRank?: (typeof FIRST_RANKS)[number];
   /** The place of the program when it hung, as a user's command printed it; 1 to 128 bytes in JSON. */
