@@ -86,13 +86,15 @@ export function killed(known: EvidenceInOrder): readonly Suspicion[] {
  */
 export function failedSlowly(known: EvidenceInOrder): readonly Suspicion[] {
   const { ends, deaths, isTold, pace } = known;
-  const [death] = deaths;
+  const death = firstDeath(deaths);
   const [first, second] = tracebacks(ends);
   if (first === undefined || death === undefined) return [];
   const { end, sinceMs } = first;
   const isSoon = (atMs: number): boolean => atMs - sinceMs <= TOGETHER_MS;
   // An end that came first, and this soon, says more than the traceback.
   if (death.atMs < sinceMs || (death === end && isSoon(end.atMs))) return [];
+  // Peers of a rank that ended without a word raise within milliseconds.
+  if (WORDLESS.has(death.firstRank) && death.atMs - sinceMs <= SAME_TIME_MS) return [];
   const paceThen = paceAt(sinceMs, ends);
   if (paceThen === 'Unknown' || paceThen === 'Silent') return [];
   // Another worker may have died by itself: soon after, or while the group still stepped.

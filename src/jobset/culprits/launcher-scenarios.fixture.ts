@@ -31,6 +31,11 @@ function launcher(failedAfterMs: number, ranks: Ranks, endedAfterMs = LATER_MS):
   };
 }
 
+/** A rank that the agent started prints a traceback, and decides later over the end of its member. */
+function agentStarted(raisedAfterMs: number, endedAfterMs: number): MemberEnd {
+  return launcher(raisedAfterMs, { local: 0, rank: 4 }, endedAfterMs);
+}
+
 function stopped(known: Partial<WorkerEnd>): MemberEnd {
   const at = { atMs: T + LATER_MS + 50, silentMs: LATER_MS + 450 };
   return { kind: 'Ended', epoch: 1, how: 'Stopped', ...AT_WORK, ...at, ...known };
@@ -69,6 +74,12 @@ export const LAUNCHER_SCENARIOS: readonly Scenario[] = [
     '2 Likely',
     launcher(0, { firstRank: 'Left', ...RANK }, 30),
     (pod) => launcher(5 + pod, {}, 5 + pod),
+  ),
+  row(
+    'a rank exits with 0, which is seen late, and a rank of another Pod raises and ends slowly',
+    '2 Likely',
+    launcher(100, { firstRank: 'Left', ...RANK }, 1900),
+    (pod) => (pod === 1 ? agentStarted(5, 2000) : stopped({})),
   ),
   row(
     'a rank ends without a word, and its report is late',
