@@ -1,7 +1,7 @@
 /**
  * Runs the tests with real frameworks, `test/frameworks/`:
  *
- *   npm run test:frameworks [-- --repeat 10] [-- VITEST-ARGUMENT...]
+ *   npm run test:frameworks -- [--repeat 10] [-- VITEST-ARGUMENT...]
  *
  * It installs the frameworks first, once (`pythons.ts`). Where this machine cannot have one, it
  * says why, and leaves out its tests. Exit code: the tests'; 1 if an installation fails; 2 for
@@ -27,10 +27,12 @@ const LIMIT_MS = 900_000;
 process.exitCode = main();
 
 function main(): number {
-  const { values, positionals } = parseArgs({
-    options: { repeat: { type: 'string', default: '1' } },
-    allowPositionals: true,
-  });
+  const parsed = parsedArguments();
+  if (parsed instanceof Error) {
+    report(`${parsed.message}. Arguments of vitest come after a second --`);
+    return EXIT_USAGE;
+  }
+  const { values, positionals } = parsed;
   const repeats = Number(values.repeat);
   if (!Number.isInteger(repeats) || repeats < 1 || repeats > MAX_REPEATS) {
     report(`--repeat: "${values.repeat}", expected a number from 1 to ${MAX_REPEATS}`);
@@ -48,6 +50,15 @@ function main(): number {
     if (!(error instanceof InstallationError)) throw error;
     report(error.message);
     return 1;
+  }
+}
+
+function parsedArguments() {
+  try {
+    const options = { repeat: { type: 'string', default: '1' } } as const;
+    return parseArgs({ options, allowPositionals: true });
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
   }
 }
 
