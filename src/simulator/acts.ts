@@ -38,17 +38,26 @@ export class Actor {
     const { properties, hubs, cluster } = this.#world;
     switch (act.kind) {
       case 'WorkerExits':
-        return this.#worker(act.member, (member) => member.exit({ exitCode: act.exitCode }));
+        return this.#process(act.member, (member, process) =>
+          member.exit({ exitCode: act.exitCode }, process),
+        );
       case 'WorkerKilled':
-        return this.#worker(act.member, (member) => member.exit({ signal: 'SIGKILL' }));
+        return this.#process(act.member, (member, process) =>
+          member.exit({ signal: 'SIGKILL' }, process),
+        );
       case 'WorkerHangs':
-        return this.#worker(act.member, (member) => {
+        return this.#process(act.member, (member, process) => {
           const running = runningOf(member);
           properties.failed(running, running.epoch ?? 0);
-          member.hang();
+          member.hang(process);
         });
-      case 'AgentCrashes':
-        return this.#worker(act.member, (member) => member.crash());
+      case 'AgentCrashes': {
+        const member = this.#memberAt(act.member);
+        if (member?.epoch === undefined) return;
+        properties.befell(runningOf(member));
+        member.crash();
+        return;
+      }
       case 'MarkerTorn': {
         const member = this.#memberAt(act.member);
         if (member === undefined) return;
@@ -149,7 +158,6 @@ export class Actor {
         });
         return;
       case 'Resized':
-        properties.befell(undefined);
         await this.#world.resize(act.job, act.pods);
         return;
       case 'PodForged':
@@ -184,11 +192,15 @@ export class Actor {
     this.#open.add(over);
   }
 
-  #worker(index: number, act: (member: Member) => void): void {
+  /** Something befalls one process of a worker that runs; of fewer, the rest of the division counts. */
+  #process(index: number, act: (member: Member, process: number) => void): void {
     const member = this.#memberAt(index);
     if (member?.epoch === undefined) return;
-    this.#world.properties.befell(runningOf(member));
-    act(member);
+    const { ranks } = member;
+    const among = Math.floor(index / this.#world.members.length);
+    const process = among % (ranks?.processes ?? 1);
+    this.#world.properties.befell(runningOf(member), ranks && process);
+    act(member, process);
   }
 
   #memberAt(index: number): Member | undefined {

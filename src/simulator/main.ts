@@ -13,6 +13,7 @@ import { inWords } from './history.ts';
 import { disturbDecisions } from './mutations/decision-points.ts';
 import type { Finding } from './mutations/final-state.ts';
 import { type TrialFigures, tryMutations } from './mutations/trials.ts';
+import { parseScenario } from './parse-scenario.ts';
 import {
   PredictedGroup,
   type Prediction,
@@ -20,7 +21,7 @@ import {
 } from './predict/predicted-group.ts';
 import { DOCUMENTED, reportOf } from './predict/report.ts';
 import { type RunResult, runScenario } from './run.ts';
-import { parseScenario, type Scenario, scenarioOf } from './scenario.ts';
+import { type Scenario, scenarioOf } from './scenario.ts';
 import { shrink } from './shrink.ts';
 
 const EXIT_USAGE = 2;

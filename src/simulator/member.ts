@@ -17,6 +17,7 @@ import {
   JOBSET_UID,
   REPLICATED_JOB_NAME,
 } from '../jobset/names.ts';
+import type { MemberRanks } from '../jobset/ranks/member-ranks.ts';
 import type { Exit } from '../jobset/worker-end/worker-end.ts';
 import { type AgentProcess, fallbackChannelOf, ownRanksOf } from './pod-agents.ts';
 import { ProcessLife } from './process-life.ts';
@@ -68,7 +69,8 @@ export class Member {
   readonly #options: MemberOptions;
   readonly #worker: SupervisedPod | SidecarPod;
   #life: ProcessLife | undefined;
-  #stopTraining: () => void = () => undefined;
+  /** What makes each process of the worker silent. */
+  #processes: readonly (() => void)[] = [];
 
   constructor(options: MemberOptions) {
     const { pod, random, training, told } = options;
@@ -83,12 +85,16 @@ export class Member {
       stopMs: () => (random.next() < SLOW_STOP_SHARE ? random.next() * MAX_STOP_MS : 0),
       told: {
         started: (epoch: number) => {
-          this.#stopTraining = training.start((line) => this.#worker.report(line));
+          const count = this.ranks?.processes;
+          this.#processes = Array.from({ length: count ?? 1 }, (_, at) => {
+            const local = count === undefined ? undefined : at;
+            return training.start((line) => this.#worker.report(line, local));
+          });
           told.started(this, epoch);
         },
         stopped: (epoch: number) => told.stopped(this, epoch),
         ended: (epoch: number, exit: Exit) => {
-          this.#stopTraining();
+          for (const stop of this.#processes) stop();
           told.ended(this, epoch, exit);
         },
         left: (reason: LeaveReason | undefined) => this.#left(reason),
@@ -110,13 +116,19 @@ export class Member {
     return this.#worker.epoch;
   }
 
-  exit(exit: Exit): void {
-    this.#worker.exit(exit);
+  /** The numbers of the ranks that run; undefined: the worker is none. */
+  get ranks(): MemberRanks | undefined {
+    return this.#worker instanceof SidecarPod ? undefined : this.#worker.ranks;
   }
 
-  /** The worker does nothing more, and runs on. */
-  hang(): void {
-    this.#stopTraining();
+  /** `process`: of those of the worker, the one that ends first; absent: all end. */
+  exit(exit: Exit, process?: number): void {
+    this.#worker.exit(exit, process);
+  }
+
+  /** The process does nothing more, and runs on. */
+  hang(process: number): void {
+    this.#processes[process]?.();
   }
 
   /** The agent's container dies, its worker with it, and is started again. */

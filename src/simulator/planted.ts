@@ -217,4 +217,25 @@ export const PLANTED: readonly PlantedBug[] = [
     seed: 2,
     faults: 'WorkerSucceeds',
   },
+  {
+    name: 'the probe of a sidecar succeeds before the barrier is lifted',
+    file: 'src/agent/sidecar.ts',
+    find: 'if (epoch === undefined) await liftedOrTimeUp(request.signal);\n      return epoch === undefined',
+    replace: 'return false',
+    seed: 4,
+  },
+  {
+    name: 'a sidecar stays although its epoch is over',
+    file: 'src/agent/barrier.ts',
+    find: "? leave(state, { type: 'EpochOver' })",
+    replace: '? stay(state)',
+    seed: 4,
+  },
+  {
+    name: 'members with several ranks share some of them',
+    file: 'src/jobset/ranks/group-ranks.ts',
+    find: 'ranked.firstRank + before * processes;',
+    replace: 'ranked.firstRank + before;',
+    seed: 20,
+  },
 ];

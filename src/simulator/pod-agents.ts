@@ -142,9 +142,9 @@ export class WatchedProgress extends MemberProgress {
     this.#clock = clock;
   }
 
-  report(line: string): void {
+  report(line: string, local?: number): void {
     this.look(this.#clock.monotonic());
-    this.took(line);
+    this.took(line, local);
   }
 
   override get reporters(): readonly Reporter[] {

@@ -1,9 +1,10 @@
 /** Each property is seen to be violated. */
 import type { Stored } from '@lockstep/kube/meta.ts';
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { storedJobSet } from '../../test/fixtures/jobset-objects.ts';
 import type { JobSet } from '../jobset/jobset.ts';
 import { Properties, type PropertyName } from './properties.ts';
+import { RankNumbers } from './rank-numbers.ts';
 
 const A = { slot: 'a/0/0', pod: 'a-0-x', epoch: 1 };
 const B = { slot: 'a/0/1', pod: 'a-1-x', epoch: 1 };
@@ -181,4 +182,58 @@ it.each<[PropertyName, () => void]>([
 ])('finds that not: %s', (property, happens) => {
   happens();
   expect(found).toContain(property);
+});
+
+function numbered(firstRank: number, world = 4, processes = 2) {
+  return { processes, firstRank, world, groupRank: 0, groups: 2, master: 'a' };
+}
+
+describe('numbers of ranks', () => {
+  let wrong: string[];
+  let numbers: RankNumbers;
+  beforeEach(() => {
+    wrong = [];
+    numbers = new RankNumbers(2, (detail) => wrong.push(detail));
+    numbers.started('a/0/0', 1, numbered(0));
+    numbers.started('a/0/1', 1, numbered(2));
+    expect(wrong).toEqual([]);
+  });
+
+  it('may stay, and change once for a new size', () => {
+    numbers.started('a/0/1', 2, numbered(2));
+    numbers.resized();
+    numbers.started('a/0/1', 3, numbered(4, 6));
+    numbers.rests(3, ['a/0/0', 'a/0/1', 'a/0/2']);
+    expect(wrong).toEqual([]);
+  });
+
+  it.each<[string, () => void, string]>([
+    ['two members share one', () => numbers.started('a/0/2', 1, numbered(1)), 'and a/0/0 has'],
+    ['a world differs', () => numbers.started('a/0/2', 1, numbered(4, 6)), 'ranks 4 to 5 of 6'],
+    ['one is outside', () => numbers.started('a/0/0', 2, numbered(3)), 'ranks 3 to 4 of 4'],
+    ['one changes', () => numbers.started('a/0/0', 2, numbered(1)), 'without a new size'],
+    ['there are none', () => numbers.started('a/0/0', 2, undefined), 'starts none, 2 ranks'],
+    ['the world is an old one', () => numbers.rests(1, ['a/0/0']), 'world of 4, expected 2'],
+  ])('are wrong where %s', (_, happen, detail) => {
+    happen();
+    expect(wrong.join()).toContain(detail);
+  });
+});
+
+it('sees a rank that is called certain, and another failed', () => {
+  properties.wrote(written(released(1, 0)));
+  properties.befell({ ...A, ranks: numbered(0) }, 1);
+  const suspects = [{ pod: 'a-0-x', rank: 1, confidence: 'Certain', why: '' }];
+  const witness = { pod: 'a-0-x', exitCode: 1, reason: 'Error' };
+  properties.wrote(written(ended(1, 1, { witness, suspects })));
+  expect(found).toEqual([]);
+});
+
+it('sees that a rank which is called certain did not fail', () => {
+  properties.wrote(written(released(1, 0)));
+  properties.befell({ ...A, ranks: numbered(0) }, 1);
+  const suspects = [{ pod: 'a-0-x', rank: 0, confidence: 'Certain', why: '' }];
+  const witness = { pod: 'a-0-x', exitCode: 1, reason: 'Error' };
+  properties.wrote(written(ended(1, 1, { witness, suspects })));
+  expect(found).toEqual(['A certain culprit failed']);
 });

@@ -6,7 +6,9 @@ import type { Stored } from '@lockstep/kube/meta.ts';
 import { sumsOf } from '../jobset/goodput/classes.ts';
 import type { JobSet } from '../jobset/jobset.ts';
 import type { Goodput, JobSetStatus, RestartRecord } from '../jobset/jobset-status.ts';
+import type { MemberRanks } from '../jobset/ranks/member-ranks.ts';
 import { isFinished } from '../jobset/status/conditions.ts';
+import { RankNumbers } from './rank-numbers.ts';
 
 /** A property that does not hold. */
 export interface Violation {
@@ -28,6 +30,7 @@ export type PropertyName =
   | 'An outage stops no worker'
   | 'A quiet group comes to rest'
   | 'A certain culprit failed'
+  | 'Ranks are numbered from 0'
   | 'Each second is counted once'
   | 'A release comes first'
   | 'A release waits for all members'
@@ -41,12 +44,16 @@ export interface RunningMember {
   readonly slot: string;
   readonly pod: string;
   readonly epoch: number | undefined;
+  /** Of the ranks that run in that epoch; absent: the worker is none. */
+  readonly ranks?: MemberRanks | undefined;
 }
 
 /** The group as its user wants it. */
 export interface WantedGroup {
   readonly maxRestarts: number;
   readonly isInOrder: boolean;
+  /** How many ranks each member starts; absent: its worker is none. */
+  readonly processes?: number | undefined;
   /** `replicatedJob/jobIndex/completionIndex` of each member. */
   readonly slots: () => readonly string[];
 }
@@ -64,6 +71,9 @@ export class Properties {
   readonly #mustEnd = new Map<number, string>();
   /** Pods that something befell, by the epoch. */
   readonly #victims = new Map<number, Set<string>>();
+  /** `epoch pod rank` of each rank that something befell. */
+  readonly #ranks = new Set<string>();
+  readonly #numbers: RankNumbers;
   /** While above 0, any epoch may end. */
   #excuses = 0;
   #status: JobSetStatus = {};
@@ -72,6 +82,9 @@ export class Properties {
   constructor(wanted: WantedGroup, found: (violation: Violation) => void) {
     this.#wanted = wanted;
     this.#found = found;
+    this.#numbers = new RankNumbers(wanted.processes, (detail) =>
+      this.#violates('Ranks are numbered from 0', detail),
+    );
   }
 
   /** The epoch that runs, or is about to. */
@@ -85,16 +98,28 @@ export class Properties {
 
   /**
    * Something befalls a member that may end the epoch; undefined: all members. One whose worker does
-   * not run may have announced the next epoch already.
+   * not run may have announced the next epoch already. `local`: it befalls this rank of the member.
    */
-  befell(member: RunningMember | undefined): void {
+  befell(member: RunningMember | undefined, local?: number): void {
     const next = member === undefined ? this.epoch : this.epoch + 1;
     for (const epoch of new Set([this.epoch, member?.epoch ?? next])) {
       this.#mayEnd.add(epoch);
       if (member === undefined) continue;
       const victims = this.#victims.get(epoch) ?? new Set();
       this.#victims.set(epoch, victims.add(member.pod));
+      const { ranks } = member;
+      if (ranks === undefined) continue;
+      for (let each = 0; each < ranks.processes; each++) {
+        if (local !== undefined && local !== each) continue;
+        this.#ranks.add(`${epoch} ${member.pod} ${ranks.firstRank + each}`);
+      }
     }
+  }
+
+  /** The user asks for another size. */
+  resized(): void {
+    this.befell(undefined);
+    this.#numbers.resized();
   }
 
   /** From now on until the call of what it returns, any epoch may end. */
@@ -107,7 +132,8 @@ export class Properties {
   }
 
   started(member: RunningMember, epoch: number, running: readonly RunningMember[]): void {
-    const { slot } = member;
+    const { slot, ranks } = member;
+    this.#numbers.started(slot, epoch, ranks);
     const others = running.filter((each) => each.epoch !== undefined && each.epoch !== epoch);
     for (const other of others) {
       this.#violates(
@@ -181,7 +207,12 @@ export class Properties {
     for (const [epoch, slot] of this.isFinished ? [] : this.#mustEnd) {
       if (epoch >= this.epoch) this.#violates('No failure is lost', `${slot} in epoch ${epoch}`);
     }
-    if (isAtRest) return;
+    if (isAtRest) {
+      if (this.#succeeded.size === 0 && !this.isFinished) {
+        this.#numbers.rests(this.epoch, this.#wanted.slots());
+      }
+      return;
+    }
     const told = running.map(({ slot, epoch }) => `${slot}: ${epoch ?? 'waits'}`).join(', ');
     const { deprecatedEpoch, syncedEpoch } = this.#status;
     const detail = `deprecatedEpoch ${deprecatedEpoch}, syncedEpoch ${syncedEpoch}; ${told}`;
@@ -260,6 +291,10 @@ export class Properties {
     const victims = this.#victims.get(epoch);
     if (first?.confidence === 'Certain' && victims?.has(first.pod) !== true) {
       this.#violates('A certain culprit failed', `${first.pod}: ${first.why}`);
+    }
+    const isRank = first?.confidence === 'Certain' && first.rank !== undefined;
+    if (isRank && !this.#ranks.has(`${epoch} ${first.pod} ${first.rank}`)) {
+      this.#violates('A certain culprit failed', `rank ${first.rank}: ${first.why}`);
     }
     if (charge > 0 && victims === undefined) {
       this.#violates('Each cause is charged once', `nothing failed in epoch ${epoch}`);

@@ -1,6 +1,4 @@
 /** A scenario: a group, and what befalls it. A seed gives one, and a shrunk one is as good. */
-import { defined } from '@lockstep/kube/json/defined.ts';
-import { parsedJson } from '@lockstep/kube/json/parsed-json.ts';
 import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
 
 export interface Scenario {
@@ -92,57 +90,6 @@ export type ApiFault =
   | 'LateWatches'
   /** What happened meanwhile comes as one list. */
   | 'StalledWatches';
-
-/** Throws an error that names the file and the field if the text is no scenario. */
-export function parseScenario(text: string, file: string): Scenario {
-  const { seed, jobs, nodes, operators, maxRestarts, isInOrder, acts, mode, processes } =
-    parsedObject(text, file);
-  const refuse = (field: string, expected: string): never => {
-    throw new Error(`${file}: ${field}: expected ${expected}`);
-  };
-  if (typeof isInOrder !== 'boolean') refuse('isInOrder', 'true or false');
-  if (mode !== undefined && mode !== 'Sidecar') refuse('mode', 'Sidecar, or nothing');
-  if (processes !== undefined && !isCount(processes, 1)) {
-    refuse('processes', 'a whole number of at least 1, or nothing');
-  }
-  for (const [field, value, least] of [
-    ['seed', seed, 1],
-    ['nodes', nodes, 1],
-    ['operators', operators, 1],
-    ['maxRestarts', maxRestarts, 0],
-  ] as const) {
-    if (!isCount(value, least)) refuse(field, `a whole number of at least ${least}`);
-  }
-  for (const [field, value] of Object.entries({ jobs, acts })) {
-    if (!Array.isArray(value)) refuse(field, 'a list');
-  }
-  for (const [index, job] of (jobs as readonly unknown[]).entries()) {
-    const { name, replicas, pods } = (job ?? {}) as Partial<ReplicatedJobShape>;
-    const isShape = typeof name === 'string' && isCount(replicas, 1) && isCount(pods, 1);
-    if (!isShape) refuse(`jobs[${index}]`, 'name, replicas and pods');
-  }
-  let lastMs = 0;
-  for (const [index, timed] of (acts as readonly unknown[]).entries()) {
-    const { atMs, act } = (timed ?? {}) as Partial<TimedAct>;
-    const isKnown = ACT_KINDS.some((kind) => kind === act?.kind);
-    if (!isKnown || typeof atMs !== 'number' || !(atMs >= lastMs)) {
-      refuse(`acts[${index}]`, 'atMs, not before the last one, and an act of a known kind');
-    }
-    lastMs = atMs ?? lastMs;
-  }
-  const known = { seed, jobs, nodes, operators, maxRestarts, isInOrder, acts };
-  return { ...known, ...defined({ mode, processes }) } as unknown as Scenario;
-}
-
-function isCount(value: unknown, least: number): boolean {
-  return Number.isInteger(value) && (value as number) >= least;
-}
-
-function parsedObject(text: string, file: string): Readonly<Record<string, unknown>> {
-  const value = parsedJson(text);
-  if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
-  throw new Error(`${file}: expected an object in JSON`);
-}
 
 /** How often each kind is drawn, relative to the others. */
 const WEIGHTS: Readonly<Record<ActKind, number>> = {

@@ -21,6 +21,8 @@ export interface SidecarPodOptions extends SupervisedPodOptions {
 const BETWEEN_PROBES_MS = 200;
 const KILLED: Exit = { signal: 'SIGKILL' };
 const FAILED_EXIT_CODE = 1;
+/** The epoch of a worker that no barrier has let through. */
+const NEVER_RELEASED = Number.MAX_SAFE_INTEGER;
 
 export class SidecarPod {
   readonly #options: SidecarPodOptions;
@@ -78,7 +80,9 @@ export class SidecarPod {
       (reason) => this.#left(run, reason),
     );
     this.#progress = body.progress;
-    this.#probe(body, process, run).catch(() => undefined);
+    this.#probe(body, process, run).catch((error: unknown) => {
+      if (process.gone?.aborted !== true) throw error;
+    });
     return (signal) => {
       if (signal === 'SIGTERM') agent.stop(signal);
       else this.crash();
@@ -120,8 +124,7 @@ export class SidecarPod {
   }
 
   #startWorker(run: PlayedRun): ReturnType<PlayContainer> {
-    const epoch = this.#lifted;
-    if (epoch === undefined) throw new Error('a worker starts, and no barrier was lifted');
+    const epoch = this.#lifted ?? NEVER_RELEASED;
     this.#worker = run;
     this.#epoch = epoch;
     this.#options.told.started(epoch);

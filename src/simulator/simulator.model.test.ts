@@ -1,8 +1,9 @@
 /** The simulated world itself, and seeds and scenarios in it. `npm run simulate` runs many more. */
 import { describe, expect, it } from 'vitest';
 import { inWords } from './history.ts';
+import { parseScenario } from './parse-scenario.ts';
 import { type RunResult, runScenario } from './run.ts';
-import { ACT_KINDS, type Act, parseScenario, type Scenario, scenarioOf } from './scenario.ts';
+import { ACT_KINDS, type Act, type Scenario, scenarioOf } from './scenario.ts';
 
 const SEEDS = 12;
 
@@ -183,6 +184,18 @@ describe('the simulated world with sidecars', () => {
     expect(violation).toBeUndefined();
     expect(epochs).toBeGreaterThan(2);
   });
+});
+
+it('numbers ranks again for a new size, and names the rank that failed', async () => {
+  const acts = [
+    ...at(60, { kind: 'WorkerExits', member: 4, exitCode: 3 }),
+    ...at(90, { kind: 'Resized', job: 0, pods: 3 }),
+    ...at(120, { kind: 'WorkerHangs', member: 1 }),
+    ...at(240, { kind: 'StreamsReset' }),
+  ];
+  const { violation, epochs } = await played({ ...QUIET, processes: 2, acts });
+  expect(violation).toBeUndefined();
+  expect(epochs).toBe(4);
 });
 
 describe('a scenario in JSON', () => {

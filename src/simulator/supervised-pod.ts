@@ -33,6 +33,7 @@ export class SupervisedPod {
   #process: AgentProcess;
   #progress: WatchedProgress;
   #epoch: number | undefined;
+  #ranks: MemberRanks | undefined;
   #ended: Parameters<Body['lift']>[1] | undefined;
 
   constructor(options: SupervisedPodOptions) {
@@ -46,14 +47,21 @@ export class SupervisedPod {
     return this.#epoch;
   }
 
-  exit(exit: Exit): void {
-    const isFailure = 'signal' in exit || exit.exitCode !== 0;
-    this.#exited({ how: 'Unknown', exit, ...(isFailure && { restartsGroup: true }) });
+  /** The numbers of the ranks that run; undefined: the worker is none. */
+  get ranks(): MemberRanks | undefined {
+    return this.#ranks;
   }
 
-  /** The worker writes a line about its progress. */
-  report(line: string): void {
-    this.#progress.report(line);
+  /** `local`: by this rank of the worker, which takes its peers with it. */
+  exit(exit: Exit, local?: number): void {
+    const isFailure = 'signal' in exit || exit.exitCode !== 0;
+    const named = this.#named(local);
+    this.#exited({ how: 'Unknown', exit, ...named, ...(isFailure && { restartsGroup: true }) });
+  }
+
+  /** The worker, or this rank of it, writes a line about its progress. */
+  report(line: string, local?: number): void {
+    this.#progress.report(line, local);
   }
 
   /** The agent gets SIGTERM, and passes it on. */
@@ -99,7 +107,11 @@ export class SupervisedPod {
       lift: (epoch, ended, ranks) => {
         progress.begin(clock.monotonic());
         this.#epoch = epoch;
+        this.#ranks = ranks;
         this.#ended = ended;
+        for (let local = 0; local < (ranks?.processes ?? 0); local++) {
+          progress.numbered(local, (ranks?.firstRank ?? 0) + local);
+        }
         told.started(epoch, ranks);
       },
       progress,
@@ -109,7 +121,9 @@ export class SupervisedPod {
       },
       killHung: () => {
         const silentMs = Math.round(progress.silentMs);
-        this.#exited({ how: 'Hung', exit: { signal: 'SIGKILL' }, silentMs, restartsGroup: true });
+        const named = this.#named(progress.mostSilent.local);
+        const exit = { signal: 'SIGKILL' };
+        this.#exited({ how: 'Hung', exit, ...named, silentMs, restartsGroup: true });
       },
       hurry: () => undefined,
     };
@@ -120,6 +134,11 @@ export class SupervisedPod {
     const ended = this.#ended;
     if (delayMs === 0) end();
     else this.#process.clock.setTimer(delayMs, () => this.#ended === ended && end());
+  }
+
+  #named(local: number | undefined): Pick<OwnEnd, 'local' | 'rank'> {
+    if (this.#ranks === undefined || local === undefined) return {};
+    return { local, rank: this.#ranks.firstRank + local };
   }
 
   #exited(known: Omit<OwnEnd, 'epoch' | 'atMs'>): void {

@@ -88,10 +88,9 @@ export class World {
     this.cluster.play = (pod) => this.#play(pod);
     this.#training = new Training(clock);
     this.#jobs = scenario.jobs;
-    const { maxRestarts, isInOrder } = scenario;
-    this.properties = new Properties({ maxRestarts, isInOrder, slots: () => this.slots }, (found) =>
-      history.violated(found),
-    );
+    const { maxRestarts, isInOrder, processes } = scenario;
+    const wanted = { maxRestarts, isInOrder, processes, slots: () => this.slots };
+    this.properties = new Properties(wanted, (found) => history.violated(found));
     this.operators = Array.from(
       { length: scenario.operators },
       (_, index) =>
@@ -177,6 +176,7 @@ export class World {
     const prefix = `${this.#jobs[at]?.name}/`;
     if ([...this.#succeeded.keys()].some((slot) => slot.startsWith(prefix))) return;
     this.#jobs = this.#jobs.map((job, each) => (each === at ? { ...job, pods } : job));
+    this.properties.resized();
     const operations = (['completions', 'parallelism'] as const).map((field) => {
       const path = `/spec/replicatedJobs/${at}/template/spec/${field}`;
       return { op: 'replace', path, value: pods } as const;
@@ -295,8 +295,8 @@ export class World {
   };
 }
 
-export function runningOf({ slot, pod, epoch }: Member) {
-  return { slot, pod: pod.metadata.name, epoch };
+export function runningOf({ slot, pod, epoch, ranks }: Member) {
+  return { slot, pod: pod.metadata.name, epoch, ranks };
 }
 
 export function jobSetOf({ jobs, maxRestarts, isInOrder, mode, processes }: Scenario): JobSet {
