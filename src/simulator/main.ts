@@ -6,9 +6,15 @@
  */
 import { setMaxListeners } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { readArguments, type SimulateArguments, USAGE } from './adapters/arguments.ts';
-import { explore, MAX_STATES } from './exhaustive/explorer.ts';
+import {
+  type ExploredGroup,
+  readArguments,
+  type SimulateArguments,
+  USAGE,
+} from './adapters/arguments.ts';
+import { explore, MAX_STATES, type TransitionSystem } from './exhaustive/explorer.ts';
 import { SmallGroup } from './exhaustive/group.ts';
+import { RecreatedJobs } from './exhaustive/recreated-jobs.ts';
 import { inWords } from './history.ts';
 import { disturbDecisions } from './mutations/decision-points.ts';
 import type { Finding } from './mutations/final-state.ts';
@@ -152,10 +158,16 @@ async function many(given: SimulateArguments): Promise<number> {
   return 0;
 }
 
-function exploreAll(groups: SimulateArguments['explored']): number {
+function systemOf({ mode, ...group }: ExploredGroup): TransitionSystem {
+  return mode === 'Recreate' || mode === 'BlockingRecreate'
+    ? new RecreatedJobs({ ...group, strategy: mode })
+    : new SmallGroup({ ...group, mode });
+}
+
+function exploreAll(groups: readonly ExploredGroup[]): number {
   for (const group of groups) {
     const startMs = performance.now();
-    const { states, transitions, isCut, violation, trace } = explore(new SmallGroup(group));
+    const { states, transitions, isCut, violation, trace } = explore(systemOf(group));
     const seconds = ((performance.now() - startMs) / 1000).toFixed(1);
     const { members, mode, faults } = group;
     const visited = `${states} states and ${transitions} transitions in ${seconds} s`;

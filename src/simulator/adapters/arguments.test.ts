@@ -24,6 +24,8 @@ it('reads which small groups to explore', () => {
   expect(readArguments(['--exhaustive']).explored).toEqual([
     { members: 2, mode: 'Supervisor', faults: 2 },
     { members: 2, mode: 'Sidecar', faults: 2 },
+    { members: 2, mode: 'Recreate', faults: 2 },
+    { members: 2, mode: 'BlockingRecreate', faults: 2 },
   ]);
   const args = ['--exhaustive', '--members', '3', '--mode', 'Sidecar', '--faults-at-most', '0'];
   expect(readArguments(args).explored).toEqual([{ members: 3, mode: 'Sidecar', faults: 0 }]);
@@ -46,7 +48,10 @@ it.each([
     ['--exhaustive', '--faults-at-most', ''],
     '--faults-at-most: "", expected a whole number from 0',
   ],
-  [['--exhaustive', '--mode', 'sidecar'], '--mode: "sidecar", expected Supervisor or Sidecar'],
+  [
+    ['--exhaustive', '--mode', 'sidecar'],
+    '--mode: "sidecar", expected one of Supervisor, Sidecar, ',
+  ],
   [['--exhaustive', '--seeds', '5'], '--seeds: expected no such flag beside --exhaustive'],
   [['--mode', 'Sidecar'], '--mode: expected --exhaustive beside it'],
   [['--seeds', 'many'], '--seeds: "many", expected a whole number from 1 to 10000000'],

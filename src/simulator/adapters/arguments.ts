@@ -1,6 +1,7 @@
 /** The flags of `npm run simulate`. */
 import { parseArgs } from 'node:util';
 import type { Mode } from '../exhaustive/member.ts';
+import type { RecreateStrategy } from '../exhaustive/recreated-jobs.ts';
 import {
   MAX_COMPLETIONS,
   MAX_PREDICTED_MEMBERS,
@@ -13,7 +14,7 @@ const MAX_SEEDS = 10_000_000;
 const MAX_MEMBERS = 1000;
 /** A day. */
 const MAX_MINUTES = 1440;
-const MODES: readonly Mode[] = ['Supervisor', 'Sidecar'];
+const MODES = ['Supervisor', 'Sidecar', 'Recreate', 'BlockingRecreate'] as const;
 const DEFAULT_EXPLORED = '2';
 /** With more of either, no machine visits all states. */
 const MAX_EXPLORED = 4;
@@ -40,7 +41,7 @@ npm run simulate -- --mutations | --decisions [--only TEXT]
   --exhaustive     visits every state of one small group, by the planner and the barrier alone
   --members N      members of that group, 1 to ${MAX_EXPLORED}; by default ${DEFAULT_EXPLORED}
   --faults-at-most N  faults before it comes to rest, 0 to ${MAX_EXPLORED}; by default ${DEFAULT_EXPLORED}
-  --mode MODE      how its agents run: ${MODES.join(' or ')}; by default one after the other
+  --mode MODE      how it restarts: ${MODES.join(', ')}; by default one after the other
   --predict        predicts a restart of large groups, without faults; by default of the documented sizes
   --members N,...  their sizes, 1 to ${MAX_PREDICTED_MEMBERS}
   --operators N    replicas of the operator that share the streams, 1 to ${MAX_OPERATORS}; by default 1, as it is
@@ -70,7 +71,8 @@ export interface SimulateArguments {
 
 export interface ExploredGroup {
   readonly members: number;
-  readonly mode: Mode;
+  /** Agents of which mode restart it in place, or how its Jobs are recreated. */
+  readonly mode: Mode | RecreateStrategy;
   /** At most so many happen. */
   readonly faults: number;
 }
@@ -166,7 +168,8 @@ function exploredBy(values: Given): readonly ExploredGroup[] {
   const { mode, members = DEFAULT_EXPLORED } = values;
   const faults = values['faults-at-most'] ?? DEFAULT_EXPLORED;
   const chosen = MODES.filter((each) => mode === undefined || mode === each);
-  if (chosen.length === 0) throw new Error(`--mode: "${mode}", expected ${MODES.join(' or ')}`);
+  if (chosen.length === 0)
+    throw new Error(`--mode: "${mode}", expected one of ${MODES.join(', ')}`);
   return chosen.map((each) => ({
     members: numberOf('members', String(members), MAX_EXPLORED),
     mode: each,

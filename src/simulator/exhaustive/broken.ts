@@ -1,5 +1,6 @@
 /** Which property of the protocol a step of a small group breaks (`docs/design/properties.md`). */
 import type { JobSetStatus } from '../../jobset/jobset-status.ts';
+import { isTrue } from '../../jobset/status/conditions.ts';
 import { epochsOf } from '../../jobset/status/epochs.ts';
 import type { PropertyName, Violation } from '../properties.ts';
 import type { Member } from './member.ts';
@@ -84,7 +85,32 @@ export function brokenByRest(
   return violation('A quiet group comes to rest', detail);
 }
 
-function violation(property: PropertyName, detail: string): Violation {
+/** `next` is stored in the place of `old`. `failed` are attempts in which a Job has failed. */
+export function brokenByRestart(
+  old: JobSetStatus,
+  next: JobSetStatus,
+  { failed, maxRestarts }: { readonly failed: readonly number[]; readonly maxRestarts: number },
+): Violation | undefined {
+  const [before, after] = [old.restarts ?? 0, next.restarts ?? 0];
+  const charges = next.restartsCountTowardsMax ?? 0;
+  const charge = charges - (old.restartsCountTowardsMax ?? 0);
+  const wasOver = isTrue(old.conditions, 'Failed');
+  const isOver = isTrue(next.conditions, 'Failed');
+  const detail = `restarts from ${before} to ${after}, ${charges} are charged`;
+  if (wasOver && !isOver) return violation('Completed and Failed are final', detail);
+  if (after < before) return violation('Epochs never go back', detail);
+  if (after > before + 1) return violation('One restart for each burst', detail);
+  if (charge !== after - before) return violation('Each cause is charged once', detail);
+  const fails = isOver && !wasOver;
+  if (charges > maxRestarts || (fails && charges < maxRestarts)) {
+    return violation('The budget holds', detail);
+  }
+  return (fails || after > before) && !failed.includes(before)
+    ? violation('One restart for each burst', `no Job failed in attempt ${before}`)
+    : undefined;
+}
+
+export function violation(property: PropertyName, detail: string): Violation {
   return { property, detail };
 }
 

@@ -22,7 +22,9 @@ import {
   movesOf,
   NEW_MEMBER,
 } from './member.ts';
-import { Planner, REPLICATED_JOB } from './planned-write.ts';
+import { type OperatorState, outcomesOf, type Write } from './operator-writes.ts';
+import { Planner } from './planned-write.ts';
+import { REPLICATED_JOB } from './planner-input.ts';
 
 export interface GroupOptions {
   readonly members: number;
@@ -36,24 +38,8 @@ export interface GroupOptions {
   readonly takesOldWrites?: boolean;
 }
 
-/** A write of the status that is under way. */
-interface Write {
-  /** The version on which it was decided. */
-  readonly version: number;
-  readonly status: number;
-  /** Whether the operator that sent it still waits for the answer. */
-  readonly isAwaited: boolean;
-}
-
 /** What is not in a member. */
-interface Shared {
-  /** Numbers of all statuses so far, the oldest first. */
-  readonly versions: readonly number[];
-  /** The version in the operator's cache. */
-  readonly cached: number;
-  readonly writes: readonly Write[];
-  /** How many more may happen. */
-  readonly faults: number;
+interface Shared extends OperatorState {
   /** Epochs that have not ended, and may. */
   readonly mayEnd: readonly number[];
   /** Epochs that have not ended, and have to. */
@@ -242,44 +228,30 @@ export class SmallGroup implements TransitionSystem {
 
   /** What becomes of a write. */
   #written(state: State, shared: Shared, write: Write): readonly Transition[] {
-    const { versions, cached, faults } = shared;
-    const { isAwaited, version } = write;
-    const newest = versions.length - 1;
-    const left = shared.writes.filter((each) => each !== write);
-    const found: Transition[] = [];
-    const add = (text: string, next: Partial<Shared>, more: Partial<Transition> = {}): void => {
-      const to = [this.#shared.idOf({ ...shared, writes: left, ...next }), ...state.slice(1)];
-      const late = isAwaited ? 'write' : 'late write';
-      found.push({ to, isFault: false, text: () => `the ${late} ${text}`, ...more });
-    };
-    if (!isAwaited) add('is lost', {});
-    if (version !== newest && this.#options.takesOldWrites !== true) {
-      if (isAwaited) add('is refused, and the operator reads the JobSet', { cached: newest });
-      return found;
-    }
-    const next = this.#stored(shared, write.status);
-    const broken = brokenByWrite(
-      this.#statusOf(shared.versions.at(-1) ?? 0),
-      this.#statusOf(write.status),
-      shared.mayEnd,
-      this.#membersOf(state),
-    );
-    const text = `on version ${version + 1} is stored as version ${newest + 2}`;
-    add(text, { ...next, cached: isAwaited ? newest + 1 : cached }, { violation: broken });
-    if (isAwaited && faults > 0 && broken === undefined) {
-      const lost = { ...next, faults: faults - 1 };
-      add(`${text}, and its answer is lost`, lost, { isFault: true });
-    }
-    return found;
+    return outcomesOf(shared, write, this.#options.takesOldWrites).map((outcome): Transition => {
+      const { isFault, text, isStored } = outcome;
+      const next = isStored ? this.#stored(outcome.next, write.status) : outcome.next;
+      return {
+        to: [this.#shared.idOf(next), ...state.slice(1)],
+        isFault,
+        text: () => text,
+        violation: isStored
+          ? brokenByWrite(
+              this.#statusOf(shared.versions.at(-1) ?? 0),
+              this.#statusOf(write.status),
+              shared.mayEnd,
+              this.#membersOf(state),
+            )
+          : undefined,
+      };
+    });
   }
 
-  #stored({ versions, mayEnd, mustEnd }: Shared, status: number): Partial<Shared> {
+  /** Epochs that are over do not matter any more. */
+  #stored(shared: Shared, status: number): Shared {
     const { deprecated } = epochsOf(this.#statusOf(status));
     const isOpen = (epoch: number): boolean => epoch > deprecated;
-    return {
-      versions: [...versions, status],
-      mayEnd: mayEnd.filter(isOpen),
-      mustEnd: mustEnd.filter(isOpen),
-    };
+    const { mayEnd, mustEnd } = shared;
+    return { ...shared, mayEnd: mayEnd.filter(isOpen), mustEnd: mustEnd.filter(isOpen) };
   }
 }

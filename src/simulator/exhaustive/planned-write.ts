@@ -4,23 +4,15 @@
  */
 import type { Stored } from '@lockstep/kube/meta.ts';
 import type { Job } from '@lockstep/kube/objects/job.ts';
-import { sha1 } from '@lockstep/kube/runtime/adapters/sha1.ts';
-import { DEFAULT_FEATURE_GATES } from '../../jobset/feature-gates.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import type { JobSetStatus } from '../../jobset/jobset-status.ts';
 import { type Answer, NO_ANSWERS, type Question, withAnswer } from '../../jobset/plan/questions.ts';
-import type { Snapshot, Surroundings } from '../../jobset/plan/snapshot.ts';
 import type { Plan, plan } from '../../jobset/plan.ts';
 import { MemberCounts } from '../../jobset/roster/members.ts';
-import { DEFAULT_SIZE_LIMITS } from '../../jobset/size-limits.ts';
 import { Interned } from './interned.ts';
 import type { Mode, PodView } from './member.ts';
+import { jobSetOf, NAMESPACE, NOW_MS, snapshotOf, storedJob } from './planner-input.ts';
 
-export const REPLICATED_JOB = 'workers';
-const NAMESPACE = 'default';
-const CREATED = '2026-01-01T00:00:00Z';
-/** No time passes: nothing in the explored groups waits for any. */
-const NOW_MS = Date.parse('2026-01-01T01:00:00Z');
 const MAX_QUESTIONS = 8;
 /** From an empty status to one with which the group waits for its agents. */
 const MAX_FIRST_PLANS = 10;
@@ -59,10 +51,15 @@ export class Planner {
 
   constructor(options: PlannerOptions) {
     this.#options = options;
-    this.#jobSet = jobSetOf(options);
+    const { members, mode } = options;
+    this.#jobSet = jobSetOf(
+      { replicas: 1, pods: members },
+      { restartStrategy: 'InPlaceRestart', maxRestarts: MAX_RESTARTS },
+      { 'lockstep/restart-backoff': 'Disabled', 'lockstep/restart-mode': mode },
+    );
     let status: JobSetStatus = {};
     let jobs: readonly Stored<Job>[] = [];
-    const pods = Array.from({ length: options.members }, () => ({
+    const pods = Array.from({ length: members }, () => ({
       number: 1,
       epoch: 0,
       starts: 0,
@@ -72,7 +69,7 @@ export class Planner {
       const made = this.#plan(status, jobs, pods, undefined);
       if ('asks' in made) throw new Error(`unexpected question ${made.asks}`);
       const created = made.actions.flatMap((action) =>
-        action.kind === 'CreateJob' ? [stored(action.job, options.members)] : [],
+        action.kind === 'CreateJob' ? [storedJob(action.job, members)] : [],
       );
       if (made.status === undefined && created.length === 0) break;
       status = made.status ?? status;
@@ -159,40 +156,6 @@ function keyOf(pods: Pods): string {
     .join();
 }
 
-function jobSetOf({ members, mode }: PlannerOptions): Stored<JobSet> {
-  const template = {
-    spec: { containers: [{ name: 'worker', image: 'none', command: ['train'] }] },
-  };
-  const job = { parallelism: members, completions: members, template };
-  return {
-    apiVersion: 'jobset.x-k8s.io/v1alpha2',
-    kind: 'JobSet',
-    metadata: {
-      name: 'train',
-      namespace: NAMESPACE,
-      uid: 'jobset',
-      resourceVersion: '1',
-      creationTimestamp: CREATED,
-      annotations: { 'lockstep/restart-backoff': 'Disabled', 'lockstep/restart-mode': mode },
-    },
-    spec: {
-      replicatedJobs: [{ name: REPLICATED_JOB, replicas: 1, template: { spec: job } }],
-      failurePolicy: { restartStrategy: 'InPlaceRestart', maxRestarts: MAX_RESTARTS },
-    },
-  };
-}
-
-/** The Job controller has made all its Pods, and supervised Pods are ready all the time. */
-function stored(job: Job, members: number): Stored<Job> {
-  const { name = '' } = job.metadata;
-  const made = { name, uid: 'job', resourceVersion: '1', creationTimestamp: CREATED };
-  return {
-    ...job,
-    metadata: { ...job.metadata, ...made },
-    status: { active: members, ready: members },
-  };
-}
-
 function countsOf(pods: Pods, job: Stored<Job> | undefined): MemberCounts {
   const counts = new MemberCounts();
   if (job === undefined) return counts;
@@ -251,40 +214,4 @@ function answered(answers: Answer, question: Question, jobs: readonly Stored<Job
     case 'HeldPod':
       throw new Error(`unexpected question ${question.kind}`);
   }
-}
-
-const SURROUNDINGS: Surroundings = {
-  service: {
-    apiVersion: 'v1',
-    kind: 'Service',
-    metadata: {
-      name: 'train',
-      namespace: NAMESPACE,
-      uid: 'service',
-      resourceVersion: '1',
-      creationTimestamp: CREATED,
-    },
-    spec: { clusterIP: 'None' },
-  },
-  jobNamed: () => undefined,
-  hasClaim: () => true,
-  hasAgentRights: true,
-};
-
-function snapshotOf(known: Pick<Snapshot, 'jobSet' | 'jobs' | 'members' | 'answer'>): Snapshot {
-  return {
-    ...known,
-    vanished: [],
-    surroundings: SURROUNDINGS,
-    knowledge: {
-      isDismissed: () => false,
-      isTooFarAhead: () => false,
-      countersPutOff: undefined,
-    },
-    agent: { image: 'agent' },
-    gates: DEFAULT_FEATURE_GATES,
-    sha1,
-    limits: DEFAULT_SIZE_LIMITS,
-    nowMs: NOW_MS,
-  };
 }
