@@ -17,7 +17,7 @@ import { benchApiServer } from './api-server.ts';
 import { benchDashboard } from './dashboard/dashboard.ts';
 import { benchFailOver, FAIL_OVER_PHASES } from './fail-over.ts';
 import { benchGoodput } from './goodput/goodput.ts';
-import { benchGroupRestart, VARIANT_NAMES } from './group-restart.ts';
+import { benchGroupRestart, VARIANT_NAMES } from './group-restart/group-restart.ts';
 import { benchHang } from './hang.ts';
 import { benchHostile } from './hostile/hostile.ts';
 import { benchHub, PHASE_NAMES } from './hub.ts';

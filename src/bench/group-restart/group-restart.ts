@@ -3,15 +3,15 @@
  * start of the last new worker process, on an embedded cluster with real processes. The strategies
  * take turns on one machine in one run. The operator's own cost is read from /proc (Linux).
  */
-import { connectTo } from '../cli/cluster-connection.ts';
-import type { LocalCluster } from '../cli/local-cluster/local-cluster.ts';
-import type { RestartStrategy } from '../jobset/jobset.ts';
+import { connectTo } from '../../cli/cluster-connection.ts';
+import type { LocalCluster } from '../../cli/local-cluster/local-cluster.ts';
+import type { RestartStrategy } from '../../jobset/jobset.ts';
+import { expectDefinition } from '../bench-cluster.ts';
+import { processCost } from '../process-cost.ts';
+import { type BenchOptions, median, type Report, spread } from '../table.ts';
+import { withWorkerGroup } from '../worker-cluster.ts';
+import type { Mode, WorkerGroup } from '../worker-group.ts';
 import { restartBareProcesses } from './bare-processes.ts';
-import { expectDefinition } from './bench-cluster.ts';
-import { processCost } from './process-cost.ts';
-import { type BenchOptions, median, type Report, spread } from './table.ts';
-import { withWorkerGroup } from './worker-cluster.ts';
-import type { Mode, WorkerGroup } from './worker-group.ts';
 
 const GROUP_SIZES = [4, 16, 64] as const;
 const ROUNDS = 10;

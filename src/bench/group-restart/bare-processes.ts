@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { until } from './until.ts';
+import { until } from '../until.ts';
 
 const TIMEOUT_MS = 60_000;
 const POLL_MS = 10;
