@@ -20,7 +20,7 @@ export interface RunResult {
 }
 
 /** Others who look at a run. */
-export interface RunWatch {
+interface RunWatch {
   /** The JobSet exists, and nothing has befallen it. */
   readonly began?: (world: World) => void;
   /** All that was to happen has happened. */

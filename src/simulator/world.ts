@@ -38,7 +38,7 @@ const STOP_LIMIT_MS = 60_000;
 /** Above two steps of the simulated training. */
 const PROGRESS_TIMEOUT_TEXT = '30s';
 
-export interface WorldOptions {
+interface WorldOptions {
   /** The way to the webhooks that `create` installs; by default there are none. */
   readonly webhookTransport?: () => Transport;
   /** Makes the JobSet, once all else runs; by default the one of the scenario. */

@@ -13,7 +13,7 @@ import type { World } from '../world.ts';
 import { differences, type FinalState, type Finding, finalStateOf } from './final-state.ts';
 
 /** A write of one replica of the operator, other than of its lease and of Events. */
-export interface DecisionPoint {
+interface DecisionPoint {
   readonly operator: number;
   /** Of all writes of that replica since the JobSet was created, from 0. */
   readonly write: number;
@@ -23,7 +23,7 @@ export interface DecisionPoint {
   readonly request: string;
 }
 
-export const DISTURBANCES = [
+const DISTURBANCES = [
   'DiesBefore',
   'DiesAfter',
   'SeesCauseLate',
@@ -31,7 +31,7 @@ export const DISTURBANCES = [
   'MissesCause',
   'MissesResult',
 ] as const;
-export type Disturbance = (typeof DISTURBANCES)[number];
+type Disturbance = (typeof DISTURBANCES)[number];
 
 /** What a run has become, from outside. */
 interface Outcome {
@@ -39,7 +39,7 @@ interface Outcome {
   readonly epoch: number;
 }
 
-export interface DecisionOptions {
+interface DecisionOptions {
   /** By default all. */
   readonly stories?: readonly string[];
   /** Which runs to make, by what they are called; by default all. */
@@ -88,7 +88,7 @@ const STORIES: Readonly<Record<string, Scenario>> = {
   fails: { ...story({ kind: 'WorkerExits', member: 1, exitCode: 3 }), maxRestarts: 0 },
 };
 
-export const STORY_NAMES = Object.keys(STORIES);
+const STORY_NAMES = Object.keys(STORIES);
 
 function story(...acts: readonly Act[]): Scenario {
   const timed = acts.map((act, index): TimedAct => ({ atMs: (index + 1) * GAP_MS, act }));
@@ -120,7 +120,7 @@ export async function disturbDecisions(options: DecisionOptions = {}): Promise<r
 }
 
 /** The decision points of a run that nothing disturbs, and what becomes of it. */
-export async function recorded(
+async function recorded(
   scenario: Scenario,
 ): Promise<{ readonly points: readonly DecisionPoint[]; readonly outcome: Outcome }> {
   const points: DecisionPoint[] = [];

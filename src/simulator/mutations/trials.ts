@@ -28,7 +28,7 @@ export interface TrialFigures {
   different: number;
 }
 
-export interface TrialOptions {
+interface TrialOptions {
   /** By default all. */
   readonly phases?: readonly Phase[];
   /** Which to try, by the phase and the mutation, such as `Running: add /spec/suspend true`; by default all. */
