@@ -4,6 +4,7 @@ import type { JobSetStatus } from '../jobset/jobset-status.ts';
 import type { Exit } from '../jobset/worker-end/worker-end.ts';
 import type { Violation } from './properties.ts';
 import type { Act } from './scenario.ts';
+import type { Tracer } from './trace.ts';
 
 /** A run has fewer; beyond it only the newest are kept. */
 const MAX_EVENTS = 20_000;
@@ -36,13 +37,16 @@ interface StatusInBrief {
 export type TimedEvent = HistoryEvent & { readonly atMs: number };
 
 export class History {
+  /** Undefined: nobody asked for a trace. */
+  readonly tracer: Tracer | undefined;
   readonly #clock: Pick<Clock, 'monotonic'>;
   #events: TimedEvent[] = [];
   #status: string | undefined;
   #violation: Violation | undefined;
 
-  constructor(clock: Pick<Clock, 'monotonic'>) {
+  constructor(clock: Pick<Clock, 'monotonic'>, tracer?: Tracer) {
     this.#clock = clock;
+    this.tracer = tracer;
   }
 
   /** The first one; later ones may follow from it. */
@@ -55,7 +59,9 @@ export class History {
   }
 
   add(event: HistoryEvent): void {
-    this.#events.push({ atMs: this.#clock.monotonic(), ...event });
+    const atMs = this.#clock.monotonic();
+    this.#events.push({ atMs, ...event });
+    this.tracer?.event({ kind: event.kind, atMs, text: wordsOf(event) });
     if (this.#events.length > 2 * MAX_EVENTS) this.#events = this.#events.slice(-MAX_EVENTS);
   }
 

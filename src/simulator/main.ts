@@ -5,7 +5,8 @@
  * properties held, 1 one did not, or there were too many states, 2 wrong usage.
  */
 import { setMaxListeners } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import type { TraceLine } from '../dashboard/messages/trace.ts';
 import {
   type ExploredGroup,
   readArguments,
@@ -42,6 +43,7 @@ process.exitCode = await main(process.argv.slice(2));
 async function main(args: readonly string[]): Promise<number> {
   let given: SimulateArguments;
   let scenario: Scenario | undefined;
+  let trace: number | undefined;
   try {
     given = readArguments(args);
     const { isHelp, seed, file, options, predictions } = given;
@@ -55,12 +57,13 @@ async function main(args: readonly string[]): Promise<number> {
     }
     if (file !== undefined) scenario = parseScenario(readFileSync(file, 'utf8'), file);
     else if (seed !== undefined) scenario = scenarioOf(seed, options);
+    if (given.trace !== undefined) trace = openSync(given.trace, 'w');
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n\n${USAGE}`);
     return EXIT_USAGE;
   }
   if (given.systematic !== undefined) return systematic(given.systematic, given.only);
-  return scenario === undefined ? many(given) : single(scenario, given);
+  return scenario === undefined ? many(given) : single(scenario, given, trace);
 }
 
 /** What this process took goes to standard error: the same groups give the same bytes on standard output. */
@@ -126,11 +129,18 @@ async function systematic(which: 'Mutations' | 'Decisions', only: string): Promi
   return findings === 0 ? 0 : 1;
 }
 
-async function single(scenario: Scenario, given: SimulateArguments): Promise<number> {
-  const result = await runScenario(scenario);
-  if (given.trace === undefined) print(result.events.map(inWords).join('\n'));
-  else
-    writeFileSync(given.trace, result.events.map((event) => `${JSON.stringify(event)}\n`).join(''));
+/** `trace`: the descriptor of a file. An interrupted run leaves all lines until then in it. */
+async function single(
+  scenario: Scenario,
+  given: SimulateArguments,
+  trace: number | undefined,
+): Promise<number> {
+  const write = (line: TraceLine): void => {
+    if (trace !== undefined) writeSync(trace, `${JSON.stringify(line)}\n`);
+  };
+  const result = await runScenario(scenario, trace === undefined ? {} : { trace: write });
+  if (trace === undefined) print(result.events.map(inWords).join('\n'));
+  else closeSync(trace);
   return result.violation === undefined ? 0 : tellViolation(scenario, result, given);
 }
 

@@ -10,6 +10,7 @@ import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
 import type { StreamConnector } from '@lockstep/kube/runtime/ports/stream.ts';
 import type { Transport } from '@lockstep/kube/runtime/ports/transport.ts';
 import type { LeaveReason } from '../agent/barrier-state.ts';
+import type { Channel } from '../agent/channel.ts';
 import { exitCodeOf } from '../agent/worker-exit.ts';
 import {
   AGENT_CONTAINER_NAME,
@@ -32,6 +33,8 @@ export interface MemberOptions {
   readonly random: Random;
   readonly server: Transport;
   readonly connector: StreamConnector;
+  /** The channel of its agent, or one around it that only listens. */
+  readonly overheard: (channel: Channel) => Channel;
   readonly training: Training;
   readonly told: MemberListener;
 }
@@ -156,13 +159,14 @@ export class Member {
   }
 
   #boot(announced: number): AgentProcess {
-    const { pod, clock: world, random, server, connector } = this.#options;
+    const { pod, clock: world, random, server, connector, overheard } = this.#options;
     const life = new ProcessLife(world, server, this.weather);
     this.#life = life;
     const { clock, transport, gone } = life;
     const client = createClient({ transport, clock, random, userAgent: 'lockstep-agent' });
     const runtime = { client, clock, random, logger: SILENT };
-    return { clock, gone, channel: fallbackChannelOf(pod, runtime, connector, announced) };
+    const channel = fallbackChannelOf(pod, runtime, connector, announced);
+    return { clock, gone, channel: overheard(channel) };
   }
 
   #left(reason: LeaveReason | undefined): void {

@@ -1,8 +1,10 @@
 /** Runs a scenario: its acts at their times, then peace until the group is at rest. */
+import type { TraceLine } from '../dashboard/messages/trace.ts';
 import { Actor } from './acts.ts';
 import { History, type TimedEvent } from './history.ts';
 import type { Violation } from './properties.ts';
 import type { Scenario } from './scenario.ts';
+import { Tracer } from './trace.ts';
 import { runningOf, World } from './world.ts';
 
 /** Above the longest delay of a crash loop and the time after which Pods of a lost node are evicted. */
@@ -25,12 +27,16 @@ interface RunWatch {
   readonly began?: (world: World) => void;
   /** All that was to happen has happened. */
   readonly ended?: (world: World) => Promise<void>;
+  /** Gets each line of a trace when it happens. */
+  readonly trace?: (line: TraceLine) => void;
 }
 
 export async function runScenario(scenario: Scenario, watch: RunWatch = {}): Promise<RunResult> {
   const clock = { monotonic: () => world.cluster.clock.monotonic() };
-  const history = new History(clock);
+  const tracer = watch.trace && new Tracer(clock, watch.trace);
+  const history = new History(clock, tracer);
   const world: World = new World(scenario, history);
+  tracer?.begin(scenario.seed, world.cluster.clock.now());
   const actor = new Actor(world);
   try {
     await world.start();
@@ -40,6 +46,7 @@ export async function runScenario(scenario: Scenario, watch: RunWatch = {}): Pro
   } catch (error) {
     world.properties.threw(error as Error);
   }
+  tracer?.end();
   await world.stop().catch((error: Error) => world.properties.threw(error));
   return {
     violation: history.violation,

@@ -13,6 +13,7 @@ import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
 import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
 import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import type { Transport } from '@lockstep/kube/runtime/ports/transport.ts';
+import type { Channel } from '../agent/channel.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import { PROCESSES_PER_POD, PROGRESS_TIMEOUT, RESTART_MODE } from '../jobset/names.ts';
 import { JOBSET_CRD } from '../jobset/schema/crd.ts';
@@ -147,10 +148,11 @@ export class World {
     });
     this.#pods = createInformer<Pod>({ ...informed, resource: PODS });
     this.#pods.subscribe({
-      added: (pod) => this.#sawPod(pod),
-      updated: (pod) => this.#sawPod(pod),
+      added: (pod) => this.#podChanged(pod),
+      updated: (pod) => this.#podChanged(pod),
       deleted: (pod) => {
-        const { uid } = pod.metadata;
+        const { uid, namespace } = pod.metadata;
+        if (namespace === NAMESPACE) this.#history.tracer?.podGone(pod);
         // The Job is made again: its members have to train again, too.
         if (this.#succeeded.get(slotOf(pod)) === uid) this.#succeeded.delete(slotOf(pod));
         this.#remove(uid);
@@ -232,8 +234,14 @@ export class World {
   }
 
   #sawStatus(jobSet: Stored<JobSet>): void {
+    this.#history.tracer?.sawJobSet(jobSet);
     this.#history.sawStatus(jobSet.status ?? {});
     this.properties.wrote(jobSet);
+  }
+
+  #podChanged(pod: Stored<Pod>): void {
+    if (pod.metadata.namespace === NAMESPACE) this.#history.tracer?.sawPod(pod);
+    this.#sawPod(pod);
   }
 
   #sawPod(pod: Stored<Pod>): void {
@@ -260,8 +268,12 @@ export class World {
     const shared = { clock, random: this.#random, server: this.#server };
     const told = this.#listener;
     const training = this.#training;
-    const member = new Member({ ...shared, pod, connector, training, told });
-    this.#members.set(pod.metadata.uid, member);
+    const { uid } = pod.metadata;
+    const teller = { slot: slotOf(pod), uid };
+    const overheard = (channel: Channel): Channel =>
+      this.#history.tracer?.overhear(teller, channel) ?? channel;
+    const member = new Member({ ...shared, pod, connector, overheard, training, told });
+    this.#members.set(uid, member);
     return member;
   }
 

@@ -31,7 +31,7 @@ npm run simulate -- --mutations | --decisions [--only TEXT]
   --scenario FILE  runs a scenario as a violation printed it, in JSON
   --members N      members of the group, 1 to ${MAX_MEMBERS}; by default 2 to 8, as the seed has it
   --minutes M      how long something happens, 1 to ${MAX_MINUTES}; by default 10
-  --trace FILE     with --seed or --scenario: writes all that happens to this file, as lines of JSON
+  --trace FILE     with --seed or --scenario: writes all that happens to this file, for "lockstep dashboard --trace FILE"
   --no-shrink      prints a seed that violates a property as it is
   --mutations      changes a live JobSet in each phase, and compares it with a new one of the same spec
   --decisions      lets the operator die, or see less, at each of its writes

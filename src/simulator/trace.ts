@@ -1,0 +1,146 @@
+/** Writes a trace while a world runs. It only listens, so a run is the same with it and without. */
+import { defined } from '@lockstep/kube/json/defined.ts';
+import type { Stored } from '@lockstep/kube/meta.ts';
+import type { Pod } from '@lockstep/kube/objects/pod.ts';
+import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
+import type { Channel, ChannelListener } from '../agent/channel.ts';
+import {
+  type Told,
+  TRACE_VERSION,
+  type TraceEvent,
+  type TraceLine,
+} from '../dashboard/messages/trace.ts';
+import type { JobSet } from '../jobset/jobset.ts';
+import { type Progress, progressFields } from '../jobset/progress/progress.ts';
+
+/** A member, as events name it, and the UID of its Pod. */
+export interface Teller {
+  readonly slot: string;
+  readonly uid: string;
+}
+
+export class Tracer {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #write: (line: TraceLine) => void;
+  #isOver = false;
+  /** By UID of the Pod. */
+  readonly #told = new Map<string, Told>();
+  /** What each agent heard last, by UID of its Pod. */
+  readonly #heard = new Map<string, string>();
+
+  constructor(clock: Pick<Clock, 'monotonic'>, write: (line: TraceLine) => void) {
+    this.#clock = clock;
+    this.#write = (line) => {
+      if (!this.#isOver || line.kind === 'Violated') write(line);
+    };
+  }
+
+  /** Comes first. `startMs` is the wall time at which the world began. */
+  begin(seed: number, startMs: number): void {
+    this.#write({ kind: 'Trace', version: TRACE_VERSION, seed, startMs });
+  }
+
+  /** The world is taken down: what happens from now on befell nobody, but may violate a property. */
+  end(): void {
+    this.#isOver = true;
+  }
+
+  event(event: TraceEvent): void {
+    this.#write(event);
+  }
+
+  sawJobSet(jobSet: Stored<JobSet>): void {
+    this.#write({ kind: 'JobSet', atMs: this.#atMs, jobSet: withoutManagers(jobSet) });
+  }
+
+  sawPod(pod: Stored<Pod>): void {
+    const { nodeName, containers } = pod.spec;
+    // What runs in it takes most of the bytes, and no view of a member shows it.
+    const names = containers.map(({ name }) => ({ name }));
+    const spec = { containers: names, ...defined({ nodeName }) };
+    this.#write({ kind: 'Pod', atMs: this.#atMs, pod: { ...withoutManagers(pod), spec } });
+  }
+
+  podGone({ metadata: { uid } }: Stored<Pod>): void {
+    this.#told.delete(uid);
+    this.#heard.delete(uid);
+    this.#write({ kind: 'PodGone', atMs: this.#atMs, uid });
+  }
+
+  /** The channel of an agent, with an ear at it. */
+  overhear(of: Teller, channel: Channel): Channel {
+    return {
+      open: (listener) => channel.open(this.#listener(of, listener)),
+      announce: (announcement) => {
+        this.#add('Announces', `${of.slot} announces epoch ${announcement.epoch}`);
+        channel.announce(announcement);
+      },
+      giveNotice: (epoch) => channel.giveNotice(epoch),
+      tellSuccess: (end) => channel.tellSuccess(end),
+      askForPod: () => channel.askForPod(),
+      ping: () => channel.ping(),
+      close: () => channel.close(),
+    };
+  }
+
+  #listener(of: Teller, listener: ChannelListener): ChannelListener {
+    return {
+      snapshot: (snapshot) => {
+        const heard = `ended ${snapshot.deprecated}, released ${snapshot.released}`;
+        if (this.#heard.get(of.uid) !== heard) {
+          this.#heard.set(of.uid, heard);
+          this.#add('Hears', `${of.slot} hears: ${heard}`);
+        }
+        listener.snapshot(snapshot);
+      },
+      announced: (epoch) => {
+        if (this.#told.get(of.uid)?.epoch !== epoch) {
+          this.#tell(of, { epoch });
+          this.#add('Announced', `epoch ${epoch} of ${of.slot} has arrived`);
+        }
+        listener.announced(epoch);
+      },
+      podEnding: () => listener.podEnding(),
+      podLives: (askedMs) => listener.podLives(askedMs),
+      answered: (askedMs) => listener.answered(askedMs),
+      progress: () => {
+        const progress = listener.progress();
+        if (progress !== undefined && this.#isNews(of, progress)) {
+          // As it reaches the hub: in whole milliseconds.
+          this.#tell(of, { progress: progressFields(progress) as Progress });
+        }
+        return progress;
+      },
+    };
+  }
+
+  /** Times grow by themselves: a player counts on from the line that told them. */
+  #isNews({ uid }: Teller, progress: Progress): boolean {
+    const before = this.#told.get(uid)?.progress;
+    return before === undefined || withoutTimes(before) !== withoutTimes(progress);
+  }
+
+  #tell({ uid }: Teller, news: Told): void {
+    const told = { ...this.#told.get(uid), ...news };
+    this.#told.set(uid, told);
+    this.#write({ kind: 'Told', atMs: this.#atMs, uid, ...news });
+  }
+
+  #add(kind: TraceEvent['kind'], text: string): void {
+    this.event({ kind, atMs: this.#atMs, text });
+  }
+
+  get #atMs(): number {
+    return this.#clock.monotonic();
+  }
+}
+
+function withoutTimes({ firstStepMs, ...progress }: Progress): string {
+  const hasStepped = firstStepMs !== undefined;
+  return JSON.stringify({ ...progress, hasStepped, silentMs: 0, checkpointMs: 0 });
+}
+
+function withoutManagers<T extends Stored<JobSet> | Stored<Pod>>(object: T): T {
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
