@@ -114,7 +114,7 @@ export class Tracer {
     };
   }
 
-  /** Times grow by themselves: a player counts on from the line that told them. */
+  /** Times alone are none: they grow, and a player adds what has passed since the line. */
   #isNews({ uid }: Teller, progress: Progress): boolean {
     const before = this.#told.get(uid)?.progress;
     return before === undefined || withoutTimes(before) !== withoutTimes(progress);

@@ -95,7 +95,8 @@ export interface Served {
 }
 
 export interface ServeOptions {
-  readonly kubeconfig: string;
+  /** The arguments that say of what: `--kubeconfig` and a path, or `--trace` and one. */
+  readonly of: readonly ['--kubeconfig' | '--trace', path: string];
   readonly port?: number;
   /** Where the key of open pages is kept; absent: a directory that goes with the server. */
   readonly stateHome?: string;
@@ -103,8 +104,8 @@ export interface ServeOptions {
 
 export async function serveDashboard(options: ServeOptions): Promise<Served> {
   const own = mkdtempSync(join(tmpdir(), 'lockstep-browser-'));
-  const { kubeconfig, port = 0, stateHome = own } = options;
-  const args = ['dashboard', '--no-open', '--port', `${port}`, '--kubeconfig', kubeconfig];
+  const { of, port = 0, stateHome = own } = options;
+  const args = ['dashboard', '--no-open', '--port', `${port}`, ...of];
   const child = spawn(process.execPath, [LOCKSTEP, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, XDG_STATE_HOME: stateHome },

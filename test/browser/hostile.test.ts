@@ -17,7 +17,7 @@ let served: Served;
 
 beforeAll(async () => {
   cluster = await startCluster();
-  served = await serveDashboard({ kubeconfig: cluster.kubeconfig });
+  served = await serveDashboard({ of: ['--kubeconfig', cluster.kubeconfig] });
   await cluster.client.create(JOBSETS, hostile());
 });
 

@@ -35,7 +35,7 @@ beforeAll(async () => {
     stepMs: 100,
     maxRestarts: 10,
   });
-  served = await serveDashboard({ kubeconfig: cluster.kubeconfig });
+  served = await serveDashboard({ of: ['--kubeconfig', cluster.kubeconfig] });
   await group.running(1);
   await group.stepped(5);
 });

@@ -39,7 +39,7 @@ beforeEach(async () => {
   directory = process.env['LOCKSTEP_PICTURES'] ?? own;
   mkdirSync(directory, { recursive: true });
   cluster = await startCluster();
-  served = await serveDashboard({ kubeconfig: cluster.kubeconfig });
+  served = await serveDashboard({ of: ['--kubeconfig', cluster.kubeconfig] });
 });
 
 afterEach(async () => {

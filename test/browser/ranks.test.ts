@@ -30,7 +30,7 @@ async function startGroup(name: string, annotations: Record<string, string>): Pr
 
 beforeAll(async () => {
   cluster = await startCluster();
-  served = await serveDashboard({ kubeconfig: cluster.kubeconfig });
+  served = await serveDashboard({ of: ['--kubeconfig', cluster.kubeconfig] });
 });
 
 afterAll(async () => {

@@ -33,7 +33,7 @@ beforeEach(async () => {
   relay = new Relay(port);
   const own = await relay.open();
   writeFileSync(kubeconfig, text.replace(`127.0.0.1:${port}`, `127.0.0.1:${own}`));
-  served = await serveDashboard({ kubeconfig, stateHome: directory });
+  served = await serveDashboard({ of: ['--kubeconfig', kubeconfig], stateHome: directory });
 });
 
 afterEach(async () => {
@@ -53,7 +53,11 @@ it('continues with a server that was started again, without a new address', asyn
     .first()
     .waitFor();
   await create('meanwhile');
-  served = await serveDashboard({ kubeconfig, stateHome: directory, port: served.port });
+  served = await serveDashboard({
+    of: ['--kubeconfig', kubeconfig],
+    stateHome: directory,
+    port: served.port,
+  });
 
   await shows(page, 'meanwhile');
   await page.getByText('Live', { exact: true }).waitFor();

@@ -2,8 +2,9 @@
 
 import { connectClient } from '@lockstep/kube/runtime/adapters/http-client-connection.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { startDashboard } from '../../cli/dashboard/cluster-content.ts';
 import { passingAccessKey } from '../../cli/dashboard/http/access-key.ts';
-import { type Dashboard, startDashboard } from '../../cli/dashboard/server.ts';
+import type { Dashboard } from '../../cli/dashboard/server.ts';
 import { PORTS } from '../../cli/ports.ts';
 import { startBenchCluster } from '../bench-cluster.ts';
 import { SimulatedGroup } from '../simulated-group.ts';

@@ -64,6 +64,7 @@ export function addJobSetCommands(program: Command): void {
     .option('-A, --all-namespaces', 'show those of all namespaces, as by default')
     .option('--port <n>', 'port of 127.0.0.1; 0 takes any that is free', String(DASHBOARD_PORT))
     .option('--no-open', 'only print the address')
+    .option('--trace <file>', 'play a trace of "npm run simulate", without any cluster')
     .action(async (flags: DashboardFlags & ConnectionFlags) => {
       const { dashboard, parseDashboard } = await import('../dashboard/command.ts');
       process.exitCode = await dashboard(optionsOf(parseDashboard(flags)), flags);

@@ -21,9 +21,10 @@ import type { HttpHandler, HttpRequest } from '@lockstep/kube/runtime/ports/tran
 import { failure } from '@lockstep/kube/status.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
 import { JOBSET_CRD } from '../../jobset/schema/crd.ts';
+import { startDashboard } from './cluster-content.ts';
 import { type AccessKey, passingAccessKey } from './http/access-key.ts';
 import type { Scope } from './overview/overview-source.ts';
-import { type Dashboard, startDashboard } from './server.ts';
+import type { Dashboard } from './server.ts';
 
 const RUNTIME = { clock: nodeClock, random: systemRandom } as const;
 /** What a client certificate would prove. */

@@ -4,9 +4,10 @@ import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { Connected } from '../cluster-connection.ts';
+import { startDashboard } from './cluster-content.ts';
 import { accessKeyIn } from './http/access-key.ts';
 import type { Scope } from './overview/overview-source.ts';
-import { type Dashboard, startDashboard } from './server.ts';
+import type { Dashboard } from './server.ts';
 
 export interface ServeOptions {
   /** Which file led to the connection; absent: what kubectl reads too. */
@@ -47,7 +48,7 @@ export async function serveConnected(
       ],
       scope,
       accessKey: accessKeyIn(stateDirectory, clock.now()),
-      onNewAddress: (address) => print(`Another browser can open\n  ${address}\n`),
+      onNewAddress: (address) => print(newAddressText(address)),
       port,
       clock,
       random: systemRandom,
@@ -57,7 +58,13 @@ export async function serveConnected(
   }
 }
 
-function listenProblem(error: unknown, port: number): unknown {
+/** For the user, when the address before was used. */
+export function newAddressText(address: string): string {
+  return `Another browser can open\n  ${address}\n`;
+}
+
+/** What to tell the user of an error of the system. */
+export function listenProblem(error: unknown, port: number): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE') {
     return new PortInUse(

@@ -1,53 +1,42 @@
-/** The server of the page: sessions, files, streams and actions, on loopback only. */
+/** The server of a page: sessions, files, and what its content answers, on loopback only. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { dns1123LabelErrors, dns1123SubdomainErrors } from '@lockstep/kube/name-rules.ts';
-import type { ClientConnection } from '@lockstep/kube/runtime/adapters/http-client-connection.ts';
 import { type HttpServer, startHttpServer } from '@lockstep/kube/runtime/adapters/http-server.ts';
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
-import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
 import type { HttpRequest, HttpResponse } from '@lockstep/kube/runtime/ports/transport.ts';
-import type { ActionAnswer } from '../../dashboard/messages/action.ts';
-import type { OverviewMessage } from '../../dashboard/messages/overview.ts';
-import type { ClusterView } from '../../dashboard/messages/paths.ts';
-import type { RunMessage } from '../../dashboard/messages/run.ts';
 import type { ServerStart } from '../../dashboard/messages/session.ts';
-import { isLocalRank } from '../../jobset/reported-number.ts';
-import { HubGroups } from '../jobset-list/hub-groups.ts';
-import { HubMembers } from '../jobset-status/hub-members.ts';
-import { NodeHealth } from '../jobset-status/node-health.ts';
-import { parseActionRequest } from './action/action-request.ts';
-import { perform } from './action/perform.ts';
 import type { AccessKey } from './http/access-key.ts';
 import { answer, jsonAnswer, refusal } from './http/answers.ts';
 import { type Judgement, judge, type Permitted } from './http/guard.ts';
 import { logIn, renewSession } from './http/log-in.ts';
 import { Sessions } from './http/sessions.ts';
-import { streamLog } from './log/log-stream.ts';
-import { OverviewSource, type Scope } from './overview/overview-source.ts';
-import { RightsCheck } from './run/rights.ts';
-import { RunSource } from './run/run-source.ts';
-import { ClusterHealth } from './streams/cluster-health.ts';
-import { EventStream } from './streams/event-stream.ts';
-import { Feed } from './streams/feed.ts';
-import type { Surroundings } from './streams/followed.ts';
 
-export interface DashboardOptions {
-  readonly connection: ClientConnection;
-  readonly cluster: ClusterView;
-  /** Flags of kubectl and of our own command that lead to it. */
-  readonly clusterFlags: readonly string[];
-  readonly scope: Scope;
+export interface SiteOptions {
   readonly accessKey: AccessKey;
   /** The address was used, and this one takes its place. */
   readonly onNewAddress?: (address: string) => void;
   /** 0: any that is free. */
   readonly port: number;
   readonly clock: Clock;
-  readonly random: Random;
   /** Where the built page is. */
   readonly pageDirectory?: string;
+}
+
+/** What a page asks for beyond its files and its session. */
+export type Asked = Exclude<Permitted, { readonly kind: 'File' | 'Pass' | 'Start' | 'Renew' }>;
+
+export type SessionRequest = HttpRequest &
+  Pick<Extract<Judgement, { kind: 'Permitted' }>, 'session'>;
+
+/** What the pages of a site are about. */
+export interface Content {
+  /** The page shows this from its first moment. */
+  readonly shows: 'cluster' | 'trace';
+  answer(asked: Asked, request: SessionRequest): Promise<HttpResponse>;
+  /** What is open for other sessions has to end. */
+  sessionsEnded?(isLeft: (session: string) => boolean): void;
+  close(): Promise<void>;
 }
 
 export interface Dashboard {
@@ -62,12 +51,6 @@ export interface Dashboard {
 const HOST = '127.0.0.1';
 /** A browser has six for one server, and a user some tabs and browsers. */
 const MAX_CONNECTIONS = 256;
-const MAX_STREAMS = 64;
-const MAX_STREAMS_OF_SESSION = 16;
-/** Each follows a log of the cluster. */
-const MAX_LOG_STREAMS = 16;
-/** JobSets that are followed at a time, with all their Pods. */
-const MAX_RUNS = 16;
 const MAX_BODY_BYTES = 8 * 1024;
 const MAX_HEAD_BYTES = 16 * 1024;
 const BODY_TIMEOUT_MS = 5000;
@@ -81,8 +64,8 @@ const PAGE = fileURLToPath(
 );
 
 /** Rejects with the system's error when it cannot listen. */
-export async function startDashboard(options: DashboardOptions): Promise<Dashboard> {
-  const site = new Site(options);
+export async function startSite(options: SiteOptions, content: Content): Promise<Dashboard> {
+  const site = new Site(options, content);
   const server = await startHttpServer({
     handler: async (request) => site.answer(request, server.port),
     host: HOST,
@@ -116,26 +99,15 @@ function addressOf(port: number, token: string): string {
 
 class Site {
   readonly sessions: Sessions;
-  readonly #options: DashboardOptions;
-  readonly #surroundings: Surroundings;
+  readonly #content: Content;
+  readonly #pageDirectory: string;
   #isClosed = false;
-  /** With the cookie of its session. */
-  readonly #streams = new Map<EventStream, string>();
-  #overview: Feed<OverviewMessage> | undefined;
-  /** By namespace and name. */
-  readonly #runs = new Map<string, Feed<RunMessage>>();
-  readonly #rights = new Map<string, RightsCheck>();
-  #logStreams = 0;
 
-  constructor(options: DashboardOptions) {
-    const { connection, clock, random } = options;
-    this.#options = options;
-    this.sessions = new Sessions({ key: options.accessKey, clock });
-    this.sessions.onEnded = () => {
-      for (const [stream, session] of this.#streams) if (!this.sessions.has(session)) stream.cut();
-    };
-    const health = new ClusterHealth(connection.transport, clock);
-    this.#surroundings = { client: connection.client, clock, random, health };
+  constructor({ accessKey, clock, pageDirectory = PAGE }: SiteOptions, content: Content) {
+    this.#content = content;
+    this.#pageDirectory = pageDirectory;
+    this.sessions = new Sessions({ key: accessKey, clock });
+    this.sessions.onEnded = () => content.sessionsEnded?.((cookie) => this.sessions.has(cookie));
   }
 
   async answer(request: HttpRequest, port: number): Promise<HttpResponse> {
@@ -157,9 +129,7 @@ class Site {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const stream of this.#streams.keys()) stream.end();
-    const feeds = [this.#overview, ...this.#runs.values()];
-    await Promise.all(feeds.map(async (feed) => feed?.close()));
+    await this.#content.close();
   }
 
   async #permitted(asked: Permitted, request: SessionRequest, port: number): Promise<HttpResponse> {
@@ -172,23 +142,15 @@ class Site {
         return renewSession(this.sessions, request, `${HOST}:${port}`, port);
       case 'File':
         return this.#file(asked.name, asked.contentType, request);
-      case 'Cluster':
-        return jsonAnswer(200, this.#options.cluster);
-      case 'Overview':
-        return this.#follow(this.#overviewFeed(), request);
-      case 'Run':
-        return this.#run(asked.query, request);
-      case 'Log':
-        return this.#log(asked.query, request);
-      case 'Action':
-        return this.#act(request);
+      default:
+        return this.#content.answer(asked, request);
     }
   }
 
   async #file(name: string, contentType: string, request: HttpRequest): Promise<HttpResponse> {
     try {
-      const content = await readFile(join(this.#options.pageDirectory ?? PAGE, name));
-      return answer(200, contentType, content);
+      const content = await readFile(join(this.#pageDirectory, name));
+      return answer(200, contentType, name === 'index.html' ? this.#told(content) : content);
     } catch {
       return refusal(
         request,
@@ -198,138 +160,12 @@ class Site {
     }
   }
 
-  #overviewFeed(): Feed<OverviewMessage> {
-    this.#overview ??= new Feed<OverviewMessage>({
-      clock: this.#options.clock,
-      open: (publisher) => {
-        const { scope, connection, clock } = this.#options;
-        const hub = new HubGroups(connection, clock);
-        return new OverviewSource({ ...this.#surroundings, scope, hub }, publisher);
-      },
-      onClosed: () => {
-        this.#overview = undefined;
-      },
-    });
-    return this.#overview;
-  }
-
-  async #run(query: URLSearchParams, request: SessionRequest): Promise<HttpResponse> {
-    const at = jobSetIn(query);
-    if (typeof at === 'string') return refusal(request, 400, at);
-    const key = `${at.namespace}/${at.name}`;
-    const known = this.#runs.get(key);
-    if (known !== undefined) return this.#follow(known, request);
-    if (this.#runs.size >= MAX_RUNS && !this.#closeUnwatchedRun()) {
-      return refusal(request, 429, `Pages of ${MAX_RUNS} JobSets are open: close one.`);
-    }
-    return this.#follow(this.#openRun(key, at), request);
-  }
-
-  #openRun(key: string, at: Named): Feed<RunMessage> {
-    const { connection, clock, clusterFlags } = this.#options;
-    const rights = new RightsCheck(connection.client, clock, at);
-    const feed: Feed<RunMessage> = new Feed<RunMessage>({
-      clock,
-      open: (publisher) =>
-        new RunSource(
-          {
-            ...this.#surroundings,
-            at,
-            rights,
-            clusterFlags,
-            hub: new HubMembers(connection, clock),
-            nodes: new NodeHealth(connection.client, clock),
-          },
-          publisher,
-        ),
-      onClosed: () => {
-        if (this.#runs.get(key) === feed) this.#runs.delete(key);
-        this.#rights.delete(key);
-      },
-    });
-    this.#runs.set(key, feed);
-    this.#rights.set(key, rights);
-    return feed;
-  }
-
-  #closeUnwatchedRun(): boolean {
-    const feed = [...this.#runs.values()].find(({ isWatched }) => !isWatched);
-    void feed?.close();
-    return feed !== undefined;
-  }
-
-  #follow<Message>(feed: Feed<Message>, request: SessionRequest): HttpResponse {
-    const stream = this.#open(request, (ended) => feed.leave(ended));
-    if (stream === undefined) return refusal(request, 429, TOO_MANY_STREAMS);
-    feed.join(stream);
-    return streamAnswer(stream);
-  }
-
-  #log(query: URLSearchParams, request: SessionRequest): HttpResponse {
-    const at = jobSetIn(query);
-    const pod = query.get('pod') ?? '';
-    if (typeof at === 'string') return refusal(request, 400, at);
-    if (dns1123SubdomainErrors(pod).length > 0)
-      return refusal(request, 400, 'pod is no name of a Pod');
-    const process = query.has('process') ? Number(query.get('process')) : undefined;
-    if (process !== undefined && !isLocalRank(process))
-      return refusal(request, 400, 'process is no number from 0 to 63');
-    if (this.#logStreams >= MAX_LOG_STREAMS) return refusal(request, 429, TOO_MANY_STREAMS);
-    const stopping = new AbortController();
-    const stream = this.#open(request, () => {
-      this.#logStreams--;
-      stopping.abort(new Error('the page shows it no more'));
-    });
-    if (stream === undefined) return refusal(request, 429, TOO_MANY_STREAMS);
-    this.#logStreams++;
-    void streamLog(this.#surroundings, { ...at, pod, process }, stream, stopping.signal);
-    return streamAnswer(stream);
-  }
-
-  #open(
-    { session = '', signal }: SessionRequest,
-    onEnd: (stream: EventStream) => void,
-  ): EventStream | undefined {
-    const ofSession = [...this.#streams.values()].filter((each) => each === session).length;
-    if (this.#streams.size >= MAX_STREAMS || ofSession >= MAX_STREAMS_OF_SESSION) return undefined;
-    const stream: EventStream = new EventStream(() => {
-      this.#streams.delete(stream);
-      onEnd(stream);
-    });
-    this.#streams.set(stream, session);
-    signal.addEventListener('abort', () => stream.end(), { once: true });
-    return stream;
-  }
-
-  async #act({ body, signal }: HttpRequest): Promise<HttpResponse> {
-    const parsed = parseActionRequest(Buffer.from(body ?? []).toString('utf8'));
-    if ('problem' in parsed) return jsonAnswer(400, parsed satisfies ActionAnswer);
-    const { request } = parsed;
-    const done = await perform(this.#options.connection.client, request, signal);
-    if (done.problem !== null) this.#rights.get(`${request.namespace}/${request.name}`)?.forget();
-    return jsonAnswer(200, done);
+  /** A page that has to ask first would begin with the wrong view. */
+  #told(page: Buffer): Buffer {
+    const { shows } = this.#content;
+    return Buffer.from(page.toString('utf8').replace(SHOWS_CLUSTER, `data-shows="${shows}"`));
   }
 }
 
-type SessionRequest = HttpRequest & Pick<Extract<Judgement, { kind: 'Permitted' }>, 'session'>;
-
-interface Named {
-  readonly namespace: string;
-  readonly name: string;
-}
-
-const TOO_MANY_STREAMS = 'Too many pages are open: close some.';
-
-/** A text says what is wrong. */
-function jobSetIn(query: URLSearchParams): Named | string {
-  const namespace = query.get('namespace') ?? '';
-  const name = query.get('name') ?? '';
-  if (dns1123LabelErrors(namespace).length > 0) return 'namespace is no name of a namespace';
-  return dns1123SubdomainErrors(name).length > 0
-    ? 'name is no name of a JobSet'
-    : { namespace, name };
-}
-
-function streamAnswer(stream: EventStream): HttpResponse {
-  return answer(200, 'text/event-stream; charset=utf-8', stream);
-}
+/** As the built page has it. */
+const SHOWS_CLUSTER = 'data-shows="cluster"';

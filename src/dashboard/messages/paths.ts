@@ -9,6 +9,11 @@ export const ACTIONS = '/api/action';
 /** `GET`: which cluster it is, a `ClusterView`. */
 export const CLUSTER = '/api/cluster';
 
+/** `GET`: the trace that the server plays, a `TraceView`. */
+export const TRACE = '/api/trace';
+/** `GET` with `?event=`, from 0: the run as it was then, as a list of `RunMessage`. */
+export const TRACE_STATE = '/api/trace/state';
+
 /** `GET`: a `Pass` for this page. */
 export const PASS = '/api/pass';
 /** `GET`: the `ServerStart`. */
@@ -17,12 +22,18 @@ export const START = '/api/start';
 export const RENEW = '/api/renew';
 
 export interface ClusterView {
-  /** Name of the kubeconfig's context. */
+  /** Name of the kubeconfig's context, or what a trace is. */
   readonly context: string;
+  /** Its address, or the path of a trace. */
   readonly server: string;
-  readonly serverVersion: string;
+  /** Null: it is a trace. */
+  readonly serverVersion: string | null;
   /** Version of this program. */
   readonly version: string;
+}
+
+export function traceStateOf(event: number): string {
+  return `${TRACE_STATE}?${new URLSearchParams({ event: String(event) })}`;
 }
 
 /** `/api/run?namespace=default&name=train` */

@@ -26,7 +26,7 @@ export type TraceState = { readonly atMs: number } & (
   | { readonly kind: 'JobSet'; readonly jobSet: Stored<JobSet> }
   | { readonly kind: 'Pod'; readonly pod: Stored<Pod> }
   | { readonly kind: 'PodGone'; readonly uid: string }
-  /** What the agent of a Pod has told, and no object says. Absent: nothing of that. */
+  /** What the agent of a Pod has reported, and no object says. What is absent is as before. */
   | ({ readonly kind: 'Told'; readonly uid: string } & Told)
 );
 

@@ -7,6 +7,7 @@ import { Frame } from './frame/frame.tsx';
 import { Overview } from './overview/overview.tsx';
 import { type Route, routeOf } from './route.ts';
 import { Run } from './run/run.tsx';
+import { Player } from './trace/player.tsx';
 
 function Page() {
   const [route, show] = useState<Route>(() => routeOf(location.hash));
@@ -18,7 +19,7 @@ function Page() {
   const view = route.view === 'Overview' ? route.view : `${route.namespace}/${route.name}`;
   const what = route.view === 'Overview' ? 'The list of JobSets' : `JobSet ${view}`;
   return (
-    <Frame view={view}>
+    <Frame view={view} isTrace={false}>
       <ErrorBoundary key={view} what={what}>
         {route.view === 'Overview' ? <Overview /> : <Run {...route} />}
       </ErrorBoundary>
@@ -26,6 +27,17 @@ function Page() {
   );
 }
 
+function TracePage() {
+  return (
+    <Frame view="trace" isTrace>
+      <ErrorBoundary what="The trace">
+        <Player />
+      </ErrorBoundary>
+    </Frame>
+  );
+}
+
 void keepPass();
 const root = document.getElementById('page');
-if (root !== null) render(<Page />, root);
+// The server says what it shows in the page itself.
+if (root !== null) render(root.dataset['shows'] === 'trace' ? <TracePage /> : <Page />, root);

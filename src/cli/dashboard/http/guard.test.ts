@@ -38,6 +38,8 @@ describe('a request', () => {
     ['a run', 'GET', '/api/run?namespace=a&name=b', LOGGED_IN, 'Run'],
     ['a log', 'GET', '/api/log?namespace=a&name=b&pod=c', LOGGED_IN, 'Log'],
     ['the cluster', 'GET', '/api/cluster', LOGGED_IN, 'Cluster'],
+    ['a trace', 'GET', '/api/trace', LOGGED_IN, 'Trace'],
+    ['a moment of it', 'GET', '/api/trace/state?event=3', LOGGED_IN, 'TraceState'],
     ['an action', 'POST', '/api/action', ACTION, 'Action'],
     [
       'the other names of this machine',

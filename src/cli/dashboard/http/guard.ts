@@ -14,13 +14,17 @@ import {
   RENEW,
   RUN_EVENTS,
   START,
+  TRACE,
+  TRACE_STATE,
 } from '../../../dashboard/messages/paths.ts';
 import { NO_SESSION } from './sessions.ts';
 
 /** What is asked for, by someone who may. */
 export type Permitted =
   | { readonly kind: 'File'; readonly name: string; readonly contentType: string }
-  | { readonly kind: RequestKind; readonly query: URLSearchParams };
+  | {
+      [Kind in RequestKind]: { readonly kind: Kind; readonly query: URLSearchParams };
+    }[RequestKind];
 
 export type Judgement =
   | {
@@ -63,6 +67,8 @@ const REQUESTS = {
   [LOG_EVENTS]: 'Log',
   [ACTIONS]: 'Action',
   [CLUSTER]: 'Cluster',
+  [TRACE]: 'Trace',
+  [TRACE_STATE]: 'TraceState',
   [PASS]: 'Pass',
   [START]: 'Start',
   [RENEW]: 'Renew',

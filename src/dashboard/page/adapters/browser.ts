@@ -80,6 +80,15 @@ export async function refusalOf(path: string): Promise<string | null> {
   }
 }
 
+/** Asks for JSON. Rejects with what the server says, or if it does not answer. */
+export async function askJson<Answer>(path: string): Promise<Answer> {
+  const ask = async (): Promise<Response> =>
+    fetch(path, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
+  const response = await withSession(ask);
+  if (!response.ok) throw new Error(await response.text());
+  return (await response.json()) as Answer;
+}
+
 /** Whether the tab can be seen. */
 export function isVisible(): boolean {
   return !document.hidden;

@@ -1,7 +1,11 @@
 /** How long ago something was. It follows the clock. */
-import { useEffect, useState } from 'preact/hooks';
+import { createContext } from 'preact';
+import { useContext, useEffect, useState } from 'preact/hooks';
 import { every, now } from '../adapters/browser.ts';
 import { ageText, dateText } from './time-text.ts';
+
+/** The moment of a trace that is looked at, in Unix milliseconds; null: the page is live. */
+export const PlayedAt = createContext<number | null>(null);
 
 export interface AgeProps {
   readonly sinceMs: number;
@@ -9,7 +13,9 @@ export interface AgeProps {
   readonly untilMs?: number | null;
 }
 
-export function Age({ sinceMs, untilMs = null }: AgeProps) {
+export function Age({ sinceMs, untilMs: endMs = null }: AgeProps) {
+  const playedMs = useContext(PlayedAt);
+  const untilMs = endMs ?? playedMs;
   const [text, show] = useState('');
   useEffect(() => {
     const tick = (): void => show(ageText(sinceMs, untilMs ?? now()));

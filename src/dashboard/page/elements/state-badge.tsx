@@ -1,8 +1,8 @@
 /** The state of a JobSet: a word, a shape and a colour. */
-import { useEffect, useState } from 'preact/hooks';
+import { useContext, useEffect, useState } from 'preact/hooks';
 import { type ShownState, type StateKind, stateWords } from '../../../jobset/view/shown-state.ts';
 import { now } from '../adapters/browser.ts';
-import { onTick } from './age.tsx';
+import { onTick, PlayedAt } from './age.tsx';
 import { shown as printable } from './shown-text.ts';
 import { STATE_WORDS } from './state-words.ts';
 
@@ -21,8 +21,9 @@ const SHAPES: Readonly<Record<StateKind, string>> = {
 
 export function StateBadge({ shown }: { readonly shown: ShownState }) {
   const { meaning, tone } = STATE_WORDS[shown.kind];
+  const playedMs = useContext(PlayedAt);
   const [atMs, tick] = useState(now);
-  const isTimed = shown.untilMs !== undefined || shown.silence !== undefined;
+  const isTimed = playedMs === null && (shown.untilMs !== undefined || shown.silence !== undefined);
   useEffect(() => {
     tick(now());
     return isTimed ? onTick(() => tick(now())) : undefined;
@@ -43,7 +44,7 @@ export function StateBadge({ shown }: { readonly shown: ShownState }) {
       >
         <path d={SHAPES[shown.kind]} />
       </svg>
-      {printable(stateWords(shown, atMs), WORDS_LENGTH)}
+      {printable(stateWords(shown, playedMs ?? atMs), WORDS_LENGTH)}
     </span>
   );
 }

@@ -7,7 +7,7 @@ import { getJson } from '../adapters/session.ts';
 import { shown } from '../elements/shown-text.ts';
 import { clockText, zoneText } from '../elements/time-text.ts';
 import type { Streamed } from '../use-stream.ts';
-import { KeysButton } from './keys.tsx';
+import { KeysButton, PLAYER_KEYS } from './keys.tsx';
 import { Said, Saying } from './said.tsx';
 import { ThemeSwitch } from './theme.tsx';
 
@@ -40,10 +40,12 @@ export function useHeadline({ title, isOpen, lostSinceMs, trouble, problems }: H
 export interface FrameProps {
   /** Another one: another view is shown, and the focus goes to its heading. */
   readonly view: string;
+  /** The page plays a trace, and is not live. */
+  readonly isTrace: boolean;
   readonly children: ComponentChildren;
 }
 
-export function Frame({ view, children }: FrameProps) {
+export function Frame({ view, isTrace, children }: FrameProps) {
   const [headline, tell] = useState(NOTHING_TOLD);
   const [said, show] = useState({ text: '' });
   const say = useCallback((text: string) => show({ text }), []);
@@ -74,10 +76,10 @@ export function Frame({ view, children }: FrameProps) {
           Lockstep
         </a>
         <Cluster />
-        <Connection {...headline} />
+        <Connection {...headline} isTrace={isTrace} />
         <div class="header-tools">
           <ThemeSwitch />
-          <KeysButton />
+          <KeysButton keys={isTrace ? PLAYER_KEYS : undefined} />
         </div>
       </header>
       <Problems {...headline} />
@@ -123,10 +125,11 @@ function Cluster() {
   }, [attempt]);
   if (cluster === null) return <p class="cluster" />;
   const { context, server, serverVersion } = cluster;
+  const version = serverVersion === null ? '' : `, Kubernetes ${shown(serverVersion)}`;
   return (
-    <p class="cluster" title={`${shown(server)}, Kubernetes ${shown(serverVersion)}`}>
+    <p class="cluster" title={`${shown(server)}${version}`}>
       <b>
-        <span class="visually-hidden">Context </span>
+        {serverVersion !== null && <span class="visually-hidden">Context </span>}
         {shown(context)}
       </b>
       <span>{shown(server)}</span>
@@ -139,13 +142,20 @@ function zoneOf(ms: number): string {
 }
 
 /** A region that is always there: screen readers tell what changes in it. */
-function Connection({ isOpen, lostSinceMs, trouble }: Headline) {
+function Connection({
+  isOpen,
+  isTrace,
+  lostSinceMs,
+  trouble,
+}: Headline & Pick<FrameProps, 'isTrace'>) {
   const what = trouble === null ? 'The server does not answer' : 'The server refuses';
   const [word, text] =
     lostSinceMs !== null
       ? ['is-lost', `${what}, since ${clockText(lostSinceMs)} ${zoneOf(lostSinceMs)}`]
       : isOpen
-        ? ['is-live', 'Live']
+        ? isTrace
+          ? ['is-waiting', 'Recorded']
+          : ['is-live', 'Live']
         : ['is-waiting', 'Connecting'];
   return (
     <p class={`connection ${word}`} role="status" aria-live="polite">

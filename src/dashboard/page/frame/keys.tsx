@@ -4,12 +4,22 @@ import { useEffect, useState } from 'preact/hooks';
 import { keep, kept } from '../adapters/browser.ts';
 import { Dialog } from '../elements/dialog.tsx';
 
-const KEYS: readonly (readonly [key: string, meaning: string])[] = [
+type Keys = readonly (readonly [key: string, meaning: string])[];
+
+const KEYS: Keys = [
   ['/', 'Go to the filter'],
   ['↓ ↑', 'From row to row'],
   ['Enter', 'Open what has the focus'],
   ['Esc', 'Close a dialog, or empty the filter'],
   ['g', 'All JobSets'],
+  ['?', 'These keys'],
+];
+
+/** The keys of a page that plays a trace. */
+export const PLAYER_KEYS: Keys = [
+  ['← →', 'One event back, one on'],
+  ['v', 'Go to the violation'],
+  ['Esc', 'Close a dialog'],
   ['?', 'These keys'],
 ];
 
@@ -20,7 +30,14 @@ const OFF_KEPT_AS = 'lockstep-keys-off';
 export function useKey(key: string, callback: () => void): void {
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
-      if (event.key !== key || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (
+        event.key !== key ||
+        event.defaultPrevented ||
+        event.ctrlKey ||
+        event.metaKey ||
+        event.altKey
+      )
+        return;
       const { target } = event;
       const takesText =
         target instanceof HTMLElement && target.closest('input, select, textarea, dialog') !== null;
@@ -34,7 +51,7 @@ export function useKey(key: string, callback: () => void): void {
   }, [key, callback]);
 }
 
-export function KeysButton() {
+export function KeysButton({ keys = KEYS }: { readonly keys?: Keys | undefined }) {
   const [isOpen, open] = useState(false);
   const [isOff, switchOff] = useState(() => kept(OFF_KEPT_AS) !== null);
   const show = (): void => open(true);
@@ -53,7 +70,7 @@ export function KeysButton() {
       {isOpen && (
         <Dialog title="Keys" onClose={() => open(false)}>
           <dl class="keys">
-            {KEYS.map(([key, meaning]) => (
+            {keys.map(([key, meaning]) => (
               <Fragment key={key}>
                 <dt>
                   {key.split(' ').map((one) => (

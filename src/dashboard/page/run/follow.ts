@@ -1,8 +1,8 @@
 /** What the view of a run follows: the clock, the width of an element, the theme. */
 import type { RefObject } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { after, now } from '../adapters/browser.ts';
-import { onTick } from '../elements/age.tsx';
+import { onTick, PlayedAt } from '../elements/age.tsx';
 import { addressOf, type Route } from '../route.ts';
 import type { RunLook } from './look.ts';
 
@@ -41,8 +41,10 @@ export function useLook(
   return [look, change];
 }
 
-/** Unix milliseconds, once a second; `fixedMs` stops the clock. */
-export function useNow(fixedMs: number | null): number {
+/** Unix milliseconds, once a second; `stoppedMs` stops the clock, and so does a trace. */
+export function useNow(stoppedMs: number | null): number {
+  const playedMs = useContext(PlayedAt);
+  const fixedMs = playedMs ?? stoppedMs;
   const [ms, show] = useState(now);
   useEffect(() => {
     if (fixedMs !== null) return undefined;

@@ -1,8 +1,9 @@
 /** The life of a run: how it does, where its time went, who failed, what its members do. */
-import { useMemo } from 'preact/hooks';
+import { useContext, useMemo } from 'preact/hooks';
 import type { ReportedRestart } from '../../../jobset/view/reported-restarts.ts';
 import { isFinalFailure } from '../../../jobset/view/restart-words.ts';
 import type { DatedCondition, RunState, RunView } from '../../messages/run.ts';
+import { PlayedAt } from '../elements/age.tsx';
 import { Facts } from './facts.tsx';
 import { useNow } from './follow.ts';
 import { History } from './history/list.tsx';
@@ -28,6 +29,7 @@ export interface LifeProps {
 
 export function Life({ run, state, look, change, lostSinceMs, isRefused }: LifeProps) {
   const { jobSet, createdMs, atMs } = run;
+  const isLive = useContext(PlayedAt) === null;
   const isOver = jobSet.state === 'Completed' || jobSet.state === 'Failed';
   const nowMs = useNow(state.isGone ? atMs : lostSinceMs);
   const segments = useMemo(
@@ -53,6 +55,17 @@ export function Life({ run, state, look, change, lostSinceMs, isRefused }: LifeP
     document.getElementById('members-title')?.scrollIntoView({ block: 'start' });
   };
   const culprit = open === undefined ? null : culpritOf(open.record);
+  const group = (
+    <Members
+      jobSet={jobSet}
+      nowMs={nowMs}
+      members={state.members}
+      selected={look.member}
+      process={look.process}
+      select={show}
+      culprit={culprit}
+    />
+  );
   return (
     <div class="life">
       {state.isGone && (
@@ -72,6 +85,8 @@ export function Life({ run, state, look, change, lostSinceMs, isRefused }: LifeP
         members={state.members}
         sinceMs={Math.max(0, nowMs - atMs)}
       />
+      {/* Who steps through a trace looks at its members first. */}
+      {!isLive && group}
       <Timeline
         key={segments.length > 0}
         segments={segments}
@@ -96,20 +111,14 @@ export function Life({ run, state, look, change, lostSinceMs, isRefused }: LifeP
           newer={toggle(1)}
         />
       )}
-      <Members
-        jobSet={jobSet}
-        nowMs={nowMs}
-        members={state.members}
-        selected={look.member}
-        process={look.process}
-        select={show}
-        culprit={culprit}
-      />
-      <Plot
-        samples={state.samples}
-        hasSteps={jobSet.progress?.highestStep !== undefined}
-        restartsMs={restartsMs}
-      />
+      {isLive && group}
+      {isLive && (
+        <Plot
+          samples={state.samples}
+          hasSteps={jobSet.progress?.highestStep !== undefined}
+          restartsMs={restartsMs}
+        />
+      )}
       <History conditions={run.conditions} events={state.events} />
     </div>
   );

@@ -1,8 +1,9 @@
 /** All that is known of one member, and its log. */
-
+import { useContext } from 'preact/hooks';
 import { MAX_RANKS_OF_POD } from '../../../../jobset/reported-number.ts';
 import type { MemberState } from '../../../../jobset/view/member-state.ts';
 import type { RunMember } from '../../../messages/run.ts';
+import { PlayedAt } from '../../elements/age.tsx';
 import { shown } from '../../elements/shown-text.ts';
 import { processesOf } from './cells.ts';
 import { Log } from './log.tsx';
@@ -24,6 +25,7 @@ export interface MemberProps {
 export function Member(props: MemberProps) {
   const { namespace, name, member, state, nowMs, process, choose, close } = props;
   const { pod } = member;
+  const isLive = useContext(PlayedAt) === null;
   const processes = processesOf(member);
   // An address may name a process that the member does not have.
   const shownProcess = processes > 1 && process !== null && process < processes ? process : null;
@@ -44,31 +46,37 @@ export function Member(props: MemberProps) {
           </div>
         ))}
       </dl>
-      {processes > 1 && (
-        <label class="inline-field">
-          Log of
-          <select
-            class="input"
-            onChange={({ currentTarget: { value } }) => choose(value === '' ? null : Number(value))}
-          >
-            <option value="" selected={shownProcess === null}>
-              the whole Pod
-            </option>
-            {Array.from({ length: Math.min(processes, MAX_RANKS_OF_POD) }, (_, local) => (
-              <option key={local} value={local} selected={local === shownProcess}>
-                {processName(member, local)}
-              </option>
-            ))}
-          </select>
-        </label>
+      {isLive && (
+        <>
+          {processes > 1 && (
+            <label class="inline-field">
+              Log of
+              <select
+                class="input"
+                onChange={({ currentTarget: { value } }) =>
+                  choose(value === '' ? null : Number(value))
+                }
+              >
+                <option value="" selected={shownProcess === null}>
+                  the whole Pod
+                </option>
+                {Array.from({ length: Math.min(processes, MAX_RANKS_OF_POD) }, (_, local) => (
+                  <option key={local} value={local} selected={local === shownProcess}>
+                    {processName(member, local)}
+                  </option>
+                ))}
+              </select>
+            </label>
+          )}
+          <Log
+            key={`${pod} ${shownProcess} ${member.ranks?.first}`}
+            namespace={namespace}
+            name={name}
+            pod={pod}
+            process={shownProcess}
+          />
+        </>
       )}
-      <Log
-        key={`${pod} ${shownProcess} ${member.ranks?.first}`}
-        namespace={namespace}
-        name={name}
-        pod={pod}
-        process={shownProcess}
-      />
     </section>
   );
 }

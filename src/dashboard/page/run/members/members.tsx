@@ -1,9 +1,10 @@
 /** The members of a group: a grid of all, a filter, and one of them in full. */
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Suspect } from '../../../../jobset/jobset-status.ts';
 import { memberState } from '../../../../jobset/view/member-state.ts';
 import type { JobSetView } from '../../../../jobset/view/status-view.ts';
 import type { RunMember } from '../../../messages/run.ts';
+import { PlayedAt } from '../../elements/age.tsx';
 import { shown } from '../../elements/shown-text.ts';
 import { colorsOf, useThemeVersion } from '../follow.ts';
 import { counted } from '../words.ts';
@@ -50,6 +51,7 @@ const MAX_ROWS = 20;
 export function Members(props: MembersProps) {
   const { jobSet, members, nowMs, selected, process, select, culprit } = props;
   const { namespace, name } = jobSet;
+  const isLive = useContext(PlayedAt) === null;
   const [coloring, colorBy] = useState<Coloring>('State');
   const [filter, look] = useState<Filter>(NO_FILTER);
   const [isByRank, showRanks] = useState(false);
@@ -154,7 +156,7 @@ export function Members(props: MembersProps) {
         </div>
       </div>
       {members.size === 0 ? (
-        <p class="part-empty">{emptyText(jobSet)}</p>
+        <p class="part-empty">{emptyText(jobSet, isLive)}</p>
       ) : (
         <>
           <MemberLegend
@@ -182,7 +184,7 @@ export function Members(props: MembersProps) {
                   ? `${found.length.toLocaleString('en')} of ${counted(ordered.length, hasRanks ? 'rank' : 'member')} ${found.length === 1 ? 'matches' : 'match'}.`
                   : ''}
                 {missing > 0 && (jobSet.state === 'AtBarrier' || jobSet.state === 'Running')
-                  ? ` ${counted(missing, 'Pod')} ${missing === 1 ? 'is' : 'are'} not there: the Events below may say why.`
+                  ? ` ${counted(missing, 'Pod')} ${missing === 1 ? 'is' : 'are'} not there${isLive ? ': the Events below may say why' : ''}.`
                   : ''}
               </p>
               {found.length > 0 && found.length <= MAX_ROWS && (
@@ -232,7 +234,7 @@ function chosen<T extends string>(text: string, choices: readonly [T, ...T[]]): 
   return choices.find((choice) => choice === text) ?? choices[0];
 }
 
-function emptyText({ state, name, namespace }: JobSetView): string {
+function emptyText({ state, name, namespace }: JobSetView, isLive: boolean): string {
   switch (state) {
     case 'Suspended':
       return 'It is suspended, so it has no Pods.';
@@ -242,7 +244,9 @@ function emptyText({ state, name, namespace }: JobSetView): string {
     case 'AtBarrier':
     case 'Released':
     case 'Running':
-      return `It has no Pods yet. If this lasts, ask: kubectl -n ${namespace} describe jobset ${name}`;
+      return isLive
+        ? `It has no Pods yet. If this lasts, ask: kubectl -n ${namespace} describe jobset ${name}`
+        : 'It has no Pods.';
   }
 }
 
@@ -267,7 +271,7 @@ function MemberLegend({ looks, counts, hasCulprit }: MemberLegendProps) {
       })}
       {hasCulprit && (
         <li key="culprit">
-          <span class="culprit-swatch" /> a suspect of the restart above
+          <span class="culprit-swatch" /> a suspect of the restart that is open
         </li>
       )}
     </ul>
