@@ -75,7 +75,7 @@ const WAYS: readonly Way[] = [
     right: { Hidden: ['the rank'], Seen: ['the rank'] },
   },
   {
-    way: 'torchrun, with the package in each rank',
+    way: 'torchrun, each rank reports',
     framework: BY_TORCHRUN,
     options: { name: 'all-report' },
     right: { Hidden: ['the rank', 'the Pod'], Seen: ['the rank'] },
@@ -85,7 +85,7 @@ const WAYS: readonly Way[] = [
     ? []
     : [
         {
-          way: 'torchrun, where one rank of each Pod reports',
+          way: 'torchrun, one rank of a Pod reports',
           framework: BY_TORCHRUN,
           options: { name: 'one-reports', isWithoutRanks: true },
           right: { Hidden: ANY_BUT_CERTAIN, Seen: ANY_BUT_CERTAIN },

@@ -63,7 +63,7 @@ export interface Signs {
    * Which of its ranks failed first, as its agent saw them. Below a launcher: `Raised`: one raised an
    * exception. `Killed`: one died of a signal such as SIGKILL. `Silent`: one ended without a word, maybe
    * with 0. `Open`: one of several. `None`: none before the launcher. Absent: it did not see all ranks.
-   * Of ranks that the agent started, only `Left`: one exited with 0 while the others went on.
+   * Where the agent started the ranks, only `Left`: one exited with 0 while the others had work.
    */
   readonly firstRank?: (typeof FIRST_RANKS)[number];
   /** The place of the program when it hung, as a user's command printed it; 1 to 128 bytes in JSON. */

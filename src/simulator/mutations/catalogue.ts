@@ -34,7 +34,7 @@ export function mutationsOf(jobSet: JobSet): readonly Mutation[] {
   ];
 }
 
-/** Changes of one field at a time: another value, one more, one less. Of lists, the first item is changed. */
+/** Changes of one field at a time: another value, one more, one less. The first item of a list is changed. */
 function fieldMutations(schema: JsonSchema, value: unknown, path: string): readonly Mutation[] {
   const { properties, required = [], items, additionalProperties } = schema;
   if (properties !== undefined && isJsonObject(value)) {

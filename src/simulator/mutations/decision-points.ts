@@ -15,11 +15,11 @@ import { differences, type FinalState, type Finding, finalStateOf } from './fina
 /** A write of one replica of the operator, other than of its lease and of Events. */
 interface DecisionPoint {
   readonly operator: number;
-  /** Of all writes of that replica since the JobSet was created, from 0. */
+  /** Its number among the writes of that replica since the JobSet was created, from 0. */
   readonly write: number;
   /** Milliseconds since the JobSet was created. */
   readonly atMs: number;
-  /** Such as `PUT /apis/jobset.x-k8s.io/v1alpha2/namespaces/default/jobsets/train/status`. */
+  /** For example, `PUT /apis/jobset.x-k8s.io/v1alpha2/namespaces/default/jobsets/train/status`. */
   readonly request: string;
 }
 

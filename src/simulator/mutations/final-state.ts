@@ -93,7 +93,7 @@ export function differences(expected: FinalState, found: FinalState): readonly s
 function jobSetFields({ status = {} }: Stored<JobSet>): object {
   const { conditions = [], replicatedJobsStatus = [], terminalState, restartMode } = status;
   const isTrue = conditions.filter((each) => each.status === 'True');
-  // A restart that a suspend interrupts goes on with the resume.
+  // A restart that a suspend interrupts continues with the resume.
   const isSuspended = isTrue.some(({ type }) => type === 'Suspended');
   return {
     conditions: isTrue

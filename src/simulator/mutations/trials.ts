@@ -195,7 +195,7 @@ function isSameMetadata({ metadata: a }: JobSet, { metadata: b }: JobSet): boole
  */
 const TAKES_OUT = '/spec/failurePolicy';
 
-/** Whether the user has been told that the Jobs that there are do not follow the change. */
+/** Whether the user was warned that existing Jobs do not follow the change. */
 function isTold(path: string, before: JobSet, after: JobSet): boolean {
   return path === TAKES_OUT || laterJobsWarnings(before, after).length > 0;
 }

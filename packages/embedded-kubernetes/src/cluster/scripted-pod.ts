@@ -160,7 +160,7 @@ export class ScriptedPod {
       case 'confirmDeletion':
         void this.#confirmDeletion();
         break;
-      // Nobody looks at its Events and its address, and no earlier life of a node has run it.
+      // Its Events and its address are not used, and no earlier life of a node has run it.
       case 'event':
       case 'tellOthers':
       case 'logRestartOfAll':
