@@ -124,7 +124,7 @@ export class Member {
     return this.#worker instanceof SidecarPod ? undefined : this.#worker.ranks;
   }
 
-  /** `process`: of those of the worker, the one that ends first; absent: all end. */
+  /** `process`: the process of the worker that ends first; absent: all end. */
   exit(exit: Exit, process?: number): void {
     this.#worker.exit(exit, process);
   }

@@ -44,7 +44,7 @@ export interface RunningMember {
   readonly slot: string;
   readonly pod: string;
   readonly epoch: number | undefined;
-  /** Of the ranks that run in that epoch; absent: the worker is none. */
+  /** The numbers of the ranks that run in that epoch; absent: the worker is none. */
   readonly ranks?: MemberRanks | undefined;
 }
 
