@@ -47,6 +47,8 @@ export interface Finding {
 const OTHERS: readonly Resource[] = [SERVICES, PERSISTENT_VOLUME_CLAIMS, ROLES, ROLE_BINDINGS];
 /** Annotations that tell how the group came where it is. */
 const OF_HISTORY: ReadonlySet<string> = new Set([EPOCH, AGENT_STARTS, NOTICE, EXECUTION_ATTEMPT]);
+/** A restart that a suspend or a change interrupts continues later; a new JobSet has had none. */
+const OF_A_RESTART = 'RestartingInPlace';
 /** Labels by which Jobs select Pods; some servers give them to the Job too. */
 const OF_SELECTORS: ReadonlySet<string> = new Set([
   CONTROLLER_UID_LABEL,
@@ -92,12 +94,9 @@ export function differences(expected: FinalState, found: FinalState): readonly s
 
 function jobSetFields({ status = {} }: Stored<JobSet>): object {
   const { conditions = [], replicatedJobsStatus = [], terminalState, restartMode } = status;
-  const isTrue = conditions.filter((each) => each.status === 'True');
-  // A restart that a suspend interrupts continues with the resume.
-  const isSuspended = isTrue.some(({ type }) => type === 'Suspended');
   return {
-    conditions: isTrue
-      .filter(({ type }) => !(isSuspended && type === 'RestartingInPlace'))
+    conditions: conditions
+      .filter(({ type, status: is }) => is === 'True' && type !== OF_A_RESTART)
       .map(({ type, reason }) => `${type} ${reason}`)
       .toSorted(),
     replicatedJobs: replicatedJobsStatus.map(({ name, ...counts }) => {

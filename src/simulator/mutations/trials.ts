@@ -197,7 +197,9 @@ const TAKES_OUT = '/spec/failurePolicy';
 
 /** Whether the user was warned that existing Jobs do not follow the change. */
 function isTold(path: string, before: JobSet, after: JobSet): boolean {
-  return path === TAKES_OUT || laterJobsWarnings(before, after).length > 0;
+  // A finished JobSet makes no later Jobs, so there is nothing to warn of.
+  const running = { ...before, status: { restarts: 0 } };
+  return path === TAKES_OUT || laterJobsWarnings(running, after).length > 0;
 }
 
 /**
