@@ -144,7 +144,7 @@ export class ScriptedPod {
         break;
       case 'killAfter':
         this.#after(effect.delayMs, () => {
-          for (const signal of [...this.#runs.values()]) signal('SIGKILL');
+          for (const signal of this.#runs.values()) signal('SIGKILL');
         });
         break;
       case 'wake':
