@@ -81,6 +81,11 @@ describe('a process that exited with 0 while its peers had work', () => {
     ['is one of several, so the work is done', [LEFT, LEFT, RAISED, TOLD], undefined],
     ['was not missed by a peer that stepped on', [LEFT, { ...RAISED, steppedMs: 8000 }], undefined],
     ['says less than a SIGSEGV', [LEFT, SHELL], undefined],
+    ['says less than a stop', [LEFT, { ...TOLD, states: 'T' }], undefined],
+    ['may be missed by nobody in a phase', [LEFT, { ...RAISED, inPhase: true }], undefined],
+    ['came after a peer had failed', [{ ...RAISED, atMs: 4990 }, LEFT], undefined],
+    ['came after a peer printed a traceback', [LEFT, { ...RAISED, failedMs: 400 }], undefined],
+    ['is seen after a peer printed a traceback', [LEFT, { ...RAISED, failedMs: 200 }], 0],
   ])('%s', (_, all, expected) => {
     expect(leftEarly(all, 900)).toBe(expected);
   });

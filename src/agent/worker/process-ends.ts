@@ -2,7 +2,7 @@
 
 import { suspectsOf } from '../../jobset/culprits/suspects.ts';
 import { fatalEnd } from '../../jobset/worker-end/end-in-words.ts';
-import { isSuccess, type WorkerEnd } from '../../jobset/worker-end/worker-end.ts';
+import { isByItself, isSuccess, type WorkerEnd } from '../../jobset/worker-end/worker-end.ts';
 
 /** Tracebacks closer to each other may have been read in any order. */
 const SAME_TIME_MS = 10;
@@ -38,6 +38,8 @@ export function firstFailed(
   return { index, isSure: late < second.late || isEarlier };
 }
 
+/** An exit may be seen this much later than the tracebacks of peers that miss the process. */
+const SEEN_LATE_MS = 300;
 /** A report of a step may come this much later than the step, beside the time that a step takes. */
 const STEP_SLACK_MS = 2000;
 
@@ -48,22 +50,27 @@ export interface SteppedEnd extends WorkerEnd {
 
 /**
  * The index of the one process that exited with 0 while its peers had work: they fail or hang because
- * they wait for it. If several did, the work is done. If the peers made steps after that, they do not
- * wait for it, and an end that no peer can cause says more. `longestMs`: the longest silence between two
- * steps; undefined if there were none, so nothing is known.
+ * they wait for it. If several did, the work is done. It is none if a peer shows another cause: an end
+ * that no peer can cause, a stop, a failure before that exit, a phase that may take long, or steps long
+ * after that exit. `longestMs`: the longest silence between two steps; undefined if there were none, so
+ * nothing is known.
  */
 export function leftEarly(
   all: readonly SteppedEnd[],
   longestMs: number | undefined,
 ): number | undefined {
-  const left = all.flatMap((end, index) => (isSuccess(end) ? [index] : []));
-  const [index, ...others] = left;
-  if (index === undefined || others.length > 0 || longestMs === undefined) return undefined;
-  const missedMs = (all[index]?.atMs ?? 0) + longestMs + STEP_SLACK_MS;
-  const isMissed = all.every(
-    (end) => fatalEnd(end) === undefined && (end.steppedMs ?? 0) <= missedMs,
-  );
-  return isMissed ? index : undefined;
+  const [left, ...others] = all.filter(isSuccess);
+  if (left === undefined || others.length > 0 || longestMs === undefined) return undefined;
+  const missedMs = left.atMs + longestMs + STEP_SLACK_MS;
+  const isOtherCause = (end: SteppedEnd): boolean =>
+    fatalEnd(end) !== undefined ||
+    /[Tt]/.test(end.states ?? '') ||
+    end.inPhase === true ||
+    (isByItself(end) && end.atMs < left.atMs) ||
+    failedAt(end) < left.atMs - SEEN_LATE_MS ||
+    (end.steppedMs ?? 0) > missedMs;
+  const hasOtherCause = all.some((end) => end !== left && isOtherCause(end));
+  return hasOtherCause ? undefined : all.indexOf(left);
 }
 
 const NEVER = Number.MAX_SAFE_INTEGER;

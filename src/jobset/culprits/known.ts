@@ -2,9 +2,10 @@
 import { defined } from '@lockstep/kube/json/defined.ts';
 import { MAX_SUSPECTS, type Suspect } from '../jobset-status.ts';
 import type { GroupEvidence, Member, MemberEnd } from '../roster/group-evidence.ts';
+import { fatalEnd } from '../worker-end/end-in-words.ts';
 import { hasFailedRank, isByItself, isSuccess, type WorkerEnd } from '../worker-end/worker-end.ts';
 
-export interface Suspicion extends Pick<Suspect, 'why' | 'confidence'> {
+export interface Suspicion extends Pick<Suspect, 'why' | 'confidence' | 'process' | 'rank'> {
   readonly member: Member;
 }
 
@@ -52,7 +53,10 @@ export function knownOf({ size, members }: GroupEvidence): EvidenceInOrder {
     if (end.kind === 'Ended') told.push({ ...end, member });
     else others.push({ member, end });
   }
-  const ends = told.map((end) => atFirstRank(end, told));
+  // When the work is done, a rank of each Pod may have left; and nobody crashes because a rank did.
+  const left = told.filter(({ firstRank }) => firstRank === 'Left');
+  const isNoneMissed = left.length > few(size) || told.some((end) => fatalEnd(end) !== undefined);
+  const ends = told.map((end) => atFirstRank(end, told, isNoneMissed));
   ends.sort((a, b) => a.atMs - b.atMs || compare(a.member, b.member));
   others.sort((a, b) => timeOf(a.end) - timeOf(b.end) || compare(a.member, b.member));
   const deaths = ends.filter(isDeath);
@@ -68,13 +72,19 @@ export function knownOf({ size, members }: GroupEvidence): EvidenceInOrder {
  * Below a launcher, a member failed when the first of its ranks did: launchers wait for the other
  * ranks, and for each other. If the member was ended after that, its exit says nothing.
  */
-function atFirstRank(end: EndedMember, ends: readonly EndedMember[]): EndedMember {
+function atFirstRank(
+  end: EndedMember,
+  ends: readonly EndedMember[],
+  isNoneMissed: boolean,
+): EndedMember {
   const { failedMs, exit, ...rest } = end;
   if (failedMs === undefined || !hasFailedRank(end)) return end;
   const { atMs, silentMs, stoppedMs } = end;
-  if (isSteppedOn(ends, atMs - failedMs)) {
-    const { firstRank: _, ...whole } = rest;
-    return { ...whole, ...defined({ exit }) };
+  const isLeft = end.firstRank === 'Left';
+  if ((isLeft && isNoneMissed) || isSteppedOn(ends, atMs - failedMs)) {
+    const { firstRank: _, local, rank, ...whole } = rest;
+    // The end of the member is not about the rank that left.
+    return { ...whole, ...defined({ exit }), ...(isLeft ? {} : defined({ local, rank })) };
   }
   const isOwn = isByItself(end);
   return {

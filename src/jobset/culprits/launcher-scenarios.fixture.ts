@@ -62,6 +62,18 @@ function row(
   };
 }
 
+const CRASHED: MemberEnd = {
+  kind: 'Ended',
+  epoch: 1,
+  how: 'Signaled',
+  exit: { signal: 'SIGSEGV' },
+  ...AT_WORK,
+  atMs: T,
+  silentMs: 400,
+  local: 1,
+  rank: 5,
+};
+
 export const LAUNCHER_SCENARIOS: readonly Scenario[] = [
   row(
     'a rank ends without a word, and ranks of other Pods raise',
@@ -80,6 +92,18 @@ export const LAUNCHER_SCENARIOS: readonly Scenario[] = [
     '2 Likely',
     launcher(100, { firstRank: 'Left', ...RANK }, 1900),
     (pod) => (pod === 1 ? agentStarted(5, 2000) : stopped({})),
+  ),
+  row(
+    'a rank of each Pod exits with 0, as the work is done, and one fails at its end',
+    '2 Likely',
+    launcher(-400, { firstRank: 'Left', ...RANK }, 0),
+    (pod) => stopped({ firstRank: 'Left', failedMs: LATER_MS + 800 + pod }),
+  ),
+  row(
+    'a rank exits with 0, and a rank of another Pod dies of SIGSEGV later',
+    '1 Certain',
+    stopped({ firstRank: 'Left', failedMs: LATER_MS + 3000, ...RANK }),
+    (pod) => (pod === 1 ? CRASHED : stopped({})),
   ),
   row(
     'a rank ends without a word, and its report is late',

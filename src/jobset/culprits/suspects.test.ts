@@ -61,6 +61,25 @@ describe('who failed first', () => {
     expect(row && suspectsOf(evidenceIn(row, 4))[0]?.why).toBe(why);
   });
 
+  test.each<[string, object]>([
+    [
+      'a rank exits with 0, its peers raise, and other Pods lose ranks by exceptions',
+      { process: 3, rank: 11, why: 'exited with code 0 before the others' },
+    ],
+    [
+      'a rank of each Pod exits with 0, as the work is done, and one fails at its end',
+      { process: undefined, rank: undefined, why: 'exited with code 1 before the others' },
+    ],
+    [
+      'a rank exits with 0, and a rank of another Pod dies of SIGSEGV later',
+      { process: 1, rank: 5, why: 'was killed by SIGSEGV' },
+    ],
+  ])('%s: which process is the culprit', (name, expected) => {
+    const row = SCENARIOS.find((each) => each.name === name);
+    const { process, rank, why } = (row && suspectsOf(evidenceIn(row, 4))[0]) ?? {};
+    expect({ process, rank, why }).toEqual(expected);
+  });
+
   test('a place holds nothing that deceives its reader', () => {
     const members = Array.from({ length: 4 }, (_, rank): MemberEvidence => {
       const where = rank === 2 ? 'a\u001b[2K\nb' : 'c\u202ed';

@@ -69,12 +69,11 @@ function podsToRead(record: RestartRecord, facts: GroupFacts): readonly SuspectP
 export function withSuspects(record: RestartRecord, facts: GroupFacts): RestartRecord {
   if (record.suspects !== undefined) return record;
   const evidence = evidenceOf(record, facts);
-  const suspects = suspectsOf(evidence).map(({ member, why, confidence }): Suspect => {
+  const suspects = suspectsOf(evidence).map(({ member, ...found }): Suspect => {
     const { replicatedJob, jobIndex, completionIndex, pod, node } = member;
     const worker = workerInWords(member);
     const rank = { replicatedJob, jobIndex, ...defined({ completionIndex }) };
-    const process = processIn(evidence.members.find((each) => each.member === member)?.end);
-    return { worker, ...rank, ...process, pod, ...defined({ node }), why, confidence };
+    return { worker, ...rank, pod, ...defined({ node }), ...found };
   });
   const speakers = [...suspects, ...(record.witness === undefined ? [] : [record.witness])];
   const lastWords = firstOf(speakers.map(({ pod }) => lastWordsOf(pod, evidence)));
@@ -185,9 +184,12 @@ function endedContainer(
   return { kind: 'Ended', epoch, atMs: returned.atMs, ...end, ...oom };
 }
 
-/** The process of the Pod that ended first, or hung, if its agent knows that. */
+/**
+ * The process of the Pod that ended first, or hung, if its agent knows that. What a witness shows is not
+ * about a process that left with 0.
+ */
 function processIn(end: MemberEnd | undefined): Pick<Suspect, 'process' | 'rank'> {
-  if (end?.kind !== 'Ended') return {};
+  if (end?.kind !== 'Ended' || end.firstRank === 'Left') return {};
   const { local: process, rank } = end;
   return process === undefined ? {} : { process, ...defined({ rank }) };
 }
