@@ -142,7 +142,13 @@ class Site {
         return renewSession(this.sessions, request, `${HOST}:${port}`, port);
       case 'File':
         return this.#file(asked.name, asked.contentType, request);
-      default:
+      case 'Action':
+      case 'Cluster':
+      case 'Log':
+      case 'Overview':
+      case 'Run':
+      case 'Trace':
+      case 'TraceState':
         return this.#content.answer(asked, request);
     }
   }

@@ -100,9 +100,10 @@ function sampleOf(schema: JsonSchema, depth: number): unknown {
       const isWhole = members.length > 0 && members.every(([, member]) => member !== undefined);
       return isWhole ? Object.fromEntries(members) : undefined;
     }
-    default:
-      return schema['x-kubernetes-int-or-string'] === true ? '2' : undefined;
+    case undefined:
+      break;
   }
+  return schema['x-kubernetes-int-or-string'] === true ? '2' : undefined;
 }
 
 /** The numbers of Pods and completions change only together. */

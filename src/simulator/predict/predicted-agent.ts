@@ -79,7 +79,12 @@ export class PredictedAgent {
       case 'stopWorker':
         this.#ended({ exit: { signal: 'SIGTERM' } });
         break;
-      default:
+      case 'cutPreflight':
+      case 'giveNotice':
+      case 'killHung':
+      case 'leave':
+      case 'missNumbers':
+      case 'preflight':
         throw new Error(`the effect ${effect.type} is no part of a restart without other faults`);
     }
   }

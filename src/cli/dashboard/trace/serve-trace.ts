@@ -70,7 +70,10 @@ class TraceContent implements Content {
           serverVersion: null,
           version: packageJson.version,
         } satisfies ClusterView);
-      default:
+      case 'Action':
+      case 'Log':
+      case 'Overview':
+      case 'Run':
         return refusal(request, 404, 'This dashboard plays a trace, and reaches no cluster.');
     }
   }
