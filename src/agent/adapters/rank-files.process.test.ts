@@ -6,6 +6,7 @@ import {
   rmSync,
   symlinkSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,6 +23,8 @@ let path: string;
 let logger: MemoryLogger;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'lockstep-ranks-'));
+  // Its time is not that of its birth, so it does not pass for one that is new and empty.
+  utimesSync(directory, 0, 0);
   path = join(directory, 'progress');
   logger = new MemoryLogger();
 });
@@ -48,6 +51,15 @@ describe('files of ranks', () => {
     writeFileSync(`${path}.5`, '9\n');
     expect(await said(files)).toEqual({ 5: '9' });
     expect(await said(files)).toEqual({});
+  });
+
+  it('are found soon in a new directory, even if its clock has not moved since its birth', async () => {
+    path = join(mkdtempSync(join(directory, 'new-')), 'progress');
+    const files = opened();
+    writeFileSync(`${path}.3`, '1\n');
+    const looks: object[] = [];
+    for (let look = 1; look <= 9; look++) looks.push(await said(files));
+    expect(looks.filter((found) => Object.keys(found).length > 0)).toEqual([{ 3: '1' }]);
   });
 
   it('are known from all else that lies beside them', async () => {

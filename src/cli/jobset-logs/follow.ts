@@ -9,7 +9,14 @@ import { PORTS } from '../ports.ts';
 import { bytesOf, type LabelledLine, shownLines } from './line-printer.ts';
 import { type LogMember, logMembers } from './log-members.ts';
 import { LiveMerge } from './merge.ts';
-import { type LogsJob, memberLog, type OpenLog, printSoFar, write } from './so-far.ts';
+import {
+  expectPrefix,
+  type LogsJob,
+  memberLog,
+  type OpenLog,
+  printSoFar,
+  write,
+} from './so-far.ts';
 
 /** Members that may be followed: each takes a connection. */
 const MAX_FOLLOWED = 256;
@@ -135,7 +142,9 @@ class Following {
     );
   }
 
-  async #pump({ member, log }: OpenLog): Promise<void> {
+  async #pump(open: OpenLog): Promise<void> {
+    expectPrefix(this.#job, open);
+    const { member, log } = open;
     const lines = shownLines(log.following(), member.label, this.#job.shown);
     for await (const line of lines) await this.#merge.add(line);
   }

@@ -3,7 +3,7 @@ import type { TimedLine } from './timed-lines.ts';
 
 /** Other lines, such as an agent writes in some restarts. */
 const OTHER_LINES = 64;
-/** An agent that writes more than that is in trouble. */
+/** Other processes of the Pod may write more than that, but a search has to end. */
 const FACTORS: readonly number[] = [1, 8, 64];
 /** For one log, while it is not known which lines are the last. */
 const MAX_HELD_BYTES = 16 * 1024 * 1024;

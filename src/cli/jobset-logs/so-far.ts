@@ -63,16 +63,19 @@ function wholeSecond(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, -'.000Z'.length)}Z`;
 }
 
+/** Throws if lines of one process are wanted of a Pod whose lines do not say which process wrote them. */
+export function expectPrefix({ shown }: LogsJob, { member }: OpenLog): void {
+  const why = shown.process === undefined ? undefined : whyNoPrefix(member.pod);
+  if (why !== undefined) throw new Error(`--process: ${why}`);
+}
+
 /**
  * Prints what there is now, and resolves with the number of lines. Few logs are merged as they are
  * read; many are read one after another.
  */
 export async function printSoFar(job: LogsJob, logs: readonly OpenLog[]): Promise<number> {
   const { shown, signal } = job;
-  if (shown.process !== undefined) {
-    const [why] = logs.flatMap(({ member }) => whyNoPrefix(member.pod) ?? []);
-    if (why !== undefined) throw new Error(`--process: ${why}`);
-  }
+  for (const each of logs) expectPrefix(job, each);
   let count = 0;
   const sources = logs.map(({ member, log }) => shownLines(log.soFar(), member.label, shown));
   if (sources.length <= MAX_CONCURRENT_LOGS) {

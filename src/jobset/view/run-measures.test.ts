@@ -90,6 +90,11 @@ test.each<readonly [string, readonly RestartRecord[], unknown]>([
   ['a failure of two days ago', [failed(5, 48)], undefined],
   ['a restart that a user wanted', [{ ...failed(5, 1), cause: 'Resumed' }], undefined],
   [
+    'only those since the group has its size',
+    [failed(5, 1), { ...failed(undefined, 2), cause: 'Scaled' }, failed(5, 3)],
+    [[5, 1]],
+  ],
+  [
     'one rank again and again',
     [failed(5, 1), failed(0, 2, 'Likely'), failed(5, 23)],
     [

@@ -130,6 +130,8 @@ function groupRun(jobSet: JobSet, state: JobSetState, around: RunSurroundings): 
 function rankFailures(status: JobSet['status'], nowMs: number): GroupRun['rankFailures'] {
   const counts = new Map<number, number>();
   for (const record of status?.restartHistory ?? []) {
+    // Older records have the numbers of a group of another size.
+    if (record.cause === 'Scaled') break;
     const rank = isFailure(record) ? likeliest(record.suspects)?.rank : undefined;
     if (rank === undefined || nowMs - Date.parse(record.time) > FAILURES_MS) continue;
     counts.set(rank, (counts.get(rank) ?? 0) + 1);

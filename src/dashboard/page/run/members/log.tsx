@@ -36,6 +36,10 @@ export function Log({ namespace, name, pod, process }: LogProps) {
     const leftPx = current.scrollHeight - current.scrollTop - current.clientHeight;
     follow(leftPx <= NEAR_END_PX);
   };
+  const isOneOfMany = process !== null && whole === null;
+  const nothing = isOneOfMany
+    ? 'None of the last lines of its Pod is its own.'
+    : 'It has written nothing.';
   const why = trouble ?? problem;
   const told = why !== null ? shown(why) : isEnded ? 'It has ended.' : '';
   return (
@@ -68,7 +72,7 @@ export function Log({ namespace, name, pod, process }: LogProps) {
           </div>
         ))}
         {lines.length === 0 && (
-          <p class="quiet">{isComplete ? 'It has written nothing.' : 'Waiting for its lines.'}</p>
+          <p class="quiet">{isComplete ? nothing : 'Waiting for its lines.'}</p>
         )}
       </div>
     </div>
