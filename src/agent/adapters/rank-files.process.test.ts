@@ -23,7 +23,7 @@ let path: string;
 let logger: MemoryLogger;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'lockstep-ranks-'));
-  // Its time is not that of its birth, so it does not pass for one that is new and empty.
+  // With a time before its birth, it does not pass for a directory that is new and empty.
   utimesSync(directory, 0, 0);
   path = join(directory, 'progress');
   logger = new MemoryLogger();

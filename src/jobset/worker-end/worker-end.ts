@@ -55,7 +55,7 @@ export interface Signs {
   readonly launcher?: true;
   /** The line that a preflight printed last, or why else it did not pass; 1 to 200 bytes in JSON. */
   readonly unfit?: string;
-  /** The local rank of the process that ended first, or hung; absent: not known. */
+  /** The local rank of the process that ended first, hung, or `Left`; absent: not known. */
   readonly local?: number;
   /** Its rank in the whole group, as it says itself. */
   readonly rank?: number;
