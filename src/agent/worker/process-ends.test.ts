@@ -84,8 +84,8 @@ describe('a process that exited with 0 while its peers had work', () => {
     ['says less than a stop', [LEFT, { ...TOLD, states: 'T' }], undefined],
     ['may be missed by nobody in a phase', [LEFT, { ...RAISED, inPhase: true }], undefined],
     ['came after a peer had failed', [{ ...RAISED, atMs: 4990 }, LEFT], undefined],
-    ['came after a peer printed a traceback', [LEFT, { ...RAISED, failedMs: 400 }], undefined],
-    ['is seen after a peer printed a traceback', [LEFT, { ...RAISED, failedMs: 200 }], 0],
+    ['came after a peer printed a traceback', [LEFT, { ...RAISED, failedMs: 2400 }], undefined],
+    ['is seen after a peer printed a traceback', [LEFT, { ...RAISED, failedMs: 1500 }], 0],
   ])('%s', (_, all, expected) => {
     expect(leftEarly(all, 900)).toBe(expected);
   });

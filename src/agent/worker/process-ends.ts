@@ -38,8 +38,8 @@ export function firstFailed(
   return { index, isSure: late < second.late || isEarlier };
 }
 
-/** An exit may be seen this much later than the tracebacks of peers that miss the process. */
-const SEEN_LATE_MS = 300;
+/** On a busy machine, an exit is seen up to this much later than the tracebacks of peers that miss the process. */
+const SEEN_LATE_MS = 2000;
 /** A report of a step may come this much later than the step, beside the time that a step takes. */
 const STEP_SLACK_MS = 2000;
 

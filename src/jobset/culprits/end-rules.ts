@@ -93,8 +93,9 @@ export function failedSlowly(known: EvidenceInOrder): readonly Suspicion[] {
   const isSoon = (atMs: number): boolean => atMs - sinceMs <= TOGETHER_MS;
   // An end that came first, and this soon, says more than the traceback.
   if (death.atMs < sinceMs || (death === end && isSoon(end.atMs))) return [];
-  // Peers of a rank that ended without a word raise within milliseconds.
-  if (WORDLESS.has(death.firstRank) && death.atMs - sinceMs <= SAME_TIME_MS) return [];
+  // Peers of a rank that ended without a word raise within milliseconds. An exit with 0 may be seen later.
+  const seenLateMs = death.firstRank === 'Left' ? TOGETHER_MS : SAME_TIME_MS;
+  if (WORDLESS.has(death.firstRank) && death.atMs - sinceMs <= seenLateMs) return [];
   const paceThen = paceAt(sinceMs, ends);
   if (paceThen === 'Unknown' || paceThen === 'Silent') return [];
   // Another worker may have died by itself: soon after, or while the group still stepped.

@@ -90,8 +90,8 @@ export const LAUNCHER_SCENARIOS: readonly Scenario[] = [
   row(
     'a rank exits with 0, which is seen late, and a rank of another Pod raises and ends slowly',
     '2 Likely',
-    launcher(100, { firstRank: 'Left', ...RANK }, 1900),
-    (pod) => (pod === 1 ? agentStarted(5, 2000) : stopped({})),
+    launcher(1500, { firstRank: 'Left', ...RANK }, 3000),
+    (pod) => (pod === 1 ? agentStarted(5, 4000) : stopped({})),
   ),
   row(
     'a rank of each Pod exits with 0, as the work is done, and one fails at its end',
