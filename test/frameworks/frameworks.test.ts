@@ -182,11 +182,10 @@ describe.each(FRAMEWORKS.filter(({ ranksPerPod }) => ranksPerPod === 1))(
   },
 );
 
-/** In two Pods: the agent starts them, or torchrun, for one table. Many processes need many rounds. */
-const RANKS_PER_POD = REPEATS === 1 ? 2 : 4;
-const IN_TWO_PODS = { ranksPerPod: RANKS_PER_POD, worldSize: 2 * RANKS_PER_POD };
+/** For one table with `--repeat`: the agent starts the ranks, or torchrun. */
+const IN_TWO_PODS = { ranksPerPod: 4, worldSize: 8 };
 const BY_AGENT: readonly Framework[] =
-  TORCH === undefined
+  TORCH === undefined || REPEATS === 1
     ? []
     : [{ ...ON_TORCH, ...IN_TWO_PODS, name: 'ranks', manifest: 'pytorch/ranks.yaml' }];
 const BY_LAUNCHER = FRAMEWORKS.filter(({ launcherArguments }) => launcherArguments !== undefined);

@@ -63,6 +63,8 @@ interface Way {
   readonly way: string;
   readonly framework: Framework;
   readonly options: RunOptions;
+  /** The faults that are tried without `--repeat`. */
+  readonly once: readonly string[];
   /** The outcomes that are right after a fault whose rank may be hidden, and after others. */
   readonly right: Readonly<Record<'Hidden' | 'Seen', readonly Outcome[]>>;
 }
@@ -72,12 +74,14 @@ const WAYS: readonly Way[] = [
     way: 'started by the agent',
     framework: BY_AGENT,
     options: { name: 'by-agent', isCold: true },
+    once: ['SIGKILL', 'an exit with 0'],
     right: { Hidden: ['the rank'], Seen: ['the rank'] },
   },
   {
     way: 'torchrun, each rank reports',
     framework: BY_TORCHRUN,
     options: { name: 'all-report' },
+    once: ['an exception', 'SIGSTOP', 'a segmentation fault'],
     right: { Hidden: ['the rank', 'the Pod'], Seen: ['the rank'] },
   },
   // Without the package nothing is promised but that no wrong one is certain, so few runs show little.
@@ -88,6 +92,7 @@ const WAYS: readonly Way[] = [
           way: 'torchrun, one rank of a Pod reports',
           framework: BY_TORCHRUN,
           options: { name: 'one-reports', isWithoutRanks: true },
+          once: [],
           right: { Hidden: ANY_BUT_CERTAIN, Seen: ANY_BUT_CERTAIN },
         },
       ]),
@@ -116,7 +121,7 @@ afterAll(async () => {
 
 describe.skipIf(TORCH === undefined).each(WAYS)(
   'the record of a restart, $way,',
-  ({ way, framework, options, right }) => {
+  ({ way, framework, options, once, right }) => {
     let run: FrameworkRun;
     beforeAll(async () => {
       run = await FrameworkRun.start(framework, cluster.client, options);
@@ -124,7 +129,7 @@ describe.skipIf(TORCH === undefined).each(WAYS)(
     afterAll(() => run.remove());
 
     describe.each(ROUNDS)('(round %i)', (round) => {
-      it.each(FAULTS)(
+      it.each(FAULTS.filter(([name]) => REPEATS > 1 || once.includes(name)))(
         'names a rank after %s',
         // A second try would count twice.
         { timeout: LIMIT_MS, retry: REPEATS === 1 ? 1 : 0 },

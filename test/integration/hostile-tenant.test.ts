@@ -225,6 +225,8 @@ describe('a live Pod in its namespace with its labels, of an unknown Job', () =>
     held.add('w/2');
     await group.create(THREE_WORKERS, SUPERVISOR);
     await group.until(({ deprecatedEpoch }) => deprecatedEpoch === 0);
+    // The status is written before the Job is.
+    await group.cluster.until(async () => group.hasMember('w/2'));
     const target = await victim();
     await podOfUnknownJob('failing', 'Failure').forge(group.cluster.client, target);
     await podOfUnknownJob('arrived', 'Arrival').forge(group.cluster.client, target);
