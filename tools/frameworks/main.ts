@@ -22,7 +22,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const EXIT_USAGE = 2;
 const MAX_REPEATS = 100;
 /** For all tests once; most of it they wait for imports and for the time-out of a stopped worker. */
-const LIMIT_MS = 900_000;
+const LIMIT_MS = 1_200_000;
 
 process.exitCode = main();
 
