@@ -222,12 +222,13 @@ export class SupervisedWorker {
 
   /** What to say of a process that exited with 0 before the worker failed, or was ended. */
   #leftEarly(atMs: number): Pick<Signs, 'local' | 'rank' | 'firstRank' | 'failedMs'> {
+    if (this.#all.length === 1) return {};
     const ends = this.#all.map((each) => ({
       ...each.endAt(this.#epoch, each.endedMs),
       ...defined({ steppedMs: each.newestStepMs }),
     }));
     const left = this.#all[leftEarly(ends, this.#watch.longestMs) ?? -1];
-    if (left === undefined || this.#all.length === 1) return {};
+    if (left === undefined) return {};
     const { local, rank, endedMs } = left;
     return {
       ...defined({ local, rank }),
