@@ -290,8 +290,12 @@ export class GroupOn<C extends ClusterUnderTest> {
     this.#workerIn(slot).crash();
   }
 
-  /** Lets the Pod in a slot end, with success if the code is 0. */
+  /**
+   * Lets the Pod in a slot end, with success if the code is 0. Waits until the member is seen here,
+   * for a caller may have seen its Pod run before this fixture's own watch did.
+   */
   async finish(slot: string, exitCode: number): Promise<void> {
+    await this.cluster.until(async () => this.hasMember(slot));
     const worker = this.#workerIn(slot);
     const pod = this.#pods?.store.get(`default/${worker.podName}`);
     worker.end();
