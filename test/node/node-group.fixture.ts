@@ -11,7 +11,7 @@ import { afterAll, afterEach, beforeAll } from 'vitest';
 import { PORTS } from '../../src/cli/ports.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import type { JobSetStatus } from '../../src/jobset/jobset-status.ts';
-import { JOBSET_NAME } from '../../src/jobset/names.ts';
+import { JOBSET_NAME, PROCESSES_PER_POD } from '../../src/jobset/names.ts';
 import {
   connectAdministrator,
   logDirectory,
@@ -26,6 +26,8 @@ export const PATIENCE_MS = 120_000;
 export interface NodeGroupOptions {
   readonly name: string;
   readonly size: number;
+  /** How many processes of the command start in each Pod; by default one, which has no rank. */
+  readonly processes?: number;
   readonly annotations?: StringMap;
   /** What the worker's shell does before it says that it starts. */
   readonly prepare?: string;
@@ -49,6 +51,8 @@ export const CONFINED = {
 };
 const WAITING = 'sleep 100000 & wait $!';
 const START = 'START';
+/** Before the lines of a process that has a rank. */
+const RANK_PREFIX = /^\[[0-9]+\] /;
 /** Lines in the log of a worker that has just started; the second one is of the image without a shell. */
 const STARTS = [START, 'step 1'];
 /** The commands of workers. */
@@ -59,12 +63,14 @@ const WORKER_OF = 'WORKER_OF';
 export class NodeGroup {
   readonly name: string;
   readonly size: number;
+  readonly #processes: number;
   readonly #client: Client;
 
-  constructor(client: Client, { name, size }: NodeGroupOptions) {
+  constructor(client: Client, { name, size, processes = 1 }: NodeGroupOptions) {
     this.#client = client;
     this.name = name;
     this.size = size;
+    this.#processes = processes;
   }
 
   async status(): Promise<JobSetStatus> {
@@ -106,7 +112,7 @@ export class NodeGroup {
           syncedEpoch === epoch &&
           deprecatedEpoch === epoch - 1 &&
           pods.length === this.size &&
-          starts.every(({ length }) => length >= epoch);
+          starts.every(({ length }) => length >= epoch * this.#processes);
         if (isRunning) return Math.max(...starts.map((times) => times.at(-1) ?? 0));
         const counts = starts.map(({ length }) => length);
         const phases = pods.map(({ status }) => status?.phase);
@@ -183,7 +189,7 @@ function filesIn(directory: string): readonly string[] {
 
 function startsOf(pod: Stored<Pod>): readonly number[] {
   return linesOf(pod)
-    .filter(({ text }) => STARTS.includes(text))
+    .filter(({ text }) => STARTS.includes(text.replace(RANK_PREFIX, '')))
     .map(({ at }) => at);
 }
 
@@ -222,7 +228,8 @@ export function nodeGroups(): NodeGroups {
 }
 
 function jobSetOf(options: NodeGroupOptions): JobSet {
-  const { name, size, annotations = {}, maxRestarts = 100 } = options;
+  const { name, size, processes, annotations = {}, maxRestarts = 100 } = options;
+  const ranks = processes === undefined ? {} : { [PROCESSES_PER_POD]: String(processes) };
   const { prepare = '', script = WAITING } = options;
   const fieldPath = 'metadata.name';
   const container: Container = {
@@ -236,7 +243,7 @@ function jobSetOf(options: NodeGroupOptions): JobSet {
   return {
     apiVersion: 'jobset.x-k8s.io/v1alpha2',
     kind: JOBSETS.kind,
-    metadata: { name, namespace: NAMESPACE, annotations },
+    metadata: { name, namespace: NAMESPACE, annotations: { ...ranks, ...annotations } },
     spec: {
       failurePolicy: { maxRestarts, restartStrategy: 'InPlaceRestart' },
       replicatedJobs: [
