@@ -34,6 +34,25 @@ export class Actor {
     for (const end of this.#open) end();
   }
 
+  /** The member, operator, node or ReplicatedJob that an act befalls; undefined: all of them, or none. */
+  targetOf(act: Act): string | undefined {
+    const { jobs } = this.#world.scenario;
+    if (act.kind === 'NodeSilent') return this.#nodeAt(act.node);
+    if (act.kind === 'Resized') return jobs[act.job % jobs.length]?.name;
+    if ('operator' in act) return this.#operatorAt(act.operator)?.name;
+    if ('one' in act && act.one !== undefined) {
+      const party = act.kind === 'ClockJumps' ? act.of : act.to;
+      return party === 'Operators'
+        ? this.#operatorAt(act.one)?.name
+        : this.#memberAt(act.one)?.slot;
+    }
+    if (!('member' in act) || act.member === undefined) return undefined;
+    const member = this.#memberAt(act.member);
+    const isOfProcess = ['WorkerExits', 'WorkerKilled', 'WorkerHangs'].includes(act.kind);
+    if (member?.ranks === undefined || !isOfProcess) return member?.slot;
+    return `${member.slot}, process ${this.#processAt(act.member, member)}`;
+  }
+
   async carryOut(act: Act): Promise<void> {
     const { properties, hubs, cluster } = this.#world;
     switch (act.kind) {
@@ -80,7 +99,7 @@ export class Actor {
         for (const member of this.#world.members) member.exit({ exitCode: 0 });
         return;
       case 'NodeSilent': {
-        const node = `node-${act.node % this.#world.scenario.nodes}`;
+        const node = this.#nodeAt(act.node);
         const over = properties.excuse();
         await this.#world.silence(node);
         this.#until(act.forMs, () => {
@@ -196,11 +215,17 @@ export class Actor {
   #process(index: number, act: (member: Member, process: number) => void): void {
     const member = this.#memberAt(index);
     if (member?.epoch === undefined) return;
-    const { ranks } = member;
-    const among = Math.floor(index / this.#world.members.length);
-    const process = among % (ranks?.processes ?? 1);
-    this.#world.properties.befell(runningOf(member), ranks && process);
+    const process = this.#processAt(index, member);
+    this.#world.properties.befell(runningOf(member), member.ranks && process);
     act(member, process);
+  }
+
+  #processAt(index: number, { ranks }: Member): number {
+    return Math.floor(index / this.#world.members.length) % (ranks?.processes ?? 1);
+  }
+
+  #nodeAt(index: number): string {
+    return `node-${index % this.#world.scenario.nodes}`;
   }
 
   #memberAt(index: number): Member | undefined {

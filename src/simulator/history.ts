@@ -2,6 +2,7 @@
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { JobSetStatus } from '../jobset/jobset-status.ts';
 import type { Exit } from '../jobset/worker-end/worker-end.ts';
+import { actInWords } from './act-words.ts';
 import type { Violation } from './properties.ts';
 import type { Act } from './scenario.ts';
 import type { Tracer } from './trace.ts';
@@ -10,7 +11,8 @@ import type { Tracer } from './trace.ts';
 const MAX_EVENTS = 20_000;
 
 export type HistoryEvent =
-  | { readonly kind: 'Act'; readonly act: Act }
+  /** `target`: what the act befalls, if it befalls one. */
+  | { readonly kind: 'Act'; readonly act: Act; readonly target?: string }
   /** Nothing more befalls the group. */
   | { readonly kind: 'Peace' }
   | { readonly kind: 'WorkerStarts'; readonly member: string; readonly epoch: number }
@@ -100,7 +102,7 @@ export function inWords(event: TimedEvent): string {
 function wordsOf(event: HistoryEvent): string {
   switch (event.kind) {
     case 'Act':
-      return `>> ${JSON.stringify(event.act)}`;
+      return `>> ${actInWords(event.act, event.target)}`;
     case 'Peace':
       return '>> peace';
     case 'WorkerStarts':

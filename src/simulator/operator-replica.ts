@@ -42,6 +42,10 @@ export class OperatorReplica {
     this.weather = new Weather(options.random);
   }
 
+  get name(): string {
+    return this.#options.name;
+  }
+
   get runs(): boolean {
     return this.#life !== undefined;
   }

@@ -1,4 +1,5 @@
 /** Runs a scenario: its acts at their times, then peace until the group is at rest. */
+import { defined } from '@lockstep/kube/json/defined.ts';
 import type { TraceLine } from '../dashboard/messages/trace.ts';
 import { Actor } from './acts.ts';
 import { History, type TimedEvent } from './history.ts';
@@ -67,7 +68,7 @@ async function play(
   for (const { atMs, act } of acts) {
     await clock.advance(Math.max(0, beganMs + atMs - clock.monotonic()));
     if (history.violation !== undefined) return;
-    history.add({ kind: 'Act', act });
+    history.add({ kind: 'Act', act, ...defined({ target: actor.targetOf(act) }) });
     await actor.carryOut(act);
   }
   actor.heal();

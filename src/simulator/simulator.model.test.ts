@@ -53,6 +53,7 @@ describe('the simulated world', () => {
     ];
     const { violation, lines } = await played({ ...QUIET, acts });
     expect(violation).toBeUndefined();
+    expect(lines.some((line) => line.endsWith('>> the worker of b/0/0 exits with 3'))).toBe(true);
     const statuses = lines.filter((line) => line.includes('status:'));
     expect(statuses.some((line) => line.includes('charged 2'))).toBe(true);
     expect(statuses.at(-1)).toContain('Failed');
