@@ -57,7 +57,7 @@ export const LOCAL_BUNDLES = {
   external: DEPENDENCIES,
 } as const satisfies BuildOptions;
 
-/** The simulator, for `tools/planted-bugs.ts`; the package does not have it. */
+/** The simulator, for `tools/simulate.ts`; the package does not have it. */
 export const SIMULATOR_BUNDLE = {
   ...COMMON,
   entryPoints: { simulator: 'src/simulator/main.ts' },

@@ -13,6 +13,12 @@ import {
   type SimulateArguments,
   USAGE,
 } from './adapters/arguments.ts';
+import {
+  runInProcesses,
+  SEED_PROCESS,
+  type SeedResult,
+  serveSeeds,
+} from './adapters/seed-processes.ts';
 import { explore, MAX_STATES, type TransitionSystem } from './exhaustive/explorer.ts';
 import { SmallGroup } from './exhaustive/group.ts';
 import { RecreatedJobs } from './exhaustive/recreated-jobs.ts';
@@ -38,7 +44,8 @@ const SHOWN_LINES = 50;
 const REPORT_EVERY_MS = 10_000;
 
 setMaxListeners(MAX_LISTENERS_PER_SIGNAL);
-process.exitCode = await main(process.argv.slice(2));
+if (process.argv[2] === SEED_PROCESS) serveSeeds(runScenario);
+else process.exitCode = await main(process.argv.slice(2));
 
 async function main(args: readonly string[]): Promise<number> {
   let given: SimulateArguments;
@@ -144,27 +151,39 @@ async function single(
   return result.violation === undefined ? 0 : tellViolation(scenario, result, given);
 }
 
+/** How far it is, and how fast, goes to standard error: the same seeds give the same bytes on standard output. */
 async function many(given: SimulateArguments): Promise<number> {
-  const { seeds, options } = given;
+  const { seeds, jobs, options } = given;
   const startMs = performance.now();
   let reportMs = startMs;
+  let count = 0;
   let simulatedMs = 0;
   let epochs = 0;
-  for (let seed = 1; seed <= seeds; seed++) {
-    const scenario = scenarioOf(seed, options);
-    const result = await runScenario(scenario);
+  const sums = (): string =>
+    `${count} seeds, ${epochs} epochs, ${(simulatedMs / 3_600_000).toFixed(1)} hours of simulated time`;
+  const held = (result: SeedResult): void => {
+    count++;
     simulatedMs += result.simulatedMs;
     epochs += result.epochs;
-    if (result.violation !== undefined) return tellViolation(scenario, result, given);
-    const nowMs = performance.now();
-    if (nowMs - reportMs < REPORT_EVERY_MS && seed < seeds) continue;
-    reportMs = nowMs;
-    const hours = (simulatedMs / 3_600_000).toFixed(1);
-    const speed = Math.round(simulatedMs / (nowMs - startMs));
-    print(
-      `${seed} seeds, ${epochs} epochs, ${hours} hours of simulated time, ${speed} times as fast`,
-    );
+    if (performance.now() - reportMs < REPORT_EVERY_MS) return;
+    reportMs = performance.now();
+    process.stderr.write(`${sums()} so far\n`);
+  };
+  const scenarioFor = (seed: number): Scenario => scenarioOf(seed, options);
+  try {
+    const lowest = await runInProcesses(seeds, { jobs, scenarioOf: scenarioFor, held });
+    if (lowest !== undefined) {
+      const scenario = scenarioFor(lowest);
+      return await tellViolation(scenario, await runScenario(scenario), given);
+    }
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n`);
+    return 1;
   }
+  print(sums());
+  const tookMs = performance.now() - startMs;
+  const speed = Math.round(simulatedMs / tookMs);
+  process.stderr.write(`${speed} times as fast, ${seconds(tookMs)} in ${jobs} processes\n`);
   return 0;
 }
 

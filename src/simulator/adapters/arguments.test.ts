@@ -2,7 +2,11 @@ import { expect, it } from 'vitest';
 import { readArguments } from './arguments.ts';
 
 it('has defaults, and reads all flags', () => {
-  expect(readArguments([])).toMatchObject({ seeds: 100, seed: undefined, isShrunk: true });
+  expect(readArguments([])).toMatchObject({
+    seeds: { first: 1, last: 100 },
+    seed: undefined,
+    isShrunk: true,
+  });
   const args = [
     '--seed',
     '7',
@@ -17,6 +21,13 @@ it('has defaults, and reads all flags', () => {
     seed: 7,
     options: { members: 4, minutes: 3, kinds: ['HubCut', 'PodDeleted'] },
   });
+});
+
+it('reads which seeds to run, and how many at a time', () => {
+  expect(readArguments(['--seeds', '7']).seeds).toEqual({ first: 1, last: 7 });
+  const { seeds, jobs } = readArguments(['--seeds', '2001-4000', '--jobs', '3']);
+  expect(seeds).toEqual({ first: 2001, last: 4000 });
+  expect(jobs).toBe(3);
 });
 
 it('reads which small groups to explore', () => {
@@ -54,7 +65,11 @@ it.each([
   ],
   [['--exhaustive', '--seeds', '5'], '--seeds: expected no such flag beside --exhaustive'],
   [['--mode', 'Sidecar'], '--mode: expected --exhaustive beside it'],
-  [['--seeds', 'many'], '--seeds: "many", expected a whole number from 1 to 10000000'],
+  [['--seeds', 'many'], '--seeds: "many", expected a whole number from 1 to '],
+  [['--seeds', '9-5'], '--seeds: "5", expected a whole number from 9 to '],
+  [['--seeds', '-5'], '--seeds'],
+  [['--seeds', '1-10000001'], '--seeds: "1-10000001", expected at most 10000000 seeds'],
+  [['--jobs', '0'], '--jobs: "0", expected a whole number from 1 to 64'],
   [['--members', '0'], '--members: "0", expected a whole number from 1 to 1000'],
   [['--faults', 'Fire'], '--faults: "Fire", expected some of WorkerExits, '],
   [['--scenario', 'file', '--members', '3'], '--scenario: it has its own members'],

@@ -1,4 +1,5 @@
 /** The flags of `npm run simulate`. */
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { Mode } from '../exhaustive/member.ts';
 import type { RecreateStrategy } from '../exhaustive/recreated-jobs.ts';
@@ -8,9 +9,12 @@ import {
   type PredictionOptions,
 } from '../predict/predicted-group.ts';
 import { ACT_KINDS, type ActKind, type ScenarioOptions } from '../scenario.ts';
+import type { SeedRange } from './seed-processes.ts';
 
 const DEFAULT_SEEDS = '100';
 const MAX_SEEDS = 10_000_000;
+/** Each takes some 150 MB. */
+const MAX_JOBS = 64;
 const MAX_MEMBERS = 1000;
 /** A day. */
 const MAX_MINUTES = 1440;
@@ -21,12 +25,14 @@ const MAX_EXPLORED = 4;
 const MAX_OPERATORS = 64;
 const MAX_SLOWER = 100;
 
-export const USAGE = `npm run simulate -- [--seeds N | --seed S | --scenario FILE] [--members N] [--minutes M] [--faults LIST] [--trace FILE] [--no-shrink]
+export const USAGE = `npm run simulate -- [--seeds N | --seed S | --scenario FILE] [--jobs N] [--members N] [--minutes M] [--faults LIST] [--trace FILE] [--no-shrink]
 npm run simulate -- --exhaustive [--members N] [--faults-at-most N] [--mode MODE]
 npm run simulate -- --predict [--members N,N,...] [--operators N] [--slower X]
 npm run simulate -- --mutations | --decisions [--only TEXT]
+npm run simulate -- --planted [--only TEXT] [--seeds N]
 
-  --seeds N        runs the seeds from 1 to N; by default ${DEFAULT_SEEDS}
+  --seeds N        runs the seeds from 1 to N, or with A-B those from A to B; by default ${DEFAULT_SEEDS}
+  --jobs N         so many at a time, 1 to ${MAX_JOBS}; by default as many as there are processors
   --seed S         runs this seed alone, and prints all that happens; not beside --scenario
   --scenario FILE  runs a scenario as a violation printed it, in JSON
   --members N      members of the group, 1 to ${MAX_MEMBERS}; by default 2 to 8, as the seed has it
@@ -35,7 +41,8 @@ npm run simulate -- --mutations | --decisions [--only TEXT]
   --no-shrink      prints a seed that violates a property as it is
   --mutations      changes a live JobSet in each phase, and compares it with a new one of the same spec
   --decisions      lets the operator die, or see less, at each of its writes
-  --only TEXT      with --mutations or --decisions: those with this text in their names
+  --planted        plants one bug after the other, and looks whether its seed, or one of --seeds, finds it
+  --only TEXT      with --mutations, --decisions or --planted: those with this text in their names
   --faults LIST    only these, with commas between them: ${ACT_KINDS.join(', ')}
 
   --exhaustive     visits every state of one small group, by the planner and the barrier alone
@@ -50,7 +57,9 @@ npm run simulate -- --mutations | --decisions [--only TEXT]
 
 export interface SimulateArguments {
   readonly isHelp: boolean;
-  readonly seeds: number;
+  readonly seeds: SeedRange;
+  /** How many of them are run at a time. */
+  readonly jobs: number;
   readonly seed: number | undefined;
   /** The path of a scenario in JSON. */
   readonly file: string | undefined;
@@ -83,6 +92,7 @@ export function readArguments(args: readonly string[]): SimulateArguments {
     args: [...args],
     options: {
       seeds: { type: 'string' },
+      jobs: { type: 'string' },
       seed: { type: 'string' },
       help: { type: 'boolean', short: 'h', default: false },
       scenario: { type: 'string' },
@@ -103,7 +113,7 @@ export function readArguments(args: readonly string[]): SimulateArguments {
     },
   });
   const { seeds = DEFAULT_SEEDS, seed, scenario, members, minutes, faults, trace } = values;
-  const { mutations, decisions, only } = values;
+  const { jobs, mutations, decisions, only } = values;
   const explored = exploredBy(values);
   const predictions = predictionsOf(values);
   const isDrawn = [seed, members, minutes, faults].some((value) => value !== undefined);
@@ -114,7 +124,7 @@ export function readArguments(args: readonly string[]): SimulateArguments {
     throw new Error('--trace: expected --seed or --scenario beside it');
   }
   const isSystematic = mutations || decisions;
-  const given = [values.seeds, scenario, trace].some((value) => value !== undefined);
+  const given = [values.seeds, jobs, scenario, trace].some((value) => value !== undefined);
   if (
     isSystematic &&
     ((mutations && decisions) ||
@@ -132,7 +142,11 @@ export function readArguments(args: readonly string[]): SimulateArguments {
   return {
     systematic: mutations ? 'Mutations' : decisions ? 'Decisions' : undefined,
     only: only ?? '',
-    seeds: numberOf('seeds', seeds, MAX_SEEDS),
+    seeds: rangeOf(seeds),
+    jobs:
+      jobs === undefined
+        ? Math.min(availableParallelism(), MAX_JOBS)
+        : numberOf('jobs', jobs, MAX_JOBS),
     seed: seed === undefined ? undefined : numberOf('seed', seed, Number.MAX_SAFE_INTEGER),
     isHelp: values.help,
     file: scenario,
@@ -159,7 +173,7 @@ function exploredBy(values: Given): readonly ExploredGroup[] {
     if (only !== undefined) throw new Error(`--${only}: expected --exhaustive beside it`);
     return [];
   }
-  const other = ['seeds', 'seed', 'scenario', 'minutes', 'faults', 'trace'].find(
+  const other = ['seeds', 'jobs', 'seed', 'scenario', 'minutes', 'faults', 'trace'].find(
     (flag) => values[flag] !== undefined,
   );
   if (other !== undefined) {
@@ -212,6 +226,15 @@ function sizeOf(text: string): number {
   const members = numberOf('members', text, MAX_PREDICTED_MEMBERS);
   if (members <= MAX_COMPLETIONS || members % 2 === 0) return members;
   throw new Error(`--members: "${text}", expected an even number above ${MAX_COMPLETIONS}`);
+}
+
+/** `N` is from 1 to N. */
+function rangeOf(text: string): SeedRange {
+  const [, from = '1', to = ''] = /^(?:(.+)-)?(.+)$/.exec(text) ?? [];
+  const first = numberOf('seeds', from, Number.MAX_SAFE_INTEGER);
+  const last = numberOf('seeds', to, Number.MAX_SAFE_INTEGER, first);
+  if (last - first < MAX_SEEDS) return { first, last };
+  throw new Error(`--seeds: "${text}", expected at most ${MAX_SEEDS} seeds`);
 }
 
 function numberOf(flag: string, text: string, max: number, min = 1): number {
