@@ -272,7 +272,7 @@ function webhooksOf(
   access: ClusterAccess,
   runtime: Omit<OperatorOptions, 'config'> & Pick<WebhooksOptions, 'caches'>,
   bodies: BodyBudget,
-  onFailure: (error: unknown) => void,
+  cannotListen: (error: unknown) => void,
 ): Webhooks | undefined {
   const { webhookBindAddress: at, webhookService: name, webhookUrl: url, webhookCertDir } = flags;
   if (at === 'off') return undefined;
@@ -314,7 +314,7 @@ function webhooksOf(
         logger: runtime.logger,
         ...reviewLimits(bodies),
       }),
-    onFailure,
+    cannotListen,
   });
 }
 

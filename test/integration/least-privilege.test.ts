@@ -585,7 +585,7 @@ describe.skipIf(EXCEPTIONS.onlyGroupsHaveRights)('the process of an operator', (
       address: { kind: 'Service', namespace: OPERATOR_NAMESPACE, name: 'hooks' },
       install: false,
       listen: async () => listener(),
-      onFailure: (error) => {
+      cannotListen: (error) => {
         throw error;
       },
     });

@@ -173,7 +173,7 @@ class Replica {
           },
         };
       },
-      onFailure: (error) => {
+      cannotListen: (error) => {
         throw error;
       },
     });

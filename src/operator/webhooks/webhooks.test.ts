@@ -25,6 +25,29 @@ function emptyClient(): Client & MemoryClient {
   });
 }
 
+test('a request that fails is tried again, and ends nothing', async () => {
+  const clock = new VirtualClock();
+  const refuse = (): Promise<never> => Promise.reject(new Error('the API server is down'));
+  const client = Object.assign(emptyClient(), { list: refuse, listMetadata: refuse, get: refuse });
+  const failures: unknown[] = [];
+  const webhooks = startWebhooks({
+    client,
+    clock,
+    random: new SeededRandom(1),
+    logger: SILENT,
+    gates: DEFAULT_FEATURE_GATES,
+    operatorNamespace: 'lockstep-system',
+    secretName: 'unused',
+    host: '::',
+    install: false,
+    listen: () => Promise.reject(new Error('nothing is to be served')),
+    cannotListen: (error) => failures.push(error),
+  });
+  await clock.advance(60_000);
+  expect(failures).toEqual([]);
+  await webhooks.stop();
+});
+
 test('with certificates of somebody else, nothing is made or published, and each new one serves', async () => {
   const clock = new VirtualClock();
   const client = emptyClient();
@@ -58,7 +81,7 @@ test('with certificates of somebody else, nothing is made or published, and each
         close: () => Promise.resolve(),
       };
     },
-    onFailure: (error) => {
+    cannotListen: (error) => {
       throw error;
     },
   });

@@ -56,8 +56,8 @@ export interface WebhooksOptions extends WebhookRules, MeasuredPorts {
   ) => ReviewThreads & { stop(): Promise<unknown> };
   /** Serves over TLS. Rejects if it cannot listen. */
   readonly listen: (handler: HttpHandler, pair: KeyPair) => Promise<WebhookListener>;
-  /** Called once if the server cannot listen. */
-  readonly onFailure: (error: unknown) => void;
+  /** Called once if the server cannot listen. No option of an informer has this name: all get these options. */
+  readonly cannotListen: (error: unknown) => void;
 }
 
 export interface WebhookListener {
@@ -138,7 +138,7 @@ class RunningWebhooks implements Webhooks {
     this.#listener?.useCertificate(serving);
     if (bundle !== undefined) this.#publisher?.trust(bundle);
     this.#listening ??= this.#listen(serving).catch((error: unknown) => {
-      this.#options.onFailure(error);
+      this.#options.cannotListen(error);
     });
   }
 
