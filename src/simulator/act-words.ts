@@ -49,6 +49,10 @@ export function actInWords(act: Act, target: string | undefined): string {
       return 'a user asks for a restart';
     case 'Resized':
       return `Jobs of ${one} are resized to ${act.pods} Pods`;
+    case 'WebhooksDown':
+      return `the network to the webhooks ${API_WORDS[act.fault]} ${lasting(act.forMs)}`;
+    case 'ChangeRefused':
+      return `a user asks for another ${act.change}, which webhooks refuse`;
     case 'PodForged':
       return `a tenant forges a Pod of ${one} that is ${act.ahead} epochs ahead`;
   }

@@ -54,7 +54,7 @@ export class Actor {
   }
 
   async carryOut(act: Act): Promise<void> {
-    const { properties, hubs, cluster } = this.#world;
+    const { properties, hubs, cluster, user, webhooks, scenario } = this.#world;
     switch (act.kind) {
       case 'WorkerExits':
         return this.#process(act.member, (member, process) =>
@@ -163,21 +163,24 @@ export class Actor {
         this.#until(act.forMs, this.#world.controllers.begin({ isCut: true }));
         return;
       case 'Suspended':
-        properties.befell(undefined);
-        await this.#world.patch({ spec: { suspend: true } });
-        this.#until(act.forMs, () => {
-          properties.befell(undefined);
-          this.#world.aside(this.#world.patch({ spec: { suspend: false } }));
-        });
+        await user.patch({ spec: { suspend: true } });
+        this.#until(act.forMs, () => this.#world.aside(user.patch({ spec: { suspend: false } })));
         return;
       case 'RestartAsked':
-        properties.befell(undefined);
-        await this.#world.patch({
+        await user.patch({
           metadata: { annotations: { [RESTART_EPOCH]: String(properties.epoch) } },
         });
         return;
       case 'Resized':
         await this.#world.resize(act.job, act.pods);
+        return;
+      case 'WebhooksDown':
+        this.#until(act.forMs, webhooks.weather.begin(FAULTS[act.fault]));
+        return;
+      case 'ChangeRefused':
+        // Without webhooks it is stored, which is the user's own fault.
+        if (scenario.hasWebhooks !== true) return;
+        user.tryRefused(act.change, () => this.#world.unjudged(`${act.change} was changed`));
         return;
       case 'PodForged':
         await this.#forge(act.member, Math.max(1, properties.epoch + act.ahead));
@@ -199,7 +202,8 @@ export class Actor {
         ...(ownerReferences === undefined ? {} : { ownerReferences }),
       },
     };
-    await this.#world.cluster.client.create(PODS, pod as never).catch(() => undefined);
+    const created = this.#world.cluster.client.create(PODS, pod as never);
+    await this.#world.done(created.catch(() => undefined));
   }
 
   #until(forMs: number, end: () => void): void {

@@ -11,6 +11,7 @@ import { actOn } from '../operator/operator.ts';
 import { aborted, actInTerms } from '../operator/process/term.ts';
 import { startCaches } from '../operator/tracking/caches.ts';
 import type { HubNetwork, OpenHub } from './hub-network.ts';
+import { serveWebhooks, type WebhookNetwork } from './network/webhook-network.ts';
 import { ProcessLife } from './process-life.ts';
 import { Weather } from './weather.ts';
 
@@ -25,6 +26,8 @@ export interface ReplicaOptions {
   readonly random: Random;
   readonly server: Transport;
   readonly hubs: HubNetwork;
+  /** Absent: it serves none. */
+  readonly webhooks?: WebhookNetwork | undefined;
   /** The operator found that what it knows contradicts itself. */
   readonly broken: (error: Error) => void;
 }
@@ -35,6 +38,8 @@ export class OperatorReplica {
   #aheadMs = 0;
   #life: ProcessLife | undefined;
   #hub: OpenHub | undefined;
+  /** Takes it from the webhooks' Service. */
+  #unserve: () => void = () => undefined;
   #starts = 0;
 
   constructor(options: ReplicaOptions) {
@@ -75,6 +80,7 @@ export class OperatorReplica {
   kill(): void {
     this.#life?.kill();
     this.#life = undefined;
+    this.#unserve();
     this.#leave();
   }
 
@@ -99,12 +105,20 @@ export class OperatorReplica {
   }
 
   async #run(life: ProcessLife): Promise<void> {
-    const { name, random, hubs, broken } = this.#options;
+    const { name, random, hubs, webhooks, broken } = this.#options;
     const { clock, transport, gone } = life;
     const client = createClient({ transport, clock, random, userAgent: 'lockstep-operator' });
     const logger = listening(broken);
     const runtime = { client, clock, random, logger, metrics: createMetrics(), sha1 };
     const caches = startCaches(runtime);
+    if (webhooks !== undefined) {
+      const { namespace: operatorNamespace } = LEASE;
+      const cannotListen = (error: unknown): void => broken(error as Error);
+      const beside = { ...runtime, caches: () => caches, operatorNamespace, cannotListen };
+      serveWebhooks(beside, (handler) => {
+        this.#unserve = webhooks.add(life.serve(handler));
+      });
+    }
     await caches.whenSynced(gone);
     const lease = { ...LEASE, identity: `${name}_${this.#starts++}` };
     await actInTerms({ ...runtime, signal: gone, lease }, async (term) => {

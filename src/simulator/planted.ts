@@ -238,4 +238,33 @@ export const PLANTED: readonly PlantedBug[] = [
     replace: 'ranked.firstRank + before;',
     seed: 20,
   },
+  {
+    name: 'the webhook lets each change pass',
+    file: 'src/operator/webhooks/jobset-webhooks.ts',
+    find: '...validateJobSetUpdate(old, jobSet, gates, limits),',
+    replace: '',
+    seed: 7,
+  },
+  {
+    name: 'the webhook fills in no defaults',
+    file: 'src/operator/webhooks/jobset-webhooks.ts',
+    find: 'object: defaultJobSet(kept, gates), ...told',
+    replace: 'object: kept, ...told',
+    seed: 5,
+  },
+  {
+    name: 'JobSets are stored while no webhook answers',
+    file: 'src/operator/webhooks/webhook-configurations.ts',
+    find: "failurePolicy: 'Fail',",
+    replace: "failurePolicy: 'Ignore',",
+    seed: 29,
+  },
+  {
+    name: 'an operator ends when a watch of its webhooks fails',
+    file: 'src/operator/webhooks/webhooks.ts',
+    find: 'this.#lookups = startPodLookups(options);',
+    replace:
+      'this.#lookups = startPodLookups({ ...options, onFailure: options.cannotListen } as never);',
+    seed: 5,
+  },
 ];

@@ -2,9 +2,15 @@
  * One process of the simulated world: its clock and its way to the API server. Both stop while it is
  * paused, and end with it. A killed process does nothing more, so it cleans nothing up.
  */
+
+import { handlerTransport } from '@lockstep/kube/runtime/memory/memory-transport.ts';
 import type { VirtualClock } from '@lockstep/kube/runtime/memory/virtual-clock.ts';
 import type { Clock, Timer } from '@lockstep/kube/runtime/ports/clock.ts';
-import { type Transport, TransportError } from '@lockstep/kube/runtime/ports/transport.ts';
+import {
+  type HttpHandler,
+  type Transport,
+  TransportError,
+} from '@lockstep/kube/runtime/ports/transport.ts';
 import type { Weather } from './weather.ts';
 
 export class ProcessLife {
@@ -66,6 +72,20 @@ export class ProcessLife {
     if (this.gone.aborted) return;
     if (this.#paused === undefined) call();
     else void this.#paused.over.then(() => this.deliver(call));
+  }
+
+  /** The way to a server in this process: paused, it answers later; the connections of a dead one break. */
+  serve(handler: HttpHandler): Transport {
+    const served = handlerTransport(async (request) => {
+      await this.#runs();
+      const response = await handler(request);
+      await this.#runs();
+      return response;
+    });
+    return {
+      send: (request) =>
+        served.send({ ...request, signal: AbortSignal.any([request.signal, this.gone]) }),
+    };
   }
 
   /** A paused process finds due timers when it is continued. */

@@ -37,6 +37,7 @@ export type PropertyName =
   | 'The startup order holds'
   | 'The history names each end'
   | 'A group completes when its work is done'
+  | 'Webhooks judge what is stored'
   | 'The operator does not contradict itself'
   | 'Nothing throws';
 

@@ -1,5 +1,6 @@
 /** A scenario: a group, and what befalls it. A seed gives one, and a shrunk one is as good. */
 import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
+import { one, pick, weighted } from './chance.ts';
 
 export interface Scenario {
   /** Also for chance in the world itself. */
@@ -14,6 +15,8 @@ export interface Scenario {
   readonly mode?: 'Sidecar';
   /** How many ranks each member starts; absent: its worker is no rank. */
   readonly processes?: number;
+  /** The API server asks the replicas' webhooks about JobSets and Pods; absent: none is installed. */
+  readonly hasWebhooks?: true;
   /** In the order of their times. */
   readonly acts: readonly TimedAct[];
 }
@@ -75,6 +78,13 @@ export type Act =
   | { readonly kind: 'ControllersDown'; readonly forMs: number }
   | { readonly kind: 'Suspended'; readonly forMs: number }
   | { readonly kind: 'RestartAsked' }
+  | {
+      readonly kind: 'WebhooksDown';
+      readonly fault: (typeof WEBHOOK_FAULTS)[number];
+      readonly forMs: number;
+    }
+  /** The user asks for what webhooks refuse. */
+  | { readonly kind: 'ChangeRefused'; readonly change: RefusedChange }
   | { readonly kind: 'Resized'; readonly job: number; readonly pods: number }
   /** `ahead`: the epoch that it announces, from the one that runs. */
   | { readonly kind: 'PodForged'; readonly member: number; readonly ahead: number };
@@ -90,6 +100,8 @@ export type ApiFault =
   | 'LateWatches'
   /** What happened meanwhile comes as one list. */
   | 'StalledWatches';
+
+export type RefusedChange = (typeof REFUSED_CHANGES)[number];
 
 /** How often each kind is drawn, relative to the others. */
 const WEIGHTS: Readonly<Record<ActKind, number>> = {
@@ -116,9 +128,14 @@ const WEIGHTS: Readonly<Record<ActKind, number>> = {
   RestartAsked: 1,
   Resized: 1,
   PodForged: 2,
+  WebhooksDown: 3,
+  ChangeRefused: 1,
 };
 
+/** Drawn apart, for seeds with webhooks. */
+const WEBHOOK_KINDS: readonly ActKind[] = ['WebhooksDown', 'ChangeRefused'];
 export const ACT_KINDS = Object.keys(WEIGHTS) as readonly ActKind[];
+const COMMON_KINDS = ACT_KINDS.filter((kind) => !WEBHOOK_KINDS.includes(kind));
 const PARTIES: readonly Party[] = ['Operators', 'Agents'];
 const API_FAULTS: readonly ApiFault[] = [
   'Slow',
@@ -129,6 +146,8 @@ const API_FAULTS: readonly ApiFault[] = [
   'LateWatches',
   'StalledWatches',
 ];
+const WEBHOOK_FAULTS = ['Slow', 'Cut', 'Refuses429', 'Refuses500', 'LosesAnswers'] as const;
+const REFUSED_CHANGES = ['Image', 'BackoffLimit', 'ProgressTimeout'] as const;
 const MAX_ACTS = 30;
 /** Numbers of members, nodes and operators are drawn below this. */
 const ANY = 1_000_000;
@@ -167,6 +186,10 @@ const MEMBERS_SALT = 7814;
 const SIDECAR_SHARE = 0.3;
 const RANKS_SHARE = 0.3;
 const MAX_PROCESSES = 4;
+/** With this one, the seeds that planted bugs name have no webhooks. */
+const WEBHOOKS_SALT = 150;
+const WEBHOOKS_SHARE = 0.33;
+const MAX_WEBHOOK_ACTS = 8;
 
 export interface ScenarioOptions {
   /** By default 2 to `MAX_DEFAULT_MEMBERS`. */
@@ -201,8 +224,29 @@ export function scenarioOf(seed: number, options: ScenarioOptions = {}): Scenari
     maxRestarts: random.next() < 0.2 ? pick(random, MAX_FEW_RESTARTS + 1) : MANY_RESTARTS,
     isInOrder: jobs.length > 1 && random.next() < 0.5,
     ...membersOf(seed),
-    acts,
+    ...webhooksOf(seed, acts, lastMs, options.kinds),
   };
+}
+
+/** Drawn apart, as the members. */
+function webhooksOf(
+  seed: number,
+  acts: readonly TimedAct[],
+  lastMs: number,
+  kinds: readonly ActKind[] | undefined,
+): Pick<Scenario, 'hasWebhooks' | 'acts'> {
+  if (kinds !== undefined) {
+    return WEBHOOK_KINDS.some((kind) => kinds.includes(kind))
+      ? { hasWebhooks: true, acts }
+      : { acts };
+  }
+  const random = new SeededRandom(seed + WEBHOOKS_SALT * 2 ** 32);
+  if (random.next() >= WEBHOOKS_SHARE) return { acts };
+  const own = Array.from({ length: 1 + pick(random, MAX_WEBHOOK_ACTS) }, () => ({
+    atMs: pick(random, lastMs),
+    act: drawn(random, WEBHOOK_KINDS),
+  }));
+  return { hasWebhooks: true, acts: [...acts, ...own].toSorted((a, b) => a.atMs - b.atMs) };
 }
 
 /** Drawn apart, so that the rest of a seed does not depend on it. */
@@ -214,10 +258,10 @@ function membersOf(seed: number): Pick<Scenario, 'mode' | 'processes'> {
 }
 
 function kindsFor(random: SeededRandom): readonly ActKind[] {
-  if (random.next() >= FEW_KINDS_SHARE) return ACT_KINDS;
+  if (random.next() >= FEW_KINDS_SHARE) return COMMON_KINDS;
   const kinds = new Set([one(random, FAILURES)]);
   const count = MIN_KINDS + pick(random, MAX_KINDS - MIN_KINDS + 1);
-  while (kinds.size < count) kinds.add(one(random, ACT_KINDS));
+  while (kinds.size < count) kinds.add(one(random, COMMON_KINDS));
   return [...kinds];
 }
 
@@ -229,7 +273,7 @@ function shapesOf(random: SeededRandom, members: number): readonly ReplicatedJob
 }
 
 function drawn(random: SeededRandom, kinds: readonly ActKind[]): Act {
-  const kind = weighted(random, kinds);
+  const kind = weighted(random, kinds, WEIGHTS);
   const member = pick(random, ANY);
   const forMs = 1 + pick(random, random.next() < 0.5 ? SHORT_FAULT_MS : LONG_FAULT_MS);
   switch (kind) {
@@ -271,6 +315,10 @@ function drawn(random: SeededRandom, kinds: readonly ActKind[]): Act {
     case 'ControllersDown':
     case 'Suspended':
       return { kind, forMs };
+    case 'WebhooksDown':
+      return { kind, fault: one(random, WEBHOOK_FAULTS), forMs };
+    case 'ChangeRefused':
+      return { kind, change: one(random, REFUSED_CHANGES) };
     case 'Resized':
       return { kind, job: member, pods: 1 + pick(random, MAX_RESIZED_PODS) };
     case 'PodForged':
@@ -285,23 +333,4 @@ function victims(random: SeededRandom, index: number): { readonly to: Party; one
 
 function skew(random: SeededRandom): number {
   return pick(random, 2 * MAX_CLOCK_SKEW_MS) - MAX_CLOCK_SKEW_MS;
-}
-
-function weighted(random: SeededRandom, kinds: readonly ActKind[]): ActKind {
-  const total = kinds.reduce((sum, kind) => sum + WEIGHTS[kind], 0);
-  let left = random.next() * total;
-  for (const kind of kinds) {
-    left -= WEIGHTS[kind];
-    if (left < 0) return kind;
-  }
-  throw new Error('a scenario needs at least one kind of act');
-}
-
-/** A whole number from 0 to `below` - 1. */
-function pick(random: SeededRandom, below: number): number {
-  return Math.floor(random.next() * below);
-}
-
-function one<T>(random: SeededRandom, of: readonly T[]): T {
-  return of[pick(random, of.length)] as T;
 }

@@ -1,5 +1,7 @@
 /** The simulated world itself, and seeds and scenarios in it. `npm run simulate` runs many more. */
+import { VALIDATING_WEBHOOK_CONFIGURATIONS } from '@lockstep/kube/objects/admission-webhooks.ts';
 import { describe, expect, it } from 'vitest';
+import { VALIDATING_CONFIGURATION_NAME } from '../operator/webhooks/webhook-configurations.ts';
 import { inWords } from './history.ts';
 import { parseScenario } from './parse-scenario.ts';
 import { type RunResult, runScenario } from './run.ts';
@@ -199,9 +201,68 @@ it('numbers ranks again for a new size, and names the rank that failed', async (
   expect(epochs).toBe(4);
 });
 
+describe('the simulated world with webhooks', () => {
+  const JUDGED: Scenario = { ...QUIET, hasWebhooks: true };
+  const down = (fault: 'Cut' | 'Slow' | 'Refuses500', seconds: number) =>
+    ({ kind: 'WebhooksDown', fault, forMs: seconds * 1000 }) as const;
+
+  it.each(['Cut', 'Refuses500'] as const)('restarts in place while they are %s', async (fault) => {
+    const acts = [
+      ...at(50, down(fault, 600)),
+      ...at(60, { kind: 'WorkerKilled', member: 1 }),
+      ...at(120, { kind: 'PodDeleted', member: 0 }),
+      ...at(300, { kind: 'StreamsReset' }),
+    ];
+    const { violation, lines } = await played({ ...JUDGED, acts });
+    expect(violation).toBeUndefined();
+    const last = lines.findLast((line) => line.includes('starts in epoch 3'));
+    expect(Number.parseFloat(last ?? '')).toBeLessThan(140);
+  });
+
+  it('asks again for a suspension that nobody could judge', async () => {
+    const acts = [
+      ...at(50, down('Cut', 60)),
+      ...at(60, { kind: 'Suspended', forMs: 90_000 }),
+      ...at(170, { kind: 'StreamsReset' }),
+    ];
+    const { violation, lines } = await played({ ...JUDGED, acts });
+    expect(violation).toBeUndefined();
+    const ended = lines.find((line) => line.includes('status: ended 1'));
+    expect(Number.parseFloat(ended ?? '')).toBeGreaterThan(109);
+  });
+
+  it('refuses changes by those replicas that run', async () => {
+    const refused = { kind: 'ChangeRefused', change: 'Image' } as const;
+    const acts = [
+      ...at(60, { kind: 'OperatorKilled', operator: 0, forMs: 60_000 }, refused),
+      ...at(70, { kind: 'OperatorPaused', operator: 1, forMs: 30_000 }, refused),
+      ...at(80, down('Slow', 30), { ...refused, change: 'BackoffLimit' }),
+      ...at(170, { ...refused, change: 'ProgressTimeout' }),
+    ];
+    const { violation, epochs } = await played({ ...JUDGED, acts });
+    expect(violation).toBeUndefined();
+    expect(epochs).toBe(1);
+  });
+
+  it('finds what is stored although nobody judged it', async () => {
+    const acts = at(60, { kind: 'ChangeRefused', change: 'Image' });
+    const { violation } = await runScenario(
+      { ...JUDGED, acts },
+      {
+        began: ({ cluster: { client } }) => {
+          const name = VALIDATING_CONFIGURATION_NAME;
+          void client.delete(VALIDATING_WEBHOOK_CONFIGURATIONS, { name });
+        },
+      },
+    );
+    expect(violation?.property).toBe('Webhooks judge what is stored');
+  });
+});
+
 describe('a scenario in JSON', () => {
   it('is read as it was printed', () => {
-    const scenario = scenarioOf(33);
+    const scenario = scenarioOf(5);
+    expect(scenario.hasWebhooks).toBe(true);
     expect(parseScenario(JSON.stringify(scenario), 'file')).toEqual(scenario);
   });
 
@@ -211,6 +272,7 @@ describe('a scenario in JSON', () => {
     ['no nodes', JSON.stringify({ ...QUIET, nodes: 0 }), 'file: nodes: expected a whole number'],
     ['no acts', JSON.stringify({ ...QUIET, acts: 1 }), 'file: acts: expected a list'],
     ['another mode', JSON.stringify({ ...QUIET, mode: 'Fast' }), 'file: mode: expected Sidecar'],
+    ['webhooks', JSON.stringify({ ...QUIET, hasWebhooks: 1 }), 'file: hasWebhooks: expected true'],
     ['no process', JSON.stringify({ ...QUIET, processes: 0 }), 'file: processes: expected a whole'],
     [
       'a job of nothing',

@@ -3,11 +3,11 @@
  * and Pods with real agents, all under one virtual clock and one seed.
  */
 import { MemoryCluster, type PlayContainer } from '@lockstep/embedded-kubernetes/in-memory';
+import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
 import type { Stored } from '@lockstep/kube/meta.ts';
 import { NAMESPACES } from '@lockstep/kube/objects/core.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
-import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
 import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
 import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
@@ -15,20 +15,20 @@ import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import type { Transport } from '@lockstep/kube/runtime/ports/transport.ts';
 import type { Channel } from '../agent/channel.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
-import { PROCESSES_PER_POD, PROGRESS_TIMEOUT, RESTART_MODE } from '../jobset/names.ts';
+import { RESTART_EPOCH } from '../jobset/names.ts';
 import { JOBSET_CRD } from '../jobset/schema/crd.ts';
 import { exitCodeIn } from '../jobset/worker-end/worker-end.ts';
 import type { History } from './history.ts';
 import { HubNetwork } from './hub-network.ts';
 import { hasSidecar, Member, type MemberListener, slotOf } from './member.ts';
+import { installWebhooks, WebhookNetwork } from './network/webhook-network.ts';
 import { OperatorReplica } from './operator-replica.ts';
 import { Properties } from './properties.ts';
 import type { ReplicatedJobShape, Scenario } from './scenario.ts';
 import { Training } from './training.ts';
+import { jobSetOf, missingDefaults, NAMESPACE, shapesIn, User } from './user.ts';
 import { Weather } from './weather.ts';
 
-export const NAMESPACE = 'default';
-export const NAME = 'train';
 /** The namespace of another user. */
 export const TENANT = 'tenant';
 const OPERATOR_NAMESPACE = 'lockstep-system';
@@ -36,31 +36,24 @@ const OPERATOR_NAMESPACE = 'lockstep-system';
 const CONTROLLERS_LATENCY_MS = 10;
 /** Limits each end of an informer, in virtual time. */
 const STOP_LIMIT_MS = 60_000;
-/** Above two steps of the simulated training. */
-const PROGRESS_TIMEOUT_TEXT = '30s';
-
-interface WorldOptions {
-  /** The way to the webhooks that `create` installs; by default there are none. */
-  readonly webhookTransport?: () => Transport;
-  /** Makes the JobSet, once all else runs; by default the one of the scenario. */
-  readonly create?: (client: Client) => Promise<unknown>;
-}
 
 export class World {
   readonly cluster: MemoryCluster;
   readonly operators: readonly OperatorReplica[];
   readonly hubs: HubNetwork;
+  readonly webhooks: WebhookNetwork;
+  readonly user: User;
   /** Between the control plane's own controllers and the API server. */
   readonly controllers: Weather;
   readonly properties: Properties;
   readonly scenario: Scenario;
   readonly #history: History;
   readonly #random: SeededRandom;
+  readonly #jobSet: JobSet;
   /** As the user wants them now. */
   #jobs: readonly ReplicatedJobShape[];
   readonly #server: Transport = { send: (request) => this.cluster.send(request) };
   readonly #training: Training;
-  readonly #create: (client: Client) => Promise<unknown>;
   /** By UID of the Pod. */
   readonly #members = new Map<string, Member>();
   readonly #silentNodes = new Set<string>();
@@ -74,21 +67,28 @@ export class World {
   #pods: Informer<Pod> | undefined;
   #jobSets: Informer<JobSet> | undefined;
 
-  constructor(scenario: Scenario, history: History, options: WorldOptions = {}) {
-    const { create = (client) => client.create(JOBSETS, jobSetOf(scenario)), ...hooks } = options;
+  constructor(scenario: Scenario, history: History, jobSet: JobSet = jobSetOf(scenario)) {
     this.scenario = scenario;
     this.#history = history;
-    this.#create = create;
-    this.cluster = new MemoryCluster({ seed: scenario.seed, ...hooks });
+    this.#jobSet = jobSet;
     this.#random = new SeededRandom(scenario.seed);
-    const { clock } = this.cluster;
+    this.webhooks = new WebhookNetwork(() => this.cluster.clock, this.#random);
+    const { transport } = this.webhooks;
+    this.cluster = new MemoryCluster({ seed: scenario.seed, webhookTransport: () => transport });
+    const { clock, client } = this.cluster;
+    this.user = new User({
+      client,
+      clock,
+      hasWebhooks: scenario.hasWebhooks === true,
+      aside: (work) => this.aside(work),
+    });
     this.hubs = new HubNetwork(clock);
     this.controllers = new Weather(this.#random);
     this.controllers.begin({ latencyMs: CONTROLLERS_LATENCY_MS });
     this.cluster.intercept = (request) => this.controllers.send(request, this.#server, clock);
     this.cluster.play = (pod) => this.#play(pod);
     this.#training = new Training(clock);
-    this.#jobs = scenario.jobs;
+    this.#jobs = shapesIn(jobSet);
     const { maxRestarts, isInOrder, processes } = scenario;
     const wanted = { maxRestarts, isInOrder, processes, slots: () => this.slots };
     this.properties = new Properties(wanted, (found) => history.violated(found));
@@ -101,6 +101,7 @@ export class World {
           random: this.#random,
           server: this.#server,
           hubs: this.hubs,
+          webhooks: scenario.hasWebhooks === true ? this.webhooks : undefined,
           broken: (error) => this.properties.contradicted(error),
         }),
     );
@@ -125,7 +126,7 @@ export class World {
   get isAtRest(): boolean {
     const { epoch, isFinished, isAnswered } = this.properties;
     if (isFinished) return this.members.every((member) => member.epoch === undefined);
-    if (!isAnswered) return false;
+    if (!isAnswered || !this.user.isContent) return false;
     const running = this.members.filter((member) => member.epoch === epoch);
     const size = this.slots.filter((slot) => !this.#succeeded.has(slot)).length;
     return running.length === size && this.#members.size === size;
@@ -144,7 +145,10 @@ export class World {
     this.#jobSets = createInformer<JobSet>({ ...informed, resource: JOBSETS });
     this.#jobSets.subscribe({
       added: (jobSet) => this.#sawStatus(jobSet),
-      updated: (jobSet) => this.#sawStatus(jobSet),
+      updated: (jobSet, old) => {
+        this.#sawChange(jobSet, old);
+        this.#sawStatus(jobSet);
+      },
     });
     this.#pods = createInformer<Pod>({ ...informed, resource: PODS });
     this.#pods.subscribe({
@@ -159,32 +163,23 @@ export class World {
       },
     });
     for (const operator of this.operators) operator.start();
-    await this.#create(client);
-  }
-
-  async patch(patch: object): Promise<void> {
-    const at = { namespace: NAMESPACE, name: NAME };
-    await this.cluster.client.patch(JOBSETS, at, { type: 'merge', patch });
-  }
-
-  /** The user wants other Jobs from now on. */
-  wants(jobs: readonly ReplicatedJobShape[]): void {
-    this.#jobs = jobs;
+    const create = (): Promise<unknown> => client.create(JOBSETS, this.#jobSet);
+    if (scenario.hasWebhooks !== true) return void (await create());
+    await installWebhooks(client);
+    await this.done(this.user.insist(create));
   }
 
   /** Each Job of that ReplicatedJob gets another number of Pods, unless some of its work is done. */
-  async resize(index: number, pods: number): Promise<void> {
-    const at = index % this.#jobs.length;
-    const prefix = `${this.#jobs[at]?.name}/`;
-    if ([...this.#succeeded.keys()].some((slot) => slot.startsWith(prefix))) return;
-    this.#jobs = this.#jobs.map((job, each) => (each === at ? { ...job, pods } : job));
-    this.properties.resized();
-    const operations = (['completions', 'parallelism'] as const).map((field) => {
-      const path = `/spec/replicatedJobs/${at}/template/spec/${field}`;
-      return { op: 'replace', path, value: pods } as const;
+  resize(index: number, pods: number): Promise<void> {
+    return this.user.edit(() => {
+      const at = index % this.#jobs.length;
+      const prefix = `${this.#jobs[at]?.name}/`;
+      if ([...this.#succeeded.keys()].some((slot) => slot.startsWith(prefix))) return undefined;
+      return (['completions', 'parallelism'] as const).map((field) => {
+        const path = `/spec/replicatedJobs/${at}/template/spec/${field}`;
+        return { op: 'replace', path, value: pods } as const;
+      });
     });
-    const key = { namespace: NAMESPACE, name: NAME };
-    await this.cluster.client.patch(JOBSETS, key, { type: 'json', operations });
   }
 
   /** The kubelet of the node does nothing and is not heard of; its processes run on. */
@@ -210,6 +205,11 @@ export class World {
     }
   }
 
+  /** What webhooks refuse is stored, or without what they fill in. */
+  unjudged(detail: string): void {
+    this.#history.violated({ property: 'Webhooks judge what is stored', detail });
+  }
+
   /** Work that an act does not wait for. */
   aside(work: Promise<unknown>): void {
     work.catch((error: unknown) => this.properties.threw(error as Error));
@@ -218,11 +218,12 @@ export class World {
   async stop(): Promise<void> {
     for (const member of this.#members.values()) member.vanish();
     for (const operator of this.operators) operator.kill();
-    await this.#done(Promise.all([this.#pods?.stop(), this.#jobSets?.stop()]));
+    await this.done(Promise.all([this.#pods?.stop(), this.#jobSets?.stop()]));
     await this.cluster.stop();
   }
 
-  async #done(work: Promise<unknown>): Promise<void> {
+  /** Lets time pass until the work is done. */
+  async done<T>(work: Promise<T>): Promise<T> {
     let isDone = false;
     const done = work.finally(() => {
       isDone = true;
@@ -230,13 +231,29 @@ export class World {
     // Its failure is thrown below.
     done.catch(() => undefined);
     await this.cluster.clock.runUntil(() => isDone, STOP_LIMIT_MS);
-    await done;
+    return done;
+  }
+
+  /** A change that the user asked for is stored: it may end the epoch. */
+  #sawChange(jobSet: Stored<JobSet>, old: Stored<JobSet>): void {
+    const [asked, before] = [jobSet, old].map(
+      ({ metadata: { generation, annotations } }) =>
+        `${generation} ${annotations?.[RESTART_EPOCH]}`,
+    );
+    if (asked === before) return;
+    const jobs = shapesIn(jobSet);
+    const isResized = !deepEqual(jobs, this.#jobs);
+    this.#jobs = jobs;
+    if (isResized) this.properties.resized();
+    else this.properties.befell(undefined);
   }
 
   #sawStatus(jobSet: Stored<JobSet>): void {
     this.#history.tracer?.sawJobSet(jobSet);
     this.#history.sawStatus(jobSet.status ?? {});
     this.properties.wrote(jobSet);
+    if (this.scenario.hasWebhooks !== true) return;
+    for (const field of missingDefaults(jobSet)) this.unjudged(`${field} is missing`);
   }
 
   #podChanged(pod: Stored<Pod>): void {
@@ -309,39 +326,4 @@ export class World {
 
 export function runningOf({ slot, pod, epoch, ranks }: Member) {
   return { slot, pod: pod.metadata.name, epoch, ranks };
-}
-
-export function jobSetOf({ jobs, maxRestarts, isInOrder, mode, processes }: Scenario): JobSet {
-  const containers = [{ name: 'worker', image: 'none', command: ['train'] }];
-  return {
-    apiVersion: `${JOBSETS.group}/${JOBSETS.version}`,
-    kind: JOBSETS.kind,
-    metadata: {
-      name: NAME,
-      namespace: NAMESPACE,
-      annotations: {
-        [PROGRESS_TIMEOUT]: PROGRESS_TIMEOUT_TEXT,
-        ...(mode !== undefined && { [RESTART_MODE]: mode }),
-        ...(processes !== undefined && { [PROCESSES_PER_POD]: String(processes) }),
-      },
-    },
-    spec: {
-      failurePolicy: { restartStrategy: 'InPlaceRestart', maxRestarts },
-      ...(isInOrder && { startupPolicy: { startupPolicyOrder: 'InOrder' } }),
-      replicatedJobs: jobs.map(({ name, replicas, pods }) => ({
-        name,
-        replicas,
-        template: {
-          spec: {
-            backoffLimit: 2_147_483_647,
-            podReplacementPolicy: 'Failed',
-            completionMode: 'Indexed',
-            completions: pods,
-            parallelism: pods,
-            template: { spec: { restartPolicy: 'Never', containers } },
-          },
-        },
-      })),
-    },
-  };
 }

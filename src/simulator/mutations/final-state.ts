@@ -19,7 +19,8 @@ import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { AGENT_STARTS, EPOCH, EXECUTION_ATTEMPT, NOTICE } from '../../jobset/names.ts';
 import { slotOf } from '../member.ts';
-import { NAME, NAMESPACE, type World } from '../world.ts';
+import { NAME, NAMESPACE } from '../user.ts';
+import type { World } from '../world.ts';
 
 /** All that is compared, as plain JSON. */
 export interface FinalState {

@@ -3,13 +3,12 @@ import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
 import type { Stored } from '@lockstep/kube/meta.ts';
 import type { JsonPatchOperation } from '@lockstep/kube/patch/json-patch.ts';
 import { ApiStatusError } from '@lockstep/kube/status.ts';
-import { withDefaults } from '../../jobset/defaults.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { History } from '../history.ts';
 import type { PropertyName, Violation } from '../properties.ts';
 import type { Scenario } from '../scenario.ts';
-import { NAME, NAMESPACE, World } from '../world.ts';
-import { installWebhooks, judgeOf } from './admission.ts';
+import { NAME, NAMESPACE } from '../user.ts';
+import { World } from '../world.ts';
 import { type FinalState, finalStateOf } from './final-state.ts';
 
 /** Where a group is when its JobSet changes. */
@@ -53,14 +52,9 @@ export class LiveGroup {
   private constructor(scenario: Scenario, jobSet: JobSet) {
     const clock = { monotonic: () => this.#world.cluster.clock.monotonic() };
     this.#history = new History(clock);
-    this.#world = new World(scenario, this.#history, {
-      webhookTransport: () => judgeOf(this.#world.cluster.client, clockOf(this.#world)),
-      create: async (client) => {
-        await installWebhooks(client);
-        await client.create(JOBSETS, jobSet);
-      },
-    });
-    this.#wants(jobSet);
+    this.#world = new World({ ...scenario, hasWebhooks: true }, this.#history, jobSet);
+    // A change is judged before anybody hears of what happened before it.
+    this.#world.webhooks.weather.begin({ latencyMs: 0 });
     // A change may end any epoch.
     this.#world.properties.excuse();
   }
@@ -100,7 +94,7 @@ export class LiveGroup {
         if (phase === 'Gathering') await this.#until(() => properties.epoch > 1);
         return;
       case 'Suspended':
-        await world.patch({ spec: { suspend: true } });
+        await world.user.patch({ spec: { suspend: true } });
         await this.#until(() => world.members.length === 0);
         await world.cluster.clock.advance(SETTLED_MS);
         return;
@@ -119,7 +113,7 @@ export class LiveGroup {
   async change(operations: readonly JsonPatchOperation[]): Promise<ApiStatusError | undefined> {
     try {
       const { client } = this.#world.cluster;
-      this.#wants(await client.patch(JOBSETS, AT, { type: 'json', operations }));
+      await this.#world.done(client.patch(JOBSETS, AT, { type: 'json', operations }));
       return undefined;
     } catch (error) {
       if (error instanceof ApiStatusError) return error;
@@ -128,7 +122,7 @@ export class LiveGroup {
   }
 
   resume(): Promise<void> {
-    return this.#world.patch({ spec: { suspend: false } });
+    return this.#world.user.patch({ spec: { suspend: false } });
   }
 
   /** The state that stays, or undefined if none stays within the limit. */
@@ -153,18 +147,4 @@ export class LiveGroup {
   #until(isReached: () => boolean): Promise<void> {
     return this.#world.cluster.clock.runUntil(isReached, PHASE_LIMIT_MS);
   }
-
-  #wants({ spec }: JobSet): void {
-    this.#world.wants(
-      withDefaults(spec).replicatedJobs.map(({ name, replicas, template }) => ({
-        name,
-        replicas,
-        pods: template.spec.parallelism ?? 1,
-      })),
-    );
-  }
-}
-
-function clockOf({ cluster }: World): World['cluster']['clock'] {
-  return cluster.clock;
 }

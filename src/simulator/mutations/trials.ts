@@ -10,7 +10,7 @@ import { DEFAULT_FEATURE_GATES } from '../../jobset/feature-gates.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { laterJobsWarnings } from '../../jobset/validation/later-jobs.ts';
 import type { Scenario } from '../scenario.ts';
-import { jobSetOf } from '../world.ts';
+import { jobSetOf } from '../user.ts';
 import { type Mutation, mutationsOf } from './catalogue.ts';
 import { differences, type FinalState, type Finding } from './final-state.ts';
 import { LiveGroup, PHASES, type Phase } from './live-group.ts';

@@ -1,0 +1,26 @@
+/** Draws from a seeded source of chance. */
+import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
+
+/** A whole number from 0 to `below` - 1. */
+export function pick(random: Random, below: number): number {
+  return Math.floor(random.next() * below);
+}
+
+export function one<T>(random: Random, of: readonly T[]): T {
+  return of[pick(random, of.length)] as T;
+}
+
+/** One of `kinds`, as often as its weight says relative to the others'. */
+export function weighted<K extends string>(
+  random: Random,
+  kinds: readonly K[],
+  weights: Readonly<Record<K, number>>,
+): K {
+  const total = kinds.reduce((sum, kind) => sum + weights[kind], 0);
+  let left = random.next() * total;
+  for (const kind of kinds) {
+    left -= weights[kind];
+    if (left < 0) return kind;
+  }
+  throw new Error('a scenario needs at least one kind of act');
+}
