@@ -119,8 +119,13 @@ it.each<[PropertyName, () => void]>([
     'A certain culprit failed',
     () => {
       properties.befell(A);
-      const suspects = [{ pod: 'a-1-x', why: 'was killed', confidence: 'Certain' }];
-      properties.wrote(written(ended(1, 1, { suspects })));
+      const suspects = [
+        { pod: 'a-0-x', why: '', confidence: 'Certain' },
+        { pod: 'a-1-x', why: 'was killed', confidence: 'Certain' },
+      ];
+      properties.wrote(written(ended(1, 1)));
+      found = [];
+      properties.wrote(written({ ...ended(1, 1, { suspects }), ...released(2, 0) }));
     },
   ],
   [
@@ -236,4 +241,13 @@ it('sees that a rank which is called certain did not fail', () => {
   const witness = { pod: 'a-0-x', exitCode: 1, reason: 'Error' };
   properties.wrote(written(ended(1, 1, { witness, suspects })));
   expect(found).toEqual(['A certain culprit failed']);
+});
+
+it('knows no certain culprit of an epoch in which a node was silent', () => {
+  const over = properties.excuse();
+  properties.wrote(written(ended(1)));
+  over();
+  const suspects = [{ pod: 'a-0-x', why: '', confidence: 'Certain' }];
+  properties.wrote(written({ ...ended(1, 0, { suspects }), ...released(2, 0) }));
+  expect(found).not.toContain('A certain culprit failed');
 });

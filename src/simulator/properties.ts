@@ -8,6 +8,7 @@ import type { JobSet } from '../jobset/jobset.ts';
 import type { Goodput, JobSetStatus, RestartRecord } from '../jobset/jobset-status.ts';
 import type { MemberRanks } from '../jobset/ranks/member-ranks.ts';
 import { isFinished } from '../jobset/status/conditions.ts';
+import { CertainCulprits } from './certain-culprits.ts';
 import { RankNumbers } from './rank-numbers.ts';
 
 /** A property that does not hold. */
@@ -70,10 +71,7 @@ export class Properties {
   readonly #mayEnd = new Set<number>();
   /** Epochs that have to end, because a worker of theirs failed. */
   readonly #mustEnd = new Map<number, string>();
-  /** Pods that something befell, by the epoch. */
-  readonly #victims = new Map<number, Set<string>>();
-  /** `epoch pod rank` of each rank that something befell. */
-  readonly #ranks = new Set<string>();
+  readonly #culprits: CertainCulprits;
   readonly #numbers: RankNumbers;
   /** While above 0, any epoch may end. */
   #excuses = 0;
@@ -83,6 +81,9 @@ export class Properties {
   constructor(wanted: WantedGroup, found: (violation: Violation) => void) {
     this.#wanted = wanted;
     this.#found = found;
+    this.#culprits = new CertainCulprits((detail) =>
+      this.#violates('A certain culprit failed', detail),
+    );
     this.#numbers = new RankNumbers(wanted.processes, (detail) =>
       this.#violates('Ranks are numbered from 0', detail),
     );
@@ -105,15 +106,7 @@ export class Properties {
     const next = member === undefined ? this.epoch : this.epoch + 1;
     for (const epoch of new Set([this.epoch, member?.epoch ?? next])) {
       this.#mayEnd.add(epoch);
-      if (member === undefined) continue;
-      const victims = this.#victims.get(epoch) ?? new Set();
-      this.#victims.set(epoch, victims.add(member.pod));
-      const { ranks } = member;
-      if (ranks === undefined) continue;
-      for (let each = 0; each < ranks.processes; each++) {
-        if (local !== undefined && local !== each) continue;
-        this.#ranks.add(`${epoch} ${member.pod} ${ranks.firstRank + each}`);
-      }
+      if (member !== undefined) this.#culprits.befell(member, epoch, local);
     }
   }
 
@@ -128,6 +121,7 @@ export class Properties {
     this.#excuses++;
     return () => {
       this.#mayEnd.add(this.epoch);
+      this.#culprits.excuse(this.epoch);
       this.#excuses--;
     };
   }
@@ -194,6 +188,8 @@ export class Properties {
         this.#violates('A group completes when its work is done', `not done: ${open.join(', ')}`);
       }
     }
+    const [record] = status.restartHistory ?? [];
+    if (record !== undefined) this.#culprits.wrote(record);
     this.#checkOrder(old, status);
     this.#checkTime(status.goodput, Date.parse(metadata.creationTimestamp ?? ''));
   }
@@ -287,16 +283,11 @@ export class Properties {
     if (isFailure && record.witness === undefined) {
       this.#violates('Every restart has a witness', `the end of epoch ${epoch} has none`);
     }
-    if (this.#excuses > 0) return;
-    const [first] = record?.suspects ?? [];
-    const victims = this.#victims.get(epoch);
-    if (first?.confidence === 'Certain' && victims?.has(first.pod) !== true) {
-      this.#violates('A certain culprit failed', `${first.pod}: ${first.why}`);
+    if (this.#excuses > 0) {
+      this.#culprits.excuse(epoch);
+      return;
     }
-    const isRank = first?.confidence === 'Certain' && first.rank !== undefined;
-    if (isRank && !this.#ranks.has(`${epoch} ${first.pod} ${first.rank}`)) {
-      this.#violates('A certain culprit failed', `rank ${first.rank}: ${first.why}`);
-    }
+    const victims = this.#culprits.victimsOf(epoch);
     if (charge > 0 && victims === undefined) {
       this.#violates('Each cause is charged once', `nothing failed in epoch ${epoch}`);
     }
