@@ -123,6 +123,8 @@ export const PLANTED: readonly PlantedBug[] = [
     file: 'src/jobset/culprits/end-rules.ts',
     find: "return missed.map(({ member }) => ({ member, why, confidence: 'Likely' }));",
     replace: "return missed.map(({ member }) => ({ member, why, confidence: 'Certain' }));",
+    seed: 15,
+    faults: 'WorkerSucceeds,WorkerExits',
   },
   {
     name: 'a group waits for no Pod of another ReplicatedJob',
@@ -136,6 +138,7 @@ export const PLANTED: readonly PlantedBug[] = [
     file: 'src/jobset/plan/restart/group-restart.ts',
     find: 'if (decision.needsFreshPods || isChanged) {',
     replace: 'if (decision.needsFreshPods) {',
+    faults: 'Suspended,RestartAsked,ApiFault,HubCut',
   },
   {
     name: 'one restart too few is allowed',

@@ -121,6 +121,14 @@ export class Weather {
       news.tell();
     };
     this.#watches.add(end);
+    // Watches are late independently: one may show old objects of its kind beside new ones of others.
+    let share: number | undefined;
+    const delayMs = (): number => {
+      const { watchDelayMs } = this.#faults;
+      if (watchDelayMs === 0) return 0;
+      share ??= this.#random.next();
+      return share * watchDelayMs;
+    };
     const chunks = body[Symbol.asyncIterator]();
     const take = (chunk: Uint8Array | undefined): void => {
       arrived.push({ chunk, atMs: clock.monotonic() });
@@ -144,7 +152,7 @@ export class Weather {
           await orAborted(news.promise, signal);
           continue;
         }
-        const waitMs = next.atMs + this.#faults.watchDelayMs - clock.monotonic();
+        const waitMs = next.atMs + delayMs() - clock.monotonic();
         if (waitMs > 0) await sleep(clock, waitMs, signal);
         await this.#through(signal, true);
         if (ended !== undefined) continue;
