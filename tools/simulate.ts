@@ -11,14 +11,14 @@
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build, type Plugin } from 'esbuild';
 import { PLANTED, type PlantedBug } from '../src/simulator/planted.ts';
 import { SIMULATOR_BUNDLE } from './bundles.ts';
-import { exitCodeOf } from './exit-code.ts';
+import { exitCodeOf, SIGNAL_CODES } from './exit-code.ts';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const EXIT_HELD = 0;
@@ -27,6 +27,9 @@ const EXIT_USAGE = 2;
 const DEFAULT_SEEDS = '10000';
 /** For all seeds of one bug. */
 const TIMEOUT_MS = 8 * 60 * 60_000;
+
+/** A signal ends all simulators, and leaves no bundle behind. */
+const stopped = new AbortController();
 
 const args = process.argv.slice(2);
 process.exitCode = args.includes('--planted')
@@ -66,7 +69,15 @@ async function plantAll(args: string[]): Promise<number> {
       for (let row = rows[shown]; row !== undefined; row = rows[++shown]) process.stdout.write(row);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(processors, bugs.length) }, plant));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => stopped.abort(SIGNAL_CODES + constants.signals[signal]));
+  }
+  try {
+    await Promise.all(Array.from({ length: Math.min(processors, bugs.length) }, plant));
+  } catch (error) {
+    if (!stopped.signal.aborted) throw error;
+    return stopped.signal.reason as number;
+  }
   return missed === 0 ? 0 : 1;
 }
 
@@ -105,6 +116,7 @@ function outputOf(args: readonly string[]): Promise<{ code: number | null; outpu
   const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'inherit'],
     timeout: TIMEOUT_MS,
+    signal: stopped.signal,
   });
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
