@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { MemberRanks } from '../../jobset/ranks/member-ranks.ts';
 import type { Supervisor, SupervisorOptions } from '../supervisor.ts';
 import type { OwnEnd } from '../worker-exit.ts';
-import { realSupervisor } from './real-supervisor.fixture.ts';
+import { realSupervisor, untilStopped } from './real-supervisor.fixture.ts';
 
 const RANKS: MemberRanks = {
   processes: 4,
@@ -265,6 +265,9 @@ describe('a hung worker of four processes', () => {
     await until('all have reported', () => {
       const { reporters } = scene.supervisor.progress;
       expect(reporters.map(({ watch }) => watch.progress?.step)).toEqual([330, 330, 330, 330]);
+      // The hang command looks into those that were silent for at least half as long as the most silent.
+      const silences = reporters.map(({ watch }) => watch.silentMs);
+      expect(Math.min(...silences)).toBeGreaterThanOrEqual(Math.max(...silences) / 2);
     });
     return scene;
   }
@@ -272,6 +275,7 @@ describe('a hung worker of four processes', () => {
   it('is about the one that was stopped', async () => {
     const waits = `${reports}; ${RUNS}`;
     const scene = await hang({ 0: waits, 1: waits, 2: `${reports}; kill -STOP $$`, 3: waits });
+    await untilStopped(join(directory, 'pid-2'));
     scene.supervisor.killHung();
     expect(await scene.ended).toMatchObject({
       how: 'Hung',

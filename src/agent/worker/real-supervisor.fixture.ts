@@ -1,9 +1,12 @@
 /** A supervisor with all that it has in a Pod: real processes, files, pipes and looks into /proc. */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import { createNodeProcessRunner } from '@lockstep/kube/runtime/adapters/node-process-runner.ts';
 import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
+import { expect } from 'vitest';
 import { createProcLooks } from '../adapters/proc-looks.ts';
 import { createProcRanks } from '../adapters/proc-ranks.ts';
 import { createProcessPriorities } from '../adapters/process-priorities.ts';
@@ -49,5 +52,16 @@ export function realSupervisor(options: RealSupervisorOptions): Supervisor {
     random: systemRandom,
     logger,
     ...more,
+  });
+}
+
+/**
+ * Waits until a process that writes its number into a file, reports and stops itself is stopped. Its report
+ * may be read before.
+ */
+export function untilStopped(path: string): Promise<void> {
+  return until('the process is stopped', () => {
+    const pid = Number(readFileSync(path, 'utf8'));
+    expect(readFileSync(`/proc/${pid}/stat`, 'utf8')).toMatch(/^\d+ \(.*\) T /s);
   });
 }

@@ -6,7 +6,7 @@ import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Supervisor, SupervisorOptions } from '../supervisor.ts';
 import type { OwnEnd } from '../worker-exit.ts';
-import { realSupervisor } from './real-supervisor.fixture.ts';
+import { realSupervisor, untilStopped } from './real-supervisor.fixture.ts';
 
 let directory: string;
 beforeEach(async () => {
@@ -38,8 +38,9 @@ const SLEEPS = 'while :; do sleep 0.01; done';
 
 describe('a hung worker', () => {
   it('that was stopped is seen as such, and killed', async () => {
-    const scene = new Scene(`echo 330 > "$LOCKSTEP_PROGRESS_FILE"; kill -STOP $$`);
+    const scene = new Scene(`echo $$ > pid; echo 330 > "$LOCKSTEP_PROGRESS_FILE"; kill -STOP $$`);
     await scene.stepped(330);
+    await untilStopped(join(directory, 'pid'));
     scene.supervisor.killHung();
     expect(await scene.ended).toMatchObject({
       how: 'Hung',
