@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync, writeSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createNodeProcessRunner } from '@lockstep/kube/runtime/adapters/node-process-runner.ts';
@@ -163,7 +163,10 @@ describe('the standard error of one of several processes', () => {
 
   it('passes by whole lines, and a beginning when it has waited for long', async () => {
     const scene = new Scene();
-    const { finish } = await run(scene, 'printf half >&2; sleep 1.5; echo " whole" >&2; sleep 0.1');
+    const goesOn = 'until [ -e "$DIRECTORY/go" ]; do sleep 0.01; done; echo " whole" >&2';
+    const { finish } = await run(scene, `printf half >&2; ${goesOn}`);
+    await until('the beginning is out', () => scene.out.length > 0);
+    writeFileSync(join(directory, 'go'), '');
     await finish();
     expect(scene.out.map(String)).toEqual(['[7] half\n', '[7]  whole\n']);
     expect(Buffer.concat(scene.heard).toString()).toBe('half whole\n');
