@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KUBERNETES } from '../kubernetes.ts';
 import { hasKubectl, KUBECTL, kubectlOutput } from './kubectl.fixture.ts';
@@ -205,7 +206,9 @@ describe.skipIf(!hasKubectl())('kubectl', () => {
     watch.kill();
     await kubectl('wait', '--for=condition=Suspended', 'jobset/pair', '--timeout=60s');
     await kubectl('patch', 'jobset', 'pair', '--type=merge', '-p', '{"spec":{"suspend":false}}');
-    expect(await kubectl('events', '--for', 'jobset/pair')).toContain('SuspendedJobs');
+    await until('an Event says so', async () =>
+      expect(await kubectl('events', '--for', 'jobset/pair')).toContain('SuspendedJobs'),
+    );
     expect(await kubectl('get', 'events', '--sort-by=.lastTimestamp')).toContain('SuspendedJobs');
   });
 

@@ -100,8 +100,7 @@ test('success completes the JobSet, and Jobs that still run are ended', async ()
   await group.until(({ terminalState }) => terminalState === 'Completed');
   await group.cluster.until(async () => !(await jobs()).has('train-w-0'));
   expect([...(await jobs()).keys()]).toEqual(['train-driver-0']);
-  const events = (await group.events()).map(({ reason }) => reason);
-  expect(events).toContain('AllJobsCompleted');
+  await group.untilTold('AllJobsCompleted');
 });
 
 test('the headless Service is made, and made again if it is deleted', async () => {

@@ -233,6 +233,14 @@ export class GroupOn<C extends ClusterUnderTest> {
     return items.filter(({ reportingController }) => reportingController === 'jobset');
   }
 
+  /** Waits for Events with these reasons. The operator writes them after the status, beside its other work. */
+  async untilTold(...reasons: readonly string[]): Promise<void> {
+    await this.cluster.until(async () => {
+      const told = new Set((await this.events()).map(({ reason }) => reason));
+      return reasons.every((reason) => told.has(reason));
+    });
+  }
+
   /** Running workers by slot (`replicatedJob/index`), with their epochs. */
   running(): ReadonlyMap<string, number> {
     const running = new Map<string, number>();
