@@ -109,7 +109,9 @@ it('have no process to choose where their lines carry no rank', async () => {
     annotations,
   });
   await of.running(1);
-  expect(await logs('no-prefix')).toContain('[0] rank 1 runs\n');
+  await until('its lines are there', async () =>
+    expect(await logs('no-prefix')).toContain('[0] rank 1 runs\n'),
+  );
   await expect(logs('no-prefix', '--process', '1')).rejects.toThrow(
     /--process: lockstep\/log-prefix is Off, so no line says which process wrote it/,
   );

@@ -36,6 +36,7 @@ beforeEach(async () => {
   await group.create(THREE_WORKERS, SUPERVISOR);
   await untilStarts('w/1', '1:1');
   await untilStarts('w/2', '1:1');
+  await group.cluster.until(async () => group.hasMember('w/0'));
 });
 
 afterEach(() => group.stop());

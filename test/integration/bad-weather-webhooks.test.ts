@@ -119,10 +119,13 @@ test('the serving certificate rotates, and every call is answered meanwhile', as
 test('while the webhooks are away, new JobSets are refused, and running ones restart', async () => {
   const group = await cluster.group('unanswered');
   await webhooks.kill();
-  expect(await refusal()).toMatchObject({
-    code: 500,
-    message: expect.stringMatching(/failed calling webhook .*connection refused/),
-  });
+  // The API server may not have noticed yet that its connection is gone.
+  await until('no connection is made', async () =>
+    expect(await refusal()).toMatchObject({
+      code: 500,
+      message: expect.stringMatching(/failed calling webhook .*connection refused/),
+    }),
+  );
   expectRunning(group, 0, 1, 2);
   await lose(group);
   await expectOneRestart(group);

@@ -319,7 +319,7 @@ describe('strangers at the port of the hub', () => {
     ] as const;
     for (const [token, status, reason] of tokens) {
       await expect(connect(token)).rejects.toMatchObject({ status });
-      expect(cluster.log()).toContain(reason);
+      await until('the log says why', () => expect(cluster.log()).toContain(reason));
     }
     await cluster.client.delete(PODS, stranger.metadata, { gracePeriodSeconds: 0 });
     const invalid = 'lockstep_hub_streams_refused_total{reason="InvalidToken"}';

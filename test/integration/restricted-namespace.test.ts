@@ -5,7 +5,7 @@
  */
 
 import type { KubeObject } from '@lockstep/kube/meta.ts';
-import { NAMESPACES } from '@lockstep/kube/objects/core.ts';
+import { NAMESPACES, SERVICE_ACCOUNTS } from '@lockstep/kube/objects/core.ts';
 import { PODS, type PodTemplateSpec, type SecurityContext } from '@lockstep/kube/objects/pod.ts';
 import { type Resource, resource } from '@lockstep/kube/resource.ts';
 import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
@@ -82,6 +82,9 @@ describe.skipIf(KUBERNETES === undefined)('in a restricted namespace of a real K
     const isCounted = (quota: ResourceQuota | undefined): boolean =>
       quota?.status?.hard !== undefined;
     await waitFor(api.client, QUOTAS, QUOTA, isCounted, TIMING);
+    // Without it no Pod is admitted.
+    const account = { namespace: NAMESPACE, name: 'default' };
+    await waitFor(api.client, SERVICE_ACCOUNTS, account, (one) => one !== undefined, TIMING);
   });
   afterAll(async () => {
     await api.client.delete(NAMESPACES, { name: NAMESPACE });
