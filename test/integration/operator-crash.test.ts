@@ -89,6 +89,23 @@ function chosen(writes: readonly string[]): readonly number[] {
   return EXCEPTIONS.timeIsReal ? all.filter((i) => writes.lastIndexOf(writes[i] ?? '') === i) : all;
 }
 
+/** In real time a life may have a write more than the next one, whose operator would not get there. */
+const MAX_LIVES = 3;
+
+/** A life whose operator ends at that write, or at the last of its kind if there is none any more. */
+async function disturb(
+  end: End,
+  { writes }: Outcome,
+  at: number,
+  diesBefore: boolean,
+): Promise<Outcome> {
+  let disturbed = await live(end, at, diesBefore);
+  for (let lives = 1; disturbed.deaths === 0 && lives < MAX_LIVES; lives++) {
+    disturbed = await live(end, disturbed.writes.lastIndexOf(writes[at] ?? ''), diesBefore);
+  }
+  return disturbed;
+}
+
 test.each(EXCEPTIONS.timeIsReal ? ENDS.slice(0, 1) : ENDS)(
   EXCEPTIONS.timeIsReal
     ? '%s after its last write of a kind changes nothing in the outcome'
@@ -101,7 +118,7 @@ test.each(EXCEPTIONS.timeIsReal ? ENDS.slice(0, 1) : ENDS)(
     for (const diesAt of chosen(undisturbed.writes)) {
       for (const diesBefore of EXCEPTIONS.timeIsReal ? [false] : [true, false]) {
         const when = `${diesBefore ? 'before' : 'after'} write ${diesAt}: ${undisturbed.writes[diesAt]}`;
-        const disturbed = await live(end, diesAt, diesBefore);
+        const disturbed = await disturb(end, undisturbed, diesAt, diesBefore);
         expect(disturbed.deaths, when).toBe(1);
         expect(disturbed.result, when).toEqual(undisturbed.result);
         expect(disturbed.podsKept, when).toBe(true);
