@@ -63,12 +63,12 @@ function processesOf(stateDirectory: string): readonly string[] {
     });
 }
 
-async function expectNothingLeft(stateDirectory: string): Promise<void> {
+async function expectNothingLeft(stateDirectory: string, limitMs?: number): Promise<void> {
   const look = (): void => {
     expect(processesOf(stateDirectory)).toEqual([]);
     expect(existsSync(stateDirectory)).toBe(false);
   };
-  await until('nothing is left', look, CLEAN_UP_LIMIT_MS);
+  await until('nothing is left', look, limitMs);
 }
 
 /** What is left in the cluster; an embedded one is gone with the command. */
@@ -134,7 +134,7 @@ describe('lockstep demo', () => {
     child.kill('SIGINT');
 
     expect((await ended).code).toBe(130);
-    await expectNothingLeft(stateDirectory);
+    await expectNothingLeft(stateDirectory, CLEAN_UP_LIMIT_MS);
     expect(await leftInCluster()).toEqual([]);
   });
 

@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
+import { until } from '@lockstep/kube/until.fixture.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WorkerGroup } from '../../src/bench/worker-group.ts';
 import { connectTo } from '../../src/cli/cluster-connection.ts';
@@ -24,8 +25,10 @@ import {
 } from './local-cluster.fixture.ts';
 
 const SIZE = 3;
-/** Two seconds for the cluster, and the start of a process on a busy machine. */
-const LATEST_ANSWER_MS = 6000;
+/** Two seconds for the cluster, and as much again. */
+const LATEST_ANSWER_MS = 4000;
+/** An answer takes no longer than so many starts of the command beside that. */
+const STARTS = 3;
 const { signal } = new AbortController();
 
 let cluster: ClusterUnderTest;
@@ -216,12 +219,18 @@ describe.runIf(hasKubectl())('as a plugin of kubectl', () => {
     expect(unknown.stderr).toContain('(kubectl lockstep --help shows the commands');
   });
 
-  it('is completed with names from the cluster', () => {
-    const names = kubectl('__complete', 'lockstep', 'status', '');
-    expect(names.stdout).toMatch(/^shown\n(?:.*\n)*:4\n$/m);
+  it('is completed with names from the cluster', async () => {
+    // A completion gives up after 2 s, in which a busy cluster may not answer.
+    await until('JobSets are named', () =>
+      expect(kubectl('__complete', 'lockstep', 'status', '').stdout).toMatch(
+        /^shown\n(?:.*\n)*:4\n$/m,
+      ),
+    );
     expect(kubectl('__complete', 'lockstep', 'rep').stdout).toMatch(/^report\t.*\n:4\n$/);
-    expect(kubectl('__complete', 'lockstep', 'logs', '-n', 'kube-s').stdout).toBe(
-      'kube-system\n:4\n',
+    await until('namespaces are named', () =>
+      expect(kubectl('__complete', 'lockstep', 'logs', '-n', 'kube-s').stdout).toBe(
+        'kube-system\n:4\n',
+      ),
     );
   });
 });
@@ -229,7 +238,6 @@ describe.runIf(hasKubectl())('as a plugin of kubectl', () => {
 it('completes nothing, soon and in silence, if no cluster answers', async () => {
   const silent = createServer().listen(0, '127.0.0.1');
   await once(silent, 'listening');
-  const from = performance.now();
   try {
     const directory = mkdtempSync(join(tmpdir(), 'lockstep-silent-'));
     const kubeconfig = join(directory, 'kubeconfig');
@@ -241,10 +249,16 @@ it('completes nothing, soon and in silence, if no cluster answers', async () => 
       clusters: [{ name: 'a', cluster }],
     };
     writeFileSync(kubeconfig, JSON.stringify(config));
-    const argv = [LOCKSTEP, '__complete', 'status', '--kubeconfig', kubeconfig, ''];
-    const { stdout, stderr } = spawnSync(process.execPath, argv, { encoding: 'utf8' });
+    const completed = (...args: readonly string[]) => {
+      const from = performance.now();
+      const argv = [LOCKSTEP, '__complete', ...args];
+      const { stdout, stderr } = spawnSync(process.execPath, argv, { encoding: 'utf8' });
+      return { stdout, stderr, tookMs: performance.now() - from };
+    };
+    const { tookMs: startMs } = completed('stat');
+    const { stdout, stderr, tookMs } = completed('status', '--kubeconfig', kubeconfig, '');
     expect([stdout, stderr]).toEqual([':4\n', '']);
-    expect(performance.now() - from).toBeLessThan(LATEST_ANSWER_MS);
+    expect(tookMs).toBeLessThan(LATEST_ANSWER_MS + STARTS * startMs);
     rmSync(directory, { recursive: true });
   } finally {
     silent.close();

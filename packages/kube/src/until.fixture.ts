@@ -5,7 +5,7 @@
 import { setTimeout } from 'node:timers/promises';
 
 /** Far above what a busy machine needs, and below the timeouts of tests, which do not say what was missing. */
-const PATIENCE_MS = 25_000;
+const PATIENCE_MS = 50_000;
 const MIN_PAUSE_MS = 5;
 
 /**
