@@ -150,6 +150,36 @@ describe('suspend', () => {
       restartHistory: [{ cause: 'Resumed', counted: false }],
     });
   });
+
+  test('says why Jobs stay suspended whose new resources the API server refuses', async () => {
+    const asking = (name: string) => {
+      const job = replicatedJob('w', 2);
+      const template = job.template.spec.template;
+      const containers = template.spec.containers.map((container) => ({
+        ...container,
+        resources: { limits: { [name]: '1' } },
+      }));
+      const pods = { ...template, spec: { ...template.spec, containers } };
+      return [{ ...job, template: { spec: { ...job.template.spec, template: pods } } }];
+    };
+    const refused = async () => {
+      const { conditions = [] } = (await group.jobSet()).status ?? {};
+      return conditions.find(({ type }) => type === 'JobsRefused');
+    };
+    await group.create({ ...spec, suspend: true }, SUPERVISOR);
+    await group.cluster.until(async () => (await jobs()).size === 1);
+    await group.patch({ spec: { suspend: false, replicatedJobs: asking('gpu') } });
+    await group.cluster.until(async () => (await refused())?.status === 'True');
+    expect(await refused()).toMatchObject({
+      reason: 'ResumeFailed',
+      message: expect.stringContaining('resources.limits[gpu]: Invalid value'),
+    });
+
+    await group.patch({ spec: { suspend: true, replicatedJobs: [replicatedJob('w', 2)] } });
+    await group.cluster.until(async () => (await refused())?.status === 'False');
+    await group.patch({ spec: { suspend: false } });
+    await group.allIn(1, 2);
+  });
 });
 
 test('a Job that fails in a group that restarts in place recreates all Jobs in the next epoch', async () => {

@@ -105,6 +105,12 @@ export interface Surroundings {
   readonly hasAgentRights: boolean;
 }
 
+export interface JobsRefusal {
+  readonly reason: 'CreationFailed' | 'ResumeFailed';
+  /** In the API server's words. */
+  readonly message: string;
+}
+
 /** The memory of the operator between plans. A loss costs repetition, never correctness. */
 export interface Knowledge {
   /** Whether a Pod's notice was looked into and showed no failure. */
@@ -113,8 +119,8 @@ export interface Knowledge {
   isTooFarAhead(pod: PodFacts): boolean;
   /** What the last plan put off. */
   readonly countersPutOff: CountersPutOff | undefined;
-  /** Why Jobs could not be made several times; false: they could; absent: not tried yet. */
-  readonly jobsRefused?: string | false | undefined;
+  /** Why Jobs could not be started; false: they could; absent: not tried yet, or not often enough. */
+  readonly jobsRefused?: JobsRefusal | false | undefined;
   /** The API server dropped the numbers of ranks: they wait, or are to be written again. */
   readonly droppedRanks?: 'Wait' | 'Again' | undefined;
 }

@@ -16,11 +16,12 @@ test('the reason why Jobs could not be made goes with the last failure', () => {
   const memory = new JobSetMemory(new ChildJobMemory(STORE, owner), new VirtualClock());
   const refused = () => memory.knowledge(0).jobsRefused;
   expect(refused(), 'nobody has tried').toBeUndefined();
-  expect([1, 2, 3].map(() => memory.triedToCreate(true))).toEqual([1, 2, 3]);
-  memory.jobsRefused = 'exceeded quota';
-  expect(refused()).toBe('exceeded quota');
-  expect(memory.triedToCreate(false)).toBe(0);
+  expect([1, 2, 3].map(() => memory.triedToStart(true))).toEqual([1, 2, 3]);
+  const refusal = { reason: 'CreationFailed', message: 'exceeded quota' } as const;
+  memory.jobsRefused = refusal;
+  expect(refused()).toBe(refusal);
+  expect(memory.triedToStart(false)).toBe(0);
   expect(refused()).toBe(false);
-  expect(memory.triedToCreate(true)).toBe(1);
+  expect(memory.triedToStart(true)).toBe(1);
   expect(refused(), 'it may have another reason').toBeUndefined();
 });

@@ -4,7 +4,7 @@ import type { Stored } from '@lockstep/kube/meta.ts';
 import type { Job } from '@lockstep/kube/objects/job.ts';
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import { HUB_LOOK_MS, isToldOfHub } from '../../jobset/plan/reports/hub-reach.ts';
-import type { HubReach, Knowledge } from '../../jobset/plan/snapshot.ts';
+import type { HubReach, JobsRefusal, Knowledge } from '../../jobset/plan/snapshot.ts';
 import type { PodFacts } from '../../jobset/roster/pod-facts.ts';
 import type { GroupView, PodRecord } from '../../jobset/roster/roster-group.ts';
 import type { CountersPutOff } from '../../jobset/status/counters.ts';
@@ -30,10 +30,10 @@ export class JobSetMemory {
   readonly starts = new StartMemory();
   readonly jobs: ChildJobMemory;
   readonly status: KeptStatus;
-  /** Successive passes in which a Job could not be made; undefined: none was carried out yet. */
-  #creationFailures: number | undefined;
-  /** Why a Job could not be made in the last of them, if that is known. */
-  jobsRefused: string | undefined;
+  /** Successive passes in which a Job could not be started; undefined: none was carried out yet. */
+  #startFailures: number | undefined;
+  /** Why a Job could not be started in the last of them, if that is known. */
+  jobsRefused: JobsRefusal | undefined;
   /** Names of volume claims that are known to exist, though the cache may not show them. */
   readonly claims = new Set<string>();
   /** Whether this process has made sure that the agents have their rights. */
@@ -55,16 +55,16 @@ export class JobSetMemory {
       isTooFarAhead: (pod) => this.#reported.has(announcementKey(pod)),
       countersPutOff: this.countersPutOff,
       droppedRanks: this.status.droppedRanks,
-      jobsRefused: this.#creationFailures === 0 ? false : this.jobsRefused,
+      jobsRefused: this.#startFailures === 0 ? false : this.jobsRefused,
     };
   }
 
-  /** A pass was carried out. Returns how many passes in a row could not make a Job. */
-  triedToCreate(hasFailed: boolean): number {
-    this.#creationFailures = hasFailed ? (this.#creationFailures ?? 0) + 1 : 0;
+  /** A pass was carried out. Returns how many passes in a row could not make or resume a Job. */
+  triedToStart(hasFailed: boolean): number {
+    this.#startFailures = hasFailed ? (this.#startFailures ?? 0) + 1 : 0;
     // The next failure may have another reason.
     if (!hasFailed) this.jobsRefused = undefined;
-    return this.#creationFailures;
+    return this.#startFailures;
   }
 
   /** Learns the result of an action, which the caches show later, or never. */

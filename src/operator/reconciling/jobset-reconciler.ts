@@ -306,7 +306,7 @@ export class JobSetReconciler {
     signal: AbortSignal,
   ): Promise<void> {
     if (made.actions.length === 0) {
-      memory.triedToCreate(false);
+      memory.triedToStart(false);
       return;
     }
     const { client, clock, metrics } = this.#options;

@@ -14,6 +14,7 @@ import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { Logger } from '@lockstep/kube/runtime/ports/logger.ts';
 import type { Rate } from '@lockstep/kube/runtime/token-bucket.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
+import type { JobsRefusal } from '../../jobset/plan/snapshot.ts';
 import type { Plan } from '../../jobset/plan.ts';
 import type { InvalidPod } from '../../jobset/roster/invalid-pod.ts';
 import type { PodFacts } from '../../jobset/roster/pod-facts.ts';
@@ -44,6 +45,11 @@ const ACTION = 'Reconciling';
  * row is reported.
  */
 const TOLD_CREATION_FAILURES = 3;
+/** What the condition says of Jobs that do not start. */
+const REFUSALS: ReadonlyMap<FailedAction['reason'], JobsRefusal['reason']> = new Map([
+  ['JobCreationFailed', 'CreationFailed'],
+  ['FailedResourcePropagation', 'ResumeFailed'],
+]);
 /** Pods with the label of a JobSet may come by the thousand. */
 const INVALID_POD_REPORTS: Rate = { perSecond: 1, burst: 50 };
 /** A command that does not wait turns the standbys of all Pods off; metrics count the rest. */
@@ -103,17 +109,20 @@ export class Reports {
   /** Reports the failed actions of one pass. */
   failures(jobSet: Stored<JobSet>, memory: JobSetMemory, failed: readonly FailedAction[]): void {
     const reasons = new Set(failed.map(({ reason }) => reason));
-    const creationFailures = memory.triedToCreate(reasons.has('JobCreationFailed'));
+    const isRefused = [...REFUSALS.keys()].some((reason) => reasons.has(reason));
+    const startFailures = memory.triedToStart(isRefused);
     const [first] = failed;
     if (first === undefined || whatGoesAway(first.error, jobSet) !== undefined) return;
-    if (creationFailures < TOLD_CREATION_FAILURES) reasons.delete('JobCreationFailed');
+    if (startFailures < TOLD_CREATION_FAILURES) reasons.delete('JobCreationFailed');
     for (const reason of reasons) {
       const texts = failed
         .filter((each) => each.reason === reason)
         .map(({ error }) => (error instanceof Error ? error.message : String(error)));
       this.#record(jobSet, 'Warning', reason, [...new Set(texts)].join('\n'));
       // Each pass reports the alphabetically first text, so that the condition stays as it is.
-      if (reason === 'JobCreationFailed') [memory.jobsRefused] = texts.toSorted();
+      const [message = ''] = texts.toSorted();
+      const refusal = REFUSALS.get(reason);
+      if (refusal !== undefined) memory.jobsRefused = { reason: refusal, message };
     }
   }
 

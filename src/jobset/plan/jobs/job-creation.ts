@@ -54,18 +54,18 @@ export function createJobs(facts: Facts): readonly Decision[] {
 
 /**
  * Reports in the API server's words why it refuses Jobs: a value in a template that it does not
- * know, a quota, a policy of the cluster. The operator tries again until the Jobs are made.
+ * know, a quota, a policy of the cluster. The operator tries again until the Jobs are made or resumed.
  */
 export function reportRefusedJobs({ knowledge }: Facts): readonly Decision[] {
-  const { jobsRefused: message } = knowledge;
-  if (message === undefined) return [];
+  const { jobsRefused: refusal } = knowledge;
+  if (refusal === undefined) return [];
   const type = 'JobsRefused';
-  if (message === false) {
+  if (refusal === false) {
     return [
       { conditions: [cleared(type, 'NoneRefused', 'the API server refuses none of the Jobs')] },
     ];
   }
-  return [{ conditions: [{ type, status: 'True', reason: 'CreationFailed', message }] }];
+  return [{ conditions: [{ type, status: 'True', ...refusal }] }];
 }
 
 /** The status of this run has to be known before Jobs are built for it. */
