@@ -5,9 +5,9 @@
  *
  *   npm run simulate -- --planted [--only TEXT] [--seeds N]
  *
- * It runs the one seed that is known to find the bug, or the seeds from 1 to N: with `--seeds`, or if none is
- * known. It prints which of them found the bug and what it violates, as rows of a table. Exit codes: 0 all were
- * found, 1 one was not, 2 wrong usage.
+ * It runs what is known to find the bug, which is one seed, change or disturbance. Or it runs the seeds from 1 to N: with
+ * `--seeds`, or if nothing is known. It prints what found the bug and what it violates, as rows of a table. Exit codes:
+ * 0 all were found, 1 one was not, 2 wrong usage.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -81,21 +81,24 @@ async function plantAll(args: string[]): Promise<number> {
   return missed === 0 ? 0 : 1;
 }
 
-/** The seed and what it violates; undefined: all seeds hold in spite of the bug. */
+/** What found the bug and what it violates; undefined: all holds in spite of it. */
 function findIn(
   bug: PlantedBug,
   seeds: string | undefined,
   jobs: number,
 ): Promise<string | undefined> {
-  const { name, seed, faults } = bug;
+  const { name, seed, faults, systematic } = bug;
   const range = seeds ?? (seed === undefined ? DEFAULT_SEEDS : `${seed}-${seed}`);
-  const args = ['--seeds', range, '--jobs', `${jobs}`, '--no-shrink'];
-  if (faults !== undefined) args.push('--faults', faults);
+  const ofSeeds = ['--seeds', range, '--jobs', `${jobs}`, '--no-shrink'];
+  if (faults !== undefined) ofSeeds.push('--faults', faults);
+  const args = seeds === undefined && systematic !== undefined ? systematic : ofSeeds;
   return inBundle([planting(bug)], async (program) => {
     const { code, output } = await outputOf([program, ...args]);
     if (code === EXIT_HELD) return undefined;
     const found = /^seed (\d+) violates "([^"]+)"/m.exec(output);
     if (code === EXIT_VIOLATED && found !== null) return `${found[1]} | ${found[2]}`;
+    const different = /^ {2}(.+)\n {2}(.+)$/m.exec(output);
+    if (code === EXIT_VIOLATED && different !== null) return `${different[1]} | ${different[2]}`;
     throw new Error(`${name}: the simulator ended with ${code}: ${output}`);
   });
 }

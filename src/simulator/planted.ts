@@ -8,6 +8,8 @@ export interface PlantedBug {
   readonly seed?: number;
   /** The only faults in that seed, where few seeds of all faults meet what the bug needs. */
   readonly faults?: string;
+  /** Arguments of the simulator that find it, where no seed does. */
+  readonly systematic?: readonly string[];
 }
 
 export const PLANTED: readonly PlantedBug[] = [
@@ -269,5 +271,28 @@ export const PLANTED: readonly PlantedBug[] = [
     replace:
       'this.#lookups = startPodLookups({ ...options, onFailure: options.cannotListen } as never);',
     seed: 5,
+  },
+  {
+    name: 'an operator that dies while it suspends Jobs leaves the others running',
+    file: 'src/jobset/plan/jobs/suspend.ts',
+    find: 'export function suspendJobs({ spec, children }: Facts): readonly Decision[] {\n  if (!spec.suspend) return [];',
+    replace:
+      "export function suspendJobs({ spec, children, status }: Facts): readonly Decision[] {\n  if (!spec.suspend || isTrue(status.conditions, 'Suspended')) return [];",
+    systematic: [
+      '--decisions',
+      '--only',
+      'changes and runs: DiesBefore PATCH /apis/batch/v1/namespaces/default/jobs/train-a-0 #1',
+    ],
+  },
+  {
+    name: 'a resumed Job keeps what its template has lost',
+    file: 'src/jobset/child-jobs/job-resume.ts',
+    find: 'const removed = Object.keys(present).filter((key) => wanted[key] === undefined);',
+    replace: 'const removed: readonly string[] = [];',
+    systematic: [
+      '--mutations',
+      '--only',
+      'Suspended: remove /spec/replicatedJobs/0/template/spec/template/metadata/annotations/note',
+    ],
   },
 ];

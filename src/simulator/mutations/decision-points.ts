@@ -19,7 +19,7 @@ interface DecisionPoint {
   readonly write: number;
   /** Milliseconds since the JobSet was created. */
   readonly atMs: number;
-  /** For example, `PUT /apis/jobset.x-k8s.io/v1alpha2/namespaces/default/jobsets/train/status`. */
+  /** For example, `PUT /apis/jobset.x-k8s.io/v1alpha2/namespaces/default/jobsets/train/status #3`: the third of these. */
   readonly request: string;
 }
 
@@ -105,7 +105,7 @@ export async function disturbDecisions(options: DecisionOptions = {}): Promise<r
     let runs = 0;
     for (const point of points) {
       for (const disturbance of DISTURBANCES) {
-        const called = `${name}: ${disturbance} ${point.write} ${point.request}`;
+        const called = `${name}: ${disturbance} ${point.request}`;
         if (!chooses(called)) continue;
         runs++;
         const why = await differencesOf(disturbed(scenario, point, disturbance), outcome);
@@ -139,6 +139,7 @@ async function recorded(
 
 function follow({ operators, cluster }: World, points: DecisionPoint[]): void {
   const beganMs = cluster.clock.monotonic();
+  const sent = new Map<string, number>();
   for (const [operator, { weather }] of operators.entries()) {
     let writes = 0;
     weather.onWrite = (when, { method, path }: HttpRequest) => {
@@ -146,7 +147,10 @@ function follow({ operators, cluster }: World, points: DecisionPoint[]): void {
       const write = writes++;
       if (/\/(leases|events)\b/.test(path)) return;
       const atMs = cluster.clock.monotonic() - beganMs;
-      points.push({ operator, write, atMs, request: `${method} ${path}` });
+      const request = `${method} ${path}`;
+      const nth = (sent.get(request) ?? 0) + 1;
+      sent.set(request, nth);
+      points.push({ operator, write, atMs, request: `${request} #${nth}` });
     };
   }
 }

@@ -1,5 +1,6 @@
 /** Some of what `npm run simulate -- --mutations` and `-- --decisions` try, and the tools themselves. */
 import { describe, expect, it } from 'vitest';
+import { PLANTED } from '../planted.ts';
 import { unlistedAnnotations } from './catalogue.ts';
 import { disturbDecisions } from './decision-points.ts';
 import { tryMutations } from './trials.ts';
@@ -30,6 +31,17 @@ describe('a change of a live JobSet', () => {
     expect(findings).toEqual([]);
     expect(same).toEqual([1]);
   });
+
+  it('may differ from a new one where conditions of both say that Jobs are refused', async () => {
+    const told: number[] = [];
+    const findings = await tryMutations({
+      phases: ['Suspended'],
+      chooses: (name) => name.endsWith('containers/0/resources/limits/added "2"'),
+      told: (_phase, figures) => told.push(figures.told),
+    });
+    expect(findings).toEqual([]);
+    expect(told).toEqual([1]);
+  });
 });
 
 describe('an operator that dies when it has deleted a Job of a failed group', () => {
@@ -44,5 +56,25 @@ describe('an operator that dies when it has deleted a Job of a failed group', ()
     });
     expect(findings).toEqual([]);
     expect(tried).toBe(2);
+  });
+});
+
+describe('what finds a planted bug that no seed finds', () => {
+  const found = PLANTED.flatMap(({ name, systematic: [which, , only = ''] = [] }) =>
+    which === undefined ? [] : [{ name, which, only }],
+  );
+
+  it.each(found)('is one run that holds without it: $name', async ({ which, only }) => {
+    const chosen: string[] = [];
+    const chooses = (name: string): boolean => {
+      if (name.includes(only)) chosen.push(name);
+      return name.includes(only);
+    };
+    const [story = ''] = only.split(':');
+    const findings = await (which === '--decisions'
+      ? disturbDecisions({ stories: [story], chooses })
+      : tryMutations({ chooses }));
+    expect(findings).toEqual([]);
+    expect(chosen).toHaveLength(1);
   });
 });

@@ -114,8 +114,9 @@ async function tryOn(
       else {
         const different = differences(expected, found);
         if (different.length === 0) figures.same++;
-        else if (isTold(mutation.path, before, after)) figures.told++;
-        else finds(...different);
+        else if (isTold(mutation.path, before, after) || areBothRefused(expected, found)) {
+          figures.told++;
+        } else finds(...different);
       }
       return mutations.slice(index + 1);
     }
@@ -200,6 +201,16 @@ function isTold(path: string, before: JobSet, after: JobSet): boolean {
   // A finished JobSet makes no later Jobs, so there is nothing to warn of.
   const running = { ...before, status: { restarts: 0 } };
   return path === TAKES_OUT || laterJobsWarnings(running, after).length > 0;
+}
+
+/** Whether conditions say that the API server takes neither new Jobs of that spec nor changed ones. */
+function areBothRefused(...states: readonly FinalState[]): boolean {
+  return states.every(({ jobSet }) => {
+    const conditions = jobSet?.['conditions'];
+    return (
+      Array.isArray(conditions) && conditions.some((each) => `${each}`.startsWith('JobsRefused '))
+    );
+  });
 }
 
 /**
