@@ -5,6 +5,7 @@ import type { Pod } from '@lockstep/kube/objects/pod.ts';
 import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import type { Channel, ChannelListener } from '../agent/channel.ts';
 import {
+  MAX_TEXT_LENGTH,
   type Told,
   TRACE_VERSION,
   type TraceEvent,
@@ -12,6 +13,9 @@ import {
 } from '../dashboard/messages/trace.ts';
 import type { JobSet } from '../jobset/jobset.ts';
 import { type Progress, progressFields } from '../jobset/progress/progress.ts';
+
+/** The end of a text of which there was more. */
+const CUT = '...';
 
 /** A member, as events name it, and the UID of its Pod. */
 export interface Teller {
@@ -45,8 +49,12 @@ export class Tracer {
     this.#isOver = true;
   }
 
-  event(event: TraceEvent): void {
-    this.#write(event);
+  /** A list of all members may be long, and an error has its stack. */
+  event({ kind, atMs, text }: TraceEvent): void {
+    const line = text.replaceAll(/\s+/g, ' ');
+    const isCut = line.length > MAX_TEXT_LENGTH;
+    const told = isCut ? `${line.slice(0, MAX_TEXT_LENGTH - CUT.length)}${CUT}` : line;
+    this.#write({ kind, atMs, text: told });
   }
 
   sawJobSet(jobSet: Stored<JobSet>): void {

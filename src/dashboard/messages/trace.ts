@@ -54,9 +54,12 @@ export const EVENT_KINDS = [
 export interface TraceEvent {
   readonly kind: (typeof EVENT_KINDS)[number];
   readonly atMs: number;
-  /** In words, on one line. */
+  /** In words, on one line, of at most `MAX_TEXT_LENGTH`. */
   readonly text: string;
 }
+
+/** UTF-16 code units of an event's words. */
+export const MAX_TEXT_LENGTH = 4096;
 
 /** What a page hears of a trace as a whole. */
 export interface TraceView {

@@ -17,6 +17,7 @@ import type { JsonSchema } from '@lockstep/kube/schema/json-schema.ts';
 import { validate } from '@lockstep/kube/schema/validate.ts';
 import {
   EVENT_KINDS,
+  MAX_TEXT_LENGTH,
   type Told,
   TRACE_VERSION,
   type TraceEvent,
@@ -55,8 +56,6 @@ export class TraceProblem extends Error {
 export const MAX_EVENTS = 100_000;
 /** UTF-16 code units of a value that is shown. */
 const SHOWN_LENGTH = 80;
-/** UTF-16 code units of an event's words. */
-const MAX_TEXT_LENGTH = 4096;
 /** The latest time that a `Date` can have. */
 const MAX_MS = 8.64e15;
 const POD_SCHEMA = kindSchema(PODS);
