@@ -94,7 +94,7 @@ function inBrief(status: JobSetStatus): StatusInBrief {
   };
 }
 
-/** One line. */
+/** One line, or several for the stack of an error. */
 export function inWords(event: TimedEvent): string {
   return `${(event.atMs / 1000).toFixed(3).padStart(9)} s  ${wordsOf(event)}`;
 }
@@ -117,7 +117,9 @@ function wordsOf(event: HistoryEvent): string {
     case 'Status': {
       const { ended, released, charged, conditions } = event;
       const epochs = Object.entries(released).map(([name, epoch]) => `${name} ${epoch}`);
-      return `status: ended ${ended}, released ${epochs.join(', ')}, charged ${charged}; ${conditions.join(' ')}`;
+      const releases = epochs.length === 0 ? '' : `, released ${epochs.join(', ')}`;
+      const states = conditions.length === 0 ? '' : `; ${conditions.join(' ')}`;
+      return `status: ended ${ended}${releases}, charged ${charged}${states}`;
     }
     case 'Violated':
       return `VIOLATED: ${event.violation.property}: ${event.violation.detail}`;
