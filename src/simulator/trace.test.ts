@@ -1,8 +1,11 @@
 /** What a tracer writes, and whether the player takes it. */
-import { beforeEach, describe, expect, it } from 'vitest';
+
 import type { Condition } from '@lockstep/kube/meta.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Channel, ChannelListener } from '../agent/channel.ts';
 import { MAX_TEXT_LENGTH, type TraceLine } from '../dashboard/messages/trace.ts';
 import type { JobSetStatus } from '../jobset/jobset-status.ts';
+import type { Progress } from '../jobset/progress/progress.ts';
 import { History } from './history.ts';
 import { Tracer } from './trace.ts';
 
@@ -57,4 +60,49 @@ it.each<[what: string, status: JobSetStatus, text: string]>([
 ])('writes a status in which %s', (_, status, text) => {
   history.sawStatus(status);
   expect(texts()).toEqual([text]);
+});
+
+describe('the progress of a worker', () => {
+  const LATER_MS = 700.4;
+
+  /** What is written of these answers, one after the other. */
+  function told(...answers: readonly Progress[]): readonly unknown[] {
+    let asks: ChannelListener | undefined;
+    const channel = {
+      open: (listener: ChannelListener) => {
+        asks = listener;
+      },
+    } as Channel;
+    const left = [...answers];
+    const agent = { progress: () => left.shift() } as ChannelListener;
+    tracer.overhear({ slot: 'a/0/0', uid: 'pod' }, channel).open(agent);
+    for (const _ of answers) asks?.progress();
+    return lines.map((line) => ('progress' in line ? line.progress : line));
+  }
+
+  function lagging(byMs: number, step = 7): Progress {
+    return {
+      step: 9,
+      silentMs: 10.2 + byMs,
+      ranks: 8,
+      lag: [{ local: 3, step, silentMs: 900.3 + byMs }],
+      rest: { step: 9, silentMs: 10.2 + byMs },
+    };
+  }
+
+  it('names the ranks that lag, once while only times grow', () => {
+    expect(told(lagging(0), lagging(LATER_MS), lagging(2 * LATER_MS))).toEqual([
+      {
+        step: 9,
+        silentMs: 10,
+        ranks: 8,
+        lag: [{ local: 3, step: 7, silentMs: 900 }],
+        rest: { step: 9, silentMs: 10 },
+      },
+    ]);
+  });
+
+  it('is written again when a rank that lags has stepped', () => {
+    expect(told(lagging(0), lagging(LATER_MS, 8))).toHaveLength(2);
+  });
 });

@@ -12,7 +12,7 @@ import {
   type TraceLine,
 } from '../dashboard/messages/trace.ts';
 import type { JobSet } from '../jobset/jobset.ts';
-import { type Progress, progressFields } from '../jobset/progress/progress.ts';
+import { lagFields, type Progress, progressFields } from '../jobset/progress/progress.ts';
 
 /** The end of a text of which there was more. */
 const CUT = '...';
@@ -113,9 +113,10 @@ export class Tracer {
       answered: (askedMs) => listener.answered(askedMs),
       progress: () => {
         const progress = listener.progress();
-        if (progress !== undefined && this.#isNews(of, progress)) {
+        if (progress !== undefined) {
           // As it reaches the hub: in whole milliseconds.
-          this.#tell(of, { progress: progressFields(progress) as Progress });
+          const told = { ...progressFields(progress), ...lagFields(progress) } as Progress;
+          if (this.#isNews(of, told)) this.#tell(of, { progress: told });
         }
         return progress;
       },
@@ -143,9 +144,12 @@ export class Tracer {
   }
 }
 
-function withoutTimes({ firstStepMs, ...progress }: Progress): string {
+function withoutTimes({ firstStepMs, lag, rest, ...progress }: Progress): string {
   const hasStepped = firstStepMs !== undefined;
-  return JSON.stringify({ ...progress, hasStepped, silentMs: 0, checkpointMs: 0 });
+  const ranks = lag?.map((rank) => ({ ...rank, silentMs: 0 }));
+  const others = rest && { ...rest, silentMs: 0 };
+  const news = { ...progress, hasStepped, silentMs: 0, checkpointMs: 0, lag: ranks, rest: others };
+  return JSON.stringify(news);
 }
 
 function withoutManagers<T extends Stored<JobSet> | Stored<Pod>>(object: T): T {

@@ -38,6 +38,22 @@ describe('a run at an event', () => {
     expect(progress).toEqual({ step: 4, silentMs: 2010, firstStepMs: 2900 });
   });
 
+  it('counts on for ranks that lag', () => {
+    const lag = [{ local: 1, step: 2, silentMs: 500 }];
+    const progress = { step: 4, silentMs: 10, ranks: 2, lag, rest: { step: 4, silentMs: 10 } };
+    const later = [
+      { kind: 'Told', atMs: 9600, uid: 'pod-0', progress },
+      { kind: 'Peace', atMs: 9700, text: '>> peace' },
+    ];
+    const trace = parseTrace(textOf([...LINES, ...later]));
+    expect(stateAt(6, trace).members.get('train-w-0-0')?.progress).toEqual({
+      ...progress,
+      silentMs: 110,
+      lag: [{ local: 1, step: 2, silentMs: 600 }],
+      rest: { step: 4, silentMs: 110 },
+    });
+  });
+
   it('has no Pod that is gone', () => {
     expect(cells(stateAt(4))).toEqual(['0 Behind 1 Hub']);
   });

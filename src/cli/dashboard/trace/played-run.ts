@@ -107,8 +107,13 @@ function withNews(before: DatedTold | undefined, { epoch, progress, atMs }: Date
 
 /** What counts to the time of a report counts on. */
 function grown(progress: Progress, byMs: number): Progress {
-  const { silentMs, firstStepMs, checkpointMs } = progress;
+  const { firstStepMs, checkpointMs, lag, rest } = progress;
   const sum = (ms: number | undefined) => (ms === undefined ? undefined : ms + byMs);
+  const later = <T extends { readonly silentMs: number }>(told: T): T => ({
+    ...told,
+    silentMs: told.silentMs + byMs,
+  });
   const times = { firstStepMs: sum(firstStepMs), checkpointMs: sum(checkpointMs) };
-  return { ...progress, silentMs: silentMs + byMs, ...defined(times) };
+  const ranks = { lag: lag?.map(later), rest: rest && later(rest) };
+  return { ...later(progress), ...defined({ ...times, ...ranks }) };
 }
