@@ -64,7 +64,6 @@ export const MAX_TEXT_LENGTH = 4096;
 /** What a page hears of a trace as a whole. */
 export interface TraceView {
   readonly seed: number;
-  readonly startMs: number;
   /** At least one. */
   readonly events: readonly TraceEvent[];
 }

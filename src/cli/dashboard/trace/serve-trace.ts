@@ -52,9 +52,8 @@ class TraceContent implements Content {
     const { head, events } = this.#trace;
     switch (kind) {
       case 'Trace': {
-        const { seed, startMs } = head;
         const told = events.map(({ kind: of, atMs, text }) => ({ kind: of, atMs, text }));
-        return jsonAnswer(200, { seed, startMs, events: told } satisfies TraceView);
+        return jsonAnswer(200, { seed: head.seed, events: told } satisfies TraceView);
       }
       case 'TraceState': {
         const text = query.get('event') ?? '';
