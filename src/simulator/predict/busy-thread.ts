@@ -22,6 +22,8 @@ export class BusyThread {
   /** Time for what was done already, which delays what comes next. */
   #owedMs = 0;
   #isBusy = false;
+  /** When what it does is done, in monotonic time. */
+  #endMs = 0;
   #busyMs = 0;
 
   constructor(world: VirtualClock) {
@@ -44,10 +46,11 @@ export class BusyThread {
     if (!this.#isBusy) this.#next();
   }
 
-  /** What is being done costs this much more. Returns how long after now it is done. */
+  /** What is being done, or was done last, costs this much more. Returns how long after now it is done. */
   charge(costMs: number): number {
     this.#owedMs += this.#take(costMs);
-    const doneMs = this.#owedMs;
+    const leftMs = Math.max(0, this.#endMs - this.#world.monotonic());
+    const doneMs = leftMs + this.#owedMs;
     if (!this.#isBusy) this.#next();
     return doneMs;
   }
@@ -63,7 +66,7 @@ export class BusyThread {
     this.#isBusy = true;
     if (owedMs > 0) {
       this.#owedMs = 0;
-      this.#world.setTimer(owedMs, () => this.#next());
+      this.#after(owedMs, () => this.#next());
       return;
     }
     const work = this.#waiting[this.#first++];
@@ -73,10 +76,15 @@ export class BusyThread {
       this.#isBusy = false;
       return;
     }
-    this.#world.setTimer(work.costMs, () => {
+    this.#after(work.costMs, () => {
       work.act();
       this.#next();
     });
+  }
+
+  #after(costMs: number, then: () => void): void {
+    this.#endMs = this.#world.monotonic() + costMs;
+    this.#world.setTimer(costMs, then);
   }
 
   #setTimer(delayMs: number, fire: () => void): Timer {

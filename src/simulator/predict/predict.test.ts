@@ -66,6 +66,25 @@ it('says when pings do not fit', () => {
   expect(reportOf([{ ...prediction, shareAtRest: 0.4 }])).not.toContain('does not keep up');
 });
 
+it('adds up what it owes, also while it has nothing else to do', async () => {
+  const clock = new VirtualClock();
+  const thread = new BusyThread(clock);
+  thread.pace = 2;
+  expect([3, 1, 1].map((costMs) => thread.charge(costMs))).toEqual([6, 8, 10]);
+  await clock.advance(4);
+  expect(thread.charge(1)).toBe(8);
+  const done: number[] = [];
+  thread.run(1, () => {
+    done.push(clock.monotonic(), thread.charge(1));
+  });
+  // The work that waits comes after what is owed.
+  expect(thread.charge(2)).toBe(12);
+  await clock.advance(100);
+  expect(done).toEqual([18, 2]);
+  expect(thread.charge(1)).toBe(2);
+  expect(thread.busyMs).toBe(22);
+});
+
 it('does one thing after the other, and late timers', async () => {
   const clock = new VirtualClock();
   const thread = new BusyThread(clock);
