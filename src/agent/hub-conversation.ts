@@ -34,8 +34,8 @@ export type HubContact =
 /** Long enough for the hub to read the JobSet before it answers. */
 const HELLO_TIMEOUT_MS = 30_000;
 /** The agent sends something at least this often, plus jitter, to show the hub that it lives. */
-const HEARTBEAT_MS = 4000;
-const HEARTBEAT_JITTER = 0.25;
+export const HEARTBEAT_MS = 4000;
+export const HEARTBEAT_JITTER = 0.25;
 /**
  * The hub answers each ping, so after this time an answer is late by a whole heartbeat. If thousands
  * of agents connect at once, the hub may be that late, so the stream stays open.

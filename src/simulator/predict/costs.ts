@@ -3,6 +3,7 @@
  * measurement that it comes from, or says that it is assumed. None is fitted to a restart time. The
  * pages are below `docs/reference`.
  */
+import { HEARTBEAT_JITTER, HEARTBEAT_MS } from '../../agent/hub-conversation.ts';
 
 /**
  * CPU of the hub for one message in either direction, with TLS and the event loop. Measured: 20 to 30
@@ -18,8 +19,8 @@ export const OPERATOR_REQUEST_MS = 9 / 4;
 export const API_REQUEST_MS = 4;
 /** Assumed: one way between two machines of one network. */
 export const NETWORK_MS = 0.25;
-/** Agents ping every 4 to 5 s (`performance.md#while-nothing-happens`). A ping has an answer. */
-const PING_INTERVAL_MS = 4500;
+/** Between two pings of an agent, on average. A ping has an answer. */
+const PING_INTERVAL_MS = HEARTBEAT_MS * (1 + HEARTBEAT_JITTER / 2);
 const MESSAGES_PER_PING = 2;
 /** Measured: Node, the program and its caches (`performance.md#where-the-memory-goes`). */
 export const PROGRAM_MIB = 70;

@@ -22,6 +22,7 @@ import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
 import { sleep } from '@lockstep/kube/runtime/ports/clock.ts';
 import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import type { Transport } from '@lockstep/kube/runtime/ports/transport.ts';
+import { UNLIMITED_BACKOFF } from '../../jobset/defaults.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { RESTART_BACKOFF, RESTART_MODE } from '../../jobset/names.ts';
 import { JOBSET_CRD } from '../../jobset/schema/crd.ts';
@@ -302,7 +303,7 @@ function jobSetOf(members: number): JobSet {
           replicas,
           template: {
             spec: {
-              backoffLimit: 2_147_483_647,
+              backoffLimit: UNLIMITED_BACKOFF,
               podReplacementPolicy: 'Failed',
               completionMode: 'Indexed',
               completions: pods,
