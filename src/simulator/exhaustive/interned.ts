@@ -1,16 +1,12 @@
 /** Numbers for values, so that a state is a short row of numbers and equal parts are stored once. */
 
-/** More distinct parts than any group that can be explored has; beyond it the numbers would be too large. */
+/** More distinct parts than any group that can be explored has; each takes memory. */
 const MAX_VALUES = 1 << 22;
 
 /** Values are equal if their JSON is. */
 export class Interned<T> {
   readonly #ids = new Map<string, number>();
   readonly #values: T[] = [];
-
-  get size(): number {
-    return this.#values.length;
-  }
 
   idOf(value: T): number {
     const key = JSON.stringify(value);
