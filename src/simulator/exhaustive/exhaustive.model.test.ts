@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { step } from '../../agent/barrier.ts';
 import type { Marker } from '../../agent/marker.ts';
+import { BrokenInvariant } from '../../jobset/invariant.ts';
 import { plan } from '../../jobset/plan.ts';
 import { MemberCounts } from '../../jobset/roster/members.ts';
 import type { PropertyName } from '../properties.ts';
@@ -109,6 +110,25 @@ const ANNOUNCES_BEFORE_THE_STOP: typeof step = (state, event) => {
   return { ...made, effects: [...made.effects, { type: 'announce', announcement }] };
 };
 
+const LIFTS_AGAIN_AFTER_A_FAILURE: typeof step = (state, event) => {
+  const made = step(state, event);
+  if (event.type !== 'workerEnded' || event.end.how !== 'Exited') return made;
+  return { ...made, effects: [...made.effects, { type: 'lift', epoch: event.end.epoch }] };
+};
+
+/** The planner throws when it reads the epoch of the first release. */
+function throwing(error: Error): typeof plan {
+  return (snapshot) => {
+    if (snapshot.jobSet.status?.replicatedJobsStatus?.[0]?.syncedEpoch === 1) throw error;
+    return plan(snapshot);
+  };
+}
+
+it('does not take an error of another kind for a contradiction of the operator', () => {
+  const error = new TypeError('a bug');
+  expect(() => explored({ plan: throwing(error) })).toThrow(error);
+});
+
 describe('bugs that it has to find', () => {
   it.each<{ readonly bug: string; readonly property: PropertyName } & Partial<GroupOptions>>([
     {
@@ -126,6 +146,16 @@ describe('bugs that it has to find', () => {
       bug: 'the marker does not keep the start of the worker',
       property: 'No slot starts two workers in one epoch',
       step: keeping((marker) => ({ ...marker, started: 0 })),
+    },
+    {
+      bug: 'a barrier lifts again when its worker fails',
+      property: 'No slot starts two workers in one epoch',
+      step: LIFTS_AGAIN_AFTER_A_FAILURE,
+    },
+    {
+      bug: 'the planner finds a contradiction',
+      property: 'The operator does not contradict itself',
+      plan: throwing(new BrokenInvariant('found')),
     },
     {
       bug: 'the marker does not keep the announcement',

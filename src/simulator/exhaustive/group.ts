@@ -6,6 +6,7 @@
 import { step } from '../../agent/barrier.ts';
 import type { GroupSnapshot } from '../../agent/channel.ts';
 import { groupState } from '../../jobset/epoch/group-state.ts';
+import { BrokenInvariant } from '../../jobset/invariant.ts';
 import type { JobSetStatus } from '../../jobset/jobset-status.ts';
 import { plan } from '../../jobset/plan.ts';
 import { epochsOf } from '../../jobset/status/epochs.ts';
@@ -212,8 +213,9 @@ export class SmallGroup implements TransitionSystem {
           add(text, { cached: version, writes: [...writes, write] });
         }
       } catch (error) {
+        if (!(error instanceof BrokenInvariant)) throw error;
         const property = 'The operator does not contradict itself';
-        add('plans', {}, { violation: { property, detail: (error as Error).message } });
+        add('plans', {}, { violation: { property, detail: error.message } });
       }
     }
     if (faults > 0) {

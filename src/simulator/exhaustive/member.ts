@@ -109,7 +109,7 @@ export function faultsOf(member: Member, world: MemberWorld): readonly Move[] {
   if (stored === null) return [];
   const faults: Move[] = [];
   const fault = (text: string, to: Outcome, more: Partial<Move> = {}): void => {
-    faults.push(move(text, to, { isFault: true, ...more }));
+    faults.push(checked(member, move(text, to, { isFault: true, ...more })));
   };
   if (worker > 0 && !isExiting) {
     const ended = { ...member, worker: 0, isStopping: false };

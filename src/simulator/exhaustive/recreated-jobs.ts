@@ -7,6 +7,7 @@ import type { Stored } from '@lockstep/kube/meta.ts';
 import type { Job } from '@lockstep/kube/objects/job.ts';
 import { jobIndexOf } from '../../jobset/child-jobs/child-jobs.ts';
 import { attemptOf } from '../../jobset/child-jobs/job-labels.ts';
+import { BrokenInvariant } from '../../jobset/invariant.ts';
 import type { JobSetStatus } from '../../jobset/jobset-status.ts';
 import { RESTART_ATTEMPT } from '../../jobset/names.ts';
 import { NO_ANSWERS, withAnswer } from '../../jobset/plan/questions.ts';
@@ -171,10 +172,10 @@ export class RecreatedJobs implements TransitionSystem {
         const to = isMet ? shown(left, { ...stored, isDeleting: true }) : left;
         add(`the ${late}request to delete it arrives`, to);
       } else {
-        const more = late === '' ? this.#overlap(slots, request.which) : undefined;
+        const overlap = this.#overlap(slots, request.which);
         const to = stored === null ? created(left, request.which) : left;
         const text = `the ${late}request to create it for attempt ${request.which} arrives`;
-        add(text, to, { violation: stored === null ? more : undefined });
+        add(text, to, { violation: stored === null ? overlap : undefined });
       }
     }
     return found;
@@ -220,8 +221,9 @@ export class RecreatedJobs implements TransitionSystem {
           add(`plans ${text} on version ${cached + 1}`, this.#stateOf(next, asked));
         }
       } catch (error) {
+        if (!(error instanceof BrokenInvariant)) throw error;
         const property = 'The operator does not contradict itself';
-        const broken = violation(property, (error as Error).message);
+        const broken = violation(property, error.message);
         add('plans', this.#stateOf(shared, slots), { violation: broken });
       }
     }
