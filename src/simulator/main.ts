@@ -53,14 +53,10 @@ async function main(args: readonly string[]): Promise<number> {
   let trace: number | undefined;
   try {
     given = readArguments(args);
-    const { isHelp, seed, file, options, predictions } = given;
+    const { isHelp, seed, file, options } = given;
     if (isHelp) {
       process.stdout.write(USAGE);
       return 0;
-    }
-    if (given.explored.length > 0) return exploreAll(given.explored);
-    if (predictions !== undefined) {
-      return predicted(predictions.length === 0 ? DOCUMENTED : predictions);
     }
     if (file !== undefined) scenario = parseScenario(readFileSync(file, 'utf8'), file);
     else if (seed !== undefined) scenario = scenarioOf(seed, options);
@@ -68,6 +64,11 @@ async function main(args: readonly string[]): Promise<number> {
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n\n${USAGE}`);
     return EXIT_USAGE;
+  }
+  const { explored, predictions } = given;
+  if (explored.length > 0) return exploreAll(explored);
+  if (predictions !== undefined) {
+    return predicted(predictions.length === 0 ? DOCUMENTED : predictions);
   }
   if (given.systematic !== undefined) return systematic(given.systematic, given.only);
   return scenario === undefined ? many(given) : single(scenario, given, trace);
