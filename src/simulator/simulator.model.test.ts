@@ -61,6 +61,14 @@ describe('the simulated world', () => {
     expect(statuses.at(-1)).toContain('Failed');
   });
 
+  // Seed 245.
+  it('ends a worker that hangs before its first step', async () => {
+    const acts = at(2, { kind: 'WorkerHangs', member: 1 });
+    const { violation, epochs } = await runScenario({ ...QUIET, acts });
+    expect(violation).toBeUndefined();
+    expect(epochs).toBe(2);
+  });
+
   it('completes when all workers exit with 0', async () => {
     const { violation, lines } = await played({
       ...QUIET,

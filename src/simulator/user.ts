@@ -7,7 +7,12 @@ import { type Clock, sleep } from '@lockstep/kube/runtime/ports/clock.ts';
 import { ApiStatusError } from '@lockstep/kube/status.ts';
 import { withDefaults } from '../jobset/defaults.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
-import { PROCESSES_PER_POD, PROGRESS_TIMEOUT, RESTART_MODE } from '../jobset/names.ts';
+import {
+  FIRST_PROGRESS_TIMEOUT,
+  PROCESSES_PER_POD,
+  PROGRESS_TIMEOUT,
+  RESTART_MODE,
+} from '../jobset/names.ts';
 import type { RefusedChange, ReplicatedJobShape, Scenario } from './scenario.ts';
 
 export const NAMESPACE = 'default';
@@ -145,6 +150,8 @@ export function jobSetOf({ jobs, maxRestarts, isInOrder, mode, processes }: Scen
       namespace: NAMESPACE,
       annotations: {
         [PROGRESS_TIMEOUT]: PROGRESS_TIMEOUT_TEXT,
+        // A worker may hang before its first step, too.
+        [FIRST_PROGRESS_TIMEOUT]: PROGRESS_TIMEOUT_TEXT,
         ...(mode !== undefined && { [RESTART_MODE]: mode }),
         ...(processes !== undefined && { [PROCESSES_PER_POD]: String(processes) }),
       },
