@@ -23,6 +23,7 @@ import { TransportError } from '@lockstep/kube/runtime/ports/transport.ts';
 import { ApiStatusError } from '@lockstep/kube/status.ts';
 import { UsageError } from './arguments.ts';
 import { PORTS } from './ports.ts';
+import { tell } from './tell.ts';
 
 /** After this time without an answer, the user sees what the command waits for. */
 const SLOW_ANSWER_MS = 3_000;
@@ -58,7 +59,7 @@ export async function accessBy(flags: ConnectionFlags): Promise<ClusterAccess> {
     context: flags.context,
     env: process.env,
     homeDirectory: homedir(),
-    onSlow: (what) => process.stderr.write(`lockstep: ${what}\n`),
+    onSlow: tell,
   });
   const expiry = expiryProblem(access, PORTS.clock.now());
   if (expiry !== undefined) throw new ConnectionProblem(expiry);
@@ -70,7 +71,7 @@ export async function connect(access: ClusterAccess, signal: AbortSignal): Promi
   const runtime = { ...PORTS, userAgent: 'lockstep' };
   const connection = connectClient(access, runtime);
   const slow = PORTS.clock.setTimer(SLOW_ANSWER_MS, () => {
-    process.stderr.write(`lockstep: waiting for ${access.server}\n`);
+    tell(`waiting for ${access.server}`);
   });
   try {
     const answer = await firstAnswer(connection.transport, PORTS.clock, signal);

@@ -12,6 +12,7 @@ import { addCompletionCommand } from './command-line/completion-command.ts';
 import { addInstallationCommands } from './command-line/installation-commands.ts';
 import { asCalled, asCommanderReads, commandName } from './command-line/invocation.ts';
 import { addJobSetCommands } from './command-line/jobset-commands.ts';
+import { tell } from './tell.ts';
 import { endWithOutput } from './termination.ts';
 
 /** The name under which cobra's programs answer shells. It is no command that users see. */
@@ -55,7 +56,6 @@ function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
   const message = error instanceof Error ? error.message : String(error);
   const commands = program.commands.map((command) => command.name());
-  for (const line of asCalled(message, name, commands).split('\n'))
-    process.stderr.write(`lockstep: ${line}\n`);
+  for (const line of asCalled(message, name, commands).split('\n')) tell(line);
   return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILURE;
 }

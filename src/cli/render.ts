@@ -7,7 +7,6 @@ import { isDeeperThan, MAX_JSON_DEPTH } from '@lockstep/kube/json/json-depth.ts'
 import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
 import type { KubeObject } from '@lockstep/kube/meta.ts';
 import { dns1123SubdomainErrors } from '@lockstep/kube/name-rules.ts';
-import { printable } from '@lockstep/kube/quote.ts';
 import { sha1 } from '@lockstep/kube/runtime/adapters/sha1.ts';
 import { prune } from '@lockstep/kube/schema/prune.ts';
 import type { FieldError } from '@lockstep/kube/status.ts';
@@ -20,6 +19,7 @@ import { type Rendering, renderJobSet } from '../jobset/render.ts';
 import { nameOrSample } from '../jobset/validation/jobset-name.ts';
 import { jobSetWarnings } from '../jobset/validation/validation.ts';
 import { jobRefusals } from './rendered-jobs.ts';
+import { tell } from './tell.ts';
 
 /** The image of agents in the output; an installed operator has its own setting. */
 export const AGENT_IMAGE = 'lockstep/agent';
@@ -39,8 +39,7 @@ export async function render(file: string, format: 'yaml' | 'json'): Promise<num
     (error: unknown) => refusedAll(`${source}: ${reasonOf(error)}`),
   );
   const lines = [...warnings.map((warning) => `warning: ${warning}`), ...problems];
-  // Contents of a file must reach the terminal only as plain text.
-  for (const line of lines) process.stderr.write(`lockstep: ${printable(line)}\n`);
+  for (const line of lines) tell(line);
   if (problems.length > 0) return EXIT_INVALID;
   for (const part of output) if (!process.stdout.write(part)) await once(process.stdout, 'drain');
   return 0;

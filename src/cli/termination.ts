@@ -1,5 +1,6 @@
 /** How a command ends: by a signal of the user, or because its output cannot be written. */
 import { once } from 'node:events';
+import { tell } from './tell.ts';
 
 /** The user's signals as one AbortSignal for the whole command. */
 export interface Termination {
@@ -57,7 +58,7 @@ const EXIT_FAILURE = 1;
 export function endWithOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit();
-    process.stderr.write(`lockstep: standard output: ${error.message}\n`);
+    tell(`standard output: ${error.message}`);
     process.exit(EXIT_FAILURE);
   });
   // Without standard error there is no place for a message, and the command can still do its work.

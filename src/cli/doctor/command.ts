@@ -1,10 +1,10 @@
 /** `lockstep doctor`: reads what it may, and prints what it finds. */
-
 import packageJson from '../../../package.json' with { type: 'json' };
 import { Arguments, namespaceErrors, type Parsed } from '../arguments.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 import { existingJobSet, jobSetNameErrors, withCluster } from '../named-jobset.ts';
 import { PORTS } from '../ports.ts';
+import { tell } from '../tell.ts';
 import { examine } from './examination.ts';
 import { type Finding, isUnknown } from './finding.ts';
 import { findingsJson, printedFindings } from './printed-findings.ts';
@@ -77,7 +77,7 @@ export async function doctor(
       ...(jobSet && { jobSet }),
       jobSetNamespace: namespace,
       random: PORTS.random,
-      warn: (line) => process.stderr.write(`lockstep: ${line}\n`),
+      warn: tell,
       client,
       connection,
       serverVersion,

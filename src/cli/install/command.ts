@@ -3,6 +3,7 @@ import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import { UsageError } from '../arguments.ts';
 import { withoutRights } from '../cluster-connection.ts';
 import { withCluster } from '../named-jobset.ts';
+import { tell } from '../tell.ts';
 import type { CommandContext } from './command-context.ts';
 import { install, installationYaml } from './install.ts';
 import type { InstallOptions } from './options.ts';
@@ -28,7 +29,7 @@ export async function installCommand(
         clock: nodeClock,
         signal,
         print: (line) => process.stdout.write(`${line}\n`),
-        warn: (line) => process.stderr.write(`lockstep: ${line}\n`),
+        warn: tell,
       };
       switch (name) {
         case 'install':

@@ -1,5 +1,4 @@
 /** `lockstep status` for several JobSets: one row for each. */
-
 import { defined } from '@lockstep/kube/json/defined.ts';
 import { namespaceOf, type Stored } from '@lockstep/kube/meta.ts';
 import { JOBS, type Job } from '@lockstep/kube/objects/job.ts';
@@ -17,6 +16,7 @@ import { followStatus } from '../jobset-status/live-status.ts';
 import { STANDARD_OUTPUT } from '../jobset-status/status-printer.ts';
 import { UNKNOWN_API, unlessInterrupted, withCluster } from '../named-jobset.ts';
 import { PORTS } from '../ports.ts';
+import { tell } from '../tell.ts';
 import { type HeardGroups, HubGroups } from './hub-groups.ts';
 import { type ListView, liveListPrinter, printList } from './list-printer.ts';
 import type { ListOptions } from './options.ts';
@@ -63,9 +63,9 @@ async function list(listed: Listed): Promise<number> {
     process.stderr.write(`No resources found${where}\n`);
   }
   for (const name of now.missing) {
-    process.stderr.write(`lockstep: there is no JobSet ${namespace}/${name}\n`);
+    tell(`there is no JobSet ${namespace}/${name}`);
   }
-  if (now.view.problem !== undefined) process.stderr.write(`lockstep: ${now.view.problem}\n`);
+  if (now.view.problem !== undefined) tell(now.view.problem);
   return now.missing.length === 0 ? 0 : EXIT_FAILURE;
 }
 

@@ -262,10 +262,13 @@ describe('a list', () => {
   it('fits the screen, and says what it leaves out', () => {
     const to = terminal({ rows: 6, columns: 30 });
     const show = liveListPrinter({ ...FORM, output: 'table' }, to, () => NOW_MS);
-    show({ rows: 'abcdef'.split('').map((name) => row(name)), problem: 'not up to date' });
+    show({
+      rows: 'abcdef'.split('').map((name) => row(name)),
+      problem: 'not up to date \u001b[31m',
+    });
     const lines = to.text().split('\n');
     expect(lines).toHaveLength(6);
-    expect(lines.join('\n')).toMatch(/\na .*\nb .*\nand 4 more.*\nnot up to date/);
+    expect(lines.join('\n')).toMatch(/\na .*\nb .*\nand 4 more.*\nnot up to date \\x1b\[31m/);
     for (const line of lines)
       expect(
         line.replaceAll('\u001b[K', '').replace('\u001b[H', '').replace('\u001b[J', '').length,

@@ -1,4 +1,5 @@
 /** Prints lists of JobSets, once or live. */
+import { printable } from '@lockstep/kube/quote.ts';
 import type { OverviewRow } from '../../jobset/view/overview.ts';
 import { compareUrgency } from '../../jobset/view/shown-state.ts';
 import { NO_SCREEN, screenText, type Terminal } from '../jobset-status/status-printer.ts';
@@ -76,7 +77,11 @@ function screenOf(
   const all = rows.length === 0 ? ['no JobSets'] : table(rows, options, nowMs, screen);
   const room = Math.max(1, screen.rows - OTHER_ROWS);
   const more = all.length > room ? [`and ${all.length - room} more`] : [];
-  const lines = [...all.slice(0, room), ...more, ...(problem === undefined ? [] : [problem])];
+  const lines = [
+    ...all.slice(0, room),
+    ...more,
+    ...(problem === undefined ? [] : [printable(problem)]),
+  ];
   return screenText(lines.map((line) => line.slice(0, screen.columns)));
 }
 

@@ -1,11 +1,11 @@
 /** `lockstep logs JOBSET`: the logs of all members, merged in the order of time. */
-
 import { defined } from '@lockstep/kube/json/defined.ts';
 import { JOBS } from '@lockstep/kube/objects/job.ts';
 import { PODS } from '@lockstep/kube/objects/pod.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 import { allLabelled, type NamedJobSet, unlessInterrupted, withJobSet } from '../named-jobset.ts';
+import { tell } from '../tell.ts';
 import { type EpochWindow, epochWindow } from './epoch-lines.ts';
 import { followLogs } from './follow.ts';
 import { failedPods, hasRank, logMembers, memberOfProcess, rankProblem } from './log-members.ts';
@@ -77,7 +77,7 @@ async function showLogs(job: LogsJob): Promise<void> {
   );
   const { window } = job.shown;
   if (count === 0 && window !== undefined) {
-    process.stderr.write(`lockstep: no line of epoch ${window.epoch} is left: ${WHY_NONE_LEFT}\n`);
+    tell(`no line of epoch ${window.epoch} is left: ${WHY_NONE_LEFT}`);
   }
 }
 

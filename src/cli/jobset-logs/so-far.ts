@@ -2,6 +2,7 @@
 import { nodeClock } from '@lockstep/kube/runtime/adapters/node-clock.ts';
 import { forEachConcurrently } from '@lockstep/kube/runtime/concurrency.ts';
 import type { NamedJobSet } from '../named-jobset.ts';
+import { tell } from '../tell.ts';
 import {
   bytesOf,
   countedBy,
@@ -50,7 +51,7 @@ export function memberLog(
     },
     counts: countedBy(shown),
     onProblem: (message) => {
-      process.stderr.write(`lockstep: [${label}] its log cannot be read now: ${message}\n`);
+      tell(`[${label}] its log cannot be read now: ${message}`);
     },
     signal,
   });

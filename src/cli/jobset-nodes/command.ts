@@ -1,5 +1,4 @@
 /** `lockstep nodes JOBSET`: the nodes that its members have left, and their way back into use. */
-
 import type { Stored } from '@lockstep/kube/meta.ts';
 import { dns1123SubdomainErrors } from '@lockstep/kube/name-rules.ts';
 import { DeadlineError } from '@lockstep/kube/runtime/deadline.ts';
@@ -20,6 +19,7 @@ import {
 } from '../named-jobset.ts';
 import { documentOf } from '../output-form.ts';
 import { PORTS } from '../ports.ts';
+import { tell } from '../tell.ts';
 import { entriesOf, nodeLines, nodeList, withEarlier } from './node-list.ts';
 
 export interface NodesOptions extends JobSetName {
@@ -70,9 +70,9 @@ export async function jobSetNodes(
     const gone = asked.filter((entry) => !left.includes(entry));
     if (output === 'table' && gone.length > 0) print([`forgotten: ${nodesOf(gone)}`]);
     if (left.length === 0) return 0;
-    process.stderr.write(
-      `lockstep: not forgotten after ${timeoutMs / 1000} s: ${nodesOf(left)}. What members leave in a restart goes ` +
-        `after its end: see "lockstep status ${named.name}", and "lockstep doctor" for the operator\n`,
+    tell(
+      `not forgotten after ${timeoutMs / 1000} s: ${nodesOf(left)}. What members leave in a restart goes ` +
+        `after its end: see "lockstep status ${named.name}", and "lockstep doctor" for the operator`,
     );
     return EXIT_FAILURE;
   });

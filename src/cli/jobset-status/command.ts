@@ -1,5 +1,4 @@
 /** `lockstep status JOBSET`: a JobSet and its members, once or live. */
-
 import { defined } from '@lockstep/kube/json/defined.ts';
 import type { Stored } from '@lockstep/kube/meta.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
@@ -22,6 +21,7 @@ import {
 } from '../named-jobset.ts';
 import { NAMES_DO_NOT_CHANGE, OUTPUT_FORMS, type OutputForm } from '../output-form.ts';
 import { PORTS } from '../ports.ts';
+import { tell } from '../tell.ts';
 import { HubMembers } from './hub-members.ts';
 import { followStatus } from './live-status.ts';
 import { NodeHealth } from './node-health.ts';
@@ -79,7 +79,7 @@ async function showOnce(shown: Shown): Promise<void> {
   const { jobSet, output, signal } = shown;
   const view = await viewOf(jobSet, await allLabelled(PODS, shown), shown, signal);
   printStatus(view, output, STANDARD_OUTPUT, PORTS.clock.now());
-  if (view.problem !== undefined) process.stderr.write(`lockstep: ${view.problem}\n`);
+  if (view.problem !== undefined) tell(view.problem);
 }
 
 async function showLive(shown: Shown): Promise<void> {
@@ -102,7 +102,7 @@ async function showLive(shown: Shown): Promise<void> {
       },
       show: livePrinter(output, STANDARD_OUTPUT, () => new Date(PORTS.clock.now())),
     });
-    if (isGone) process.stderr.write(`lockstep: JobSet ${at.namespace}/${at.name} was deleted\n`);
+    if (isGone) tell(`JobSet ${at.namespace}/${at.name} was deleted`);
   } finally {
     await pods.stop();
   }

@@ -277,8 +277,8 @@ describe('changes', () => {
       'worker 3, Pod train-w-0-3 on node-3: Running, no epoch',
       'worker 2, Pod train-w-0-2 is gone',
     ]);
-    const blind = { ...next, problem: 'the hub was not asked' };
-    expect(statusChanges(next, blind)).toEqual(['the hub was not asked']);
+    const blind = { ...next, problem: 'the hub was not asked: \u001b[31m' };
+    expect(statusChanges(next, blind)).toEqual(['the hub was not asked: \\x1b[31m']);
     expect(statusChanges(blind, next)).toEqual(['all is up to date again']);
   });
 });

@@ -1,5 +1,4 @@
 /** Renders a JobSet and its members as a table. */
-
 import { humanDuration } from '@lockstep/kube/duration.ts';
 import { printable } from '@lockstep/kube/quote.ts';
 import { lastCauseInWords } from '../../jobset/view/last-cause.ts';
@@ -56,7 +55,7 @@ export function memberScreen(
   const lines = [
     ...summary(view, options),
     ...missing(view, options),
-    ...(problem === undefined ? [] : [problem]),
+    ...(problem === undefined ? [] : [printable(problem)]),
   ];
   const folds = lines.flatMap(fitting(screen.columns));
   const head = [...folds.slice(0, Math.max(1, screen.rows - LEAST_TABLE_ROWS)), ''];

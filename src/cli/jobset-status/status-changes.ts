@@ -1,5 +1,5 @@
 /** The differences between two views of a JobSet. */
-
+import { printable } from '@lockstep/kube/quote.ts';
 import type { ReportedRestart } from '../../jobset/view/reported-restarts.ts';
 import type { StatusView } from '../../jobset/view/status-view.ts';
 import { avoidedLines } from '../goodput-lines.ts';
@@ -82,5 +82,5 @@ function gone(before: StatusView | undefined, after: StatusView): readonly strin
 
 function problems(before: StatusView | undefined, after: StatusView): readonly string[] {
   if (before?.problem === after.problem) return [];
-  return [after.problem ?? 'all is up to date again'];
+  return [printable(after.problem ?? 'all is up to date again')];
 }

@@ -10,6 +10,7 @@ import {
   StateDirectoryUnusable,
   stateDirectoryOwner,
 } from '../state-directory.ts';
+import { tell } from '../tell.ts';
 import { endLeftovers, leftoversText } from '../watchdog/leftovers.ts';
 
 /** Pods get their grace period, and are killed after that. */
@@ -34,9 +35,7 @@ export async function down(stateDirectory: string): Promise<number> {
     if (owner === undefined) break;
     if (nodeClock.monotonic() >= deadlineMs) {
       const seconds = END_TIMEOUT_MS / 1000;
-      process.stderr.write(
-        `lockstep: process ${owner} has not ended the cluster in ${path} after ${seconds} s\n`,
-      );
+      tell(`process ${owner} has not ended the cluster in ${path} after ${seconds} s`);
       return 1;
     }
     await sleep(nodeClock, POLL_MS);

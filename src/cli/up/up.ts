@@ -5,6 +5,7 @@ import { firstLook } from '../first-look.ts';
 import { startLocalCluster } from '../local-cluster/local-cluster.ts';
 import type { UpOptions } from '../local-cluster/up-options.ts';
 import { openStateDirectory } from '../state-directory.ts';
+import { tell } from '../tell.ts';
 import { onTermination, untilAborted } from '../termination.ts';
 import { endLeftovers, leftoversText } from '../watchdog/leftovers.ts';
 import { watchShell } from './shell-watch.ts';
@@ -31,11 +32,11 @@ export async function up(options: UpOptions): Promise<number> {
       nodeMonitorGraceMs,
       startMs,
       onOperatorEnd: (how, restartMs) => {
-        process.stderr.write(
-          `lockstep: ${how}; it starts again in ${restartMs / 1000} s, and workers run on (${state.path}/cluster.log)\n`,
+        tell(
+          `${how}; it starts again in ${restartMs / 1000} s, and workers run on (${state.path}/cluster.log)`,
         );
       },
-      onPortConflict: (line) => process.stderr.write(`lockstep: ${line}\n`),
+      onPortConflict: tell,
       onEndAsked: () => termination.end('asked by "lockstep down"'),
       signal: termination.signal,
     });
