@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { MAX_EVENTS, parseTrace, TraceProblem } from './parse-trace.ts';
+import { MAX_EVENTS, MAX_LINE_LENGTH, parseTrace, TraceProblem } from './parse-trace.ts';
 import { HEAD, jobSetLine, LINES, podLine, textOf } from './trace.fixture.ts';
 
 const EVENT = { kind: 'Peace', atMs: 5, text: '>> peace' };
@@ -17,6 +17,32 @@ it('reads events and states in their order', () => {
     ['Peace', 9],
   ]);
   expect(states.map(({ line }) => line)).toEqual([3, 4, 5, 6, 8, 9, 11, 13, 14]);
+});
+
+/** A fault whose line has so many characters. */
+function longLine(length: number): string {
+  const line = JSON.stringify({ ...EVENT, x: '' });
+  return line.replace('"x":""', `"x":"${'x'.repeat(length - line.length)}"`);
+}
+
+it('reads a line of the longest length, and refuses a longer one before it parses it', () => {
+  const head = textOf([HEAD]);
+  expect(parseTrace(`${head}${longLine(MAX_LINE_LENGTH)}`).events).toHaveLength(1);
+  expect(() => parseTrace(`${head}${longLine(MAX_LINE_LENGTH + 1)}`)).toThrow(
+    new TraceProblem('line 2: it has 2000001 characters, expected at most 2000000'),
+  );
+  expect(() => parseTrace(`${head}${'{'.repeat(MAX_LINE_LENGTH + 1)}`)).toThrow('line 2: it has');
+});
+
+const DEEP = '['.repeat(200_000) + ']'.repeat(200_000);
+
+it.each<[what: string, text: string, line: number]>([
+  ['version', `{"kind":"Trace","version":${DEEP}}`, 1],
+  ['event', `${textOf([HEAD])}{"kind":"Peace","atMs":5,"text":${DEEP}}`, 2],
+  ['JobSet', `${textOf([HEAD])}{"kind":"JobSet","atMs":5,"jobSet":{"spec":{"a":${DEEP}}}}`, 2],
+])('names the line of a deep %s', (_, text, line) => {
+  const message = `line ${line}: it has more than 1000 levels of lists and objects, expected no more`;
+  expect(() => parseTrace(text)).toThrow(new TraceProblem(message));
 });
 
 it('reads a last line without a line feed', () => {

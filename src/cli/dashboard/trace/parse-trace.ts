@@ -5,6 +5,7 @@
 import { kindSchema, objectMetaErrors } from '@lockstep/embedded-kubernetes/kinds';
 import { formatFieldError } from '@lockstep/kube/field-error.ts';
 import { defined } from '@lockstep/kube/json/defined.ts';
+import { isDeeperThan, MAX_JSON_DEPTH } from '@lockstep/kube/json/json-depth.ts';
 import { isJsonObject, type JsonObject } from '@lockstep/kube/json/json-value.ts';
 import { parsedObject } from '@lockstep/kube/json/parsed-json.ts';
 import type { ObjectMeta } from '@lockstep/kube/meta.ts';
@@ -54,6 +55,11 @@ export class TraceProblem extends Error {
 
 /** What a page gets at once; a run of an hour has some thousand. */
 export const MAX_EVENTS = 100_000;
+/**
+ * UTF-16 code units. An API server takes objects of up to 1.5 MiB. The time that JSON takes to read
+ * grows faster than its length.
+ */
+export const MAX_LINE_LENGTH = 2_000_000;
 /** UTF-16 code units of a value that is shown. */
 const SHOWN_LENGTH = 80;
 /** The latest time that a `Date` can have. */
@@ -72,10 +78,15 @@ export function parseTrace(text: string): Trace {
     const found = text.indexOf('\n', start);
     const end = found < 0 ? text.length : found;
     line++;
+    if (end - start > MAX_LINE_LENGTH) {
+      const had = `it has ${end - start} characters`;
+      throw problem(line, `${had}, expected at most ${MAX_LINE_LENGTH}`);
+    }
     const written = text.slice(start, end);
     start = end + 1;
     const parsed = parsedObject(written);
     if (parsed === undefined) throw unreadable(line, written, found < 0);
+    if (isDeeperThan(parsed, MAX_JSON_DEPTH)) throw problem(line, TOO_DEEP);
     if (head === undefined) {
       head = headOf(parsed, written);
       continue;
@@ -94,6 +105,8 @@ export function parseTrace(text: string): Trace {
 }
 
 const A_TRACE = 'what "npm run simulate -- --seed N --trace FILE" writes';
+
+const TOO_DEEP = `it has more than ${MAX_JSON_DEPTH} levels of lists and objects, expected no more`;
 
 function problem(line: number, what: string): TraceProblem {
   return new TraceProblem(`line ${line}: ${what}`);
