@@ -1,4 +1,5 @@
-import { createServer } from 'node:net';
+import { freePorts } from '@lockstep/kube/runtime/adapters/free-ports.ts';
+import { systemRandom } from '@lockstep/kube/runtime/adapters/system-random.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { NeighbourLost, Ring } from './ring.ts';
 
@@ -9,7 +10,7 @@ afterEach(() => {
 
 /** A ring of `size` members in this process, one loopback port each. */
 async function ringOf(size: number): Promise<readonly Ring[]> {
-  const ports = await Promise.all(Array.from({ length: size }, freePort));
+  const ports = await freePorts(size, systemRandom);
   const rings = await Promise.all(
     ports.map((port, rank) =>
       Ring.join({
@@ -24,18 +25,6 @@ async function ringOf(size: number): Promise<readonly Ring[]> {
   );
   open.push(...rings);
   return rings;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => {
-        if (address === null || typeof address === 'string') reject(new Error('no port'));
-        else resolve(address.port);
-      });
-    });
-  });
 }
 
 describe('a ring', () => {
