@@ -39,7 +39,8 @@ const kubernetes = {
     pool: 'forks',
     retry: PROCESS_RETRIES,
     maxWorkers: KUBERNETES_COUNT,
-    testTimeout: 4 * SUITE_TIMEOUT_MS,
+    // The demo took 200 s there beside training runs of frameworks.
+    testTimeout: 8 * SUITE_TIMEOUT_MS,
     hookTimeout: 4 * SUITE_TIMEOUT_MS,
   },
 } satisfies TestProjectConfiguration;
@@ -133,7 +134,7 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.ts'],
           pool: 'forks',
           retry: PROCESS_RETRIES,
-          testTimeout: 2 * SUITE_TIMEOUT_MS,
+          testTimeout: 4 * SUITE_TIMEOUT_MS,
           hookTimeout: 2 * SUITE_TIMEOUT_MS,
         },
       },

@@ -111,7 +111,7 @@ const BUSY = failure('TooManyRequests', 'too many requests', { retryAfterSeconds
 /** The watches of an operator. */
 const WATCHES = 6;
 
-const ATTEMPT_MS = 500;
+const ATTEMPT_MS = 3000;
 /** How many requests to send while one may still be on its way. */
 const ASKS_PER_TRY = 50;
 /** After so many refusals the endless request is certain to be in its place. */
