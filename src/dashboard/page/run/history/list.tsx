@@ -1,7 +1,7 @@
 /** Conditions and Events in one list, the newest first. */
-import { useMemo, useState } from 'preact/hooks';
+import { useContext, useMemo, useState } from 'preact/hooks';
 import type { DatedCondition, EventView } from '../../../messages/run.ts';
-import { Age } from '../../elements/age.tsx';
+import { Age, PlayedAt } from '../../elements/age.tsx';
 import { shown } from '../../elements/shown-text.ts';
 import { FILTERS, type HistoryFilter, historyOf, isShown } from '../history/history.ts';
 
@@ -13,6 +13,7 @@ export interface HistoryProps {
 const FIRST_SHOWN = 30;
 
 export function History({ conditions, events }: HistoryProps) {
+  const isLive = useContext(PlayedAt) === null;
   const [filter, choose] = useState<HistoryFilter>('All');
   const [text, seek] = useState('');
   const [limit, extend] = useState(FIRST_SHOWN);
@@ -23,7 +24,9 @@ export function History({ conditions, events }: HistoryProps) {
       <div class="part-head">
         <h2 id="history-title">What happened</h2>
         <p class="quiet">
-          conditions, and Events of the JobSet, its Jobs and its Pods; the newest first
+          {isLive
+            ? 'conditions, and Events of the JobSet, its Jobs and its Pods; the newest first'
+            : 'conditions; the newest first'}
         </p>
         <div class="part-tools" role="group" aria-label="Which of them">
           {FILTERS.map((each) => (
@@ -70,7 +73,9 @@ export function History({ conditions, events }: HistoryProps) {
       {found.length === 0 && (
         <p class="part-empty">
           {all.length === 0
-            ? 'Nothing was told yet. Kubernetes forgets Events after an hour.'
+            ? isLive
+              ? 'Nothing was told yet. Kubernetes forgets Events after an hour.'
+              : 'There are no conditions yet. A trace has no Events.'
             : 'Nothing matches.'}
         </p>
       )}
