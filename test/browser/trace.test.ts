@@ -20,6 +20,8 @@ const SCENARIO: Scenario = {
   acts: [{ atMs: 20_000, act: { kind: 'WorkerExits', member: 0, exitCode: 7 } }],
 };
 
+const FAULTS: readonly TraceEvent['kind'][] = ['Act', 'Peace', 'Violated'];
+
 const browser = pages();
 const directory = mkdtempSync(join(tmpdir(), 'lockstep-trace-'));
 const events: TraceEvent[] = [];
@@ -86,13 +88,74 @@ it('jumps to the violation, at which members are on their way to the barrier', a
 
 it('steps through faults alone, and offers no action and no log', async () => {
   const page = await browser.open(served.address);
-  await page.getByRole('combobox', { name: 'Step through' }).selectOption('faults and violations');
+  await chooseFaults(page);
   await page.getByRole('button', { name: 'Step', exact: true }).click();
   await isAt(page, events.findIndex(({ kind }) => kind === 'Act') + 1);
   await page.getByRole('listbox', { name: /^Members/ }).press('Enter');
   await page.getByRole('heading', { name: 'train-a-0/0' }).waitFor();
   expect(await page.getByRole('heading', { name: 'Log' }).count()).toBe(0);
   expect(await page.getByRole('button', { name: 'Actions' }).count()).toBe(0);
+});
+
+it('steps by keys after a choice, and by the slider from fault to fault', async () => {
+  const page = await browser.open(served.address);
+  const faults = events.flatMap(({ kind }, i) => (FAULTS.includes(kind) ? [i + 1] : []));
+  const [first = 0, second = 0, third = 0] = faults;
+  await isAt(page, 1);
+  await chooseFaults(page);
+  await page.keyboard.press('ArrowRight');
+  await isAt(page, first);
+  const slider = page.getByRole('slider', { name: 'Event' });
+  await slider.press('ArrowRight');
+  await isAt(page, second);
+  await slider.press('ArrowUp');
+  await isAt(page, third);
+  await slider.press('ArrowDown');
+  await isAt(page, second);
+  await slider.press('Home');
+  await isAt(page, first);
+  await slider.press('v');
+  await isAt(page, events.findIndex(({ kind }) => kind === 'Violated') + 1);
+  expect(await accessibilityFaults(page)).toEqual([]);
+});
+
+it('stays at its event for the keys and addresses of other pages', async () => {
+  const page = await browser.open(served.address);
+  await page.getByRole('button', { name: 'To the end' }).click();
+  await isAt(page, events.length);
+  await page.waitForURL(new RegExp(`#/event/${events.length}$`));
+  await page.keyboard.press('g');
+  await page.keyboard.press('ArrowLeft');
+  await isAt(page, events.length - 1);
+  expect(await page.getByRole('link', { name: 'Lockstep' }).count()).toBe(0);
+  await page.waitForURL(new RegExp(`#/event/${events.length - 1}$`));
+  await page.evaluate("location.hash = '#/'");
+  await page.waitForURL(new RegExp(`#/event/${events.length - 1}$`));
+  await isAt(page, events.length - 1);
+});
+
+it('says what a recording has, and of its JobSet only what was answered', async () => {
+  const page = await browser.open(served.address);
+  await isAt(page, 1);
+  const made = events.findIndex(({ kind }) => kind === 'Status');
+  for (let step = 0; step < made; step++) await page.keyboard.press('ArrowRight');
+  await isAt(page, made + 1);
+  await page.getByText('There are no conditions yet. A trace has no Events.').waitFor();
+  await page.waitForURL(new RegExp(`#/event/${made + 1}$`));
+  let answer: (() => void) | undefined;
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const problem = 'The JobSet of line 3 of the trace cannot be shown: it is odd.';
+  await page.route('**/api/trace/state*', async (route) => {
+    await held;
+    await route.fulfill({ json: [{ type: 'Problems', problems: [problem] }] });
+  });
+  await page.reload();
+  await page.getByRole('heading', { name: 'Waiting for the run' }).waitFor();
+  answer?.();
+  await page.getByText(problem).waitFor();
+  await page.getByRole('heading', { name: 'No JobSet to show' }).waitFor();
 });
 
 it('is all that the server has: it asks no cluster', async () => {
@@ -104,6 +167,11 @@ it('is all that the server has: it asks no cluster', async () => {
   });
   expect(statuses).toEqual([404, 404, 400]);
 });
+
+async function chooseFaults(page: Page): Promise<void> {
+  const choice = page.getByRole('group', { name: 'Step through' });
+  await choice.getByRole('button', { name: 'faults and violations' }).click();
+}
 
 /** The player has arrived at an event, counted from 1. */
 async function isAt(page: Page, number: number): Promise<void> {

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { keepPass } from './adapters/session.ts';
 import { ErrorBoundary } from './frame/error-boundary.tsx';
 import { Frame } from './frame/frame.tsx';
+import { useKey } from './frame/keys.tsx';
 import { Overview } from './overview/overview.tsx';
 import { type Route, routeOf } from './route.ts';
 import { Run } from './run/run.tsx';
@@ -16,6 +17,7 @@ function Page() {
     addEventListener('hashchange', follow);
     return () => removeEventListener('hashchange', follow);
   }, []);
+  useKey('g', toOverview);
   const view = route.view === 'Overview' ? route.view : `${route.namespace}/${route.name}`;
   const what = route.view === 'Overview' ? 'The list of JobSets' : `JobSet ${view}`;
   return (
@@ -25,6 +27,10 @@ function Page() {
       </ErrorBoundary>
     </Frame>
   );
+}
+
+function toOverview(): void {
+  location.hash = '#/';
 }
 
 function TracePage() {

@@ -71,10 +71,17 @@ export function Frame({ view, isTrace, children }: FrameProps) {
         Skip to the content
       </a>
       <header class="header">
-        <a class="brand" href="#/">
-          <Mark />
-          Lockstep
-        </a>
+        {isTrace ? (
+          <span class="brand">
+            <Mark />
+            Lockstep
+          </span>
+        ) : (
+          <a class="brand" href="#/">
+            <Mark />
+            Lockstep
+          </a>
+        )}
         <Cluster />
         <Connection {...headline} isTrace={isTrace} />
         <div class="header-tools">

@@ -26,6 +26,9 @@ export const PLAYER_KEYS: Keys = [
 /** Who dictates to the browser may switch off what a single letter does. */
 const OFF_KEPT_AS = 'lockstep-keys-off';
 
+/** What keeps the keys that are pressed in it. A slider takes no text. */
+const KEYS_STAY = 'input:not([type=range]), select, textarea, dialog';
+
 /** Calls back for a key that is pressed alone, while nothing takes text and no dialog is open. */
 export function useKey(key: string, callback: () => void): void {
   useEffect(() => {
@@ -39,9 +42,8 @@ export function useKey(key: string, callback: () => void): void {
       )
         return;
       const { target } = event;
-      const takesText =
-        target instanceof HTMLElement && target.closest('input, select, textarea, dialog') !== null;
-      if (takesText || document.querySelector('dialog[open]') !== null) return;
+      const isElsewhere = target instanceof HTMLElement && target.closest(KEYS_STAY) !== null;
+      if (isElsewhere || document.querySelector('dialog[open]') !== null) return;
       if (kept(OFF_KEPT_AS) !== null) return;
       event.preventDefault();
       callback();
@@ -60,7 +62,6 @@ export function KeysButton({ keys = KEYS }: { readonly keys?: Keys | undefined }
     switchOff(!currentTarget.checked);
   };
   useKey('?', show);
-  useKey('g', toOverview);
   return (
     <>
       <button type="button" class="button is-plain" title="Keys (?)" onClick={show}>
@@ -90,8 +91,4 @@ export function KeysButton({ keys = KEYS }: { readonly keys?: Keys | undefined }
       )}
     </>
   );
-}
-
-function toOverview(): void {
-  location.hash = '#/';
 }

@@ -8,6 +8,7 @@ import {
   CHOICES,
   type Choice,
   firstViolation,
+  slideTo,
   stepFrom,
   traceTime,
 } from './steps.ts';
@@ -53,21 +54,22 @@ export function Controls({ events, indices, at, go, step, choice, choose }: Cont
             Jump to the violation
           </button>
         )}
-        <label class="inline-field player-choice">
-          Step through
-          <select
-            class="input"
-            onChange={({ currentTarget }) =>
-              choose(CHOICES.find((each) => each === currentTarget.value) ?? 'All')
-            }
-          >
-            {CHOICES.map((each) => (
-              <option key={each} value={each} selected={each === choice}>
-                {CHOICE_WORDS[each]}
-              </option>
-            ))}
-          </select>
-        </label>
+        <div class="part-tools" role="group" aria-label="Step through">
+          <span class="quiet" aria-hidden="true">
+            Step through
+          </span>
+          {CHOICES.map((each) => (
+            <button
+              key={each}
+              type="button"
+              class={`button ${each === choice ? 'is-on' : ''}`}
+              aria-pressed={each === choice}
+              onClick={() => choose(each)}
+            >
+              {CHOICE_WORDS[each]}
+            </button>
+          ))}
+        </div>
       </div>
       <input
         class="player-slider"
@@ -77,7 +79,11 @@ export function Controls({ events, indices, at, go, step, choice, choose }: Cont
         value={at + 1}
         aria-label="Event"
         aria-valuetext={`${number}, at ${traceTime(atMs)}: ${shown(text, 200)}`}
-        onInput={({ currentTarget }) => go(currentTarget.valueAsNumber - 1)}
+        onInput={({ currentTarget }) => {
+          const to = slideTo(at, currentTarget.valueAsNumber - 1, indices);
+          currentTarget.valueAsNumber = to + 1;
+          go(to);
+        }}
       />
       <p class="player-now" role="status">
         <span class="quiet">

@@ -29,13 +29,15 @@ function Loading({ trouble }: { readonly trouble: string | null }) {
 }
 
 function Playing({ trace: { seed, events } }: { readonly trace: TraceView }) {
-  const [at, show] = useState(() => eventOf(location.hash, events.length));
+  const [at, show] = useState(() => eventOf(location.hash, events.length) ?? 0);
   const [choice, choose] = useState<Choice>('All');
   const [look, lookAt] = useState<RunLook>(NO_LOOK);
   const indices = useMemo(() => chosenOf(events, choice), [events, choice]);
   const [state, trouble] = useRunAt(at);
   const { run, problems } = state;
   const title = `Trace of seed ${seed}`;
+  // An answer without a run says in its problems why there is none.
+  const missing = problems.length === 0 ? 'Waiting for the run' : 'No JobSet to show';
   useHeadline({ title, isOpen: true, lostSinceMs: null, trouble, problems });
   // Keys come faster than pictures.
   const latest = useRef(at);
@@ -55,7 +57,11 @@ function Playing({ trace: { seed, events } }: { readonly trace: TraceView }) {
     [at],
   );
   useEffect(() => {
-    const follow = (): void => go(eventOf(location.hash, events.length));
+    const follow = (): void => {
+      const to = eventOf(location.hash, events.length);
+      if (to === undefined) history.replaceState(null, '', addressOfEvent(latest.current));
+      else go(to);
+    };
     addEventListener('hashchange', follow);
     return () => removeEventListener('hashchange', follow);
   }, [events]);
@@ -64,7 +70,7 @@ function Playing({ trace: { seed, events } }: { readonly trace: TraceView }) {
       <div class="run-head">
         <p class="run-path">{title}</p>
         <div class="run-title">
-          <h1 tabindex={-1}>{run === null ? 'No JobSet yet' : shown(run.jobSet.name)}</h1>
+          <h1 tabindex={-1}>{run === null ? missing : shown(run.jobSet.name)}</h1>
           {run !== null && <StateBadge shown={run.jobSet.shown} />}
           {run !== null && (
             <span class="quiet">

@@ -1,6 +1,14 @@
 import { expect, it } from 'vitest';
 import type { TraceEvent } from '../../messages/trace.ts';
-import { addressOfEvent, chosenOf, eventOf, firstViolation, stepFrom, traceTime } from './steps.ts';
+import {
+  addressOfEvent,
+  chosenOf,
+  eventOf,
+  firstViolation,
+  slideTo,
+  stepFrom,
+  traceTime,
+} from './steps.ts';
 
 const KINDS = [
   'Status',
@@ -29,6 +37,21 @@ it.each([
   expect(stepFrom(at, by, chosenOf(EVENTS, 'Faults'))).toBe(to);
 });
 
+it.each([
+  [1, 2, 5],
+  [5, 4, 1],
+  [5, 5, 5],
+  [1, 0, 1],
+  [5, 9, 6],
+  [3, 1, 1],
+] as const)('slides from %s to %s, and stops at %s', (at, wanted, stop) => {
+  expect(slideTo(at, wanted, chosenOf(EVENTS, 'Faults'))).toBe(stop);
+});
+
+it('does not slide where nothing is chosen', () => {
+  expect(slideTo(2, 3, [])).toBe(2);
+});
+
 it('jumps to the first violation: others follow from it', () => {
   expect(firstViolation(EVENTS)).toBe(5);
   expect(firstViolation(EVENTS.slice(0, 5))).toBeUndefined();
@@ -39,9 +62,10 @@ it.each([
   ['#/event/7', 6],
   ['#/event/8', 6],
   ['#/event/0', 0],
-  ['#/event/-3', 0],
-  ['#/event/1e3', 0],
-  ['', 0],
+  ['#/event/-3', undefined],
+  ['#/event/1e3', undefined],
+  ['#/', undefined],
+  ['', undefined],
 ])('the address %s is of event %s', (hash, at) => {
   expect(eventOf(hash, EVENTS.length)).toBe(at);
 });

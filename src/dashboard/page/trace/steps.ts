@@ -46,6 +46,13 @@ export function stepFrom(at: number, by: -1 | 1, indices: readonly number[]): nu
   return by > 0 ? indices.find((i) => i > at) : indices.findLast((i) => i < at);
 }
 
+/** The index at which a slider stops on its way to `wanted`, or the nearest before if none is there. */
+export function slideTo(at: number, wanted: number, indices: readonly number[]): number {
+  const by = wanted < at ? -1 : 1;
+  const back = by > 0 ? -1 : 1;
+  return stepFrom(wanted - by, by, indices) ?? stepFrom(wanted, back, indices) ?? at;
+}
+
 /** Undefined: no property was violated. */
 export function firstViolation(events: readonly TraceEvent[]): number | undefined {
   const found = events.findIndex(({ kind }) => kind === 'Violated');
@@ -60,10 +67,10 @@ export function traceTime(atMs: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${rest}` : `${minutes}:${rest}`;
 }
 
-/** The event of an address such as `#/event/12`, from 0; what is none is the first. */
-export function eventOf(hash: string, count: number): number {
-  const number = Number(/^#\/event\/(\d{1,9})$/.exec(hash)?.[1] ?? 1);
-  return Math.min(Math.max(number, 1), count) - 1;
+/** The event of an address such as `#/event/12`, from 0; undefined for an address of none. */
+export function eventOf(hash: string, count: number): number | undefined {
+  const [, digits] = /^#\/event\/(\d{1,9})$/.exec(hash) ?? [];
+  return digits === undefined ? undefined : Math.min(Math.max(Number(digits), 1), count) - 1;
 }
 
 /** What `eventOf` reads: people count from 1. */
