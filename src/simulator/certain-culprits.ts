@@ -1,6 +1,13 @@
 /** Checks each culprit that a status names as certain: something has befallen it. */
 import type { RestartRecord } from '../jobset/jobset-status.ts';
-import type { RunningMember } from './properties.ts';
+import type { MemberRanks } from '../jobset/ranks/member-ranks.ts';
+
+/** A member that something befalls. */
+interface Victim {
+  readonly pod: string;
+  /** The numbers of the ranks that run in it; absent: the worker is none. */
+  readonly ranks?: MemberRanks | undefined;
+}
 
 export class CertainCulprits {
   readonly #violates: (detail: string) => void;
@@ -20,7 +27,7 @@ export class CertainCulprits {
   }
 
   /** `local`: this rank of the member alone. */
-  befell({ pod, ranks }: RunningMember, epoch: number, local: number | undefined): void {
+  befell({ pod, ranks }: Victim, epoch: number, local: number | undefined): void {
     this.#victims.set(epoch, (this.#victims.get(epoch) ?? new Set()).add(pod));
     for (let each = 0; each < (ranks?.processes ?? 0); each++) {
       if (local !== undefined && local !== each) continue;
