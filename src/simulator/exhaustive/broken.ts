@@ -26,6 +26,7 @@ export function brokenByWrite(
   next: JobSetStatus,
   mayEnd: readonly number[],
   members: readonly Member[],
+  maxRestarts: number,
 ): Violation | undefined {
   const [before, after] = [epochsOf(old), epochsOf(next)];
   const ended = `D from ${before.deprecated} to ${after.deprecated}`;
@@ -36,14 +37,21 @@ export function brokenByWrite(
   }
   const charge = chargesOf(next) - chargesOf(old);
   const ends = after.deprecated - before.deprecated;
+  if (isOver(old) && (!isOver(next) || ends > 0 || after.synced > before.synced)) {
+    return violation('Completed and Failed are final', detail);
+  }
   if (ends > 1) return violation('One restart for each burst', detail);
   if (charge !== ends) return violation('Each cause is charged once', `${charge} for ${detail}`);
-  if (ends > 0) return brokenByEnd(next, mayEnd);
+  const overspent = brokenByBudget(old, next, maxRestarts);
+  if (overspent !== undefined) return overspent;
+  if (isOver(next) && !isOver(old)) return brokenByEnd(next, before.deprecated + 1, mayEnd);
+  if (ends > 0) return brokenByEnd(next, after.deprecated, mayEnd);
   return after.synced > before.synced ? brokenByRelease(after.synced, members) : undefined;
 }
 
 function brokenByEnd(
-  { deprecatedEpoch: epoch = 0, restartHistory = [] }: JobSetStatus,
+  { restartHistory = [] }: JobSetStatus,
+  epoch: number,
   mayEnd: readonly number[],
 ): Violation | undefined {
   if (!mayEnd.includes(epoch)) {
@@ -78,6 +86,7 @@ export function brokenByRest(
     return violation('No failure is lost', `a worker was lost in epoch ${lost}, which is not over`);
   }
   const { deprecated, synced } = epochsOf(status);
+  if (isOver(status) && members.every(({ stored }) => stored === null)) return undefined;
   const isRunning = members.every(({ worker }) => worker === deprecated + 1);
   if (synced === deprecated + 1 && isRunning) return undefined;
   const workers = members.map(({ worker }) => worker).join(', ');
@@ -94,20 +103,34 @@ export function brokenByRestart(
   const [before, after] = [old.restarts ?? 0, next.restarts ?? 0];
   const charges = next.restartsCountTowardsMax ?? 0;
   const charge = charges - (old.restartsCountTowardsMax ?? 0);
-  const wasOver = isTrue(old.conditions, 'Failed');
-  const isOver = isTrue(next.conditions, 'Failed');
   const detail = `restarts from ${before} to ${after}, ${charges} are charged`;
-  if (wasOver && !isOver) return violation('Completed and Failed are final', detail);
+  if (isOver(old) && !isOver(next)) return violation('Completed and Failed are final', detail);
   if (after < before) return violation('Epochs never go back', detail);
   if (after > before + 1) return violation('One restart for each burst', detail);
   if (charge !== after - before) return violation('Each cause is charged once', detail);
-  const fails = isOver && !wasOver;
-  if (charges > maxRestarts || (fails && charges < maxRestarts)) {
-    return violation('The budget holds', detail);
-  }
+  const overspent = brokenByBudget(old, next, maxRestarts);
+  if (overspent !== undefined) return overspent;
+  const fails = isOver(next) && !isOver(old);
   return (fails || after > before) && !failed.includes(before)
     ? violation('One restart for each burst', `no Job failed in attempt ${before}`)
     : undefined;
+}
+
+/** A JobSet restarts no more often than it may, and fails no sooner. */
+function brokenByBudget(
+  old: JobSetStatus,
+  next: JobSetStatus,
+  maxRestarts: number,
+): Violation | undefined {
+  const charges = chargesOf(next);
+  const failsEarly = isOver(next) && !isOver(old) && charges < maxRestarts;
+  if (charges <= maxRestarts && !failsEarly) return undefined;
+  const detail = `${charges} of ${maxRestarts} restarts are charged`;
+  return violation('The budget holds', failsEarly ? `${detail}, and the JobSet fails` : detail);
+}
+
+function isOver({ conditions }: JobSetStatus): boolean {
+  return isTrue(conditions, 'Failed');
 }
 
 export function violation(property: PropertyName, detail: string): Violation {

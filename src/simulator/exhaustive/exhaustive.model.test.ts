@@ -14,7 +14,7 @@ function explored(options: Partial<GroupOptions>): Exploration {
 }
 
 describe('every interleaving of a small group', () => {
-  it.each<Pick<GroupOptions, 'members' | 'mode' | 'faults'>>([
+  it.each<GroupOptions>([
     { members: 2, mode: 'Supervisor', faults: 1 },
     { members: 2, mode: 'Sidecar', faults: 1 },
     { members: 3, mode: 'Supervisor', faults: 1 },
@@ -23,12 +23,17 @@ describe('every interleaving of a small group', () => {
     { members: 2, mode: 'Sidecar', faults: 2 },
     // An agent that starts too often for an epoch ends it.
     { members: 1, mode: 'Sidecar', faults: 3 },
-  ])('holds all properties with $members members, $mode, $faults faults', (options) => {
-    const { violation, isCut, states, trace } = explored(options);
-    expect(violation, trace.join('\n')).toBeUndefined();
-    expect(isCut).toBe(false);
-    expect(states).toBeGreaterThan(1000);
-  });
+    { members: 2, mode: 'Supervisor', faults: 2, maxRestarts: 1 },
+    { members: 2, mode: 'Sidecar', faults: 2, maxRestarts: 1 },
+  ])(
+    'holds all properties with $members members, $mode, $faults faults, $maxRestarts restarts',
+    (options) => {
+      const { violation, isCut, states, trace } = explored(options);
+      expect(violation, trace.join('\n')).toBeUndefined();
+      expect(isCut).toBe(false);
+      expect(states).toBeGreaterThan(1000);
+    },
+  );
 
   it('finds the same states when it does not fold symmetries', () => {
     const group = new SmallGroup({ members: 2, mode: 'Sidecar', faults: 1 });
@@ -81,6 +86,31 @@ const CHARGES_TWICE: typeof plan = (snapshot) => {
   return charged > before
     ? { ...made, status: { ...made.status, inPlaceRestartsCountTowardsMax: charged + 1 } }
     : made;
+};
+
+/** The planner reads another budget than the JobSet has. */
+function allowing(maxRestarts: number): typeof plan {
+  return (snapshot) => {
+    const { jobSet } = snapshot;
+    const failurePolicy = { ...jobSet.spec.failurePolicy, maxRestarts };
+    return plan({ ...snapshot, jobSet: { ...jobSet, spec: { ...jobSet.spec, failurePolicy } } });
+  };
+}
+
+const FORGETS_THE_FAILURE: typeof plan = (snapshot) => {
+  const { jobSet } = snapshot;
+  const { conditions = [], terminalState, ...status } = jobSet.status ?? {};
+  if (terminalState === undefined) return plan(snapshot);
+  const others = conditions.filter(({ type }) => type !== 'Failed');
+  return allowing(2)({
+    ...snapshot,
+    jobSet: { ...jobSet, status: { ...status, conditions: others } },
+  });
+};
+
+const KEEPS_JOBS: typeof plan = (snapshot) => {
+  const made = plan(snapshot);
+  return { ...made, actions: made.actions.filter(({ kind }) => kind !== 'DeleteJob') };
 };
 
 /** Agents keep another marker than the barrier says. */
@@ -178,10 +208,35 @@ describe('bugs that it has to find', () => {
       takesOldWrites: true,
       faults: 2,
     },
+    {
+      bug: 'one restart too many',
+      property: 'The budget holds',
+      plan: allowing(2),
+      maxRestarts: 1,
+      faults: 2,
+    },
+    {
+      bug: 'one restart too few',
+      property: 'The budget holds',
+      plan: allowing(0),
+      maxRestarts: 1,
+    },
+    {
+      bug: 'a failed JobSet restarts',
+      property: 'Completed and Failed are final',
+      plan: FORGETS_THE_FAILURE,
+      maxRestarts: 0,
+    },
+    {
+      bug: 'the Job of a failed JobSet stays',
+      property: 'A quiet group comes to rest',
+      plan: KEEPS_JOBS,
+      maxRestarts: 0,
+    },
   ])('$bug', ({ property, ...options }) => {
     const { violation, trace } = explored(options);
     expect(violation?.property, trace.join('\n')).toBe(property);
-    expect(trace.at(-1)).toMatch(/^then: D = \d+, S = \d+; member 0 /);
+    expect(trace.at(-1)).toMatch(/^then: D = \d+, S = \d+(, Failed)?; member 0 /);
     expect(trace.length).toBeGreaterThan(5);
   });
 });

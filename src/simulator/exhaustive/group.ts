@@ -9,6 +9,7 @@ import { groupState } from '../../jobset/epoch/group-state.ts';
 import { BrokenInvariant } from '../../jobset/invariant.ts';
 import type { JobSetStatus } from '../../jobset/jobset-status.ts';
 import { plan } from '../../jobset/plan.ts';
+import { isTrue } from '../../jobset/status/conditions.ts';
 import { epochsOf } from '../../jobset/status/epochs.ts';
 import type { Violation } from '../properties.ts';
 import { brokenByRest, brokenByStart, brokenByWrite } from './broken.ts';
@@ -32,6 +33,8 @@ export interface GroupOptions {
   readonly mode: Mode;
   /** How many faults happen at most. */
   readonly faults: number;
+  /** By default more than there are faults. */
+  readonly maxRestarts?: number;
   /** Another planner or barrier, with a bug that has to be found. */
   readonly plan?: typeof plan;
   readonly step?: typeof step;
@@ -45,12 +48,16 @@ interface Shared extends OperatorState {
   readonly mayEnd: readonly number[];
   /** Epochs that have not ended, and have to. */
   readonly mustEnd: readonly number[];
+  /** The operator has deleted the Job, because the JobSet has failed. */
+  readonly isJobGone: boolean;
 }
 
 /** A move of a member, with the number of the member after it. */
 interface KnownMove extends Move {
   readonly id: number;
 }
+
+const NO_LIMIT = 1000;
 
 /** A state is the number of the shared part, and then the numbers of the members. */
 export class SmallGroup implements TransitionSystem {
@@ -66,7 +73,12 @@ export class SmallGroup implements TransitionSystem {
   constructor(options: GroupOptions) {
     this.#options = options;
     const { members, mode, faults } = options;
-    this.#planner = new Planner({ members, mode, plan: options.plan ?? plan });
+    this.#planner = new Planner({
+      members,
+      mode,
+      maxRestarts: this.#maxRestarts,
+      plan: options.plan ?? plan,
+    });
     const shared = this.#shared.idOf({
       versions: [this.#planner.first],
       cached: 0,
@@ -74,6 +86,7 @@ export class SmallGroup implements TransitionSystem {
       faults,
       mayEnd: [],
       mustEnd: [],
+      isJobGone: false,
     });
     const member = this.#members.idOf(NEW_MEMBER);
     this.initial = [shared, ...Array<number>(members).fill(member)];
@@ -101,7 +114,8 @@ export class SmallGroup implements TransitionSystem {
       const runs = worker > 0 ? `runs in epoch ${worker}` : 'does not run';
       return `member ${slot} ${runs}, announced ${stored?.epoch ?? 'nothing'}, its agent is ${agent?.stage.name ?? 'down'}`;
     });
-    return `D = ${deprecated}, S = ${synced}; ${words.join('; ')}`;
+    const isOver = this.#isOver(versions) ? ', Failed' : '';
+    return `D = ${deprecated}, S = ${synced}${isOver}; ${words.join('; ')}`;
   }
 
   unrest(state: State): Violation | undefined {
@@ -113,13 +127,21 @@ export class SmallGroup implements TransitionSystem {
     return members.map((member) => this.#members.valueOf(member));
   }
 
+  get #maxRestarts(): number {
+    return this.#options.maxRestarts ?? NO_LIMIT;
+  }
+
+  #isOver(versions: readonly number[]): boolean {
+    return isTrue(this.#statusOf(versions.at(-1) ?? 0).conditions, 'Failed');
+  }
+
   #statusOf(id: number): JobSetStatus {
     return this.#planner.statuses.valueOf(id);
   }
 
   /** What a member or its surroundings do. */
   #moved(state: State, shared: Shared, slot: number, member: number): readonly Transition[] {
-    const moves = this.#movesOf(member, shared.versions);
+    const moves = this.#movesOf(member, shared);
     return moves
       .filter(({ isFault }) => !isFault || shared.faults > 0)
       .map((move): Transition => {
@@ -136,8 +158,8 @@ export class SmallGroup implements TransitionSystem {
       });
   }
 
-  #movesOf(id: number, versions: readonly number[]): readonly KnownMove[] {
-    const key = `${id} ${versions.join()}`;
+  #movesOf(id: number, { versions, isJobGone }: Shared): readonly KnownMove[] {
+    const key = `${id} ${versions.join()} ${isJobGone}`;
     let moves = this.#moves.get(key);
     if (moves === undefined) {
       const member = this.#members.valueOf(id);
@@ -145,6 +167,7 @@ export class SmallGroup implements TransitionSystem {
         mode: this.#options.mode,
         step: this.#options.step ?? step,
         snapshots: this.#snapshotsOf(versions),
+        isJobGone,
       };
       moves = [...movesOf(member, world), ...faultsOf(member, world)].map((move) => ({
         ...move,
@@ -174,9 +197,9 @@ export class SmallGroup implements TransitionSystem {
     const to = [...state];
     to[slot + 1] = move.id;
     if (!move.isFault && move.mayEnd.length === 0) return to;
-    const { deprecated } = epochsOf(this.#statusOf(shared.versions.at(-1) ?? 0));
+    const isOpen = this.#isOpen(shared.versions);
     const open = (epochs: readonly number[]): readonly number[] =>
-      [...new Set(epochs)].filter((epoch) => epoch > deprecated).sort((a, b) => a - b);
+      [...new Set(epochs)].filter(isOpen).sort((a, b) => a - b);
     to[0] = this.#shared.idOf({
       ...shared,
       faults: shared.faults - (move.isFault ? 1 : 0),
@@ -196,7 +219,7 @@ export class SmallGroup implements TransitionSystem {
       found.push({ to, isFault: false, text: () => `operator: ${text}`, ...more });
     };
     if (cached < newest) add(`sees version ${cached + 2}`, { cached: cached + 1 });
-    if (!writes.some(({ isAwaited }) => isAwaited)) {
+    if (!shared.isJobGone && !writes.some(({ isAwaited }) => isAwaited)) {
       try {
         const planned = this.#planner.write(
           versions[cached] ?? 0,
@@ -204,7 +227,8 @@ export class SmallGroup implements TransitionSystem {
           versions[newest] ?? 0,
           members.map(({ stored }) => stored),
         );
-        if (planned !== undefined) {
+        if (planned === 'DeleteJob') add('deletes the Job', { isJobGone: true });
+        else if (planned !== undefined) {
           const version = planned.isOnFresh ? newest : cached;
           const { status } = planned;
           const write = { version, status, isAwaited: true };
@@ -232,7 +256,7 @@ export class SmallGroup implements TransitionSystem {
   #written(state: State, shared: Shared, write: Write): readonly Transition[] {
     return outcomesOf(shared, write, this.#options.takesOldWrites).map((outcome): Transition => {
       const { isFault, text, isStored } = outcome;
-      const next = isStored ? this.#stored(outcome.next, write.status) : outcome.next;
+      const next = isStored ? this.#stored(outcome.next) : outcome.next;
       return {
         to: [this.#shared.idOf(next), ...state.slice(1)],
         isFault,
@@ -243,6 +267,7 @@ export class SmallGroup implements TransitionSystem {
               this.#statusOf(write.status),
               shared.mayEnd,
               this.#membersOf(state),
+              this.#maxRestarts,
             )
           : undefined,
       };
@@ -250,10 +275,16 @@ export class SmallGroup implements TransitionSystem {
   }
 
   /** Epochs that are over do not matter any more. */
-  #stored(shared: Shared, status: number): Shared {
-    const { deprecated } = epochsOf(this.#statusOf(status));
-    const isOpen = (epoch: number): boolean => epoch > deprecated;
+  #stored(shared: Shared): Shared {
+    const isOpen = this.#isOpen(shared.versions);
     const { mayEnd, mustEnd } = shared;
     return { ...shared, mayEnd: mayEnd.filter(isOpen), mustEnd: mustEnd.filter(isOpen) };
+  }
+
+  /** Whether an epoch may end, or has to. */
+  #isOpen(versions: readonly number[]): (epoch: number) => boolean {
+    const { deprecated } = epochsOf(this.#statusOf(versions.at(-1) ?? 0));
+    const isOver = this.#isOver(versions);
+    return (epoch) => !isOver && epoch > deprecated;
   }
 }

@@ -77,6 +77,8 @@ export interface MemberWorld {
   readonly step: typeof step;
   /** What agents see of the versions of the JobSet, the oldest first. */
   readonly snapshots: readonly GroupSnapshot[];
+  /** The operator has deleted the Job. */
+  readonly isJobGone: boolean;
 }
 
 export const NEW_MEMBER: Member = {
@@ -99,8 +101,8 @@ export const NEW_MEMBER: Member = {
 export function movesOf(member: Member, world: MemberWorld): readonly Move[] {
   return [
     ...movesOfWatch(member),
-    ...(member.stored === null ? [create(member)] : []),
     ...(member.stored === null ? [] : movesOfPod(member, world)),
+    ...movesOfJob(member, world),
   ];
 }
 
@@ -129,9 +131,10 @@ export function faultsOf(member: Member, world: MemberWorld): readonly Move[] {
     crash(written ? 'its agent crashes before its marker is on disk' : 'its agent crashes', disk);
     if (written) crash('its agent crashes after its marker is on disk', written);
   }
-  const gone = told({ ...withoutAgent(member, world.mode), ...NO_POD }, undefined, world);
-  const to = { ...gone, member: shown(gone.member, null) };
-  fault('its Pod is lost', to, { mayEnd: [disk.started, disk.announced], lost: worker });
+  fault('its Pod is lost', withoutPod(member, world), {
+    mayEnd: [disk.started, disk.announced],
+    lost: worker,
+  });
   return faults;
 }
 
@@ -166,6 +169,15 @@ function movesOfWatch(member: Member): readonly Move[] {
   const what = next === null ? 'has no Pod' : `is at epoch ${next.epoch}`;
   const to = { ...member, seen: next, unseen };
   return [move(`the operator sees that it ${what}`, { member: to, starts: 0 })];
+}
+
+function movesOfJob(member: Member, world: MemberWorld): readonly Move[] {
+  if (member.stored === null) return world.isJobGone ? [] : [create(member)];
+  return world.isJobGone ? [move('its Pod ends with its Job', withoutPod(member, world))] : [];
+}
+
+function withoutPod(member: Member, { mode }: MemberWorld): Outcome {
+  return { member: shown({ ...withoutAgent(member, mode), ...NO_POD }, null), starts: 0 };
 }
 
 function create(member: Member): Move {
@@ -266,9 +278,9 @@ function shown(member: Member, stored: PodView | null): Member {
   return { ...member, stored, unseen: [...member.unseen, stored] };
 }
 
-/** The agent handles an event. Undefined: nothing happens to it. */
-function told(member: Member, event: BarrierEvent | undefined, world: MemberWorld): Outcome {
-  if (event === undefined || member.agent === undefined) return { member, starts: 0 };
+/** The agent, if it runs, handles an event. */
+function told(member: Member, event: BarrierEvent, world: MemberWorld): Outcome {
+  if (member.agent === undefined) return { member, starts: 0 };
   const { state, effects } = world.step(member.agent, event);
   let outcome: Outcome = { member: { ...member, agent: state }, starts: 0 };
   for (const effect of effects) outcome = carriedOut(outcome, effect, world.mode);

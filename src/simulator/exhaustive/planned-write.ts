@@ -16,12 +16,12 @@ import { jobSetOf, NAMESPACE, NOW_MS, snapshotOf, storedJob } from './planner-in
 const MAX_QUESTIONS = 8;
 /** From an empty status to one with which the group waits for its agents. */
 const MAX_FIRST_PLANS = 10;
-/** More than the faults of any exploration. */
-const MAX_RESTARTS = 1000;
+type Pods = readonly (PodView | null)[];
 
 export interface PlannerOptions {
   readonly members: number;
   readonly mode: Mode;
+  readonly maxRestarts: number;
   readonly plan: typeof plan;
 }
 
@@ -33,11 +33,12 @@ export interface PlannedWrite {
   readonly isOnFresh: boolean;
 }
 
-type Pods = readonly (PodView | null)[];
-
 interface Asking {
   readonly asks: 'FreshPods' | 'FreshJobSet';
 }
+
+/** The number of a new status, or that the Job is deleted, because the JobSet is over. */
+type Decided = number | 'DeleteJob' | undefined;
 
 export class Planner {
   /** All statuses so far. */
@@ -45,16 +46,16 @@ export class Planner {
   readonly #options: PlannerOptions;
   readonly #jobSet: Stored<JobSet>;
   readonly #jobs: readonly Stored<Job>[];
-  readonly #planned = new Map<string, number | undefined | Asking>();
+  readonly #planned = new Map<string, Decided | Asking>();
   /** The status with which the group waits for its agents. */
   readonly first: number;
 
   constructor(options: PlannerOptions) {
     this.#options = options;
-    const { members, mode } = options;
+    const { members, mode, maxRestarts } = options;
     this.#jobSet = jobSetOf(
       { replicas: 1, pods: members },
-      { restartStrategy: 'InPlaceRestart', maxRestarts: MAX_RESTARTS },
+      { restartStrategy: 'InPlaceRestart', maxRestarts },
       { 'lockstep/restart-backoff': 'Disabled', 'lockstep/restart-mode': mode },
     );
     let status: JobSetStatus = {};
@@ -94,16 +95,20 @@ export class Planner {
    * What an operator writes that has `status` and `seen` in its caches, while `newest` and `living`
    * are stored. Undefined: nothing. Throws what the planner throws.
    */
-  write(status: number, seen: Pods, newest: number, living: Pods): PlannedWrite | undefined {
+  write(
+    status: number,
+    seen: Pods,
+    newest: number,
+    living: Pods,
+  ): PlannedWrite | 'DeleteJob' | undefined {
     const cached = this.#planOnce(status, seen, living);
-    if (typeof cached !== 'object')
-      return cached === undefined ? undefined : written(cached, false);
+    if (typeof cached !== 'object') return written(cached, false);
     const fresh = this.#planOnce(newest, seen, living);
     if (typeof fresh === 'object') throw new Error('a fresh JobSet is too old for the planner');
-    return fresh === undefined ? undefined : written(fresh, true);
+    return written(fresh, true);
   }
 
-  #planOnce(status: number, seen: Pods, living: Pods): number | undefined | Asking {
+  #planOnce(status: number, seen: Pods, living: Pods): Decided | Asking {
     const key = `${status} ${keyOf(seen)}`;
     if (!this.#planned.has(key)) this.#planned.set(key, this.#decide(status, seen, undefined));
     const made = this.#planned.get(key);
@@ -115,10 +120,11 @@ export class Planner {
     return this.#planned.get(withFresh);
   }
 
-  #decide(status: number, seen: Pods, living: Pods | undefined): number | undefined | Asking {
+  #decide(status: number, seen: Pods, living: Pods | undefined): Decided | Asking {
     const made = this.#plan(this.statuses.valueOf(status), this.#jobs, seen, living);
     if ('asks' in made) return made;
     const [action] = made.actions;
+    if (action?.kind === 'DeleteJob' && made.status === undefined) return action.kind;
     if (action !== undefined) throw new Error(`unexpected action ${action.kind}`);
     return made.status === undefined ? undefined : this.statuses.idOf(anonymous(made.status));
   }
@@ -146,8 +152,8 @@ export class Planner {
   }
 }
 
-function written(status: number, isOnFresh: boolean): PlannedWrite {
-  return { status, isOnFresh };
+function written(decided: Decided, isOnFresh: boolean): PlannedWrite | 'DeleteJob' | undefined {
+  return typeof decided === 'number' ? { status: decided, isOnFresh } : decided;
 }
 
 function keyOf(pods: Pods): string {
