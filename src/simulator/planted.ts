@@ -25,7 +25,7 @@ export const PLANTED: readonly PlantedBug[] = [
     file: 'src/jobset/epoch/in-place-restart.ts',
     find: 'pods.live === stage.parallelism &&\n      pods.liveAt(epoch) === stage.parallelism &&',
     replace: 'pods.liveAt(epoch) === pods.live &&',
-    seed: 9,
+    seed: 5,
   },
   {
     name: 'a Pod of an older epoch does not delay a release',
