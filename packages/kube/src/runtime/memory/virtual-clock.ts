@@ -50,6 +50,7 @@ export class VirtualClock implements Clock {
   advance(ms: number): Promise<void> {
     return this.#drive(async () => {
       const end = this.#elapsed + ms;
+      await eventLoopTurn();
       while (await this.#fireNext(end));
       this.#elapsed = end;
     });
@@ -81,7 +82,6 @@ export class VirtualClock implements Clock {
 
   /** Fires the first timer that is due by `end`, if any, and lets all reactions run. */
   async #fireNext(end: number): Promise<boolean> {
-    await eventLoopTurn();
     const next = this.#timers.peek();
     if (next === undefined || next.due > end) return false;
     this.#timers.take();
