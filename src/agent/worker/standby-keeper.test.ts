@@ -65,6 +65,8 @@ class Scene {
   readonly clock = new VirtualClock();
   readonly logger = new MemoryLogger();
   readonly files = new Map<string, MemoryFiles>();
+  /** Called for each look at the termination message of the container. */
+  looksAtMessage: () => void = () => undefined;
   /** Called when a process begins. */
   begins: () => void = () => undefined;
   readonly processes = new MemoryProcessRunner({ train: () => this.begins() });
@@ -97,7 +99,10 @@ class Scene {
         tidy: () => undefined,
       },
       messages: {
-        state: async () => this.message,
+        state: async () => {
+          this.looksAtMessage();
+          return this.message;
+        },
         changed: async (_path, before) => (this.message === before ? undefined : this.message),
       },
       looks: {
@@ -326,6 +331,19 @@ describe('a standby', () => {
     await scene.stop();
     expect(await scene.lift(2)).not.toBe(standby);
     expect(standby.isRunning).toBe(false);
+  });
+
+  it('that dies when its promotion is decided is not the worker, so the group is not ended', async () => {
+    const scene = new Scene();
+    const { standby } = await scene.withStandby();
+    await scene.append(standby, 'phase=standby');
+    await scene.stop();
+    scene.looksAtMessage = () => standby.exit(1);
+    const worker = await scene.lift(2);
+    expect(worker).not.toBe(standby);
+    expect(scene.begunOf(standby)).toBeUndefined();
+    expect(scene.ends.map(({ epoch }) => epoch)).toEqual([1]);
+    expect(worker.isRunning).toBe(true);
   });
 
   it('whose start file cannot be written is killed, and so is not the group', async () => {

@@ -129,6 +129,10 @@ export class WorkerProcess {
     return this.#child;
   }
 
+  get hasExited(): boolean {
+    return this.#hasExited;
+  }
+
   /** The worker of an epoch, or a standby. Rejects with `ProcessStartError`. */
   async start(epoch: number | 'Standby'): Promise<RunningProcess> {
     const { command, processes } = this.#options;
@@ -162,7 +166,6 @@ export class WorkerProcess {
   async promote(epoch: number): Promise<boolean> {
     this.#errors = new StreamTail();
     this.#isStandby = false;
-    await this.noteMessages();
     return this.#hasBegun(epoch);
   }
 

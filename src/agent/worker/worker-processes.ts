@@ -34,8 +34,14 @@ export class WorkerProcesses {
     for (const process of this.all) process.signal(signal);
   }
 
-  /** Makes a standby the worker of the epoch. False if a start file cannot be written. */
+  /**
+   * Makes a standby the worker of the epoch. False if a process of it has ended, or a start file cannot
+   * be written.
+   */
   async promote(epoch: number): Promise<boolean> {
+    await this.noteMessages();
+    // That may take a second, and no process may begin without the others.
+    if (this.all.some(({ hasExited }) => hasExited)) return false;
     const begun = await Promise.all(this.all.map(async (process) => process.promote(epoch)));
     return begun.every(Boolean);
   }
