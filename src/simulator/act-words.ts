@@ -55,8 +55,21 @@ export function actInWords(act: Act, target: string | undefined): string {
       return `a user asks for another ${act.change}, which webhooks refuse`;
     case 'PodForged':
       return `a tenant forges a Pod of ${one} that is ${act.ahead} epochs ahead`;
+    case 'StandbyDies':
+      return `a standby of ${one} dies ${DEATH_WORDS[act.when]}`;
+    case 'StandbyExits':
+      return `the standby of ${one} exits with 0`;
+    case 'StandbySlow':
+      return `the next standby of ${one} is slow to be ready, by ${Math.round(act.forMs / 1000)} s`;
   }
 }
+
+const DEATH_WORDS = {
+  Now: 'at once',
+  Preparing: 'before it is ready',
+  Releasing: 'when its release is decided',
+  Released: 'when it is released',
+} as const;
 
 const PARTY_WORDS = { Operators: 'operators', Agents: 'agents' } as const;
 const API_WORDS = {

@@ -92,6 +92,15 @@ export class Actor {
         await cluster.client.delete(PODS, { namespace, name }).catch(() => undefined);
         return;
       }
+      case 'StandbyDies':
+        this.#memberAt(act.member)?.supervised?.standbyDies(act.when);
+        return;
+      case 'StandbyExits':
+        this.#memberAt(act.member)?.supervised?.standbyExits();
+        return;
+      case 'StandbySlow':
+        this.#memberAt(act.member)?.supervised?.slowStandby(act.forMs);
+        return;
       case 'WorkerSucceeds':
         this.#memberAt(act.member)?.exit({ exitCode: 0 });
         return;

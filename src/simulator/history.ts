@@ -15,7 +15,12 @@ export type HistoryEvent =
   | { readonly kind: 'Act'; readonly act: Act; readonly target?: string }
   /** Nothing more befalls the group. */
   | { readonly kind: 'Peace' }
-  | { readonly kind: 'WorkerStarts'; readonly member: string; readonly epoch: number }
+  | {
+      readonly kind: 'WorkerStarts';
+      readonly member: string;
+      readonly epoch: number;
+      readonly wasStandby: boolean;
+    }
   | {
       readonly kind: 'WorkerEnds';
       readonly member: string;
@@ -106,7 +111,7 @@ function wordsOf(event: HistoryEvent): string {
     case 'Peace':
       return '>> peace';
     case 'WorkerStarts':
-      return `${event.member} starts in epoch ${event.epoch}`;
+      return `${event.member} starts in epoch ${event.epoch}${event.wasStandby ? ', from its standby' : ''}`;
     case 'WorkerEnds': {
       const { member, epoch, exit } = event;
       const how = 'signal' in exit ? exit.signal : `exit code ${exit.exitCode}`;

@@ -20,10 +20,11 @@ import {
 } from '../jobset/names.ts';
 import type { MemberRanks } from '../jobset/ranks/member-ranks.ts';
 import type { Exit } from '../jobset/worker-end/worker-end.ts';
-import { type AgentProcess, fallbackChannelOf, ownRanksOf } from './pod-agents.ts';
+import { type AgentProcess, fallbackChannelOf, ownRanksOf } from './pods/pod-agents.ts';
+import { SidecarPod } from './pods/sidecar-pod.ts';
+import type { Train } from './pods/simulated-process.ts';
+import { SupervisedPod } from './pods/supervised-pod.ts';
 import { ProcessLife } from './process-life.ts';
-import { SidecarPod } from './sidecar-pod.ts';
-import { SupervisedPod } from './supervised-pod.ts';
 import type { Training } from './training.ts';
 import { Weather } from './weather.ts';
 
@@ -36,17 +37,23 @@ export interface MemberOptions {
   /** The channel of its agent, or one around it that only listens. */
   readonly overheard: (channel: Channel) => Channel;
   readonly training: Training;
+  /** Chance for standbys; absent: there are none. */
+  readonly standbys?: Random | undefined;
   readonly told: MemberListener;
 }
 
 /** What the world sees of a member. */
 export interface MemberListener {
-  started(member: Member, epoch: number): void;
+  started(member: Member, epoch: number, wasStandby: boolean): void;
   /** Its agent stops the worker, because the epoch is over. */
   stopped(member: Member, epoch: number): void;
   ended(member: Member, epoch: number, exit: Exit): void;
   /** The container has ended, and the kubelet does not start it again. */
   left(member: Member, exitCode: number): void;
+  /** A process of its standby starts; `beside`: others of its number that live. */
+  standbyStarted(member: Member, beside: number): void;
+  /** A process of its worker that was a standby is about to die. */
+  dies(member: Member, local: number): void;
 }
 
 /** `replicatedJob/jobIndex/completionIndex` */
@@ -72,11 +79,9 @@ export class Member {
   readonly #options: MemberOptions;
   readonly #worker: SupervisedPod | SidecarPod;
   #life: ProcessLife | undefined;
-  /** What makes each process of the worker silent. */
-  #processes: readonly (() => void)[] = [];
 
   constructor(options: MemberOptions) {
-    const { pod, random, training, told } = options;
+    const { pod, random, training, standbys, told } = options;
     this.pod = pod;
     this.slot = slotOf(pod);
     this.#options = options;
@@ -85,28 +90,22 @@ export class Member {
       jobSetUid: pod.metadata.labels?.[JOBSET_UID],
       ownRanks: ownRanksOf(pod),
       boot: (announced: number) => this.#boot(announced),
+      train: ((report) => training.start(report)) satisfies Train,
       stopMs: () => (random.next() < SLOW_STOP_SHARE ? random.next() * MAX_STOP_MS : 0),
       told: {
-        started: (epoch: number) => {
-          const count = this.ranks?.processes;
-          this.#processes = Array.from({ length: count ?? 1 }, (_, at) => {
-            const local = count === undefined ? undefined : at;
-            return training.start((line) => this.#worker.report(line, local));
-          });
-          told.started(this, epoch);
-        },
+        started: (epoch: number, _?: MemberRanks, wasStandby = false) =>
+          told.started(this, epoch, wasStandby),
         stopped: (epoch: number) => told.stopped(this, epoch),
-        ended: (epoch: number, exit: Exit) => {
-          for (const stop of this.#processes) stop();
-          told.ended(this, epoch, exit);
-        },
+        ended: (epoch: number, exit: Exit) => told.ended(this, epoch, exit),
         left: (reason: LeaveReason | undefined) => this.#left(reason),
+        standbyStarted: (beside: number) => told.standbyStarted(this, beside),
+        dies: (local: number) => told.dies(this, local),
       },
     };
     const kill = (): void => this.#life?.kill();
     this.#worker = hasSidecar(pod)
       ? new SidecarPod({ ...shared, clock: options.clock, kill })
-      : new SupervisedPod(shared);
+      : new SupervisedPod({ ...shared, standbys });
   }
 
   /** Plays the containers for the node; undefined: the agent starts the worker itself. */
@@ -117,6 +116,16 @@ export class Member {
   /** The epoch in which the worker runs; undefined if none does. */
   get epoch(): number | undefined {
     return this.#worker.epoch;
+  }
+
+  /** The epochs in which processes of it train. */
+  get epochs(): readonly number[] {
+    return this.supervised?.epochs ?? (this.epoch === undefined ? [] : [this.epoch]);
+  }
+
+  /** Undefined: its agent is a sidecar. */
+  get supervised(): SupervisedPod | undefined {
+    return this.#worker instanceof SupervisedPod ? this.#worker : undefined;
   }
 
   /** The numbers of the ranks that run; undefined: the worker is none. */
@@ -131,7 +140,7 @@ export class Member {
 
   /** The process does nothing more, and runs on. */
   hang(process: number): void {
-    this.#processes[process]?.();
+    this.#worker.hang(process);
   }
 
   /** The agent's container dies, its worker with it, and is started again. */
@@ -147,9 +156,7 @@ export class Member {
 
   /** The Pod is to end. Its node tells containers of their own. */
   terminate(): void {
-    if (this.#worker instanceof SidecarPod) return;
-    this.#worker.stop();
-    this.#worker.endSoon();
+    this.supervised?.terminate();
   }
 
   /** Everything in the Pod is gone at once. */

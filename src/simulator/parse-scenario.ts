@@ -5,18 +5,8 @@ import { ACT_KINDS, type ReplicatedJobShape, type Scenario, type TimedAct } from
 
 /** Throws an error that names the file and the field if the text is no scenario. */
 export function parseScenario(text: string, file: string): Scenario {
-  const {
-    seed,
-    jobs,
-    nodes,
-    operators,
-    maxRestarts,
-    isInOrder,
-    acts,
-    mode,
-    processes,
-    hasWebhooks,
-  } = parsedObject(text, file);
+  const { mode, processes, hasWebhooks, hasStandbys, ...rest } = parsedObject(text, file);
+  const { seed, jobs, nodes, operators, maxRestarts, isInOrder, acts } = rest;
   const refuse = (field: string, expected: string): never => {
     throw new Error(`${file}: ${field}: expected ${expected}`);
   };
@@ -25,7 +15,9 @@ export function parseScenario(text: string, file: string): Scenario {
   if (processes !== undefined && !isCount(processes, 1)) {
     refuse('processes', 'a whole number of at least 1, or nothing');
   }
-  if (hasWebhooks !== undefined && hasWebhooks !== true) refuse('hasWebhooks', 'true, or nothing');
+  for (const [field, flag] of Object.entries({ hasWebhooks, hasStandbys })) {
+    if (flag !== undefined && flag !== true) refuse(field, 'true, or nothing');
+  }
   for (const [field, value, least] of [
     ['seed', seed, 1],
     ['nodes', nodes, 1],
@@ -52,7 +44,10 @@ export function parseScenario(text: string, file: string): Scenario {
     lastMs = atMs ?? lastMs;
   }
   const known = { seed, jobs, nodes, operators, maxRestarts, isInOrder, acts };
-  return { ...known, ...defined({ mode, processes, hasWebhooks }) } as unknown as Scenario;
+  return {
+    ...known,
+    ...defined({ mode, processes, hasWebhooks, hasStandbys }),
+  } as unknown as Scenario;
 }
 
 function isCount(value: unknown, least: number): boolean {

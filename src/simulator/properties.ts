@@ -33,6 +33,8 @@ export type PropertyName =
   | 'A certain culprit failed'
   | 'Ranks are numbered from 0'
   | 'Each second is counted once'
+  | 'No worker has two standbys'
+  | 'Each worker has a standby at rest'
   | 'A release comes first'
   | 'A release waits for all members'
   | 'The startup order holds'

@@ -81,8 +81,14 @@ async function play(
     restedMs += REST_LOOK_MS
   ) {
     if (history.violation !== undefined) return;
-    if (!world.isAtRest) restedMs = 0;
+    if (!world.isAtRest || world.withoutStandby.length > 0) restedMs = 0;
     await clock.advance(REST_LOOK_MS);
   }
   world.properties.rests(world.isAtRest, world.members.map(runningOf));
+  const { withoutStandby } = world;
+  if (withoutStandby.length === 0) return;
+  history.violated({
+    property: 'Each worker has a standby at rest',
+    detail: withoutStandby.join(', '),
+  });
 }

@@ -1,6 +1,7 @@
 /** A scenario: a group, and what befalls it. A seed gives one, and a shrunk one is as good. */
 import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
 import { one, pick, weighted } from './chance.ts';
+import { isStandbyKind, STANDBY_KINDS, type StandbyAct, standbyActs } from './standby-acts.ts';
 
 export interface Scenario {
   /** Also for chance in the world itself. */
@@ -17,6 +18,8 @@ export interface Scenario {
   readonly processes?: number;
   /** The API server asks the replicas' webhooks about JobSets and Pods; absent: none is installed. */
   readonly hasWebhooks?: true;
+  /** Supervised workers have warm standbys. */
+  readonly hasStandbys?: true;
   /** In the order of their times. */
   readonly acts: readonly TimedAct[];
 }
@@ -87,9 +90,11 @@ export type Act =
   | { readonly kind: 'ChangeRefused'; readonly change: RefusedChange }
   | { readonly kind: 'Resized'; readonly job: number; readonly pods: number }
   /** `ahead`: the epoch that it announces, from the one that runs. */
-  | { readonly kind: 'PodForged'; readonly member: number; readonly ahead: number };
+  | { readonly kind: 'PodForged'; readonly member: number; readonly ahead: number }
+  | StandbyAct;
 
 export type ActKind = Act['kind'];
+type GroupActKind = Exclude<ActKind, StandbyAct['kind']>;
 export type Party = 'Operators' | 'Agents';
 export type ApiFault =
   | 'Slow'
@@ -104,7 +109,7 @@ export type ApiFault =
 export type RefusedChange = (typeof REFUSED_CHANGES)[number];
 
 /** How often each kind is drawn, relative to the others. */
-const WEIGHTS: Readonly<Record<ActKind, number>> = {
+const WEIGHTS: Readonly<Record<GroupActKind, number>> = {
   WorkerExits: 8,
   WorkerKilled: 6,
   WorkerHangs: 3,
@@ -133,9 +138,10 @@ const WEIGHTS: Readonly<Record<ActKind, number>> = {
 };
 
 /** Drawn apart, for seeds with webhooks. */
-const WEBHOOK_KINDS: readonly ActKind[] = ['WebhooksDown', 'ChangeRefused'];
-export const ACT_KINDS = Object.keys(WEIGHTS) as readonly ActKind[];
-const COMMON_KINDS = ACT_KINDS.filter((kind) => !WEBHOOK_KINDS.includes(kind));
+const WEBHOOK_KINDS: readonly GroupActKind[] = ['WebhooksDown', 'ChangeRefused'];
+const GROUP_KINDS = Object.keys(WEIGHTS) as readonly GroupActKind[];
+export const ACT_KINDS: readonly ActKind[] = [...GROUP_KINDS, ...STANDBY_KINDS];
+const COMMON_KINDS = GROUP_KINDS.filter((kind) => !WEBHOOK_KINDS.includes(kind));
 const PARTIES: readonly Party[] = ['Operators', 'Agents'];
 const API_FAULTS: readonly ApiFault[] = [
   'Slow',
@@ -177,7 +183,12 @@ const FEW_KINDS_SHARE = 0.5;
 const MIN_KINDS = 2;
 const MAX_KINDS = 6;
 /** Without one of these, little happens. */
-const FAILURES: readonly ActKind[] = ['WorkerExits', 'WorkerKilled', 'AgentCrashes', 'PodDeleted'];
+const FAILURES: readonly GroupActKind[] = [
+  'WorkerExits',
+  'WorkerKilled',
+  'AgentCrashes',
+  'PodDeleted',
+];
 /** Which share of faults of a network has one process alone. */
 const ONE_SHARE = 0.4;
 const MAX_RESIZED_PODS = 4;
@@ -202,12 +213,11 @@ export interface ScenarioOptions {
 
 export function scenarioOf(seed: number, options: ScenarioOptions = {}): Scenario {
   const random = new SeededRandom(seed);
-  const { minutes = DEFAULT_MINUTES } = options;
-  const kinds = options.kinds ?? kindsFor(random);
+  const kinds = options.kinds?.filter((kind) => !isStandbyKind(kind)) ?? kindsFor(random);
   const members = options.members ?? 2 + pick(random, MAX_DEFAULT_MEMBERS - 1);
   const jobs = shapesOf(random, members);
-  const lastMs = minutes * MINUTE_MS;
-  const count = 1 + pick(random, MAX_ACTS);
+  const lastMs = (options.minutes ?? DEFAULT_MINUTES) * MINUTE_MS;
+  const count = kinds.length === 0 ? 0 : 1 + pick(random, MAX_ACTS);
   let atMs = 0;
   const acts: TimedAct[] = [];
   for (let i = 0; i < count; i++) {
@@ -216,6 +226,9 @@ export function scenarioOf(seed: number, options: ScenarioOptions = {}): Scenari
     atMs += isBurst ? pick(random, BURST_MS) : pick(random, (2 * lastMs) / count);
     acts.push({ atMs, act: drawn(random, kinds) });
   }
+  const ofMembers = membersOf(seed);
+  const standbys = ofMembers.mode ? undefined : standbyActs(seed, options.kinds, lastMs);
+  const all = acts.concat(standbys ?? []).toSorted((a, b) => a.atMs - b.atMs);
   return {
     seed,
     jobs,
@@ -223,8 +236,9 @@ export function scenarioOf(seed: number, options: ScenarioOptions = {}): Scenari
     operators: 1 + pick(random, MAX_OPERATORS),
     maxRestarts: random.next() < 0.2 ? pick(random, MAX_FEW_RESTARTS + 1) : MANY_RESTARTS,
     isInOrder: jobs.length > 1 && random.next() < 0.5,
-    ...membersOf(seed),
-    ...webhooksOf(seed, acts, lastMs, options.kinds),
+    ...ofMembers,
+    ...(standbys && { hasStandbys: true }),
+    ...webhooksOf(seed, all, lastMs, options.kinds),
   };
 }
 
@@ -257,7 +271,7 @@ function membersOf(seed: number): Pick<Scenario, 'mode' | 'processes'> {
   return kind < SIDECAR_SHARE + RANKS_SHARE ? { processes: 1 + pick(random, MAX_PROCESSES) } : {};
 }
 
-function kindsFor(random: SeededRandom): readonly ActKind[] {
+function kindsFor(random: SeededRandom): readonly GroupActKind[] {
   if (random.next() >= FEW_KINDS_SHARE) return COMMON_KINDS;
   const kinds = new Set([one(random, FAILURES)]);
   const count = MIN_KINDS + pick(random, MAX_KINDS - MIN_KINDS + 1);
@@ -272,7 +286,7 @@ function shapesOf(random: SeededRandom, members: number): readonly ReplicatedJob
   return first === members ? jobs : [...jobs, { name: 'b', replicas: 1, pods: members - first }];
 }
 
-function drawn(random: SeededRandom, kinds: readonly ActKind[]): Act {
+function drawn(random: SeededRandom, kinds: readonly GroupActKind[]): Act {
   const kind = weighted(random, kinds, WEIGHTS);
   const member = pick(random, ANY);
   const forMs = 1 + pick(random, random.next() < 0.5 ? SHORT_FAULT_MS : LONG_FAULT_MS);

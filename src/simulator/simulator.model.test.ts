@@ -197,6 +197,66 @@ describe('the simulated world with sidecars', () => {
   });
 });
 
+describe('the simulated world with standbys', () => {
+  const STANDBYS: Scenario = { ...QUIET, hasStandbys: true };
+  const warm = (lines: readonly string[]): number =>
+    lines.filter((line) => line.includes('from its standby')).length;
+
+  it('continues with the standbys', async () => {
+    const acts = at(60, { kind: 'WorkerKilled', member: 1 });
+    const { violation, epochs, lines } = await played({ ...STANDBYS, acts });
+    expect(violation).toBeUndefined();
+    expect(epochs).toBe(2);
+    expect(warm(lines)).toBe(3);
+  });
+
+  it.each<[string, Act]>([
+    ['dies', { kind: 'StandbyDies', member: 1, when: 'Now' }],
+    ['exits with 0', { kind: 'StandbyExits', member: 1 }],
+  ])('ends no epoch for a standby that %s, and starts that worker cold', async (_, act) => {
+    const acts = [...at(60, act), ...at(60.1, { kind: 'WorkerKilled', member: 0 })];
+    const { violation, epochs, lines } = await played({ ...STANDBYS, acts });
+    expect(violation).toBeUndefined();
+    expect(epochs).toBe(2);
+    expect(warm(lines)).toBe(2);
+  });
+
+  it('ends no epoch for a standby that dies when its release is decided', async () => {
+    const acts = at(
+      60,
+      { kind: 'StandbyDies', member: 1, when: 'Releasing' },
+      { kind: 'WorkerKilled', member: 0 },
+    );
+    const { violation, epochs, lines } = await played({ ...STANDBYS, acts });
+    expect(violation).toBeUndefined();
+    expect(epochs).toBe(2);
+    expect(warm(lines)).toBe(2);
+  });
+
+  it('takes one that dies when it is released for its worker', async () => {
+    const acts = at(
+      60,
+      { kind: 'StandbyDies', member: 1, when: 'Released' },
+      { kind: 'WorkerKilled', member: 0 },
+    );
+    const { violation, epochs } = await played({ ...STANDBYS, acts });
+    expect(violation).toBeUndefined();
+    expect(epochs).toBe(3);
+  });
+
+  it('promotes no standby that still prepares itself, nor one with other ranks', async () => {
+    const acts = [
+      ...at(1, { kind: 'StandbySlow', member: 0, forMs: 90_000 }),
+      ...at(60, { kind: 'WorkerKilled', member: 1 }),
+      ...at(120, { kind: 'Resized', job: 0, pods: 3 }),
+    ];
+    const { violation, epochs, lines } = await played({ ...STANDBYS, processes: 2, acts });
+    expect(violation).toBeUndefined();
+    expect(epochs).toBe(3);
+    expect(warm(lines)).toBe(2);
+  });
+});
+
 it('numbers ranks again for a new size, and names the rank that failed', async () => {
   const acts = [
     ...at(60, { kind: 'WorkerExits', member: 4, exitCode: 3 }),
@@ -281,6 +341,7 @@ describe('a scenario in JSON', () => {
     ['no acts', JSON.stringify({ ...QUIET, acts: 1 }), 'file: acts: expected a list'],
     ['another mode', JSON.stringify({ ...QUIET, mode: 'Fast' }), 'file: mode: expected Sidecar'],
     ['webhooks', JSON.stringify({ ...QUIET, hasWebhooks: 1 }), 'file: hasWebhooks: expected true'],
+    ['no flag', JSON.stringify({ ...QUIET, hasStandbys: 1 }), 'file: hasStandbys: expected true'],
     ['no process', JSON.stringify({ ...QUIET, processes: 0 }), 'file: processes: expected a whole'],
     [
       'a job of nothing',

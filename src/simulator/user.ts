@@ -12,6 +12,7 @@ import {
   PROCESSES_PER_POD,
   PROGRESS_TIMEOUT,
   RESTART_MODE,
+  STANDBY,
 } from '../jobset/names.ts';
 import type { RefusedChange, ReplicatedJobShape, Scenario } from './scenario.ts';
 
@@ -140,7 +141,8 @@ export function shapesIn({ spec }: JobSet): readonly ReplicatedJobShape[] {
   }));
 }
 
-export function jobSetOf({ jobs, maxRestarts, isInOrder, mode, processes }: Scenario): JobSet {
+export function jobSetOf(scenario: Scenario): JobSet {
+  const { jobs, maxRestarts, isInOrder, mode, processes, hasStandbys } = scenario;
   const containers = [{ name: 'worker', image: 'none', command: ['train'] }];
   return {
     apiVersion: `${JOBSETS.group}/${JOBSETS.version}`,
@@ -153,6 +155,7 @@ export function jobSetOf({ jobs, maxRestarts, isInOrder, mode, processes }: Scen
         // A worker may hang before its first step, too.
         [FIRST_PROGRESS_TIMEOUT]: PROGRESS_TIMEOUT_TEXT,
         ...(mode !== undefined && { [RESTART_MODE]: mode }),
+        ...(hasStandbys === true && { [STANDBY]: 'Warm' }),
         ...(processes !== undefined && { [PROCESSES_PER_POD]: String(processes) }),
       },
     },

@@ -54,6 +54,8 @@ export class World {
   #jobs: readonly ReplicatedJobShape[];
   readonly #server: Transport = { send: (request) => this.cluster.send(request) };
   readonly #training: Training;
+  /** Chance for standbys, which the rest of the world does not depend on; undefined: there are none. */
+  readonly #standbys: SeededRandom | undefined;
   /** By UID of the Pod. */
   readonly #members = new Map<string, Member>();
   readonly #silentNodes = new Set<string>();
@@ -88,6 +90,7 @@ export class World {
     this.cluster.intercept = (request) => this.controllers.send(request, this.#server, clock);
     this.cluster.play = (pod) => this.#play(pod);
     this.#training = new Training(clock);
+    if (scenario.hasStandbys === true) this.#standbys = new SeededRandom(scenario.seed);
     this.#jobs = shapesIn(jobSet);
     const { maxRestarts, isInOrder, processes } = scenario;
     const wanted = { maxRestarts, isInOrder, processes, slots: () => this.slots };
@@ -120,6 +123,15 @@ export class World {
         (_, index) => `${name}/${Math.floor(index / pods)}/${index % pods}`,
       ),
     );
+  }
+
+  /** The slots of members that run without the standby that they should have. */
+  get withoutStandby(): readonly string[] {
+    if (this.#standbys === undefined) return [];
+    const running = this.members.filter(({ epoch }) => epoch !== undefined);
+    return running
+      .filter(({ supervised }) => supervised?.isStandbySettled === false)
+      .map(({ slot }) => slot);
   }
 
   /** All members run in the newest epoch, or the JobSet is over. */
@@ -282,7 +294,8 @@ export class World {
   #join(pod: Stored<Pod>): Member {
     const { clock } = this.cluster;
     const connector = this.hubs.connectorOf(pod);
-    const shared = { clock, random: this.#random, server: this.#server };
+    const standbys = this.#standbys;
+    const shared = { clock, random: this.#random, server: this.#server, standbys };
     const told = this.#listener;
     const training = this.#training;
     const { uid } = pod.metadata;
@@ -303,11 +316,19 @@ export class World {
   }
 
   readonly #listener: MemberListener = {
-    started: (member, epoch) => {
-      this.#history.add({ kind: 'WorkerStarts', member: member.slot, epoch });
-      const running = this.members.map(runningOf);
+    started: (member, epoch, wasStandby) => {
+      this.#history.add({ kind: 'WorkerStarts', member: member.slot, epoch, wasStandby });
+      const running = this.members.flatMap((each) =>
+        each.epochs.map((of) => ({ ...runningOf(each), epoch: of })),
+      );
       this.properties.started(runningOf(member), epoch, running);
     },
+    standbyStarted: ({ slot }, beside) => {
+      if (beside === 0) return;
+      const detail = `${slot} has ${beside} already`;
+      this.#history.violated({ property: 'No worker has two standbys', detail });
+    },
+    dies: (member, local) => this.properties.befell(runningOf(member), member.ranks && local),
     stopped: (member, epoch) => this.properties.stopped(runningOf(member), epoch),
     ended: (member, epoch, exit) => {
       this.#history.add({ kind: 'WorkerEnds', member: member.slot, epoch, exit });

@@ -13,7 +13,7 @@ import type { JobSetSpec, ReplicatedJob } from '../../src/jobset/jobset.ts';
 import type { JobSetStatus } from '../../src/jobset/jobset-status.ts';
 import { EXCLUSIVE_TOPOLOGY, REPLICATED_JOB_NAME } from '../../src/jobset/names.ts';
 import { forgetRequest } from '../../src/jobset/policies/forget-nodes.ts';
-import { apiChannelOf } from '../../src/simulator/pod-agents.ts';
+import { apiChannelOf } from '../../src/simulator/pods/pod-agents.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { PodAdmission } from './pod-admission.fixture.ts';
 import { type Evidence, KILLED, Teller } from './teller.fixture.ts';

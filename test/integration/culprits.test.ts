@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createHubChannel } from '../../src/agent/hub-channel.ts';
 import type { RestartRecord } from '../../src/jobset/jobset-status.ts';
 import { aborted } from '../../src/operator/process/term.ts';
-import { apiChannelOf } from '../../src/simulator/pod-agents.ts';
+import { apiChannelOf } from '../../src/simulator/pods/pod-agents.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { type Evidence, EXITED, KILLED, STEPPING, Teller } from './teller.fixture.ts';
 import {

@@ -32,8 +32,12 @@ import { actOn, type Operator, startOperator } from '../../src/operator/operator
 import { type OperatorCaches, startCaches } from '../../src/operator/tracking/caches.ts';
 import type { BudgetLimits } from '../../src/operator/tracking/jobset-budget.ts';
 import { hubOfPods } from '../../src/simulator/hub-network.ts';
-import { apiChannelOf, fallbackChannelOf, ownRanksOf } from '../../src/simulator/pod-agents.ts';
-import { SupervisedPod, type WorkerListener } from '../../src/simulator/supervised-pod.ts';
+import {
+  apiChannelOf,
+  fallbackChannelOf,
+  ownRanksOf,
+} from '../../src/simulator/pods/pod-agents.ts';
+import { SupervisedPod, type WorkerListener } from '../../src/simulator/pods/supervised-pod.ts';
 import { type ClusterUnderTest, VirtualCluster } from '../fixtures/cluster-under-test.ts';
 import { InterruptedClient } from './interrupted-client.fixture.ts';
 

@@ -6,18 +6,18 @@ import type { Clock } from '@lockstep/kube/runtime/ports/clock.ts';
 import { SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import type { ClientPorts } from '@lockstep/kube/runtime/ports/runtime-ports.ts';
 import type { StreamConnector } from '@lockstep/kube/runtime/ports/stream.ts';
-import { type Agent, type Body, startAgent } from '../agent/agent.ts';
-import { createApiChannel } from '../agent/api-channel.ts';
-import type { LeaveReason } from '../agent/barrier-state.ts';
-import type { Channel } from '../agent/channel.ts';
-import { createFallbackChannel } from '../agent/fallback-channel.ts';
-import { createHubChannel } from '../agent/hub-channel.ts';
-import { formatMarker, NO_MARKER, parseMarker } from '../agent/marker.ts';
-import type { OwnRanks } from '../agent/own-ranks.ts';
-import type { Dialect } from '../agent/pod-annotations.ts';
-import { MemberProgress, type Reporter } from '../agent/progress/member-progress.ts';
-import { JOB_INDEX, JOBSET_NAME, JOBSET_UID, REPLICATED_JOB_NAME } from '../jobset/names.ts';
-import { carriedProcesses } from '../jobset/ranks/processes-per-pod.ts';
+import { type Agent, type Body, startAgent } from '../../agent/agent.ts';
+import { createApiChannel } from '../../agent/api-channel.ts';
+import type { LeaveReason } from '../../agent/barrier-state.ts';
+import type { Channel } from '../../agent/channel.ts';
+import { createFallbackChannel } from '../../agent/fallback-channel.ts';
+import { createHubChannel } from '../../agent/hub-channel.ts';
+import { formatMarker, NO_MARKER, parseMarker } from '../../agent/marker.ts';
+import type { OwnRanks } from '../../agent/own-ranks.ts';
+import type { Dialect } from '../../agent/pod-annotations.ts';
+import { MemberProgress, type Reporter } from '../../agent/progress/member-progress.ts';
+import { JOB_INDEX, JOBSET_NAME, JOBSET_UID, REPLICATED_JOB_NAME } from '../../jobset/names.ts';
+import { carriedProcesses } from '../../jobset/ranks/processes-per-pod.ts';
 
 /** One run of the agent's container. */
 export interface AgentProcess {

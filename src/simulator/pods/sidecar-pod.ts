@@ -2,11 +2,15 @@
 import type { PlayContainer, PlayedRun } from '@lockstep/embedded-kubernetes/in-memory';
 import { type Clock, sleep } from '@lockstep/kube/runtime/ports/clock.ts';
 import { exitCodeOfSignal } from '@lockstep/kube/runtime/process-exit.ts';
-import type { LeaveReason } from '../agent/barrier-state.ts';
-import { createSidecar, type Sidecar } from '../agent/sidecar.ts';
-import { exitCodeOf } from '../agent/worker-exit.ts';
-import { AGENT_CONTAINER_NAME, BARRIER_PATH, DEFAULT_RESTART_EXIT_CODE } from '../jobset/names.ts';
-import type { Exit } from '../jobset/worker-end/worker-end.ts';
+import type { LeaveReason } from '../../agent/barrier-state.ts';
+import { createSidecar, type Sidecar } from '../../agent/sidecar.ts';
+import { exitCodeOf } from '../../agent/worker-exit.ts';
+import {
+  AGENT_CONTAINER_NAME,
+  BARRIER_PATH,
+  DEFAULT_RESTART_EXIT_CODE,
+} from '../../jobset/names.ts';
+import type { Exit } from '../../jobset/worker-end/worker-end.ts';
 import { type AgentProcess, PodAgents, WatchedProgress } from './pod-agents.ts';
 import type { SupervisedPodOptions } from './supervised-pod.ts';
 
@@ -34,6 +38,7 @@ export class SidecarPod {
   #lifted: number | undefined;
   #epoch: number | undefined;
   #isOver = false;
+  #silence: () => void = () => undefined;
 
   constructor(options: SidecarPodOptions) {
     this.#options = options;
@@ -54,9 +59,9 @@ export class SidecarPod {
     if (this.#worker !== undefined) this.#workerEnds(this.#worker, exit);
   }
 
-  /** The worker writes a line about its progress. */
-  report(line: string): void {
-    this.#progress?.report(line);
+  /** The worker does nothing more, and runs on. */
+  hang(): void {
+    this.#silence();
   }
 
   /** The agent dies. `keeps`: the share of the marker's file that is left. */
@@ -127,7 +132,9 @@ export class SidecarPod {
     const epoch = this.#lifted ?? NEVER_RELEASED;
     this.#worker = run;
     this.#epoch = epoch;
-    this.#options.told.started(epoch);
+    const { train, told } = this.#options;
+    this.#silence = train?.((line) => this.#progress?.report(line)) ?? this.#silence;
+    told.started(epoch);
     return (signal) => {
       const delayMs = signal === 'SIGTERM' ? (this.#options.stopMs?.() ?? 0) : 0;
       const end = (): void => this.#workerEnds(run, { signal });
@@ -139,6 +146,7 @@ export class SidecarPod {
   #workerEnds(run: PlayedRun, exit: Exit): void {
     const epoch = this.#epoch;
     if (this.#worker === run && epoch !== undefined) {
+      this.#silence();
       this.#worker = undefined;
       this.#epoch = undefined;
       this.#options.told.ended?.(epoch, exit);
