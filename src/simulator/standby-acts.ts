@@ -29,7 +29,7 @@ export function isStandbyKind(kind: string): kind is StandbyAct['kind'] {
 
 /** With this one, the seeds that older planted bugs name have no standbys. */
 const SALT = 991;
-/** Of seeds with supervised members. */
+/** The share of seeds with supervised members that have standbys. */
 const SHARE = 0.3;
 const MAX_ACTS = 6;
 /** Numbers of members are drawn below this. */

@@ -40,7 +40,7 @@ export class WorkerProcesses {
    */
   async promote(epoch: number): Promise<boolean> {
     await this.noteMessages();
-    // That may take a second, and no process may begin without the others.
+    // The notes may take a second, and no process may begin without the others.
     if (this.all.some(({ hasExited }) => hasExited)) return false;
     const begun = await Promise.all(this.all.map(async (process) => process.promote(epoch)));
     return begun.every(Boolean);

@@ -72,7 +72,7 @@ export class SimulatedProcess {
     return this.#isWaiting;
   }
 
-  exit(exit: Exit): void {
+  endWith(exit: Exit): void {
     if (this.#isOver) return;
     if ('signal' in exit) this.#self.die(exit.signal);
     else this.#self.exit(exit.exitCode);
@@ -112,7 +112,7 @@ export class SimulatedProcess {
     if (this.#isStopping) return;
     this.#isStopping = true;
     const delayMs = this.#plan.stopMs(this);
-    const end = (): void => this.exit({ signal: 'SIGTERM' });
+    const end = (): void => this.endWith({ signal: 'SIGTERM' });
     if (delayMs === 0) end();
     else this.#plan.clock.setTimer(delayMs, end);
   }

@@ -117,7 +117,7 @@ export class SupervisedPod {
 
   /** `local`: this process of the worker ends, and takes its peers with it; absent: all end. */
   exit(exit: Exit, local?: number): void {
-    for (const process of this.#workers(local)) process.exit(exit);
+    for (const process of this.#workers(local)) process.endWith(exit);
   }
 
   /** This process of the worker does nothing more, and runs on. */
@@ -131,14 +131,14 @@ export class SupervisedPod {
   }
 
   standbyDies(when: StandbyDeath): void {
-    if (when === 'Now') this.#standbys[0]?.exit(FAILED);
+    if (when === 'Now') this.#standbys[0]?.endWith(FAILED);
     else this.#doom = when;
   }
 
   standbyExits(): void {
     const [standby] = this.#standbys;
     if (standby !== undefined) this.#mayRefuse = true;
-    standby?.exit({ exitCode: 0 });
+    standby?.endWith({ exitCode: 0 });
   }
 
   /** The next standby prepares itself for this much longer. */
@@ -163,7 +163,7 @@ export class SupervisedPod {
     this.#process.channel.close();
     container.isOver = true;
     if (this.#standbys.length > 0) this.#mayRefuse = true;
-    for (const process of this.#alive) process.exit({ signal: 'SIGKILL' });
+    for (const process of this.#alive) process.endWith({ signal: 'SIGKILL' });
     // Some have not begun.
     for (const process of container.runner.running) process.die('SIGKILL');
     this.#tellEnds();
@@ -254,7 +254,7 @@ export class SupervisedPod {
     const [standby] = this.#standbys;
     if (this.#doom === 'Releasing' && this.#isLifting && standby !== undefined) {
       this.#doom = undefined;
-      standby.exit(FAILED);
+      standby.endWith(FAILED);
     }
     return new Promise((resolve) => {
       clock.setTimer(FILES_MS, () => resolve(undefined));
@@ -281,7 +281,7 @@ export class SupervisedPod {
     process.begin(prepareMs);
     if (!isStandby || this.#doom !== 'Preparing') return;
     this.#doom = undefined;
-    clock.setTimer(prepareMs / 2, () => process.exit(FAILED));
+    clock.setTimer(prepareMs / 2, () => process.endWith(FAILED));
   }
 
   #prepareMs(): number {
@@ -299,7 +299,7 @@ export class SupervisedPod {
     if (!isStandby || this.#doom !== 'Released') return;
     this.#doom = undefined;
     this.#options.told.dies?.(local);
-    process.exit(FAILED);
+    process.endWith(FAILED);
   }
 
   #ended(process: SimulatedProcess, exit: Exit): void {
@@ -313,7 +313,7 @@ export class SupervisedPod {
     }
   }
 
-  /** Of all processes of a worker alike. */
+  /** All processes of a worker take the same time. */
   #stopMs(process: SimulatedProcess): number {
     const run = this.#runs.runOf(process);
     if (run === undefined) return 0;

@@ -51,7 +51,7 @@ export class WorkerRuns {
     if (run !== undefined && exitCodeIn(run.exit ?? { exitCode: 0 }) === 0) run.exit = exit;
   }
 
-  /** Forgets the workers that have ended; only those of this epoch, if one is given. */
+  /** Forgets the workers that have ended, or only the ones of this epoch. */
   over(epoch?: number): readonly WorkerRun[] {
     const isOver = (run: WorkerRun): boolean =>
       run.alive.size === 0 && (epoch === undefined || run.epoch === epoch);
