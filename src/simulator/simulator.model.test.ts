@@ -61,13 +61,16 @@ describe('the simulated world', () => {
     expect(statuses.at(-1)).toContain('Failed');
   });
 
-  // Seed 245.
-  it('ends a worker that hangs before its first step', async () => {
-    const acts = at(2, { kind: 'WorkerHangs', member: 1 });
-    const { violation, epochs } = await runScenario({ ...QUIET, acts });
-    expect(violation).toBeUndefined();
-    expect(epochs).toBe(2);
-  });
+  // Seeds 245 and 342: the second one hung in the second of two ranks.
+  it.each([{ member: 1 }, { member: 4, processes: 2 }])(
+    'ends a worker that hangs before its first step: %o',
+    async ({ member, ...more }) => {
+      const acts = at(2, { kind: 'WorkerHangs', member });
+      const { violation, epochs } = await runScenario({ ...QUIET, ...more, acts });
+      expect(violation).toBeUndefined();
+      expect(epochs).toBe(2);
+    },
+  );
 
   it('completes when all workers exit with 0', async () => {
     const { violation, lines } = await played({

@@ -37,6 +37,7 @@ export class SimulatedProcess {
   readonly #files: FilesOfOneStart | undefined;
   #epoch: number | undefined;
   #isWaiting = false;
+  #hasReported = false;
   #isStopping = false;
   #isOver = false;
   #silence: () => void = () => undefined;
@@ -84,8 +85,15 @@ export class SimulatedProcess {
     this.#silence();
   }
 
+  /** It has told of its work. */
+  get hasReported(): boolean {
+    return this.#hasReported;
+  }
+
   report(line: string): void {
-    if (!this.#isOver) this.#files?.write(line);
+    if (this.#isOver) return;
+    this.#hasReported = true;
+    this.#files?.write(line);
   }
 
   #waits(): void {

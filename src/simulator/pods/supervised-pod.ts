@@ -120,9 +120,14 @@ export class SupervisedPod {
     for (const process of this.#workers(local)) process.endWith(exit);
   }
 
-  /** This process of the worker does nothing more, and runs on. */
+  /**
+   * This process of the worker does nothing more, and runs on. Its peers make no first step without it: an
+   * agent cannot tell a rank that hangs before it ever reported from one that never reports.
+   */
   hang(local: number): void {
-    for (const process of this.#workers(local)) process.hang();
+    const hung = this.#workers(local);
+    const isBeforeStep = hung.some(({ hasReported }) => !hasReported);
+    for (const process of isBeforeStep ? this.#workers() : hung) process.hang();
   }
 
   /** The worker writes a line about its progress. */
