@@ -85,7 +85,7 @@ export class SimulatedProcess {
     this.#silence();
   }
 
-  /** It has told of its work. */
+  /** It has reported a step. */
   get hasReported(): boolean {
     return this.#hasReported;
   }
