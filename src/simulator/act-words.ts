@@ -53,6 +53,10 @@ export function actInWords(act: Act, target: string | undefined): string {
       return `the network to the webhooks ${API_WORDS[act.fault]} ${lasting(act.forMs)}`;
     case 'ChangeRefused':
       return `a user asks for another ${act.change}, which webhooks refuse`;
+    case 'TokenInvalid':
+      return `the token of ${one} is invalid ${lasting(act.forMs)}: ${act.how}`;
+    case 'TokensUnchecked':
+      return `the API server checks no token ${lasting(act.forMs)}`;
     case 'PodForged':
       return `a tenant forges a Pod of ${one} that is ${act.ahead} epochs ahead`;
     case 'StandbyDies':

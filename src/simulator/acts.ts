@@ -191,6 +191,16 @@ export class Actor {
         if (scenario.hasWebhooks !== true) return;
         user.tryRefused(act.change, () => this.#world.unjudged(`${act.change} was changed`));
         return;
+      case 'TokenInvalid': {
+        const uid = this.#memberAt(act.member)?.pod.metadata.uid;
+        if (uid === undefined || hubs.tokens === undefined) return;
+        this.#until(act.forMs, hubs.tokens.spoil(uid, act.how));
+        hubs.break(uid);
+        return;
+      }
+      case 'TokensUnchecked':
+        if (hubs.tokens !== undefined) this.#until(act.forMs, hubs.tokens.fail());
+        return;
       case 'PodForged':
         await this.#forge(act.member, Math.max(1, properties.epoch + act.ahead));
     }
@@ -211,8 +221,10 @@ export class Actor {
         ...(ownerReferences === undefined ? {} : { ownerReferences }),
       },
     };
-    const created = this.#world.cluster.client.create(PODS, pod as never);
-    await this.#world.done(created.catch(() => undefined));
+    const { client } = this.#world.cluster;
+    const created = client.create(PODS, pod as never).catch(() => undefined);
+    const stored = await this.#world.done(created);
+    if (stored !== undefined) this.#world.aside(this.#world.hubs.knock(stored));
   }
 
   #until(forMs: number, end: () => void): void {

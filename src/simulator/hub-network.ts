@@ -13,6 +13,7 @@ import type {
 } from '@lockstep/kube/runtime/ports/stream.ts';
 import type { AgentChannel } from '../jobset/injection/agent-hub.ts';
 import type { HubSettings } from '../operator/hub/hub-connection.ts';
+import type { AgentTokens } from './network/agent-tokens.ts';
 import type { ProcessLife } from './process-life.ts';
 
 /** A hub that serves streams. */
@@ -22,7 +23,7 @@ export interface OpenHub {
   readonly life: ProcessLife;
 }
 
-/** The token of an agent is the UID of its Pod. */
+/** Without tokens of a cluster: the token of an agent is the UID of its Pod. */
 export function hubOfPods(
   pods: ReadonlyMap<string, Stored<Pod>>,
   channel: () => AgentChannel,
@@ -41,6 +42,10 @@ export function hubOfPods(
 
 export class HubNetwork {
   readonly #clock: VirtualClock;
+  /** Absent: the token of an agent is the UID of its Pod. */
+  readonly tokens: AgentTokens | undefined;
+  /** A stream is open that is none of a member. */
+  readonly #strange: (detail: string) => void;
   readonly #pods = new Map<string, Stored<Pod>>();
   readonly #networks = new Map<string, MemoryStreams>();
   /** How many faults cut each of them. */
@@ -49,8 +54,10 @@ export class HubNetwork {
   readonly #streams = new Map<OpenHub, Set<ByteStream>>();
   #leader: OpenHub | undefined;
 
-  constructor(clock: VirtualClock) {
+  constructor(clock: VirtualClock, tokens?: AgentTokens, strange = (_detail: string): void => {}) {
     this.#clock = clock;
+    this.tokens = tokens;
+    this.#strange = strange;
   }
 
   readonly settings = hubOfPods(this.#pods, () => 'Auto');
@@ -71,9 +78,25 @@ export class HubNetwork {
     const { uid } = pod.metadata;
     this.#pods.set(uid, pod);
     const network = new MemoryStreams(this.#clock);
-    network.acceptor = (request) => this.#accept(request);
+    network.acceptor = async (request) => {
+      const problem = this.tokens?.problemOf(uid);
+      const answer = await this.#accept(request);
+      if (problem !== undefined && answer.kind === 'Accept') {
+        this.#strange(`${pod.metadata.name} has a stream for a token that is ${problem}`);
+      }
+      return answer;
+    };
     this.#networks.set(uid, network);
-    return network.connector(() => uid);
+    return network.connector(() => this.tokens?.of(pod) ?? uid);
+  }
+
+  /** A Pod of a stranger asks for a stream, with a token of its own. */
+  async knock(pod: Stored<Pod>): Promise<void> {
+    const { namespace, name } = pod.metadata;
+    const token = this.tokens?.of(pod);
+    if (token === undefined) return;
+    const answer = await this.#accept({ token, address: 'stranger' });
+    if (answer.kind === 'Accept') this.#strange(`${namespace}/${name} has a stream`);
   }
 
   /** The Pod is gone. */
@@ -83,6 +106,11 @@ export class HubNetwork {
     if (network !== undefined) this.#cuts.delete(network);
     this.#networks.delete(uid);
     this.#pods.delete(uid);
+    this.tokens?.forget(uid);
+  }
+
+  break(uid: string): void {
+    this.#networks.get(uid)?.breakAll();
   }
 
   breakAll(): void {

@@ -7,10 +7,12 @@ import { type Logger, SILENT } from '@lockstep/kube/runtime/ports/logger.ts';
 import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
 import type { Transport } from '@lockstep/kube/runtime/ports/transport.ts';
 import { BrokenInvariant } from '../jobset/invariant.ts';
+import { PodTokens } from '../operator/hub/pod-tokens.ts';
 import { actOn } from '../operator/operator.ts';
 import { aborted, actInTerms } from '../operator/process/term.ts';
 import { startCaches } from '../operator/tracking/caches.ts';
 import type { HubNetwork, OpenHub } from './hub-network.ts';
+import { importSimulatedKey } from './network/agent-tokens.ts';
 import { serveWebhooks, type WebhookNetwork } from './network/webhook-network.ts';
 import { ProcessLife } from './process-life.ts';
 import { Weather } from './weather.ts';
@@ -120,10 +122,15 @@ export class OperatorReplica {
       });
     }
     await caches.whenSynced(gone);
+    const tokens = hubs.tokens && new PodTokens({ ...runtime, importKey: importSimulatedKey });
+    void tokens?.keepKeys(gone);
     const lease = { ...LEASE, identity: `${name}_${this.#starts++}` };
     await actInTerms({ ...runtime, signal: gone, lease }, async (term) => {
       caches.reconnect();
-      const hub = hubs.settings;
+      const hub =
+        tokens === undefined
+          ? hubs.settings
+          : { ...hubs.settings, podOf: (token: string) => tokens.podOf(token) };
       const operator = actOn(caches, {
         ...runtime,
         config: CONFIG,

@@ -5,7 +5,7 @@ import { ACT_KINDS, type ReplicatedJobShape, type Scenario, type TimedAct } from
 
 /** Throws an error that names the file and the field if the text is no scenario. */
 export function parseScenario(text: string, file: string): Scenario {
-  const { mode, processes, hasWebhooks, hasStandbys, ...rest } = parsedObject(text, file);
+  const { mode, processes, hasWebhooks, hasStandbys, tokens, ...rest } = parsedObject(text, file);
   const { seed, jobs, nodes, operators, maxRestarts, isInOrder, acts } = rest;
   const refuse = (field: string, expected: string): never => {
     throw new Error(`${file}: ${field}: expected ${expected}`);
@@ -14,6 +14,9 @@ export function parseScenario(text: string, file: string): Scenario {
   if (mode !== undefined && mode !== 'Sidecar') refuse('mode', 'Sidecar, or nothing');
   if (processes !== undefined && !isCount(processes, 1)) {
     refuse('processes', 'a whole number of at least 1, or nothing');
+  }
+  if (tokens !== undefined && tokens !== 'Keys' && tokens !== 'Reviews') {
+    refuse('tokens', 'Keys, Reviews, or nothing');
   }
   for (const [field, flag] of Object.entries({ hasWebhooks, hasStandbys })) {
     if (flag !== undefined && flag !== true) refuse(field, 'true, or nothing');
@@ -46,7 +49,7 @@ export function parseScenario(text: string, file: string): Scenario {
   const known = { seed, jobs, nodes, operators, maxRestarts, isInOrder, acts };
   return {
     ...known,
-    ...defined({ mode, processes, hasWebhooks, hasStandbys }),
+    ...defined({ mode, processes, hasWebhooks, hasStandbys, tokens }),
   } as unknown as Scenario;
 }
 

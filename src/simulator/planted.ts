@@ -326,4 +326,18 @@ export const PLANTED: readonly PlantedBug[] = [
     seed: 20,
     faults: 'Resized,StandbySlow',
   },
+  {
+    name: 'an expired token opens a stream',
+    file: 'src/operator/hub/pod-token.ts',
+    find: "if (typeof exp !== 'number' || exp * 1000 <= expected.nowMs) return invalid('it has expired');",
+    replace: '',
+    seed: 6,
+  },
+  {
+    name: 'a token for the API server opens a stream',
+    file: 'src/operator/hub/pod-token.ts',
+    find: "if (!audiences.includes(expected.audience)) return invalid('it is for another audience');",
+    replace: '',
+    seed: 6,
+  },
 ];

@@ -41,6 +41,7 @@ export type PropertyName =
   | 'The history names each end'
   | 'A group completes when its work is done'
   | 'Webhooks judge what is stored'
+  | 'Strangers change nothing'
   | 'The operator does not contradict itself'
   | 'Nothing throws';
 

@@ -1,6 +1,14 @@
 /** A scenario: a group, and what befalls it. A seed gives one, and a shrunk one is as good. */
 import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
 import { one, pick, weighted } from './chance.ts';
+import {
+  INVALID_TOKENS,
+  type NetworkAct,
+  REFUSED_CHANGES,
+  TOKEN_KINDS,
+  WEBHOOK_FAULTS,
+  WEBHOOK_KINDS,
+} from './network/network-acts.ts';
 import { isStandbyKind, STANDBY_KINDS, type StandbyAct, standbyActs } from './standby-acts.ts';
 
 export interface Scenario {
@@ -20,6 +28,8 @@ export interface Scenario {
   readonly hasWebhooks?: true;
   /** Supervised workers have warm standbys. */
   readonly hasStandbys?: true;
+  /** How the hub checks the tokens of agents: by published keys, or by reviews; absent: it believes them. */
+  readonly tokens?: 'Keys' | 'Reviews';
   /** In the order of their times. */
   readonly acts: readonly TimedAct[];
 }
@@ -81,13 +91,7 @@ export type Act =
   | { readonly kind: 'ControllersDown'; readonly forMs: number }
   | { readonly kind: 'Suspended'; readonly forMs: number }
   | { readonly kind: 'RestartAsked' }
-  | {
-      readonly kind: 'WebhooksDown';
-      readonly fault: (typeof WEBHOOK_FAULTS)[number];
-      readonly forMs: number;
-    }
-  /** The user asks for what webhooks refuse. */
-  | { readonly kind: 'ChangeRefused'; readonly change: RefusedChange }
+  | NetworkAct
   | { readonly kind: 'Resized'; readonly job: number; readonly pods: number }
   /** `ahead`: the epoch that it announces, from the one that runs. */
   | { readonly kind: 'PodForged'; readonly member: number; readonly ahead: number }
@@ -96,17 +100,7 @@ export type Act =
 export type ActKind = Act['kind'];
 type GroupActKind = Exclude<ActKind, StandbyAct['kind']>;
 export type Party = 'Operators' | 'Agents';
-export type ApiFault =
-  | 'Slow'
-  | 'Cut'
-  | 'Refuses429'
-  | 'Refuses500'
-  | 'LosesAnswers'
-  | 'LateWatches'
-  /** What happened meanwhile comes as one list. */
-  | 'StalledWatches';
-
-export type RefusedChange = (typeof REFUSED_CHANGES)[number];
+export type ApiFault = (typeof API_FAULTS)[number];
 
 /** How often each kind is drawn, relative to the others. */
 const WEIGHTS: Readonly<Record<GroupActKind, number>> = {
@@ -135,25 +129,26 @@ const WEIGHTS: Readonly<Record<GroupActKind, number>> = {
   PodForged: 2,
   WebhooksDown: 3,
   ChangeRefused: 1,
+  TokenInvalid: 3,
+  TokensUnchecked: 1,
 };
 
-/** Drawn apart, for seeds with webhooks. */
-const WEBHOOK_KINDS: readonly GroupActKind[] = ['WebhooksDown', 'ChangeRefused'];
 const GROUP_KINDS = Object.keys(WEIGHTS) as readonly GroupActKind[];
 export const ACT_KINDS: readonly ActKind[] = [...GROUP_KINDS, ...STANDBY_KINDS];
-const COMMON_KINDS = GROUP_KINDS.filter((kind) => !WEBHOOK_KINDS.includes(kind));
+/** The others are drawn apart. */
+const NETWORK_KINDS: readonly GroupActKind[] = [...WEBHOOK_KINDS, ...TOKEN_KINDS];
+const COMMON_KINDS = GROUP_KINDS.filter((kind) => !NETWORK_KINDS.includes(kind));
 const PARTIES: readonly Party[] = ['Operators', 'Agents'];
-const API_FAULTS: readonly ApiFault[] = [
+const API_FAULTS = [
   'Slow',
   'Cut',
   'Refuses429',
   'Refuses500',
   'LosesAnswers',
   'LateWatches',
+  /** What happened meanwhile comes as one list. */
   'StalledWatches',
-];
-const WEBHOOK_FAULTS = ['Slow', 'Cut', 'Refuses429', 'Refuses500', 'LosesAnswers'] as const;
-const REFUSED_CHANGES = ['Image', 'BackoffLimit', 'ProgressTimeout'] as const;
+] as const;
 const MAX_ACTS = 30;
 /** Numbers of members, nodes and operators are drawn below this. */
 const ANY = 1_000_000;
@@ -197,10 +192,11 @@ const MEMBERS_SALT = 7814;
 const SIDECAR_SHARE = 0.3;
 const RANKS_SHARE = 0.3;
 const MAX_PROCESSES = 4;
-/** With this one, the seeds that planted bugs name have no webhooks. */
+/** With these, the seeds that other planted bugs name have none of both. */
 const WEBHOOKS_SALT = 150;
-const WEBHOOKS_SHARE = 0.33;
-const MAX_WEBHOOK_ACTS = 8;
+const TOKENS_SALT = 965;
+const EXTRA_SHARE = 0.33;
+const MAX_EXTRA_ACTS = 8;
 
 export interface ScenarioOptions {
   /** By default 2 to `MAX_DEFAULT_MEMBERS`. */
@@ -238,29 +234,34 @@ export function scenarioOf(seed: number, options: ScenarioOptions = {}): Scenari
     isInOrder: jobs.length > 1 && random.next() < 0.5,
     ...ofMembers,
     ...(standbys && { hasStandbys: true }),
-    ...webhooksOf(seed, all, lastMs, options.kinds),
+    ...extrasOf(seed, all, lastMs, options.kinds),
   };
 }
 
-/** Drawn apart, as the members. */
-function webhooksOf(
+/** Drawn apart, as the members. `given`: all kinds of acts that there are to be. */
+function extrasOf(
   seed: number,
   acts: readonly TimedAct[],
   lastMs: number,
-  kinds: readonly ActKind[] | undefined,
-): Pick<Scenario, 'hasWebhooks' | 'acts'> {
-  if (kinds !== undefined) {
-    return WEBHOOK_KINDS.some((kind) => kinds.includes(kind))
-      ? { hasWebhooks: true, acts }
-      : { acts };
-  }
-  const random = new SeededRandom(seed + WEBHOOKS_SALT * 2 ** 32);
-  if (random.next() >= WEBHOOKS_SHARE) return { acts };
-  const own = Array.from({ length: 1 + pick(random, MAX_WEBHOOK_ACTS) }, () => ({
-    atMs: pick(random, lastMs),
-    act: drawn(random, WEBHOOK_KINDS),
-  }));
-  return { hasWebhooks: true, acts: [...acts, ...own].toSorted((a, b) => a.atMs - b.atMs) };
+  given: readonly ActKind[] | undefined,
+): Pick<Scenario, 'hasWebhooks' | 'tokens' | 'acts'> {
+  const own = [...acts];
+  const has = (salt: number, kinds: readonly GroupActKind[]): boolean => {
+    if (given !== undefined) return kinds.some((kind) => given.includes(kind));
+    const random = new SeededRandom(seed + salt * 2 ** 32);
+    if (random.next() >= EXTRA_SHARE) return false;
+    for (let left = 1 + pick(random, MAX_EXTRA_ACTS); left > 0; left--) {
+      own.push({ atMs: pick(random, lastMs), act: drawn(random, kinds) });
+    }
+    return true;
+  };
+  const hasWebhooks = has(WEBHOOKS_SALT, WEBHOOK_KINDS);
+  const hasTokens = has(TOKENS_SALT, TOKEN_KINDS);
+  return {
+    ...(hasWebhooks && { hasWebhooks }),
+    ...(hasTokens && { tokens: seed % 2 === 0 ? 'Keys' : 'Reviews' }),
+    acts: own.toSorted((a, b) => a.atMs - b.atMs),
+  };
 }
 
 /** Drawn apart, so that the rest of a seed does not depend on it. */
@@ -326,7 +327,10 @@ function drawn(random: SeededRandom, kinds: readonly GroupActKind[]): Act {
       const how = random.next() < 0.5 ? 'Closed' : 'Gone';
       return { kind, ...victims(random, member), how };
     }
+    case 'TokenInvalid':
+      return { kind, member, how: one(random, INVALID_TOKENS), forMs };
     case 'ControllersDown':
+    case 'TokensUnchecked':
     case 'Suspended':
       return { kind, forMs };
     case 'WebhooksDown':

@@ -3,6 +3,7 @@ import { VALIDATING_WEBHOOK_CONFIGURATIONS } from '@lockstep/kube/objects/admiss
 import { describe, expect, it } from 'vitest';
 import { VALIDATING_CONFIGURATION_NAME } from '../operator/webhooks/webhook-configurations.ts';
 import { inWords } from './history.ts';
+import { INVALID_TOKENS } from './network/network-acts.ts';
 import { parseScenario } from './parse-scenario.ts';
 import { type RunResult, runScenario } from './run.ts';
 import { ACT_KINDS, type Act, type Scenario, scenarioOf } from './scenario.ts';
@@ -330,10 +331,41 @@ describe('the simulated world with webhooks', () => {
   });
 });
 
+describe.each(['Keys', 'Reviews'] as const)('the simulated world with tokens by %s', (tokens) => {
+  const SIGNED: Scenario = { ...QUIET, tokens };
+
+  it.each(INVALID_TOKENS)('restarts a group with a member whose token is %s', async (how) => {
+    const acts = [
+      ...at(60, { kind: 'TokenInvalid', member: 0, how, forMs: 120_000 }),
+      ...at(70, { kind: 'WorkerKilled', member: 1 }),
+      ...at(90, { kind: 'PodForged', member: 1, ahead: 1 }),
+      ...at(170, { kind: 'StreamsReset' }),
+    ];
+    const { violation, lines } = await played({ ...SIGNED, acts });
+    expect(violation).toBeUndefined();
+    const starts = lines.filter((line) => line.includes('starts in epoch 2'));
+    expect(starts).toHaveLength(3);
+    expect(Number.parseFloat(starts.at(-1) ?? '')).toBeLessThan(90);
+  });
+
+  it('restarts a group while nothing checks tokens', async () => {
+    const acts = [
+      ...at(50, { kind: 'TokensUnchecked', forMs: 120_000 }),
+      ...at(55, { kind: 'OperatorKilled', operator: 0, forMs: 1000 }, { kind: 'StreamsReset' }),
+      ...at(60, { kind: 'WorkerKilled', member: 1 }),
+      ...at(180, { kind: 'StreamsReset' }),
+    ];
+    const { violation, lines } = await played({ ...SIGNED, acts });
+    expect(violation).toBeUndefined();
+    const last = lines.findLast((line) => line.includes('starts in epoch 2'));
+    expect(Number.parseFloat(last ?? '')).toBeLessThan(120);
+  });
+});
+
 describe('a scenario in JSON', () => {
   it('is read as it was printed', () => {
-    const scenario = scenarioOf(5);
-    expect(scenario.hasWebhooks).toBe(true);
+    const scenario = scenarioOf(6);
+    expect(scenario).toMatchObject({ hasWebhooks: true, tokens: 'Keys' });
     expect(parseScenario(JSON.stringify(scenario), 'file')).toEqual(scenario);
   });
 
@@ -345,6 +377,7 @@ describe('a scenario in JSON', () => {
     ['another mode', JSON.stringify({ ...QUIET, mode: 'Fast' }), 'file: mode: expected Sidecar'],
     ['webhooks', JSON.stringify({ ...QUIET, hasWebhooks: 1 }), 'file: hasWebhooks: expected true'],
     ['no flag', JSON.stringify({ ...QUIET, hasStandbys: 1 }), 'file: hasStandbys: expected true'],
+    ['tokens', JSON.stringify({ ...QUIET, tokens: 1 }), 'file: tokens: expected Keys, Reviews'],
     ['no process', JSON.stringify({ ...QUIET, processes: 0 }), 'file: processes: expected a whole'],
     [
       'a job of nothing',

@@ -14,7 +14,8 @@ import {
   RESTART_MODE,
   STANDBY,
 } from '../jobset/names.ts';
-import type { RefusedChange, ReplicatedJobShape, Scenario } from './scenario.ts';
+import type { RefusedChange } from './network/network-acts.ts';
+import type { ReplicatedJobShape, Scenario } from './scenario.ts';
 
 export const NAMESPACE = 'default';
 export const NAME = 'train';

@@ -21,6 +21,7 @@ import { exitCodeIn } from '../jobset/worker-end/worker-end.ts';
 import type { History } from './history.ts';
 import { HubNetwork } from './hub-network.ts';
 import { hasSidecar, Member, type MemberListener, slotOf } from './member.ts';
+import { AgentTokens, SIGNER } from './network/agent-tokens.ts';
 import { installWebhooks, WebhookNetwork } from './network/webhook-network.ts';
 import { OperatorReplica } from './operator-replica.ts';
 import { Properties } from './properties.ts';
@@ -76,7 +77,12 @@ export class World {
     this.#random = new SeededRandom(scenario.seed);
     this.webhooks = new WebhookNetwork(() => this.cluster.clock, this.#random);
     const { transport } = this.webhooks;
-    this.cluster = new MemoryCluster({ seed: scenario.seed, webhookTransport: () => transport });
+    const { tokens } = scenario;
+    this.cluster = new MemoryCluster({
+      seed: scenario.seed,
+      webhookTransport: () => transport,
+      ...(tokens && { tokenSigner: SIGNER }),
+    });
     const { clock, client } = this.cluster;
     this.user = new User({
       client,
@@ -84,7 +90,9 @@ export class World {
       hasWebhooks: scenario.hasWebhooks === true,
       aside: (work) => this.aside(work),
     });
-    this.hubs = new HubNetwork(clock);
+    this.hubs = new HubNetwork(clock, tokens && new AgentTokens(clock, tokens), (detail) =>
+      history.violated({ property: 'Strangers change nothing', detail }),
+    );
     this.controllers = new Weather(this.#random);
     this.controllers.begin({ latencyMs: CONTROLLERS_LATENCY_MS });
     this.cluster.intercept = (request) => this.controllers.send(request, this.#server, clock);
@@ -102,7 +110,7 @@ export class World {
           name: `operator-${index}`,
           clock,
           random: this.#random,
-          server: this.#server,
+          server: this.hubs.tokens?.through(this.#server) ?? this.#server,
           hubs: this.hubs,
           webhooks: scenario.hasWebhooks === true ? this.webhooks : undefined,
           broken: (error) => this.properties.contradicted(error),
@@ -174,6 +182,9 @@ export class World {
         this.#remove(uid);
       },
     });
+    for (const namespace of [NAMESPACE, TENANT]) {
+      await this.hubs.tokens?.learnAccount(this.cluster, namespace);
+    }
     for (const operator of this.operators) operator.start();
     const create = (): Promise<unknown> => client.create(JOBSETS, this.#jobSet);
     if (scenario.hasWebhooks !== true) return void (await create());

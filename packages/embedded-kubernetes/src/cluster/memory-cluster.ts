@@ -25,7 +25,8 @@ import { ScriptedCluster } from './scripted-cluster.ts';
 
 const DEFAULT_SEED = 7;
 
-export interface MemoryClusterOptions extends Pick<ApiServerOptions, 'webhookTransport'> {
+export interface MemoryClusterOptions
+  extends Pick<ApiServerOptions, 'webhookTransport' | 'tokenSigner'> {
   /** For UIDs, names and delays. */
   readonly seed?: number;
 }
