@@ -1,11 +1,11 @@
 /** Carries out the acts of a scenario in its world. */
 import { PODS } from '@lockstep/kube/objects/pod.ts';
 import { EPOCH, RESTART_EPOCH } from '../jobset/names.ts';
-import type { Member } from './member.ts';
+import { type Member, runningOf } from './member.ts';
 import type { OperatorReplica } from './operator-replica.ts';
 import type { Act, ApiFault, Party } from './scenario.ts';
 import type { Faults } from './weather.ts';
-import { runningOf, TENANT, type World } from './world.ts';
+import { TENANT, type World } from './world.ts';
 
 const SLOW_MS = 2000;
 const LATE_MS = 4000;

@@ -1,6 +1,8 @@
 /** Draws from a seeded source of chance. */
 import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
 
+const MAX_CLOCK_SKEW_MS = 300_000;
+
 /** A whole number from 0 to `below` - 1. */
 export function pick(random: Random, below: number): number {
   return Math.floor(random.next() * below);
@@ -8,6 +10,11 @@ export function pick(random: Random, below: number): number {
 
 export function one<T>(random: Random, of: readonly T[]): T {
   return of[pick(random, of.length)] as T;
+}
+
+/** How far a clock is ahead, in milliseconds; negative: behind. */
+export function skew(random: Random): number {
+  return pick(random, 2 * MAX_CLOCK_SKEW_MS) - MAX_CLOCK_SKEW_MS;
 }
 
 /** One of `kinds`, as often as its weight says relative to the others'. */

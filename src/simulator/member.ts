@@ -187,3 +187,7 @@ export class Member {
     this.#options.told.left(this, code);
   }
 }
+
+export function runningOf({ slot, pod, epoch, ranks }: Member) {
+  return { slot, pod: pod.metadata.name, epoch, ranks };
+}

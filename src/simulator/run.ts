@@ -3,10 +3,11 @@ import { defined } from '@lockstep/kube/json/defined.ts';
 import type { TraceLine } from '../dashboard/messages/trace.ts';
 import { Actor } from './acts.ts';
 import { History, type TimedEvent } from './history.ts';
+import { runningOf } from './member.ts';
 import type { Violation } from './properties.ts';
 import type { Scenario } from './scenario.ts';
 import { Tracer } from './trace.ts';
-import { runningOf, World } from './world.ts';
+import { World } from './world.ts';
 
 /** Above the longest delay of a crash loop and the time after which Pods of a lost node are evicted. */
 const REST_LIMIT_MS = 45 * 60_000;

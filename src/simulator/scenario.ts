@@ -1,6 +1,6 @@
 /** A scenario: a group, and what befalls it. A seed gives one, and a shrunk one is as good. */
 import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
-import { one, pick, weighted } from './chance.ts';
+import { one, pick, skew, weighted } from './chance.ts';
 import {
   INVALID_TOKENS,
   type NetworkAct,
@@ -169,7 +169,6 @@ const SHORT_FAULT_MS = 3000;
 const LONG_FAULT_MS = 90_000;
 /** Pods of a node that is not heard of are evicted after minutes, so these last ten times as long. */
 const SILENCE_FACTOR = 10;
-const MAX_CLOCK_SKEW_MS = 300_000;
 const MAX_WRITES_TO_LIVE = 8;
 /** Forged Pods announce the epoch before the running one, or one of the next. */
 const FORGED_EPOCHS = 4;
@@ -347,8 +346,4 @@ function drawn(random: SeededRandom, kinds: readonly GroupActKind[]): Act {
 function victims(random: SeededRandom, index: number): { readonly to: Party; one?: number } {
   const to = one(random, PARTIES);
   return random.next() < ONE_SHARE ? { to, one: index } : { to };
-}
-
-function skew(random: SeededRandom): number {
-  return pick(random, 2 * MAX_CLOCK_SKEW_MS) - MAX_CLOCK_SKEW_MS;
 }

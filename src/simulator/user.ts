@@ -142,6 +142,16 @@ export function shapesIn({ spec }: JobSet): readonly ReplicatedJobShape[] {
   }));
 }
 
+/** By ReplicatedJob, Job and completion index, such as `a/0/1`. */
+export function slotsOf(jobs: readonly ReplicatedJobShape[]): readonly string[] {
+  return jobs.flatMap(({ name, replicas, pods }) =>
+    Array.from(
+      { length: replicas * pods },
+      (_, index) => `${name}/${Math.floor(index / pods)}/${index % pods}`,
+    ),
+  );
+}
+
 export function jobSetOf(scenario: Scenario): JobSet {
   const { jobs, maxRestarts, isInOrder, mode, processes, hasStandbys } = scenario;
   const containers = [{ name: 'worker', image: 'none', command: ['train'] }];

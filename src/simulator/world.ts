@@ -20,14 +20,14 @@ import { JOBSET_CRD } from '../jobset/schema/crd.ts';
 import { exitCodeIn } from '../jobset/worker-end/worker-end.ts';
 import type { History } from './history.ts';
 import { HubNetwork } from './hub-network.ts';
-import { hasSidecar, Member, type MemberListener, slotOf } from './member.ts';
+import { hasSidecar, Member, type MemberListener, runningOf, slotOf } from './member.ts';
 import { AgentTokens, SIGNER } from './network/agent-tokens.ts';
 import { installWebhooks, WebhookNetwork } from './network/webhook-network.ts';
 import { OperatorReplica } from './operator-replica.ts';
 import { Properties } from './properties.ts';
 import type { ReplicatedJobShape, Scenario } from './scenario.ts';
 import { Training } from './training.ts';
-import { jobSetOf, missingDefaults, NAMESPACE, shapesIn, User } from './user.ts';
+import { jobSetOf, missingDefaults, NAMESPACE, shapesIn, slotsOf, User } from './user.ts';
 import { Weather } from './weather.ts';
 
 /** The namespace of another user. */
@@ -125,12 +125,7 @@ export class World {
 
   /** All slots, whether or not they have Pods. */
   get slots(): readonly string[] {
-    return this.#jobs.flatMap(({ name, replicas, pods }) =>
-      Array.from(
-        { length: replicas * pods },
-        (_, index) => `${name}/${Math.floor(index / pods)}/${index % pods}`,
-      ),
-    );
+    return slotsOf(this.#jobs);
   }
 
   /** The slots of members that run without the standby that they should have. */
@@ -182,9 +177,7 @@ export class World {
         this.#remove(uid);
       },
     });
-    for (const namespace of [NAMESPACE, TENANT]) {
-      await this.hubs.tokens?.learnAccount(this.cluster, namespace);
-    }
+    await this.hubs.tokens?.learnAccounts(this.cluster, [NAMESPACE, TENANT]);
     for (const operator of this.operators) operator.start();
     const create = (): Promise<unknown> => client.create(JOBSETS, this.#jobSet);
     if (scenario.hasWebhooks !== true) return void (await create());
@@ -354,8 +347,4 @@ export class World {
       else void this.cluster.finish(pod, exitCode).catch(() => undefined);
     },
   };
-}
-
-export function runningOf({ slot, pod, epoch, ranks }: Member) {
-  return { slot, pod: pod.metadata.name, epoch, ranks };
 }

@@ -63,14 +63,16 @@ export class AgentTokens {
     this.#kind = kind;
   }
 
-  /** Waits for the account of a namespace's Pods, which a controller makes. */
-  learnAccount(cluster: MemoryCluster, namespace: string): Promise<void> {
-    return cluster.until(async () => {
-      const at = { namespace, name: ACCOUNT };
-      const account = await unlessGone(cluster.client.get(SERVICE_ACCOUNTS, at));
-      if (account !== undefined) this.#accounts.set(namespace, account.metadata.uid);
-      return account !== undefined;
-    });
+  /** Waits for the accounts of the namespaces' Pods, which a controller makes. */
+  async learnAccounts(cluster: MemoryCluster, namespaces: readonly string[]): Promise<void> {
+    for (const namespace of namespaces) {
+      await cluster.until(async () => {
+        const at = { namespace, name: ACCOUNT };
+        const account = await unlessGone(cluster.client.get(SERVICE_ACCOUNTS, at));
+        if (account !== undefined) this.#accounts.set(namespace, account.metadata.uid);
+        return account !== undefined;
+      });
+    }
   }
 
   /** What is wrong with the token of a Pod; undefined: nothing. */
