@@ -7,6 +7,7 @@
 
 import type { Stored, StringMap } from '@lockstep/kube/meta.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
+import { JsonPointer } from '@lockstep/kube/patch/json-pointer.ts';
 import { Backoff } from '@lockstep/kube/runtime/backoff.ts';
 import type { Client, JsonPatchOperation } from '@lockstep/kube/runtime/client/client.ts';
 import { withDeadline } from '@lockstep/kube/runtime/deadline.ts';
@@ -315,7 +316,6 @@ function holds({ metadata }: Stored<Pod>, wanted: StringMap): boolean {
   return Object.entries(wanted).every(([key, value]) => metadata.annotations?.[key] === value);
 }
 
-/** An annotation as a JSON pointer (RFC 6901). */
 function pathOf(key: string): string {
-  return `/metadata/annotations/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  return `/metadata/annotations/${JsonPointer.escaped(key)}`;
 }
