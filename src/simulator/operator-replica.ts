@@ -53,6 +53,11 @@ export class OperatorReplica {
     return this.#options.name;
   }
 
+  /** How often a process of it has started. */
+  get starts(): number {
+    return this.#starts;
+  }
+
   get runs(): boolean {
     return this.#life !== undefined;
   }

@@ -37,6 +37,8 @@ type Disturbance = (typeof DISTURBANCES)[number];
 interface Outcome {
   readonly state: FinalState;
   readonly epoch: number;
+  /** How often a process of an operator started. */
+  readonly starts: number;
 }
 
 interface DecisionOptions {
@@ -72,7 +74,7 @@ const QUIET: Scenario = {
 };
 
 /** Each cause has its own time, so that a disturbance does not make one of two. */
-const STORIES: Readonly<Record<string, Scenario>> = {
+export const STORIES = {
   'restarts and runs': story(
     { kind: 'WorkerKilled', member: 0 },
     { kind: 'PodDeleted', member: 1 },
@@ -86,9 +88,9 @@ const STORIES: Readonly<Record<string, Scenario>> = {
   ),
   completes: story({ kind: 'WorkerExits', member: 1, exitCode: 3 }, { kind: 'AllSucceed' }),
   fails: { ...story({ kind: 'WorkerExits', member: 1, exitCode: 3 }), maxRestarts: 0 },
-};
+} satisfies Readonly<Record<string, Scenario>>;
 
-const STORY_NAMES = Object.keys(STORIES);
+const STORIES_BY_NAME: ReadonlyMap<string, Scenario> = new Map(Object.entries(STORIES));
 
 function story(...acts: readonly Act[]): Scenario {
   const timed = acts.map((act, index): TimedAct => ({ atMs: (index + 1) * GAP_MS, act }));
@@ -96,10 +98,10 @@ function story(...acts: readonly Act[]): Scenario {
 }
 
 export async function disturbDecisions(options: DecisionOptions = {}): Promise<readonly Finding[]> {
-  const { stories = STORY_NAMES, chooses = () => true, told, found } = options;
+  const { stories = [...STORIES_BY_NAME.keys()], chooses = () => true, told, found } = options;
   const findings: Finding[] = [];
   for (const name of stories) {
-    const scenario = STORIES[name];
+    const scenario = STORIES_BY_NAME.get(name);
     if (scenario === undefined) throw new Error(`there is no story "${name}"`);
     const { points, outcome } = await recorded(scenario);
     let runs = 0;
@@ -108,19 +110,22 @@ export async function disturbDecisions(options: DecisionOptions = {}): Promise<r
         const called = `${name}: ${disturbance} ${point.request}`;
         if (!chooses(called)) continue;
         runs++;
-        const why = await differencesOf(disturbed(scenario, point, disturbance), outcome);
+        const why = await differencesOf(disturbed(scenario, point, disturbance), {
+          ...outcome,
+          starts: outcome.starts + (disturbance.startsWith('Dies') ? 1 : 0),
+        });
         if (why.length === 0) continue;
         findings.push({ name: called, why });
         found?.({ name: called, why });
       }
     }
-    told?.(name, points.length, runs);
+    if (runs > 0) told?.(name, points.length, runs);
   }
   return findings;
 }
 
 /** The decision points of a run that nothing disturbs, and what becomes of it. */
-async function recorded(
+export async function recorded(
   scenario: Scenario,
 ): Promise<{ readonly points: readonly DecisionPoint[]; readonly outcome: Outcome }> {
   const points: DecisionPoint[] = [];
@@ -181,7 +186,11 @@ function disturbing({ operator, write, atMs }: DecisionPoint, how: Disturbance):
   }
 }
 
-async function differencesOf(scenario: Scenario, expected: Outcome): Promise<readonly string[]> {
+/** How what becomes of a run differs from this, or why that is not known. */
+export async function differencesOf(
+  scenario: Scenario,
+  expected: Outcome,
+): Promise<readonly string[]> {
   let outcome: Outcome | undefined;
   const { violation } = await runScenario(scenario, {
     ended: async (world) => {
@@ -190,11 +199,16 @@ async function differencesOf(scenario: Scenario, expected: Outcome): Promise<rea
   });
   if (violation !== undefined) return [`${violation.property}: ${violation.detail}`];
   if (outcome === undefined) return ['the run has no end'];
-  const { epoch, state } = outcome;
+  const { epoch, state, starts } = outcome;
   const epochs = epoch === expected.epoch ? [] : [`epoch ${epoch} instead of ${expected.epoch}`];
-  return [...epochs, ...differences(expected.state, state)];
+  const deaths =
+    starts === expected.starts
+      ? []
+      : [`${starts} starts of operators instead of ${expected.starts}`];
+  return [...epochs, ...deaths, ...differences(expected.state, state)];
 }
 
 async function outcomeOf(world: World): Promise<Outcome> {
-  return { state: await finalStateOf(world), epoch: world.properties.epoch };
+  const starts = world.operators.reduce((sum, operator) => sum + operator.starts, 0);
+  return { state: await finalStateOf(world), epoch: world.properties.epoch, starts };
 }
