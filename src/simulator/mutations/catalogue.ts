@@ -4,6 +4,7 @@
  */
 import { isJsonObject } from '@lockstep/kube/json/json-value.ts';
 import type { JsonPatchOperation } from '@lockstep/kube/patch/json-patch.ts';
+import { JsonPointer } from '@lockstep/kube/patch/json-pointer.ts';
 import type { JsonSchema } from '@lockstep/kube/schema/json-schema.ts';
 import { annotationsOn } from '../../jobset/annotations/table.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
@@ -18,7 +19,7 @@ export interface Mutation {
   readonly operations: readonly JsonPatchOperation[];
 }
 
-/** A number for a field that has none: seconds that a group needs to start, and more Pods than fit nowhere. */
+/** A number for a field that has none: seconds that a group needs to start, and more Pods than fit anywhere. */
 const ABSENT_NUMBER = 40;
 /** Generated values are objects in objects up to this many times. */
 const MAX_DEPTH = 4;
@@ -39,7 +40,7 @@ function fieldMutations(schema: JsonSchema, value: unknown, path: string): reado
   const { properties, required = [], items, additionalProperties } = schema;
   if (properties !== undefined && isJsonObject(value)) {
     return Object.entries(properties).flatMap(([name, property]) => {
-      const at = `${path}/${escaped(name)}`;
+      const at = `${path}/${JsonPointer.escaped(name)}`;
       const member = value[name];
       if (member === undefined) return added(at, sampleOf(property, MAX_DEPTH));
       const less = required.includes(name) ? [] : [removal(at)];
@@ -58,7 +59,7 @@ function fieldMutations(schema: JsonSchema, value: unknown, path: string): reado
     const [first] = Object.keys(value);
     const more = added(`${path}/added`, sampleOf(additionalProperties, MAX_DEPTH));
     if (first === undefined) return more;
-    const at = `${path}/${escaped(first)}`;
+    const at = `${path}/${JsonPointer.escaped(first)}`;
     return [...fieldMutations(additionalProperties, value[first], at), removal(at), ...more];
   }
   return othersThan(value, schema).map((other) => mutation('replace', path, other));
@@ -68,7 +69,7 @@ function othersThan(value: unknown, { enum: allowed, ...schema }: JsonSchema): r
   if (allowed !== undefined) return allowed.filter((each) => each !== value && each !== '');
   if (typeof value === 'boolean') return [!value];
   if (typeof value === 'number') return [value + 1, value - 1];
-  if (typeof value === 'string') return [schema.format === undefined ? `${value}2` : value];
+  if (typeof value === 'string' && schema.format === undefined) return [`${value}2`];
   return [];
 }
 
@@ -150,6 +151,7 @@ const ANNOTATION_VALUES: Readonly<Record<string, readonly string[]>> = {
   [names.MAX_RESTARTS_WITHOUT_PROGRESS]: ['9'],
   [names.EXTRA_RESTARTS]: ['1', '-1'],
   [names.RESTART_EPOCH]: ['1', '99', '0'],
+  [names.DISABLE_IN_PLACE_RESTART]: ['true', 'false'],
   [names.FORGET_NODES]: ['node-0@2026-01-01T00:00:00Z', 'node-0'],
 };
 
@@ -169,7 +171,7 @@ function annotationMutations({ metadata }: JobSet): readonly Mutation[] {
 }
 
 function annotationPath(key: string): string {
-  return `/metadata/annotations/${escaped(key)}`;
+  return `/metadata/annotations/${JsonPointer.escaped(key)}`;
 }
 
 function added(path: string, value: unknown): readonly Mutation[] {
@@ -186,9 +188,4 @@ function mutation(op: 'add' | 'replace', path: string, value: unknown): Mutation
 
 function removal(path: string): Mutation {
   return { name: `remove ${path}`, path, operations: [{ op: 'remove', path }] };
-}
-
-/** As a part of a JSON pointer. */
-function escaped(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
