@@ -6,7 +6,7 @@
 import type { Stored, StringMap } from '@lockstep/kube/meta.ts';
 import type { ChildJobs } from '../child-jobs/child-jobs.ts';
 import type { DefaultedSpec } from '../defaults.ts';
-import type { JobSet } from '../jobset.ts';
+import type { JobSet, JobSetSpec } from '../jobset.ts';
 import { DISABLE_IN_PLACE_RESTART } from '../names.ts';
 import { isFinished } from '../status/conditions.ts';
 
@@ -17,7 +17,7 @@ export function mayCreateJobs(spec: DefaultedSpec, jobs: ChildJobs): boolean {
 
 /** Whether failures restart the group in place, and no annotation bypasses that. */
 export function restartsInPlace(
-  spec: Pick<DefaultedSpec, 'failurePolicy'>,
+  spec: Pick<JobSetSpec, 'failurePolicy'>,
   annotations: StringMap | undefined,
 ): boolean {
   return (

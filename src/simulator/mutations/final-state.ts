@@ -18,6 +18,7 @@ import type { Resource } from '@lockstep/kube/resource.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { AGENT_STARTS, EPOCH, EXECUTION_ATTEMPT, NOTICE } from '../../jobset/names.ts';
+import { restartsInPlace } from '../../jobset/policies/restart-strategy.ts';
 import { slotOf } from '../member.ts';
 import { NAME, NAMESPACE } from '../user.ts';
 import type { World } from '../world.ts';
@@ -32,7 +33,7 @@ export interface FinalState {
   readonly pods: Readonly<Record<string, readonly JsonObject[]>>;
   /** By kind and name. */
   readonly others: Readonly<Record<string, JsonObject>>;
-  /** Members whose workers run in the newest epoch. */
+  /** Members whose workers run, in the newest epoch if the group restarts in place. */
   readonly running: readonly string[];
 }
 
@@ -73,12 +74,16 @@ export async function finalStateOf(world: World): Promise<FinalState> {
     pods[slot] = [...(pods[slot] ?? []), plain(podFields(pod))];
   }
   const { epoch } = world.properties;
+  const hasEpochs =
+    jobSet === undefined || restartsInPlace(jobSet.spec, jobSet.metadata.annotations);
   return {
     jobSet: jobSet && plain(jobSetFields(jobSet)),
     jobs: Object.fromEntries(jobs.map((job) => [job.metadata.name, plain(jobFields(job))])),
     pods,
     others: await otherObjects(client, plain),
-    running: world.members.filter((each) => each.epoch === epoch).map(({ slot }) => slot),
+    running: world.members
+      .filter((each) => (hasEpochs ? each.epoch === epoch : each.epoch !== undefined))
+      .map(({ slot }) => slot),
   };
 }
 

@@ -4,6 +4,7 @@ import type { Stored } from '@lockstep/kube/meta.ts';
 import type { JsonPatchOperation } from '@lockstep/kube/patch/json-patch.ts';
 import { ApiStatusError } from '@lockstep/kube/status.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
+import { restartsInPlace } from '../../jobset/policies/restart-strategy.ts';
 import { History } from '../history.ts';
 import type { PropertyName, Violation } from '../properties.ts';
 import type { Scenario } from '../scenario.ts';
@@ -35,13 +36,19 @@ const SETTLED_MS = 10_000;
 const RESTED_MS = 60_000;
 const LOOK_MS = 10_000;
 const REST_LIMIT_MS = 20 * 60_000;
-/** The others depend on the policies, or on what befalls a group, which a change may be. */
+/** The others depend on the policies, on what befalls a group, which a change may be, or on barriers. */
 const ALWAYS: ReadonlySet<PropertyName> = new Set([
   'Epochs never go back',
   'Completed and Failed are final',
   'Each second is counted once',
   'The operator does not contradict itself',
   'Nothing throws',
+]);
+/** Barriers are open in a group that does not restart in place: `docs/reference/in-place-restart.md`. */
+const WITH_BARRIERS: ReadonlySet<PropertyName> = new Set([
+  'One epoch runs at a time',
+  'No slot starts two workers in one epoch',
+  'A release comes first',
 ]);
 const AT = { namespace: NAMESPACE, name: NAME } as const;
 
@@ -71,10 +78,15 @@ export class LiveGroup {
     return group;
   }
 
-  /** A property that no change of a spec excuses does not hold. */
-  get violation(): Violation | undefined {
+  /** A property that no change of a spec excuses does not hold, of a group that has this JobSet now. */
+  violation({ metadata, spec }: JobSet): Violation | undefined {
+    const hasBarriers = restartsInPlace(spec, metadata.annotations);
     for (const event of this.#history.events) {
-      if (event.kind === 'Violated' && ALWAYS.has(event.violation.property)) return event.violation;
+      if (event.kind !== 'Violated') continue;
+      const { property } = event.violation;
+      if (ALWAYS.has(property) || (hasBarriers && WITH_BARRIERS.has(property))) {
+        return event.violation;
+      }
     }
     return undefined;
   }

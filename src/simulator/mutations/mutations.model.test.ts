@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { PLANTED } from '../planted.ts';
 import { unlistedAnnotations } from './catalogue.ts';
-import { disturbDecisions } from './decision-points.ts';
+import { differencesOf, disturbDecisions, recorded, STORIES } from './decision-points.ts';
 import { tryMutations } from './trials.ts';
 
 it('has values for every annotation that a JobSet may have', () => {
@@ -32,6 +32,17 @@ describe('a change of a live JobSet', () => {
     expect(same).toEqual([1]);
   });
 
+  it('may take the group out of restarts in place, whose failed worker then runs alone', async () => {
+    const told: number[] = [];
+    const findings = await tryMutations({
+      phases: ['Ending'],
+      chooses: (name) => /disable-in-place-restart "true"$/.test(name),
+      told: (_phase, figures) => told.push(figures.told),
+    });
+    expect(findings).toEqual([]);
+    expect(told).toEqual([1]);
+  });
+
   it('may differ from a new one where conditions of both say that Jobs are refused', async () => {
     const told: number[] = [];
     const findings = await tryMutations({
@@ -57,6 +68,15 @@ describe('an operator that dies when it has deleted a Job of a failed group', ()
     expect(findings).toEqual([]);
     expect(tried).toBe(2);
   });
+});
+
+it('says that an operator was to die at a write, and did not', async () => {
+  const { fails } = STORIES;
+  const { outcome } = await recorded(fails);
+  const { starts } = outcome;
+  expect(await differencesOf(fails, { ...outcome, starts: starts + 1 })).toEqual([
+    `${starts} starts of operators instead of ${starts + 1}`,
+  ]);
 });
 
 describe('what finds a planted bug that no seed finds', () => {

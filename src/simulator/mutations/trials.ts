@@ -4,15 +4,14 @@
  */
 import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
 import type { Stored } from '@lockstep/kube/meta.ts';
-import type { ApiStatusError } from '@lockstep/kube/status.ts';
 import { admitJobSet } from '../../jobset/admit.ts';
 import { DEFAULT_FEATURE_GATES } from '../../jobset/feature-gates.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
-import { laterJobsWarnings } from '../../jobset/validation/later-jobs.ts';
 import type { Scenario } from '../scenario.ts';
 import { jobSetOf } from '../user.ts';
 import { type Mutation, mutationsOf } from './catalogue.ts';
 import { differences, type FinalState, type Finding } from './final-state.ts';
+import { isNamed, unexplained } from './judgment.ts';
 import { LiveGroup, PHASES, type Phase } from './live-group.ts';
 
 export interface TrialFigures {
@@ -37,8 +36,6 @@ interface TrialOptions {
   /** Called at once for each finding. */
   readonly found?: (finding: Finding) => void;
 }
-
-const JOBS_POINTER = '/spec/replicatedJobs';
 
 /** Two kinds of members, and more restarts than any trial needs. */
 const GROUP: Scenario = {
@@ -107,16 +104,15 @@ async function tryOn(
       }
       if (phase === 'Suspended' && !mutation.path.startsWith('/spec/suspend')) await group.resume();
       const [found, expected] = [await group.rest(), await fresh.of(after, phase)];
-      const { violation } = group;
+      const violation = group.violation(after);
       if (violation !== undefined) finds(`${violation.property}: ${violation.detail}`);
       else if (typeof expected === 'string') finds(expected);
       else if (found === undefined) finds('the group does not come to rest');
       else {
-        const different = differences(expected, found);
-        if (different.length === 0) figures.same++;
-        else if (isTold(mutation.path, before, after) || areBothRefused(expected, found)) {
-          figures.told++;
-        } else finds(...different);
+        const left = unexplained(phase, [before, after], [expected, found]);
+        if (differences(expected, found).length === 0) figures.same++;
+        else if (left.length === 0) figures.told++;
+        else finds(...left);
       }
       return mutations.slice(index + 1);
     }
@@ -157,9 +153,10 @@ class FreshRuns {
     }
     try {
       if (isFinished) await group.reach('Finished');
-      const { violation } = group;
+      const state = await group.rest();
+      const violation = group.violation(jobSet);
       if (violation !== undefined) return `a new one: ${violation.property}: ${violation.detail}`;
-      return (await group.rest()) ?? 'a new one does not come to rest';
+      return state ?? 'a new one does not come to rest';
     } finally {
       await group.stop();
     }
@@ -188,56 +185,4 @@ function baseJobSet(): JobSet {
 
 function isSameMetadata({ metadata: a }: JobSet, { metadata: b }: JobSet): boolean {
   return deepEqual([a.labels, a.annotations], [b.labels, b.annotations]);
-}
-
-/**
- * Without its failure policy, a group is taken out of restarts in place, and its Pods keep their agents:
- * `docs/reference/in-place-restart.md`.
- */
-const TAKES_OUT = '/spec/failurePolicy';
-
-/** Whether the user was warned that existing Jobs do not follow the change. */
-function isTold(path: string, before: JobSet, after: JobSet): boolean {
-  // A finished JobSet makes no later Jobs, so there is nothing to warn of.
-  const running = { ...before, status: { restarts: 0 } };
-  return path === TAKES_OUT || laterJobsWarnings(running, after).length > 0;
-}
-
-/** Whether conditions say that the API server takes neither new Jobs of that spec nor changed ones. */
-function areBothRefused(...states: readonly FinalState[]): boolean {
-  return states.every(({ jobSet }) => {
-    const conditions = jobSet?.['conditions'];
-    return (
-      Array.isArray(conditions) && conditions.some((each) => `${each}`.startsWith('JobsRefused '))
-    );
-  });
-}
-
-/**
- * Whether a refusal leads its reader to the field at this pointer: one of its causes is about the field,
- * what it is in, or what is in it, or its words name the field. All of `spec.replicatedJobs` is too much
- * to look through.
- */
-function isNamed(path: string, { message, status }: ApiStatusError): boolean {
-  const field = withSlashes(path.replace(/\/-$/, ''));
-  const isAbout = (pointer: string): boolean =>
-    pointer !== '' &&
-    (`${field}/`.startsWith(`${pointer}/`) || `${pointer}/`.startsWith(`${field}/`));
-  const isInJob = field.split('/').length > 4;
-  const causes = (status.details?.causes ?? []).map((cause) => pointerOf(cause.field ?? ''));
-  if (causes.some((cause) => isAbout(cause) && !(isInJob && cause === JOBS_POINTER))) return true;
-  const listed = [...message.matchAll(/"(\/[^"]*)"/g)];
-  if (listed.some(([, pointer = '']) => isAbout(withSlashes(JOBS_POINTER + pointer)))) return true;
-  const name = field.split('/').findLast((part) => !/^\d+$/.test(part)) ?? field;
-  return message.toLowerCase().includes(name.toLowerCase());
-}
-
-/** `spec.replicatedJobs[0].name` and `metadata.annotations[lockstep/x]` as pointers. */
-function pointerOf(field: string): string {
-  return withSlashes(`/${field.replaceAll(/\[([^\]]*)\]/g, '.$1')}`);
-}
-
-/** Keys of labels and annotations have dots and slashes in them, so that both count as one. */
-function withSlashes(pointer: string): string {
-  return pointer.replaceAll('~1', '/').replaceAll('.', '/');
 }
