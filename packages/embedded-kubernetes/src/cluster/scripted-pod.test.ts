@@ -105,6 +105,16 @@ it('does nothing on a silent node, and what it has missed when that is back', as
   await cluster.until(async () => starts.length === 3);
 });
 
+it('stops a worker that a silent node starts late, after its sidecar has failed', async () => {
+  await cluster.silence('n1');
+  runs.get('agent')?.passed();
+  end('agent', 1);
+  await cluster.recover('n1');
+  await cluster.until(async () => starts.length === 3);
+  expect(starts).toEqual(['agent', 'worker', 'agent']);
+  expect([...runs.keys()]).toEqual(['agent']);
+});
+
 it('stops all containers of a Pod that is deleted, also by force on a silent node', async () => {
   await running();
   await cluster.silence('n1');

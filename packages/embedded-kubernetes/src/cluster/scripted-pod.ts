@@ -173,7 +173,6 @@ export class ScriptedPod {
   #start(name: string): void {
     const { clock, play } = this.#options;
     const containerID = `scripted://${name}`;
-    this.#tell({ type: 'started', name, containerID, startedMs: clock.now() });
     this.#then(() => {
       let isOver = false;
       const signal = play(name, {
@@ -189,6 +188,8 @@ export class ScriptedPod {
       });
       if (!isOver) this.#runs.set(name, signal);
     });
+    // What is decided about a started container may be to stop it, which takes what its signals go to.
+    this.#tell({ type: 'started', name, containerID, startedMs: clock.now() });
   }
 
   #stop(name: string, graceMs: number): void {
