@@ -5,18 +5,19 @@
  *
  *   npm run simulate -- --planted [--only TEXT] [--seeds N]
  *
- * It runs what is known to find the bug, which is one seed, change or disturbance. Or it runs the seeds from 1 to N: with
- * `--seeds`, or if nothing is known. It prints what found the bug and what it violates, as rows of a table. Exit codes:
- * 0 all were found, 1 one was not, 2 wrong usage.
+ * It runs what is known to find the bug, which is one seed, scenario, change or disturbance; with `--seeds`, the seeds
+ * from 1 to N. It prints what found the bug and what it violates, as rows of a table. Exit codes: 0 all were found, 1 one
+ * was not, 2 wrong usage.
  */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build, type Plugin } from 'esbuild';
-import { PLANTED, type PlantedBug } from '../src/simulator/planted.ts';
+import type { PlantedBug } from '../src/simulator/planted/planted-bug.ts';
+import { PLANTED } from '../src/simulator/planted.ts';
 import { SIMULATOR_BUNDLE } from './bundles.ts';
 import { exitCodeOf, SIGNAL_CODES } from './exit-code.ts';
 
@@ -24,7 +25,6 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const EXIT_HELD = 0;
 const EXIT_VIOLATED = 1;
 const EXIT_USAGE = 2;
-const DEFAULT_SEEDS = '10000';
 /** For all seeds of one bug. */
 const TIMEOUT_MS = 8 * 60 * 60_000;
 
@@ -87,12 +87,9 @@ function findIn(
   seeds: string | undefined,
   jobs: number,
 ): Promise<string | undefined> {
-  const { name, seed, faults, systematic } = bug;
-  const range = seeds ?? (seed === undefined ? DEFAULT_SEEDS : `${seed}-${seed}`);
-  const ofSeeds = ['--seeds', range, '--jobs', `${jobs}`, '--no-shrink'];
-  if (faults !== undefined) ofSeeds.push('--faults', faults);
-  const args = seeds === undefined && systematic !== undefined ? systematic : ofSeeds;
-  return inBundle([planting(bug)], async (program) => {
+  const { name } = bug;
+  return inBundle([planting(bug)], async (program, folder) => {
+    const args = [...searchFor(bug, seeds, folder), '--jobs', `${jobs}`];
     const { code, output } = await outputOf([program, ...args]);
     if (code === EXIT_HELD) return undefined;
     const found = /^seed (\d+) violates "([^"]+)"/m.exec(output);
@@ -103,12 +100,31 @@ function findIn(
   });
 }
 
-async function inBundle<T>(plugins: Plugin[], run: (program: string) => Promise<T>): Promise<T> {
+/** Arguments of the simulator: what is known to find the bug, or these seeds. The folder is for files. */
+function searchFor(
+  { seed, faults, scenario, systematic }: PlantedBug,
+  seeds: string | undefined,
+  folder: string,
+): readonly string[] {
+  if (seeds === undefined && systematic !== undefined) return systematic;
+  if (seeds === undefined && scenario !== undefined) {
+    const file = join(folder, 'scenario.json');
+    writeFileSync(file, JSON.stringify(scenario));
+    return ['--scenario', file, '--no-shrink'];
+  }
+  const among = faults === undefined ? [] : ['--faults', faults];
+  return ['--seeds', seeds ?? `${seed}-${seed}`, '--no-shrink', ...among];
+}
+
+async function inBundle<T>(
+  plugins: Plugin[],
+  run: (program: string, folder: string) => Promise<T>,
+): Promise<T> {
   // Here it finds the packages that are no part of it.
   const outdir = mkdtempSync(join(ROOT, 'node_modules', '.simulator-'));
   try {
     await build({ ...SIMULATOR_BUNDLE, absWorkingDir: ROOT, outdir, plugins });
-    return await run(join(outdir, 'simulator.js'));
+    return await run(join(outdir, 'simulator.js'), outdir);
   } finally {
     rmSync(outdir, { recursive: true, force: true });
   }

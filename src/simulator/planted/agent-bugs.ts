@@ -1,0 +1,107 @@
+/** Bugs of agents: the barrier, its channels, and the workers and standbys of a supervisor. */
+import type { PlantedBug } from './planted-bug.ts';
+
+export const AGENT_BUGS: readonly PlantedBug[] = [
+  {
+    name: 'an agent that crashed joins the epoch in which its worker ran',
+    file: 'src/agent/barrier.ts',
+    find: ' && marker.started < released;',
+    replace: ';',
+    seed: 1,
+  },
+  {
+    name: 'a new Pod joins an epoch that was released without it',
+    file: 'src/agent/barrier.ts',
+    find: 'marker.announced === released && marker.started < released',
+    replace: 'marker.started < released',
+    seed: 9,
+  },
+  {
+    name: 'a worker runs on while its epoch is over',
+    file: 'src/agent/barrier.ts',
+    find: 'if (known.deprecated >= stage.epoch) {',
+    replace: 'if (known.deprecated > stage.epoch) {',
+    seed: 1,
+  },
+  {
+    name: 'a hung worker is not ended',
+    file: 'src/agent/agent.ts',
+    find: '        body.killHung();',
+    replace: '',
+    seed: 78,
+  },
+  {
+    name: 'a hello does not repeat the announcement',
+    file: 'src/agent/hub-conversation.ts',
+    find: 'const told = announcement && sentNow(announcement, this.#heardMs);',
+    replace: 'const told = undefined;',
+    seed: 1,
+  },
+  {
+    name: 'a supervisor announces before its worker has ended',
+    file: 'src/agent/barrier.ts',
+    find: "          effects: [{ type: 'stopWorker' }],\n        };\n  }\n  // A worker",
+    replace:
+      "          effects: [{ type: 'stopWorker' }, { type: 'announce', announcement: { epoch: stage.epoch + 1, starts: 1 } }],\n        };\n  }\n  // A worker",
+    seed: 2,
+  },
+  {
+    name: 'an agent does not record that its worker starts',
+    file: 'src/agent/barrier.ts',
+    find: 'const marker: Marker = { announced: epoch, started: epoch, starts',
+    replace: 'const marker: Marker = { announced: epoch, started: state.marker.started, starts',
+    seed: 1,
+  },
+  {
+    name: 'an agent takes a silent hub for the end of its Pod',
+    file: 'src/agent/hub-channel.ts',
+    find: "if (result.type === 'PodGone') {",
+    replace: "if (result.type !== 'Answered') {",
+    seed: 1,
+  },
+  {
+    name: 'the probe of a sidecar succeeds before the barrier is lifted',
+    file: 'src/agent/sidecar.ts',
+    find: 'if (epoch === undefined) await liftedOrTimeUp(request.signal);\n      return epoch === undefined',
+    replace: 'return false',
+    seed: 4,
+  },
+  {
+    name: 'a sidecar stays although its epoch is over',
+    file: 'src/agent/barrier.ts',
+    find: "? leave(state, { type: 'EpochOver' })",
+    replace: '? stay(state)',
+    seed: 4,
+  },
+  {
+    name: 'a worker starts cold beside its promoted standby',
+    file: 'src/agent/worker/supervised-worker.ts',
+    find: 'this.#processes = promoted ?? this.#processes;',
+    replace: 'this.#processes = this.#processes;',
+    seed: 10,
+  },
+  {
+    name: 'a standby that died is not replaced',
+    file: 'src/agent/worker/standby-plan.ts',
+    find: 'return { deaths: before + 1, notBeforeMs: nowMs + backoffMs };',
+    replace: "return { refusal: 'Reported', deaths: before + 1, notBeforeMs: nowMs + backoffMs };",
+    seed: 1,
+    faults: 'StandbyDies',
+  },
+  {
+    name: 'a standby that dies while its promotion is decided is its worker',
+    file: 'src/agent/worker/worker-processes.ts',
+    find: 'if (this.all.some(({ hasExited }) => hasExited)) return false;',
+    replace: '',
+    seed: 3,
+    faults: 'StandbyDies,WorkerKilled',
+  },
+  {
+    name: 'a standby keeps the ranks of the size before',
+    file: 'src/agent/worker/standby-keeper.ts',
+    find: 'if (!isSameRanks(processes.ranks, ranks)) {',
+    replace: 'if (processes.ranks === undefined && ranks !== undefined) {',
+    seed: 20,
+    faults: 'Resized,StandbySlow',
+  },
+];
