@@ -164,6 +164,10 @@ const MAX_FEW_RESTARTS = 3;
 /** Which share of acts follows the last one at once, and how soon. */
 const BURST_SHARE = 0.4;
 const BURST_MS = 50;
+/** Which share of seeds has longer bursts of more acts: in these, a restart or a suspend meets the next act half-way. */
+const LONG_BURSTS_SHARE = 0.3;
+const LONG_BURST_SHARE = 0.7;
+const LONG_BURST_MS = 4000;
 /** How long half of the faults last at most, and the others. */
 const SHORT_FAULT_MS = 3000;
 const LONG_FAULT_MS = 90_000;
@@ -194,6 +198,7 @@ const MAX_PROCESSES = 4;
 /** With these, the seeds that other planted bugs name have none of both. */
 const WEBHOOKS_SALT = 150;
 const TOKENS_SALT = 965;
+const BURSTS_SALT = 4242;
 const EXTRA_SHARE = 0.33;
 const MAX_EXTRA_ACTS = 8;
 
@@ -213,12 +218,16 @@ export function scenarioOf(seed: number, options: ScenarioOptions = {}): Scenari
   const jobs = shapesOf(random, members);
   const lastMs = (options.minutes ?? DEFAULT_MINUTES) * MINUTE_MS;
   const count = kinds.length === 0 ? 0 : 1 + pick(random, MAX_ACTS);
+  const burst =
+    new SeededRandom(seed + BURSTS_SALT * 2 ** 32).next() < LONG_BURSTS_SHARE
+      ? { share: LONG_BURST_SHARE, ms: LONG_BURST_MS }
+      : { share: BURST_SHARE, ms: BURST_MS };
   let atMs = 0;
   const acts: TimedAct[] = [];
   for (let i = 0; i < count; i++) {
     // Much goes wrong only if the next comes before the last is over.
-    const isBurst = random.next() < BURST_SHARE;
-    atMs += isBurst ? pick(random, BURST_MS) : pick(random, (2 * lastMs) / count);
+    const isBurst = random.next() < burst.share;
+    atMs += isBurst ? pick(random, burst.ms) : pick(random, (2 * lastMs) / count);
     acts.push({ atMs, act: drawn(random, kinds) });
   }
   const ofMembers = membersOf(seed);

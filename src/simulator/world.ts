@@ -5,8 +5,6 @@
 import { MemoryCluster, type PlayContainer } from '@lockstep/embedded-kubernetes/in-memory';
 import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
 import type { Stored } from '@lockstep/kube/meta.ts';
-import { NAMESPACES } from '@lockstep/kube/objects/core.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
 import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
 import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
@@ -16,7 +14,6 @@ import type { Transport } from '@lockstep/kube/runtime/ports/transport.ts';
 import type { Channel } from '../agent/channel.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import { RESTART_EPOCH } from '../jobset/names.ts';
-import { JOBSET_CRD } from '../jobset/schema/crd.ts';
 import { exitCodeIn } from '../jobset/worker-end/worker-end.ts';
 import type { History } from './history.ts';
 import { HubNetwork } from './hub-network.ts';
@@ -26,6 +23,7 @@ import { installWebhooks, WebhookNetwork } from './network/webhook-network.ts';
 import { OperatorReplica } from './operator-replica.ts';
 import { Properties } from './properties.ts';
 import type { ReplicatedJobShape, Scenario } from './scenario.ts';
+import { startCluster } from './start-cluster.ts';
 import { Training } from './training.ts';
 import { jobSetOf, missingDefaults, NAMESPACE, shapesIn, slotsOf, User } from './user.ts';
 import { Weather } from './weather.ts';
@@ -150,12 +148,7 @@ export class World {
   async start(): Promise<void> {
     const { cluster, scenario } = this;
     const { client, clock } = cluster;
-    await cluster.start();
-    for (let node = 0; node < scenario.nodes; node++) await cluster.addNode(`node-${node}`);
-    for (const name of [OPERATOR_NAMESPACE, TENANT]) {
-      await client.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-    }
-    await client.create(CUSTOM_RESOURCE_DEFINITIONS, JOBSET_CRD);
+    await startCluster(cluster, scenario.nodes, [OPERATOR_NAMESPACE, TENANT]);
     const informed = { client, clock, random: this.#random, logger: SILENT };
     this.#jobSets = createInformer<JobSet>({ ...informed, resource: JOBSETS });
     this.#jobSets.subscribe({
