@@ -22,7 +22,7 @@ import { AGENT_COMMAND } from '../jobset/names.ts';
 import { InstallError, installAgent } from './adapters/agent-files.ts';
 import { createHubClient } from './adapters/hub-client.ts';
 import { createJsonLinesLogger } from './adapters/json-lines-logger.ts';
-import { createMarkerFile } from './adapters/marker-file.ts';
+import { createMarkerDirectory } from './adapters/marker-directory.ts';
 import { type OutputSink, openSink } from './adapters/output-sink.ts';
 import { createOwnSupervisor, NoShellError } from './adapters/own-supervisor.ts';
 import { probeFromPod } from './adapters/pod-probe.ts';
@@ -38,6 +38,7 @@ import { type Configuration, readConfiguration, USAGE } from './configuration.ts
 import { createFallbackChannel } from './fallback-channel.ts';
 import { createHubChannel } from './hub-channel.ts';
 import { type Marker, type MarkerStore, NO_MARKER, processMarkerStore } from './marker.ts';
+import { createMarkerFile } from './marker-file.ts';
 import { createMemberPage } from './member-page.ts';
 import { probeLine } from './probe-report.ts';
 import { createSidecar } from './sidecar.ts';
@@ -265,7 +266,9 @@ async function connect({ root: configured }: Configuration): Promise<ApiConnecti
 
 function markersOf(configuration: Configuration, logger: Logger): MarkerStore {
   const { markerDirectory, root } = configuration;
-  if (markerDirectory !== undefined) return createMarkerFile(join(root, markerDirectory), logger);
+  if (markerDirectory !== undefined) {
+    return createMarkerFile(createMarkerDirectory(join(root, markerDirectory)), logger);
+  }
   logger.warn('no marker directory: a restart at the barrier will restart the group once more');
   return processMarkerStore();
 }

@@ -15,6 +15,8 @@ export function actInWords(act: Act, target: string | undefined): string {
       return `the agent of ${one} crashes`;
     case 'MarkerTorn':
       return `the agent of ${one} crashes, and ${Math.round(act.keeps * 100)} % of its marker is left`;
+    case 'AgentDiesAtMarker':
+      return `the agent of ${one} will die ${STEP_WORDS[act.step]}, ${act.write} others first, and what is not synced is ${act.unsynced.toLowerCase()}`;
     case 'PodDeleted':
       return `the Pod of ${one} is deleted`;
     case 'WorkerSucceeds':
@@ -73,6 +75,15 @@ const DEATH_WORDS = {
   Preparing: 'before it is ready',
   Releasing: 'when its release is decided',
   Released: 'when it is released',
+} as const;
+
+const STEP_WORDS = {
+  Created: 'before a write of its marker',
+  Written: 'after an unsynced write of its marker',
+  TextSynced: 'before its marker is renamed',
+  Renamed: 'after an unsynced rename of its marker',
+  Synced: 'after a write of its marker',
+  Acted: 'shortly after a write of its marker',
 } as const;
 
 const PARTY_WORDS = { Operators: 'operators', Agents: 'agents' } as const;

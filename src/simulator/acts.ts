@@ -1,6 +1,7 @@
 /** Carries out the acts of a scenario in its world. */
 import { PODS } from '@lockstep/kube/objects/pod.ts';
 import { EPOCH, RESTART_EPOCH } from '../jobset/names.ts';
+import type { MarkerAct } from './marker-acts.ts';
 import { type Member, runningOf } from './member.ts';
 import type { OperatorReplica } from './operator-replica.ts';
 import type { Act, ApiFault, Party } from './scenario.ts';
@@ -9,6 +10,8 @@ import { TENANT, type World } from './world.ts';
 
 const SLOW_MS = 2000;
 const LATE_MS = 4000;
+/** After a marker is written, its agent has announced the epoch or started its worker. */
+const ACTED_MS = 50;
 
 const FAULTS: Readonly<Record<ApiFault, Partial<Faults>>> = {
   Slow: { latencyMs: SLOW_MS },
@@ -81,9 +84,13 @@ export class Actor {
         const member = this.#memberAt(act.member);
         if (member === undefined) return;
         properties.befell(runningOf(member));
-        member.crash(act.keeps);
+        member.volume.tear(act.keeps);
+        member.crash();
         return;
       }
+      case 'AgentDiesAtMarker':
+        this.#diesAtMarker(act);
+        return;
       case 'PodDeleted': {
         const member = this.#memberAt(act.member);
         if (member === undefined) return;
@@ -204,6 +211,23 @@ export class Actor {
       case 'PodForged':
         await this.#forge(act.member, Math.max(1, properties.epoch + act.ahead));
     }
+  }
+
+  /** The disk stops with the agent. A Pod that is gone by then is left alone. */
+  #diesAtMarker({ member: index, write, step, unsynced }: MarkerAct): void {
+    const { properties, cluster } = this.#world;
+    const member = this.#memberAt(index);
+    if (member === undefined) return;
+    const { slot, volume } = member;
+    const die = (): void => {
+      if (!this.#world.members.includes(member)) return;
+      properties.befell(runningOf(member));
+      volume.crash(unsynced);
+      properties.forgot(slot, volume.forgotten);
+      member.crash();
+    };
+    if (step !== 'Acted') volume.at(step, write, die);
+    else volume.at('Synced', write, () => void cluster.clock.setTimer(ACTED_MS, die));
   }
 
   /** A tenant makes a Pod in another namespace that says all that a member's says. */

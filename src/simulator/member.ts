@@ -19,7 +19,10 @@ import {
   REPLICATED_JOB_NAME,
 } from '../jobset/names.ts';
 import type { MemberRanks } from '../jobset/ranks/member-ranks.ts';
+import type { Announcement } from '../jobset/worker-end/announcement.ts';
 import type { Exit } from '../jobset/worker-end/worker-end.ts';
+import { overhearing } from './overhearing.ts';
+import { MarkerVolume } from './pods/marker-volume.ts';
 import { type AgentProcess, fallbackChannelOf, ownRanksOf } from './pods/pod-agents.ts';
 import { SidecarPod } from './pods/sidecar-pod.ts';
 import type { Train } from './pods/simulated-process.ts';
@@ -76,6 +79,7 @@ export class Member {
   readonly pod: Stored<Pod>;
   readonly slot: string;
   readonly weather: Weather;
+  readonly volume = new MarkerVolume();
   readonly #options: MemberOptions;
   readonly #worker: SupervisedPod | SidecarPod;
   #life: ProcessLife | undefined;
@@ -89,12 +93,15 @@ export class Member {
     const shared = {
       jobSetUid: pod.metadata.labels?.[JOBSET_UID],
       ownRanks: ownRanksOf(pod),
+      volume: this.volume,
       boot: (announced: number) => this.#boot(announced),
       train: ((report) => training.start(report)) satisfies Train,
       stopMs: () => (random.next() < SLOW_STOP_SHARE ? random.next() * MAX_STOP_MS : 0),
       told: {
-        started: (epoch: number, _?: MemberRanks, wasStandby = false) =>
-          told.started(this, epoch, wasStandby),
+        started: (epoch: number, _?: MemberRanks, wasStandby = false) => {
+          this.volume.started = epoch;
+          told.started(this, epoch, wasStandby);
+        },
         stopped: (epoch: number) => told.stopped(this, epoch),
         ended: (epoch: number, exit: Exit) => told.ended(this, epoch, exit),
         left: (reason: LeaveReason | undefined) => this.#left(reason),
@@ -144,9 +151,9 @@ export class Member {
   }
 
   /** The agent's container dies, its worker with it, and is started again. */
-  crash(keeps?: number): void {
+  crash(): void {
     this.#life?.kill();
-    this.#worker.crash(keeps);
+    this.#worker.crash();
   }
 
   /** The wall clock of the agent is this far ahead of the world's. */
@@ -173,7 +180,10 @@ export class Member {
     const client = createClient({ transport, clock, random, userAgent: 'lockstep-agent' });
     const runtime = { client, clock, random, logger: SILENT };
     const channel = fallbackChannelOf(pod, runtime, connector, announced);
-    return { clock, gone, channel: overheard(channel) };
+    const announces = ({ epoch }: Announcement): void => {
+      this.volume.announced = epoch;
+    };
+    return { clock, gone, channel: overhearing(overheard(channel), { announces }) };
   }
 
   #left(reason: LeaveReason | undefined): void {

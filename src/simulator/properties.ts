@@ -41,6 +41,7 @@ export type PropertyName =
   | 'The history names each end'
   | 'A group completes when its work is done'
   | 'Webhooks judge what is stored'
+  | 'A marker outlives a crash'
   | 'Strangers change nothing'
   | 'The operator does not contradict itself'
   | 'Nothing throws';
@@ -217,6 +218,11 @@ export class Properties {
     const { deprecatedEpoch, syncedEpoch } = this.#status;
     const detail = `deprecatedEpoch ${deprecatedEpoch}, syncedEpoch ${syncedEpoch}; ${told}`;
     this.#violates('A quiet group comes to rest', detail);
+  }
+
+  /** The disk of a member has stopped. `what` its agents did and its marker does not say; undefined: nothing. */
+  forgot(slot: string, what: string | undefined): void {
+    if (what !== undefined) this.#violates('A marker outlives a crash', `${slot}: ${what}`);
   }
 
   threw({ stack, message }: Error): void {

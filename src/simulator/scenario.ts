@@ -1,6 +1,7 @@
 /** A scenario: a group, and what befalls it. A seed gives one, and a shrunk one is as good. */
 import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
 import { one, pick, skew, weighted } from './chance.ts';
+import { APART_KINDS, type ApartAct, isApartKind, markerActs } from './marker-acts.ts';
 import {
   INVALID_TOKENS,
   type NetworkAct,
@@ -9,7 +10,7 @@ import {
   WEBHOOK_FAULTS,
   WEBHOOK_KINDS,
 } from './network/network-acts.ts';
-import { isStandbyKind, STANDBY_KINDS, type StandbyAct, standbyActs } from './standby-acts.ts';
+import { standbyActs } from './standby-acts.ts';
 
 export interface Scenario {
   /** Also for chance in the world itself. */
@@ -95,10 +96,10 @@ export type Act =
   | { readonly kind: 'Resized'; readonly job: number; readonly pods: number }
   /** `ahead`: the epoch that it announces, from the one that runs. */
   | { readonly kind: 'PodForged'; readonly member: number; readonly ahead: number }
-  | StandbyAct;
+  | ApartAct;
 
 export type ActKind = Act['kind'];
-type GroupActKind = Exclude<ActKind, StandbyAct['kind']>;
+type GroupActKind = Exclude<ActKind, ApartAct['kind']>;
 export type Party = 'Operators' | 'Agents';
 export type ApiFault = (typeof API_FAULTS)[number];
 
@@ -134,7 +135,7 @@ const WEIGHTS: Readonly<Record<GroupActKind, number>> = {
 };
 
 const GROUP_KINDS = Object.keys(WEIGHTS) as readonly GroupActKind[];
-export const ACT_KINDS: readonly ActKind[] = [...GROUP_KINDS, ...STANDBY_KINDS];
+export const ACT_KINDS: readonly ActKind[] = [...GROUP_KINDS, ...APART_KINDS];
 /** The others are drawn apart. */
 const NETWORK_KINDS: readonly GroupActKind[] = [...WEBHOOK_KINDS, ...TOKEN_KINDS];
 const COMMON_KINDS = GROUP_KINDS.filter((kind) => !NETWORK_KINDS.includes(kind));
@@ -213,7 +214,7 @@ export interface ScenarioOptions {
 
 export function scenarioOf(seed: number, options: ScenarioOptions = {}): Scenario {
   const random = new SeededRandom(seed);
-  const kinds = options.kinds?.filter((kind) => !isStandbyKind(kind)) ?? kindsFor(random);
+  const kinds = options.kinds?.filter((kind) => !isApartKind(kind)) ?? kindsFor(random);
   const members = options.members ?? 2 + pick(random, MAX_DEFAULT_MEMBERS - 1);
   const jobs = shapesOf(random, members);
   const lastMs = (options.minutes ?? DEFAULT_MINUTES) * MINUTE_MS;
@@ -232,7 +233,7 @@ export function scenarioOf(seed: number, options: ScenarioOptions = {}): Scenari
   }
   const ofMembers = membersOf(seed);
   const standbys = ofMembers.mode ? undefined : standbyActs(seed, options.kinds, lastMs);
-  const all = acts.concat(standbys ?? []).toSorted((a, b) => a.atMs - b.atMs);
+  const all = acts.concat(standbys ?? [], markerActs(seed, options.kinds, lastMs));
   return {
     seed,
     jobs,

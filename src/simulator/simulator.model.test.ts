@@ -98,6 +98,25 @@ describe('the simulated world', () => {
     expect(epochs).toBe(2);
   });
 
+  it.each(['Created', 'Renamed', 'Acted'] as const)(
+    'restarts the group of a member whose agent dies at its marker: %s',
+    async (step) => {
+      const dies = {
+        kind: 'AgentDiesAtMarker',
+        member: 1,
+        write: 0,
+        step,
+        unsynced: 'Lost',
+      } as const;
+      const acts = at(60, dies, { kind: 'WorkerKilled', member: 0 });
+      const { violation, epochs, lines } = await played({ ...QUIET, acts });
+      expect(violation).toBeUndefined();
+      // Its next agent joins the others at the barrier, unless they wait there no longer.
+      expect(epochs).toBe(step === 'Acted' ? 3 : 2);
+      expect(lines.filter((line) => line.includes(`starts in epoch ${epochs}`))).toHaveLength(3);
+    },
+  );
+
   it('tells an operator at once what it missed while its watches stalled', async () => {
     const stall = { kind: 'ApiFault', to: 'Operators', fault: 'StalledWatches' } as const;
     const acts = [

@@ -23,10 +23,6 @@ const WEIGHTS: Readonly<Record<StandbyAct['kind'], number>> = {
 };
 export const STANDBY_KINDS = Object.keys(WEIGHTS) as readonly StandbyAct['kind'][];
 
-export function isStandbyKind(kind: string): kind is StandbyAct['kind'] {
-  return kind in WEIGHTS;
-}
-
 /** With this one, the seeds that older planted bugs name have no standbys. */
 const SALT = 991;
 /** The share of seeds with supervised members that have standbys. */

@@ -13,6 +13,7 @@ import {
 } from '../dashboard/messages/trace.ts';
 import type { JobSet } from '../jobset/jobset.ts';
 import { lagFields, type Progress, progressFields } from '../jobset/progress/progress.ts';
+import { overhearing } from './overhearing.ts';
 
 /** The end of a text of which there was more. */
 const CUT = '...';
@@ -77,18 +78,10 @@ export class Tracer {
 
   /** The channel of an agent, with an ear at it. */
   overhear(of: Teller, channel: Channel): Channel {
-    return {
-      open: (listener) => channel.open(this.#listener(of, listener)),
-      announce: (announcement) => {
-        this.#add('Announces', `${of.slot} announces epoch ${announcement.epoch}`);
-        channel.announce(announcement);
-      },
-      giveNotice: (epoch) => channel.giveNotice(epoch),
-      tellSuccess: (end) => channel.tellSuccess(end),
-      askForPod: () => channel.askForPod(),
-      ping: () => channel.ping(),
-      close: () => channel.close(),
-    };
+    return overhearing(channel, {
+      announces: ({ epoch }) => this.#add('Announces', `${of.slot} announces epoch ${epoch}`),
+      around: (listener) => this.#listener(of, listener),
+    });
   }
 
   #listener(of: Teller, listener: ChannelListener): ChannelListener {

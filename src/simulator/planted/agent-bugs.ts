@@ -104,4 +104,26 @@ export const AGENT_BUGS: readonly PlantedBug[] = [
     seed: 20,
     faults: 'Resized,StandbySlow',
   },
+  {
+    name: 'a marker is renamed before it is synced',
+    file: 'src/agent/marker-file.ts',
+    find: 'await next.sync();',
+    replace: '',
+    seed: 2,
+  },
+  {
+    name: 'an epoch is announced before the new name of its marker is synced',
+    file: 'src/agent/marker-file.ts',
+    find: 'await directory.sync();',
+    replace: '',
+    seed: 36,
+  },
+  {
+    name: 'an epoch is announced while its marker is written',
+    file: 'src/agent/agent.ts',
+    find: "this.#write(marker).then(\n      () => this.dispatch({ type: 'markerWritten' }),",
+    replace:
+      "this.dispatch({ type: 'markerWritten' });\n    this.#write(marker).then(\n      () => undefined,",
+    seed: 27,
+  },
 ];

@@ -12,12 +12,14 @@ import type { LeaveReason } from '../../agent/barrier-state.ts';
 import type { Channel } from '../../agent/channel.ts';
 import { createFallbackChannel } from '../../agent/fallback-channel.ts';
 import { createHubChannel } from '../../agent/hub-channel.ts';
-import { formatMarker, NO_MARKER, parseMarker } from '../../agent/marker.ts';
+import { NO_MARKER, parseMarker } from '../../agent/marker.ts';
+import { createMarkerFile } from '../../agent/marker-file.ts';
 import type { OwnRanks } from '../../agent/own-ranks.ts';
 import type { Dialect } from '../../agent/pod-annotations.ts';
 import { MemberProgress, type Reporter } from '../../agent/progress/member-progress.ts';
 import { JOB_INDEX, JOBSET_NAME, JOBSET_UID, REPLICATED_JOB_NAME } from '../../jobset/names.ts';
 import { carriedProcesses } from '../../jobset/ranks/processes-per-pod.ts';
+import { MarkerVolume } from './marker-volume.ts';
 
 /** One run of the agent's container. */
 export interface AgentProcess {
@@ -34,19 +36,17 @@ export interface PodAgentsOptions {
   readonly ownRanks?: OwnRanks | undefined;
   /** Starts the agent's process; `announced` is what its marker says. */
   readonly boot: (announced: number) => AgentProcess;
+  /** By default one of its own. */
+  readonly volume?: MarkerVolume;
 }
 
 export class PodAgents {
   readonly #options: PodAgentsOptions;
-  #marker = '';
+  readonly #volume: MarkerVolume;
 
   constructor(options: PodAgentsOptions) {
     this.#options = options;
-  }
-
-  /** The share of the marker's file that is left. */
-  tear(keeps: number): void {
-    this.#marker = this.#marker.slice(0, Math.floor(keeps * this.#marker.length));
+    this.#volume = options.volume ?? new MarkerVolume();
   }
 
   /** `left`: the agent has left its container; undefined: it could not continue. */
@@ -55,7 +55,7 @@ export class PodAgents {
     left: (reason: LeaveReason | undefined) => void,
   ): { readonly process: AgentProcess; readonly agent: Agent; readonly body: B } {
     const { jobSetUid, ownRanks, boot } = this.#options;
-    const marker = parseMarker(this.#marker) ?? NO_MARKER;
+    const marker = parseMarker(this.#volume.text) ?? NO_MARKER;
     const process = boot(marker.announced);
     const { clock, channel, gone } = process;
     const body = bodyOf(process);
@@ -63,13 +63,7 @@ export class PodAgents {
       jobSetUid,
       ownRanks,
       marker,
-      markers: {
-        read: () => Promise.resolve(parseMarker(this.#marker)),
-        write: (next) => {
-          if (gone?.aborted !== true) this.#marker = formatMarker(next);
-          return Promise.resolve();
-        },
-      },
+      markers: createMarkerFile(this.#volume.directoryFor(gone), SILENT),
       clock,
       logger: SILENT,
       channel,

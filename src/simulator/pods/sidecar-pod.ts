@@ -64,10 +64,9 @@ export class SidecarPod {
     this.#silence();
   }
 
-  /** The agent dies. `keeps`: the share of the marker's file that is left. */
-  crash(keeps = 1): void {
+  /** The agent dies. */
+  crash(): void {
     this.#options.kill();
-    this.#agents.tear(keeps);
     this.#agent?.exited(exitCodeOf(KILLED));
   }
 

@@ -174,10 +174,9 @@ export class SupervisedPod {
     this.#tellEnds();
   }
 
-  /** The container dies, and is started again. `keeps`: the share of the marker's file that is left. */
-  crash(keeps = 1): void {
+  /** The container dies, and is started again. */
+  crash(): void {
     this.die();
-    this.#agents.tear(keeps);
     [this.#container, this.#process, this.#agent, this.#body] = this.#boot();
   }
 
