@@ -89,7 +89,7 @@ function findIn(
 ): Promise<string | undefined> {
   const { name } = bug;
   return inBundle([planting(bug)], async (program, folder) => {
-    const args = [...searchFor(bug, seeds, folder), '--jobs', `${jobs}`];
+    const args = searchFor(bug, seeds, jobs, folder);
     const { code, output } = await outputOf([program, ...args]);
     if (code === EXIT_HELD) return undefined;
     const found = /^seed (\d+) violates "([^"]+)"/m.exec(output);
@@ -104,6 +104,7 @@ function findIn(
 function searchFor(
   { seed, faults, scenario, systematic }: PlantedBug,
   seeds: string | undefined,
+  jobs: number,
   folder: string,
 ): readonly string[] {
   if (seeds === undefined && systematic !== undefined) return systematic;
@@ -113,7 +114,7 @@ function searchFor(
     return ['--scenario', file, '--no-shrink'];
   }
   const among = faults === undefined ? [] : ['--faults', faults];
-  return ['--seeds', seeds ?? `${seed}-${seed}`, '--no-shrink', ...among];
+  return ['--seeds', seeds ?? `${seed}-${seed}`, '--jobs', `${jobs}`, '--no-shrink', ...among];
 }
 
 async function inBundle<T>(
