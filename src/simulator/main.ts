@@ -127,7 +127,7 @@ async function systematic(which: 'Mutations' | 'Decisions', only: string): Promi
     const told = (phase: string, figures: TrialFigures): void => {
       const { refused, meaningless, same, told: known, different } = figures;
       tried += refused + meaningless + same + known + different;
-      const accepted = `${same} as a new one, ${known} different as told, ${meaningless} without meaning`;
+      const accepted = `${same} as a new one, ${known} different as documented, ${meaningless} without meaning`;
       print(`${phase}: ${refused} refused by name, ${accepted}, ${different} findings`);
     };
     await tryMutations({ ...options, told });
