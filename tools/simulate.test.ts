@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { PLANTED } from '../src/simulator/planted.ts';
+import { PLANTED } from '../src/simulator/planted/planted.ts';
 
 it.each(PLANTED)('$name: its text is there once', ({ file, find, replace }) => {
   expect(readFileSync(file, 'utf8').split(find)).toHaveLength(2);

@@ -1,6 +1,6 @@
 /**
  * Runs the simulator from a bundle, which is a quarter faster than its sources: `npm run simulate -- --help`
- * shows its flags. With `--planted` it plants each bug of `src/simulator/planted.ts` in a bundle of its own, and
+ * shows its flags. With `--planted` it plants each bug of `src/simulator/planted/` in a bundle of its own, and
  * looks whether the simulator finds it:
  *
  *   npm run simulate -- --planted [--only TEXT] [--seeds N]
@@ -16,8 +16,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build, type Plugin } from 'esbuild';
+import { PLANTED } from '../src/simulator/planted/planted.ts';
 import type { PlantedBug } from '../src/simulator/planted/planted-bug.ts';
-import { PLANTED } from '../src/simulator/planted.ts';
 import { SIMULATOR_BUNDLE } from './bundles.ts';
 import { exitCodeOf, SIGNAL_CODES } from './exit-code.ts';
 

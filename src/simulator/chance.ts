@@ -2,6 +2,10 @@
 import type { Random } from '@lockstep/kube/runtime/ports/random.ts';
 
 const MAX_CLOCK_SKEW_MS = 300_000;
+/** Which share of scenarios has long bursts: in these, a restart or a suspend meets the next act half-way. */
+const LONG_BURSTS_SHARE = 0.3;
+const LONG_BURSTS = { share: 0.7, ms: 4000 };
+const BURSTS = { share: 0.4, ms: 50 };
 
 /** A whole number from 0 to `below` - 1. */
 export function pick(random: Random, below: number): number {
@@ -30,4 +34,9 @@ export function weighted<K extends string>(
     if (left < 0) return kind;
   }
   throw new Error('a scenario needs at least one kind of act');
+}
+
+/** Which share of the acts of a scenario follows the last one at once, and how soon. */
+export function burstsOf(random: Random): typeof BURSTS {
+  return random.next() < LONG_BURSTS_SHARE ? LONG_BURSTS : BURSTS;
 }

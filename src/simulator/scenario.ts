@@ -1,6 +1,6 @@
 /** A scenario: a group, and what befalls it. A seed gives one, and a shrunk one is as good. */
 import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
-import { one, pick, skew, weighted } from './chance.ts';
+import { burstsOf, one, pick, skew, weighted } from './chance.ts';
 import { APART_KINDS, type ApartAct, isApartKind, markerActs } from './marker-acts.ts';
 import {
   INVALID_TOKENS,
@@ -162,13 +162,6 @@ const MAX_OPERATORS = 3;
 /** Restarts that no scenario uses up. */
 const MANY_RESTARTS = 1000;
 const MAX_FEW_RESTARTS = 3;
-/** Which share of acts follows the last one at once, and how soon. */
-const BURST_SHARE = 0.4;
-const BURST_MS = 50;
-/** Which share of seeds has longer bursts of more acts: in these, a restart or a suspend meets the next act half-way. */
-const LONG_BURSTS_SHARE = 0.3;
-const LONG_BURST_SHARE = 0.7;
-const LONG_BURST_MS = 4000;
 /** How long half of the faults last at most, and the others. */
 const SHORT_FAULT_MS = 3000;
 const LONG_FAULT_MS = 90_000;
@@ -219,16 +212,13 @@ export function scenarioOf(seed: number, options: ScenarioOptions = {}): Scenari
   const jobs = shapesOf(random, members);
   const lastMs = (options.minutes ?? DEFAULT_MINUTES) * MINUTE_MS;
   const count = kinds.length === 0 ? 0 : 1 + pick(random, MAX_ACTS);
-  const burst =
-    new SeededRandom(seed + BURSTS_SALT * 2 ** 32).next() < LONG_BURSTS_SHARE
-      ? { share: LONG_BURST_SHARE, ms: LONG_BURST_MS }
-      : { share: BURST_SHARE, ms: BURST_MS };
+  const bursts = burstsOf(new SeededRandom(seed + BURSTS_SALT * 2 ** 32));
   let atMs = 0;
   const acts: TimedAct[] = [];
   for (let i = 0; i < count; i++) {
     // Much goes wrong only if the next comes before the last is over.
-    const isBurst = random.next() < burst.share;
-    atMs += isBurst ? pick(random, burst.ms) : pick(random, (2 * lastMs) / count);
+    const isBurst = random.next() < bursts.share;
+    atMs += isBurst ? pick(random, bursts.ms) : pick(random, (2 * lastMs) / count);
     acts.push({ atMs, act: drawn(random, kinds) });
   }
   const ofMembers = membersOf(seed);

@@ -5,6 +5,8 @@
 import { MemoryCluster, type PlayContainer } from '@lockstep/embedded-kubernetes/in-memory';
 import { deepEqual } from '@lockstep/kube/json/deep-equal.ts';
 import type { Stored } from '@lockstep/kube/meta.ts';
+import { NAMESPACES } from '@lockstep/kube/objects/core.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '@lockstep/kube/objects/custom-resource-definition.ts';
 import { PODS, type Pod } from '@lockstep/kube/objects/pod.ts';
 import { createInformer } from '@lockstep/kube/runtime/informer/create-informer.ts';
 import type { Informer } from '@lockstep/kube/runtime/informer/informer.ts';
@@ -14,6 +16,7 @@ import type { Transport } from '@lockstep/kube/runtime/ports/transport.ts';
 import type { Channel } from '../agent/channel.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import { RESTART_EPOCH } from '../jobset/names.ts';
+import { JOBSET_CRD } from '../jobset/schema/crd.ts';
 import { exitCodeIn } from '../jobset/worker-end/worker-end.ts';
 import type { History } from './history.ts';
 import { HubNetwork } from './hub-network.ts';
@@ -23,7 +26,6 @@ import { installWebhooks, WebhookNetwork } from './network/webhook-network.ts';
 import { OperatorReplica } from './operator-replica.ts';
 import { Properties } from './properties.ts';
 import type { ReplicatedJobShape, Scenario } from './scenario.ts';
-import { startCluster } from './start-cluster.ts';
 import { Training } from './training.ts';
 import { jobSetOf, missingDefaults, NAMESPACE, shapesIn, slotsOf, User } from './user.ts';
 import { Weather } from './weather.ts';
@@ -33,6 +35,8 @@ export const TENANT = 'tenant';
 const OPERATOR_NAMESPACE = 'lockstep-system';
 /** One way: what a controller decides is seen some time before it acts. */
 const CONTROLLERS_LATENCY_MS = 10;
+/** A controller that is cut off from the Leases takes nodes for lost, and no kubelet here says that they are not. */
+const NODES_SEEN_MS = 1000;
 /** Limits each end of an informer, in virtual time. */
 const STOP_LIMIT_MS = 60_000;
 
@@ -58,11 +62,8 @@ export class World {
   /** By UID of the Pod. */
   readonly #members = new Map<string, Member>();
   readonly #silentNodes = new Set<string>();
-  /** Exit codes of Pods that their silent nodes could not report, by UID. */
-  readonly #unreported = new Map<
-    string,
-    { readonly pod: Stored<Pod>; readonly exitCode: number }
-  >();
+  /** Pods whose exit codes their silent nodes could not report, by UID. */
+  readonly #unreported = new Map<string, readonly [Stored<Pod>, number]>();
   /** The UIDs of Pods that have succeeded, by slot. */
   readonly #succeeded = new Map<string, string>();
   #pods: Informer<Pod> | undefined;
@@ -129,9 +130,10 @@ export class World {
   /** The slots of members that run without the standby that they should have. */
   get withoutStandby(): readonly string[] {
     if (this.#standbys === undefined) return [];
-    const running = this.members.filter(({ epoch }) => epoch !== undefined);
-    return running
-      .filter(({ supervised }) => supervised?.isStandbySettled === false)
+    return this.members
+      .filter(
+        ({ epoch, supervised }) => epoch !== undefined && supervised?.isStandbySettled === false,
+      )
       .map(({ slot }) => slot);
   }
 
@@ -148,7 +150,13 @@ export class World {
   async start(): Promise<void> {
     const { cluster, scenario } = this;
     const { client, clock } = cluster;
-    await startCluster(cluster, scenario.nodes, [OPERATOR_NAMESPACE, TENANT]);
+    await cluster.start();
+    for (let node = 0; node < scenario.nodes; node++) await cluster.addNode(`node-${node}`);
+    await clock.advance(NODES_SEEN_MS);
+    for (const name of [OPERATOR_NAMESPACE, TENANT]) {
+      await client.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    }
+    await client.create(CUSTOM_RESOURCE_DEFINITIONS, JOBSET_CRD);
     const informed = { client, clock, random: this.#random, logger: SILENT };
     this.#jobSets = createInformer<JobSet>({ ...informed, resource: JOBSETS });
     this.#jobSets.subscribe({
@@ -200,7 +208,7 @@ export class World {
   async recover(node: string): Promise<void> {
     this.#silentNodes.delete(node);
     await this.cluster.recover(node);
-    for (const [uid, { pod, exitCode }] of this.#unreported) {
+    for (const [uid, [pod, exitCode]] of this.#unreported) {
       if (pod.spec.nodeName !== node) continue;
       this.#unreported.delete(uid);
       void this.cluster.finish(pod, exitCode).catch(() => undefined);
@@ -293,13 +301,12 @@ export class World {
     const connector = this.hubs.connectorOf(pod);
     const standbys = this.#standbys;
     const shared = { clock, random: this.#random, server: this.#server, standbys };
-    const told = this.#listener;
-    const training = this.#training;
     const { uid } = pod.metadata;
     const teller = { slot: slotOf(pod), uid };
     const overheard = (channel: Channel): Channel =>
       this.#history.tracer?.overhear(teller, channel) ?? channel;
-    const member = new Member({ ...shared, pod, connector, overheard, training, told });
+    const world = { training: this.#training, told: this.#listener };
+    const member = new Member({ ...shared, ...world, pod, connector, overheard });
     this.#members.set(uid, member);
     return member;
   }
@@ -336,7 +343,7 @@ export class World {
       this.#history.add({ kind: 'PodEnds', member: member.slot, exitCode });
       const { pod } = member;
       const isSilent = this.#silentNodes.has(pod.spec.nodeName ?? '');
-      if (isSilent) this.#unreported.set(pod.metadata.uid, { pod, exitCode });
+      if (isSilent) this.#unreported.set(pod.metadata.uid, [pod, exitCode]);
       else void this.cluster.finish(pod, exitCode).catch(() => undefined);
     },
   };

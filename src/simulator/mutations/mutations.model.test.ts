@@ -1,6 +1,6 @@
 /** Some of what `npm run simulate -- --mutations` and `-- --decisions` try, and the tools themselves. */
 import { describe, expect, it } from 'vitest';
-import { PLANTED } from '../planted.ts';
+import { PLANTED } from '../planted/planted.ts';
 import { unlistedAnnotations } from './catalogue.ts';
 import { differencesOf, disturbDecisions, recorded, STORIES } from './decision-points.ts';
 import { tryMutations } from './trials.ts';

@@ -1,7 +1,14 @@
-/** Bugs of the planner: epochs and releases, failures and restarts, Jobs and sums. */
+/**
+ * Bugs that the simulator has to find, in the planner: epochs and releases, failures and restarts, Jobs and sums.
+ * The files beside this one have the bugs of other parts.
+ */
+import { AGENT_BUGS } from './agent-bugs.ts';
+import { OPERATOR_BUGS } from './operator-bugs.ts';
 import type { PlantedBug } from './planted-bug.ts';
 
-export const PLANNER_BUGS: readonly PlantedBug[] = [
+export const PLANTED: readonly PlantedBug[] = [
+  ...OPERATOR_BUGS,
+  ...AGENT_BUGS,
   {
     name: 'a group is released before all members have announced',
     file: 'src/jobset/epoch/in-place-restart.ts',
