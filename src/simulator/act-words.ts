@@ -61,6 +61,8 @@ export function actInWords(act: Act, target: string | undefined): string {
       return `the API server checks no token ${lasting(act.forMs)}`;
     case 'PodForged':
       return `a tenant forges a Pod of ${one} that is ${act.ahead} epochs ahead`;
+    case 'NodeBreaks':
+      return `the node of ${one} breaks, and kills its worker, ${lasting(act.forMs)}`;
     case 'StandbyDies':
       return `a standby of ${one} dies ${DEATH_WORDS[act.when]}`;
     case 'StandbyExits':

@@ -1,7 +1,7 @@
 /** Carries out the acts of a scenario in its world. */
 import { PODS } from '@lockstep/kube/objects/pod.ts';
 import { EPOCH, RESTART_EPOCH } from '../jobset/names.ts';
-import type { MarkerAct } from './marker-acts.ts';
+import type { MarkerAct } from './features/marker-acts.ts';
 import { type Member, runningOf } from './member.ts';
 import type { OperatorReplica } from './operator-replica.ts';
 import type { Act, ApiFault, Party } from './scenario.ts';
@@ -51,13 +51,15 @@ export class Actor {
     }
     if (!('member' in act) || act.member === undefined) return undefined;
     const member = this.#memberAt(act.member);
-    const isOfProcess = ['WorkerExits', 'WorkerKilled', 'WorkerHangs'].includes(act.kind);
+    const isOfProcess = ['WorkerExits', 'WorkerKilled', 'WorkerHangs', 'NodeBreaks'].includes(
+      act.kind,
+    );
     if (member?.ranks === undefined || !isOfProcess) return member?.slot;
     return `${member.slot}, process ${this.#processAt(act.member, member)}`;
   }
 
   async carryOut(act: Act): Promise<void> {
-    const { properties, hubs, cluster, user, webhooks, scenario } = this.#world;
+    const { properties, hubs, cluster, user, webhooks, scenario, machines } = this.#world;
     switch (act.kind) {
       case 'WorkerExits':
         return this.#process(act.member, (member, process) =>
@@ -98,6 +100,14 @@ export class Actor {
         const { namespace = '', name } = member.pod.metadata;
         await cluster.client.delete(PODS, { namespace, name }).catch(() => undefined);
         return;
+      }
+      case 'NodeBreaks': {
+        const node = this.#memberAt(act.member)?.pod.spec.nodeName;
+        if (node === undefined) return;
+        this.#until(act.forMs, machines.break(node));
+        return this.#process(act.member, (member, process) =>
+          member.exit({ signal: 'SIGKILL' }, process),
+        );
       }
       case 'StandbyDies':
         this.#memberAt(act.member)?.supervised?.standbyDies(act.when);

@@ -14,6 +14,8 @@ import type { Channel } from '../agent/channel.ts';
 import { exitCodeOf } from '../agent/worker-exit.ts';
 import {
   AGENT_CONTAINER_NAME,
+  ENV_HUB_URL,
+  ENV_PREFLIGHT,
   JOB_INDEX,
   JOBSET_UID,
   REPLICATED_JOB_NAME,
@@ -23,8 +25,14 @@ import type { Announcement } from '../jobset/worker-end/announcement.ts';
 import type { Exit } from '../jobset/worker-end/worker-end.ts';
 import { overhearing } from './overhearing.ts';
 import { MarkerVolume } from './pods/marker-volume.ts';
-import { type AgentProcess, fallbackChannelOf, ownRanksOf } from './pods/pod-agents.ts';
+import {
+  type AgentProcess,
+  apiChannelOf,
+  fallbackChannelOf,
+  ownRanksOf,
+} from './pods/pod-agents.ts';
 import { SidecarPod } from './pods/sidecar-pod.ts';
+import type { SimulatedPreflight } from './pods/simulated-preflight.ts';
 import type { Train } from './pods/simulated-process.ts';
 import { SupervisedPod } from './pods/supervised-pod.ts';
 import { ProcessLife } from './process-life.ts';
@@ -42,6 +50,8 @@ export interface MemberOptions {
   readonly training: Training;
   /** Chance for standbys; absent: there are none. */
   readonly standbys?: Random | undefined;
+  /** What a preflight finds. */
+  readonly isSound: () => boolean;
   readonly told: MemberListener;
 }
 
@@ -85,7 +95,7 @@ export class Member {
   #life: ProcessLife | undefined;
 
   constructor(options: MemberOptions) {
-    const { pod, random, training, standbys, told } = options;
+    const { pod, random, training, standbys, isSound, told } = options;
     this.pod = pod;
     this.slot = slotOf(pod);
     this.#options = options;
@@ -112,7 +122,7 @@ export class Member {
     const kill = (): void => this.#life?.kill();
     this.#worker = hasSidecar(pod)
       ? new SidecarPod({ ...shared, clock: options.clock, kill })
-      : new SupervisedPod({ ...shared, standbys });
+      : new SupervisedPod({ ...shared, standbys, preflight: preflightOf(pod, isSound) });
   }
 
   /** Plays the containers for the node; undefined: the agent starts the worker itself. */
@@ -179,7 +189,10 @@ export class Member {
     const { clock, transport, gone } = life;
     const client = createClient({ transport, clock, random, userAgent: 'lockstep-agent' });
     const runtime = { client, clock, random, logger: SILENT };
-    const channel = fallbackChannelOf(pod, runtime, connector, announced);
+    const channel =
+      variableOf(pod, ENV_HUB_URL) === undefined
+        ? apiChannelOf(pod, 'Canonical', runtime, announced)
+        : fallbackChannelOf(pod, runtime, connector, announced);
     const announces = ({ epoch }: Announcement): void => {
       this.volume.announced = epoch;
     };
@@ -196,6 +209,17 @@ export class Member {
     this.vanish();
     this.#options.told.left(this, code);
   }
+}
+
+function preflightOf(pod: Pod, isSound: () => boolean): SimulatedPreflight | undefined {
+  const line = variableOf(pod, ENV_PREFLIGHT);
+  return line === undefined ? undefined : { line, isSound };
+}
+
+/** As the Pod's template gives it to its agent. */
+function variableOf({ spec }: Pod, name: string): string | undefined {
+  const containers = [...(spec.initContainers ?? []), ...spec.containers];
+  return containers.flatMap(({ env = [] }) => env).find((each) => each.name === name)?.value;
 }
 
 export function runningOf({ slot, pod, epoch, ranks }: Member) {

@@ -5,20 +5,23 @@ import { ACT_KINDS, type ReplicatedJobShape, type Scenario, type TimedAct } from
 
 /** Throws an error that names the file and the field if the text is no scenario. */
 export function parseScenario(text: string, file: string): Scenario {
-  const { mode, processes, hasWebhooks, hasStandbys, tokens, ...rest } = parsedObject(text, file);
+  const { mode, processes, hasWebhooks, hasStandbys, tokens, ...others } = parsedObject(text, file);
+  const { replaceAfter, hasPreflight, channel, ...rest } = others;
   const { seed, jobs, nodes, operators, maxRestarts, isInOrder, acts } = rest;
   const refuse = (field: string, expected: string): never => {
     throw new Error(`${file}: ${field}: expected ${expected}`);
   };
   if (typeof isInOrder !== 'boolean') refuse('isInOrder', 'true or false');
   if (mode !== undefined && mode !== 'Sidecar') refuse('mode', 'Sidecar, or nothing');
-  if (processes !== undefined && !isCount(processes, 1)) {
-    refuse('processes', 'a whole number of at least 1, or nothing');
+  if (channel !== undefined && channel !== 'API') refuse('channel', 'API, or nothing');
+  for (const [field, count] of Object.entries({ processes, replaceAfter })) {
+    if (count === undefined || isCount(count, 1)) continue;
+    refuse(field, 'a whole number of at least 1, or nothing');
   }
   if (tokens !== undefined && tokens !== 'Keys' && tokens !== 'Reviews') {
     refuse('tokens', 'Keys, Reviews, or nothing');
   }
-  for (const [field, flag] of Object.entries({ hasWebhooks, hasStandbys })) {
+  for (const [field, flag] of Object.entries({ hasWebhooks, hasStandbys, hasPreflight })) {
     if (flag !== undefined && flag !== true) refuse(field, 'true, or nothing');
   }
   for (const [field, value, least] of [
@@ -50,6 +53,7 @@ export function parseScenario(text: string, file: string): Scenario {
   return {
     ...known,
     ...defined({ mode, processes, hasWebhooks, hasStandbys, tokens }),
+    ...defined({ replaceAfter, hasPreflight, channel }),
   } as unknown as Scenario;
 }
 

@@ -82,14 +82,24 @@ async function play(
     restedMs += REST_LOOK_MS
   ) {
     if (history.violation !== undefined) return;
-    if (!world.isAtRest || world.withoutStandby.length > 0) restedMs = 0;
+    if (!world.isAtRest || withoutStandby(world).length > 0) restedMs = 0;
     await clock.advance(REST_LOOK_MS);
   }
   world.properties.rests(world.isAtRest, world.members.map(runningOf));
-  const { withoutStandby } = world;
-  if (withoutStandby.length === 0) return;
+  const without = withoutStandby(world);
+  if (without.length === 0) return;
   history.violated({
     property: 'Each worker has a standby at rest',
-    detail: withoutStandby.join(', '),
+    detail: without.join(', '),
   });
+}
+
+/** The slots of members that run without the standby that they should have. */
+function withoutStandby({ scenario, members }: World): readonly string[] {
+  if (scenario.hasStandbys !== true) return [];
+  return members
+    .filter(
+      ({ epoch, supervised }) => epoch !== undefined && supervised?.isStandbySettled === false,
+    )
+    .map(({ slot }) => slot);
 }

@@ -1,7 +1,13 @@
 /** A scenario: a group, and what befalls it. A seed gives one, and a shrunk one is as good. */
 import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
 import { burstsOf, one, pick, skew, weighted } from './chance.ts';
-import { APART_KINDS, type ApartAct, isApartKind, markerActs } from './marker-acts.ts';
+import {
+  FEATURE_KINDS,
+  type FeatureAct,
+  type Features,
+  featuresOf,
+  isFeatureKind,
+} from './features/features.ts';
 import {
   INVALID_TOKENS,
   type NetworkAct,
@@ -10,9 +16,8 @@ import {
   WEBHOOK_FAULTS,
   WEBHOOK_KINDS,
 } from './network/network-acts.ts';
-import { standbyActs } from './standby-acts.ts';
 
-export interface Scenario {
+export interface Scenario extends Features {
   /** Also for chance in the world itself. */
   readonly seed: number;
   readonly jobs: readonly ReplicatedJobShape[];
@@ -21,14 +26,8 @@ export interface Scenario {
   readonly operators: number;
   readonly maxRestarts: number;
   readonly isInOrder: boolean;
-  /** How members get their agents; absent: each agent supervises its worker. */
-  readonly mode?: 'Sidecar';
-  /** How many ranks each member starts; absent: its worker is no rank. */
-  readonly processes?: number;
   /** The API server asks the replicas' webhooks about JobSets and Pods; absent: none is installed. */
   readonly hasWebhooks?: true;
-  /** Supervised workers have warm standbys. */
-  readonly hasStandbys?: true;
   /** How the hub checks the tokens of agents: by published keys, or by reviews; absent: it believes them. */
   readonly tokens?: 'Keys' | 'Reviews';
   /** In the order of their times. */
@@ -96,10 +95,10 @@ export type Act =
   | { readonly kind: 'Resized'; readonly job: number; readonly pods: number }
   /** `ahead`: the epoch that it announces, from the one that runs. */
   | { readonly kind: 'PodForged'; readonly member: number; readonly ahead: number }
-  | ApartAct;
+  | FeatureAct;
 
 export type ActKind = Act['kind'];
-type GroupActKind = Exclude<ActKind, ApartAct['kind']>;
+type GroupActKind = Exclude<ActKind, FeatureAct['kind']>;
 export type Party = 'Operators' | 'Agents';
 export type ApiFault = (typeof API_FAULTS)[number];
 
@@ -135,7 +134,7 @@ const WEIGHTS: Readonly<Record<GroupActKind, number>> = {
 };
 
 const GROUP_KINDS = Object.keys(WEIGHTS) as readonly GroupActKind[];
-export const ACT_KINDS: readonly ActKind[] = [...GROUP_KINDS, ...APART_KINDS];
+export const ACT_KINDS: readonly ActKind[] = [...GROUP_KINDS, ...FEATURE_KINDS];
 /** The others are drawn apart. */
 const NETWORK_KINDS: readonly GroupActKind[] = [...WEBHOOK_KINDS, ...TOKEN_KINDS];
 const COMMON_KINDS = GROUP_KINDS.filter((kind) => !NETWORK_KINDS.includes(kind));
@@ -184,12 +183,7 @@ const FAILURES: readonly GroupActKind[] = [
 /** Which share of faults of a network has one process alone. */
 const ONE_SHARE = 0.4;
 const MAX_RESIZED_PODS = 4;
-/** With this one, the seeds that planted bugs name have supervisors of one process. */
-const MEMBERS_SALT = 7814;
-const SIDECAR_SHARE = 0.3;
-const RANKS_SHARE = 0.3;
-const MAX_PROCESSES = 4;
-/** With these, the seeds that other planted bugs name have none of both. */
+/** With these, the seeds that planted bugs name have none of both. */
 const WEBHOOKS_SALT = 150;
 const TOKENS_SALT = 965;
 const BURSTS_SALT = 4242;
@@ -207,7 +201,7 @@ export interface ScenarioOptions {
 
 export function scenarioOf(seed: number, options: ScenarioOptions = {}): Scenario {
   const random = new SeededRandom(seed);
-  const kinds = options.kinds?.filter((kind) => !isApartKind(kind)) ?? kindsFor(random);
+  const kinds = options.kinds?.filter((kind) => !isFeatureKind(kind)) ?? kindsFor(random);
   const members = options.members ?? 2 + pick(random, MAX_DEFAULT_MEMBERS - 1);
   const jobs = shapesOf(random, members);
   const lastMs = (options.minutes ?? DEFAULT_MINUTES) * MINUTE_MS;
@@ -221,9 +215,7 @@ export function scenarioOf(seed: number, options: ScenarioOptions = {}): Scenari
     atMs += isBurst ? pick(random, bursts.ms) : pick(random, (2 * lastMs) / count);
     acts.push({ atMs, act: drawn(random, kinds) });
   }
-  const ofMembers = membersOf(seed);
-  const standbys = ofMembers.mode ? undefined : standbyActs(seed, options.kinds, lastMs);
-  const all = acts.concat(standbys ?? [], markerActs(seed, options.kinds, lastMs));
+  const features = featuresOf(seed, options.kinds, lastMs);
   return {
     seed,
     jobs,
@@ -231,13 +223,12 @@ export function scenarioOf(seed: number, options: ScenarioOptions = {}): Scenari
     operators: 1 + pick(random, MAX_OPERATORS),
     maxRestarts: random.next() < 0.2 ? pick(random, MAX_FEW_RESTARTS + 1) : MANY_RESTARTS,
     isInOrder: jobs.length > 1 && random.next() < 0.5,
-    ...ofMembers,
-    ...(standbys && { hasStandbys: true }),
-    ...extrasOf(seed, all, lastMs, options.kinds),
+    ...features,
+    ...extrasOf(seed, acts.concat(features.acts), lastMs, options.kinds),
   };
 }
 
-/** Drawn apart, as the members. `given`: all kinds of acts that there are to be. */
+/** Drawn apart, as the features. `given`: all kinds of acts that there are to be. */
 function extrasOf(
   seed: number,
   acts: readonly TimedAct[],
@@ -261,14 +252,6 @@ function extrasOf(
     ...(hasTokens && { tokens: seed % 2 === 0 ? 'Keys' : 'Reviews' }),
     acts: own.toSorted((a, b) => a.atMs - b.atMs),
   };
-}
-
-/** Drawn apart, so that the rest of a seed does not depend on it. */
-function membersOf(seed: number): Pick<Scenario, 'mode' | 'processes'> {
-  const random = new SeededRandom(seed + MEMBERS_SALT * 2 ** 32);
-  const kind = random.next();
-  if (kind < SIDECAR_SHARE) return { mode: 'Sidecar' };
-  return kind < SIDECAR_SHARE + RANKS_SHARE ? { processes: 1 + pick(random, MAX_PROCESSES) } : {};
 }
 
 function kindsFor(random: SeededRandom): readonly GroupActKind[] {

@@ -7,6 +7,7 @@ import { INVALID_TOKENS } from './network/network-acts.ts';
 import { parseScenario } from './parse-scenario.ts';
 import { type RunResult, runScenario } from './run.ts';
 import { ACT_KINDS, type Act, type Scenario, scenarioOf } from './scenario.ts';
+import type { World } from './world.ts';
 
 const SEEDS = 12;
 
@@ -280,6 +281,79 @@ describe('the simulated world with standbys', () => {
   });
 });
 
+describe('the simulated world with members that may leave their nodes', () => {
+  const LEAVING: Scenario = { ...QUIET, maxRestarts: 9, hasWebhooks: true };
+  const kill: Act = { kind: 'WorkerKilled', member: 1 };
+  const left = (lines: readonly string[]): readonly string[] =>
+    lines.filter((line) => line.includes('the Pod of'));
+
+  async function nodesOf(scenario: Scenario) {
+    const nodes: (string | undefined)[] = [];
+    const note = (world: World): void => {
+      nodes.push(world.members[1]?.pod.spec.nodeName);
+    };
+    const ended = (world: World): Promise<void> => Promise.resolve(note(world));
+    const { violation, events } = await runScenario(scenario, { began: note, ended });
+    return { violation, lines: events.map(inWords), nodes };
+  }
+
+  it('replaces a Pod on another node when its worker has failed twice', async () => {
+    const acts = [...at(10, { kind: 'StreamsReset' }), ...at(60, kill), ...at(120, kill)];
+    const { violation, lines, nodes } = await nodesOf({ ...LEAVING, replaceAfter: 2, acts });
+    expect(violation).toBeUndefined();
+    expect(left(lines)).toEqual([expect.stringContaining('the Pod of a/0/1 ends: 143')]);
+    expect(new Set(nodes).size).toBe(2);
+  });
+
+  it('replaces a Pod whose preflight does not pass, and no other', async () => {
+    const breaks: Act = { kind: 'NodeBreaks', member: 1, forMs: 30_000 };
+    const acts = [...at(60, breaks), ...at(120, kill), ...at(180, { kind: 'StreamsReset' })];
+    const { violation, lines } = await played({ ...LEAVING, hasPreflight: true, acts });
+    expect(violation).toBeUndefined();
+    expect(left(lines)).toEqual([expect.stringContaining('the Pod of a/0/1 ends: 143')]);
+    const second = lines.filter((line) => line.includes('starts in epoch 2'));
+    expect(Number.parseFloat(second[0] ?? '')).toBeGreaterThan(70);
+    expect(Number.parseFloat(lines.find((line) => line.includes('epoch 3')) ?? '')).toBeLessThan(
+      135,
+    );
+  });
+
+  it('replaces nobody whose failures are no longer recent', async () => {
+    const acts = [...at(60, kill), ...at(400, kill), ...at(460, { kind: 'StreamsReset' })];
+    const { violation, epochs, lines } = await played({ ...LEAVING, replaceAfter: 2, acts });
+    expect(violation).toBeUndefined();
+    expect(epochs).toBe(3);
+    expect(left(lines)).toEqual([]);
+  });
+
+  it('replaces a Pod although the operator dies when it has named it', async () => {
+    const acts = [2, 3, 4].flatMap((write) => [
+      ...at(60 * write, { kind: 'OperatorDiesAtWrite', operator: 0, write, when: 'After' }, kill),
+    ]);
+    const { violation, lines } = await played({
+      ...LEAVING,
+      operators: 1,
+      replaceAfter: 1,
+      acts: [...acts, ...at(300, { kind: 'StreamsReset' })],
+    });
+    expect(violation).toBeUndefined();
+    expect(left(lines).length).toBeGreaterThan(0);
+  });
+});
+
+it('restarts members in place that use the API server alone', async () => {
+  const acts = [
+    ...at(50, { kind: 'HubCut', member: undefined, forMs: 600_000 }),
+    ...at(60, { kind: 'WorkerKilled', member: 1 }),
+    ...at(120, { kind: 'StreamsReset' }),
+  ];
+  const { violation, epochs, lines } = await played({ ...QUIET, channel: 'API', acts });
+  expect(violation).toBeUndefined();
+  expect(epochs).toBe(2);
+  const last = lines.findLast((line) => line.includes('starts in epoch 2'));
+  expect(Number.parseFloat(last ?? '')).toBeLessThan(70);
+});
+
 it('numbers ranks again for a new size, and names the rank that failed', async () => {
   const acts = [
     ...at(60, { kind: 'WorkerExits', member: 4, exitCode: 3 }),
@@ -397,6 +471,13 @@ describe('a scenario in JSON', () => {
     ['webhooks', JSON.stringify({ ...QUIET, hasWebhooks: 1 }), 'file: hasWebhooks: expected true'],
     ['no flag', JSON.stringify({ ...QUIET, hasStandbys: 1 }), 'file: hasStandbys: expected true'],
     ['tokens', JSON.stringify({ ...QUIET, tokens: 1 }), 'file: tokens: expected Keys, Reviews'],
+    [
+      'preflights',
+      JSON.stringify({ ...QUIET, hasPreflight: 1 }),
+      'file: hasPreflight: expected true',
+    ],
+    ['a channel', JSON.stringify({ ...QUIET, channel: 'Hub' }), 'file: channel: expected API'],
+    ['no failure', JSON.stringify({ ...QUIET, replaceAfter: 0 }), 'file: replaceAfter: expected a'],
     ['no process', JSON.stringify({ ...QUIET, processes: 0 }), 'file: processes: expected a whole'],
     [
       'a job of nothing',

@@ -1,5 +1,6 @@
 /** The user of a simulated group: what they ask for, again and again while no webhook answers. */
 
+import { formatDuration } from '@lockstep/kube/duration.ts';
 import type { Stored } from '@lockstep/kube/meta.ts';
 import type { JsonPatchOperation } from '@lockstep/kube/patch/json-patch.ts';
 import type { Client } from '@lockstep/kube/runtime/client/client.ts';
@@ -8,9 +9,12 @@ import { ApiStatusError } from '@lockstep/kube/status.ts';
 import { withDefaults } from '../jobset/defaults.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import {
+  AGENT_CHANNEL,
   FIRST_PROGRESS_TIMEOUT,
+  PREFLIGHT,
   PROCESSES_PER_POD,
   PROGRESS_TIMEOUT,
+  REPLACE_AFTER,
   RESTART_MODE,
   STANDBY,
 } from '../jobset/names.ts';
@@ -22,6 +26,8 @@ export const NAME = 'train';
 const AT = { namespace: NAMESPACE, name: NAME } as const;
 /** Above two steps of the simulated training. */
 const PROGRESS_TIMEOUT_TEXT = '30s';
+/** The shortest that is allowed is a minute. */
+export const REPLACE_WITHIN_MS = 300_000;
 const ASKS_AGAIN_MS = 5000;
 /** Longer than any outage of webhooks. */
 const MAX_TRIES = 500;
@@ -154,6 +160,7 @@ export function slotsOf(jobs: readonly ReplicatedJobShape[]): readonly string[] 
 
 export function jobSetOf(scenario: Scenario): JobSet {
   const { jobs, maxRestarts, isInOrder, mode, processes, hasStandbys } = scenario;
+  const { replaceAfter, hasPreflight, channel } = scenario;
   const containers = [{ name: 'worker', image: 'none', command: ['train'] }];
   return {
     apiVersion: `${JOBSETS.group}/${JOBSETS.version}`,
@@ -168,6 +175,11 @@ export function jobSetOf(scenario: Scenario): JobSet {
         ...(mode !== undefined && { [RESTART_MODE]: mode }),
         ...(hasStandbys === true && { [STANDBY]: 'Warm' }),
         ...(processes !== undefined && { [PROCESSES_PER_POD]: String(processes) }),
+        ...(replaceAfter !== undefined && {
+          [REPLACE_AFTER]: `${replaceAfter}/${formatDuration(REPLACE_WITHIN_MS)}`,
+        }),
+        ...(hasPreflight === true && { [PREFLIGHT]: 'check' }),
+        ...(channel !== undefined && { [AGENT_CHANNEL]: channel }),
       },
     },
     spec: {

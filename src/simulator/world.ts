@@ -20,11 +20,12 @@ import { JOBSET_CRD } from '../jobset/schema/crd.ts';
 import { exitCodeIn } from '../jobset/worker-end/worker-end.ts';
 import type { History } from './history.ts';
 import { HubNetwork } from './hub-network.ts';
+import { Machines } from './machines.ts';
 import { hasSidecar, Member, type MemberListener, runningOf, slotOf } from './member.ts';
 import { AgentTokens, SIGNER } from './network/agent-tokens.ts';
 import { installWebhooks, WebhookNetwork } from './network/webhook-network.ts';
 import { OperatorReplica } from './operator-replica.ts';
-import { Properties } from './properties.ts';
+import { Properties, type Violation } from './properties.ts';
 import type { ReplicatedJobShape, Scenario } from './scenario.ts';
 import { Training } from './training.ts';
 import { jobSetOf, missingDefaults, NAMESPACE, shapesIn, slotsOf, User } from './user.ts';
@@ -46,6 +47,7 @@ export class World {
   readonly hubs: HubNetwork;
   readonly webhooks: WebhookNetwork;
   readonly user: User;
+  readonly machines: Machines;
   /** Between the control plane's own controllers and the API server. */
   readonly controllers: Weather;
   readonly properties: Properties;
@@ -99,9 +101,11 @@ export class World {
     this.#training = new Training(clock);
     if (scenario.hasStandbys === true) this.#standbys = new SeededRandom(scenario.seed);
     this.#jobs = shapesIn(jobSet);
-    const { maxRestarts, isInOrder, processes } = scenario;
-    const wanted = { maxRestarts, isInOrder, processes, slots: () => this.slots };
-    this.properties = new Properties(wanted, (found) => history.violated(found));
+    const wanted = { ...scenario, slots: () => this.slots };
+    const found = (violation: Violation): void => history.violated(violation);
+    this.properties = new Properties(wanted, found);
+    const pods = (): Iterable<Stored<Pod>> => this.#pods?.store.values() ?? [];
+    this.machines = new Machines({ scenario, clock, pods, found });
     this.operators = Array.from(
       { length: scenario.operators },
       (_, index) =>
@@ -125,16 +129,6 @@ export class World {
   /** All slots, whether or not they have Pods. */
   get slots(): readonly string[] {
     return slotsOf(this.#jobs);
-  }
-
-  /** The slots of members that run without the standby that they should have. */
-  get withoutStandby(): readonly string[] {
-    if (this.#standbys === undefined) return [];
-    return this.members
-      .filter(
-        ({ epoch, supervised }) => epoch !== undefined && supervised?.isStandbySettled === false,
-      )
-      .map(({ slot }) => slot);
   }
 
   /** All members run in the newest epoch, or the JobSet is over. */
@@ -269,6 +263,7 @@ export class World {
     this.#history.tracer?.sawJobSet(jobSet);
     this.#history.sawStatus(jobSet.status ?? {});
     this.properties.wrote(jobSet);
+    this.machines.wrote(jobSet);
     if (this.scenario.hasWebhooks !== true) return;
     for (const field of missingDefaults(jobSet)) this.unjudged(`${field} is missing`);
   }
@@ -300,7 +295,8 @@ export class World {
     const { clock } = this.cluster;
     const connector = this.hubs.connectorOf(pod);
     const standbys = this.#standbys;
-    const shared = { clock, random: this.#random, server: this.#server, standbys };
+    const isSound = (): boolean => this.machines.isSound(pod);
+    const shared = { clock, random: this.#random, server: this.#server, standbys, isSound };
     const { uid } = pod.metadata;
     const teller = { slot: slotOf(pod), uid };
     const overheard = (channel: Channel): Channel =>
@@ -322,7 +318,9 @@ export class World {
   readonly #listener: MemberListener = {
     started: (member, epoch, wasStandby) => {
       this.#history.add({ kind: 'WorkerStarts', member: member.slot, epoch, wasStandby });
-      const running = this.members.flatMap((each) =>
+      const { members } = this;
+      this.machines.started(member, epoch, members);
+      const running = members.flatMap((each) =>
         each.epochs.map((of) => ({ ...runningOf(each), epoch: of })),
       );
       this.properties.started(runningOf(member), epoch, running);

@@ -3,12 +3,14 @@
  * The files beside this one have the bugs of other parts.
  */
 import { AGENT_BUGS } from './agent-bugs.ts';
+import { LEAVING_BUGS } from './leaving-bugs.ts';
 import { OPERATOR_BUGS } from './operator-bugs.ts';
 import type { PlantedBug } from './planted-bug.ts';
 
 export const PLANTED: readonly PlantedBug[] = [
   ...OPERATOR_BUGS,
   ...AGENT_BUGS,
+  ...LEAVING_BUGS,
   {
     name: 'a group is released before all members have announced',
     file: 'src/jobset/epoch/in-place-restart.ts',

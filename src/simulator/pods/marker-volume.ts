@@ -4,7 +4,7 @@
  */
 import { NO_MARKER, parseMarker } from '../../agent/marker.ts';
 import { MARKER_FILE, type MarkerDirectory } from '../../agent/marker-file.ts';
-import type { MarkerStep, Unsynced } from '../marker-acts.ts';
+import type { MarkerStep, Unsynced } from '../features/marker-acts.ts';
 
 interface File {
   text: string;

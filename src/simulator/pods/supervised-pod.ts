@@ -13,9 +13,10 @@ import { createSupervisor, type Supervisor } from '../../agent/supervisor.ts';
 import { ENV_STANDBY } from '../../jobset/names.ts';
 import type { MemberRanks } from '../../jobset/ranks/member-ranks.ts';
 import type { Exit } from '../../jobset/worker-end/worker-end.ts';
-import type { StandbyDeath } from '../standby-acts.ts';
+import type { StandbyDeath } from '../features/standby-acts.ts';
 import { type AgentProcess, PodAgents, type PodAgentsOptions } from './pod-agents.ts';
 import { PodFiles } from './pod-files.ts';
+import { checkMachine, type SimulatedPreflight } from './simulated-preflight.ts';
 import { SimulatedProcess, type Train } from './simulated-process.ts';
 import { WorkerRuns } from './worker-runs.ts';
 
@@ -25,6 +26,8 @@ export interface SupervisedPodOptions extends PodAgentsOptions {
   readonly train?: Train;
   /** How long the worker takes to end once it is to stop; by default no time. */
   readonly stopMs?: () => number;
+  /** Absent: no machine is checked. */
+  readonly preflight?: SimulatedPreflight | undefined;
   /** How long standbys prepare themselves; absent: workers have none. */
   readonly standbys?: Random | undefined;
 }
@@ -74,6 +77,9 @@ export class SupervisedPod {
   #process: AgentProcess;
   #body: Supervisor;
   #isLifting = false;
+  /** The epoch of the newest worker. */
+  #lifted = 0;
+  #check: FakeProcess | undefined;
   /** When a standby is to die. */
   #doom: StandbyDeath | undefined;
   /** How much longer the next standby prepares itself. */
@@ -95,6 +101,11 @@ export class SupervisedPod {
   /** The epochs in which processes of the Pod train: of a sound agent, one at most. */
   get epochs(): readonly number[] {
     return this.#runs.epochs;
+  }
+
+  /** While the machine is checked: the epoch of the worker that failed. */
+  get checksAfter(): number | undefined {
+    return this.#check?.isRunning === true ? this.#lifted : undefined;
   }
 
   /** The numbers of the ranks that run; undefined: the worker is none. */
@@ -187,7 +198,10 @@ export class SupervisedPod {
 
   #boot(): [Container, AgentProcess, Agent, Supervisor] {
     const container: Container = {
-      runner: new MemoryProcessRunner({ train: (self) => this.#starts(self, container) }),
+      runner: new MemoryProcessRunner({
+        train: (self) => this.#starts(self, container),
+        sh: (self) => this.#checks(self),
+      }),
       isOver: false,
     };
     const { process, agent, body } = this.#agents.start(
@@ -198,7 +212,7 @@ export class SupervisedPod {
   }
 
   #bodyOf(clock: Clock, container: Container): Supervisor {
-    const { told, standbys } = this.#options;
+    const { told, standbys, preflight } = this.#options;
     const { runner } = container;
     const isRunning = (pid: number): boolean => runner.running.some((each) => each.pid === pid);
     const supervisor = createSupervisor({
@@ -208,7 +222,7 @@ export class SupervisedPod {
       hasStandby: standbys !== undefined,
       hasLastWords: false,
       hangCommand: undefined,
-      preflight: undefined,
+      preflight: preflight?.line,
       progressPrefix: undefined,
       terminationMessagePath: '/dev/termination-log',
       files: this.#files.of(() => container.isOver),
@@ -239,6 +253,7 @@ export class SupervisedPod {
       ...supervisor,
       lift: (epoch, ended, ranks) => {
         this.#isLifting = true;
+        this.#lifted = epoch;
         const over: typeof ended = (end) => {
           if (container.isOver) return;
           this.#tellEnds(epoch);
@@ -286,6 +301,12 @@ export class SupervisedPod {
     if (!isStandby || this.#doom !== 'Preparing') return;
     this.#doom = undefined;
     clock.setTimer(prepareMs / 2, () => process.endWith(FAILED));
+  }
+
+  #checks(self: FakeProcess): void {
+    this.#check = self;
+    const { preflight } = this.#options;
+    if (preflight !== undefined) checkMachine(self, this.#process.clock, preflight.isSound);
   }
 
   #prepareMs(): number {

@@ -1,6 +1,6 @@
 /** What befalls warm standbys in a scenario. */
 import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
-import { one, pick, weighted } from './chance.ts';
+import { one, pick, weighted } from '../chance.ts';
 
 /**
  * When a standby dies: at once, while it prepares itself, when the agent has decided to release it,

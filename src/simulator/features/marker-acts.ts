@@ -1,7 +1,6 @@
 /** What befalls agents while they write their markers. */
 import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
-import { one, pick } from './chance.ts';
-import { STANDBY_KINDS, type StandbyAct } from './standby-acts.ts';
+import { one, pick } from '../chance.ts';
 
 /** The last step of a write that is done; `Acted`: shortly after the agent has done what the marker records. */
 export type MarkerStep = (typeof STEPS)[number];
@@ -20,15 +19,7 @@ export interface MarkerAct {
   readonly unsynced: Unsynced;
 }
 
-const KIND = 'AgentDiesAtMarker';
-
-/** Acts that are drawn apart from all others. */
-export type ApartAct = StandbyAct | MarkerAct;
-export const APART_KINDS: readonly ApartAct['kind'][] = [KIND, ...STANDBY_KINDS];
-
-export function isApartKind(kind: string): kind is ApartAct['kind'] {
-  return APART_KINDS.some((each) => each === kind);
-}
+export const MARKER_KIND = 'AgentDiesAtMarker';
 
 /** With this one, the seeds that older planted bugs name have no such acts. */
 const SALT = 6203;
@@ -47,11 +38,11 @@ export function markerActs(
 ): readonly { readonly atMs: number; readonly act: MarkerAct }[] {
   const random = new SeededRandom(seed + SALT * 2 ** 32);
   const isDrawn = random.next() < SHARE;
-  const count = (asked?.includes(KIND) ?? isDrawn) ? 1 + pick(random, MAX_ACTS) : 0;
+  const count = (asked?.includes(MARKER_KIND) ?? isDrawn) ? 1 + pick(random, MAX_ACTS) : 0;
   return Array.from({ length: count }, () => ({
     atMs: pick(random, lastMs),
     act: {
-      kind: KIND,
+      kind: MARKER_KIND,
       member: pick(random, ANY_MEMBER),
       write: pick(random, MAX_WRITES_TO_LIVE),
       step: one(random, STEPS),
