@@ -29,6 +29,22 @@ describe('VirtualClock', () => {
     expect(seen).toEqual([0, 10, 20, 30]);
   });
 
+  it('fires what became due in a jump late, in its order, and never goes back', async () => {
+    const clock = new VirtualClock();
+    const fired: string[] = [];
+    const at = (dueMs: number): void => {
+      clock.setTimer(dueMs, () => fired.push(`${dueMs} at ${clock.monotonic()}`));
+    };
+    for (const dueMs of [30, 10, 110]) at(dueMs);
+    clock.jump(100);
+    expect([clock.monotonic(), fired]).toEqual([100, []]);
+    await clock.advance(10);
+    expect(fired).toEqual(['10 at 100', '30 at 100', '110 at 110']);
+    const advanced = clock.advance(1);
+    expect(() => clock.jump(1)).toThrow('the clock is being advanced');
+    await advanced;
+  });
+
   it('runs until a condition holds, no further', async () => {
     const clock = new VirtualClock();
     let ticks = 0;
