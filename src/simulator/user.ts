@@ -60,14 +60,12 @@ export class User {
   /** Tries it until a webhook answers. */
   async insist<T>(ask: () => Promise<T>): Promise<T> {
     const { clock } = this.#options;
-    let refusals = 0;
     for (let tries = 1; ; tries++) {
       try {
         return await ask();
       } catch (error) {
         const isDown = error instanceof ApiStatusError && error.code === INTERNAL_ERROR;
-        // After a first refusal, what is asked for may have become pointless: the JobSet has ended.
-        if ((!isDown && refusals++ > 0) || tries === MAX_TRIES) throw error;
+        if (!isDown || tries === MAX_TRIES) throw error;
       }
       await sleep(clock, ASKS_AGAIN_MS);
     }
