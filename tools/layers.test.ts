@@ -38,12 +38,10 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   dashboard: ['kube', 'jobset', 'dashboard'],
   deploy: ['kube', 'jobset', 'runtime', 'operator', 'deploy'],
 };
-/** The command line, the benchmarks and the simulator drive all the other parts. */
-MAY_IMPORT['cli'] = [...Object.keys(MAY_IMPORT), 'cli'];
+/** The command line, the simulator and the benchmarks drive all the other parts. */
+MAY_IMPORT['simulator'] = [...Object.keys(MAY_IMPORT), 'simulator'];
+MAY_IMPORT['cli'] = [...Object.keys(MAY_IMPORT), 'cli'].filter((folder) => folder !== 'simulator');
 MAY_IMPORT['bench'] = [...Object.keys(MAY_IMPORT), 'bench'];
-MAY_IMPORT['simulator'] = [...Object.keys(MAY_IMPORT), 'simulator'].filter(
-  (folder) => folder !== 'cli' && folder !== 'bench',
-);
 
 /** What could run Pods without Lockstep. Not even its tests know what stands to the right of it. */
 const STANDALONE = ['kube', 'runtime', 'api-machinery', 'cluster'];

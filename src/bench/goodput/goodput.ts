@@ -48,7 +48,7 @@ export async function benchGoodput(
         rowOf(
           strategy,
           minutes,
-          simulate({ strategy, checkpointMs, outages, runMs, skipsQuiet: true }),
+          await simulate({ strategy, checkpointMs, outages, runMs, skipsQuiet: true }),
         ),
       );
       // Signals are heard between two runs.

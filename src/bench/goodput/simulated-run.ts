@@ -1,25 +1,19 @@
 /**
- * A run of a simulated group with its failures: planner and barriers under virtual time, from 10 s
- * before each failure to the first step after it. Between them nothing happens but steps, whose
- * time is added arithmetically.
+ * A run of a simulated group with its failures, from 10 s before each failure to the first step after
+ * it. Between them nothing happens but steps: the clock jumps over most of that time, and the steps are
+ * added arithmetically.
  */
 
-import type { GroupSnapshot } from '../../agent/channel.ts';
-import { groupState } from '../../jobset/epoch/group-state.ts';
+import type { Timer } from '@lockstep/kube/runtime/ports/clock.ts';
 import { sumsOf } from '../../jobset/goodput/classes.ts';
 import type { JobSetStatus } from '../../jobset/jobset-status.ts';
-import type { GroupProgress } from '../../jobset/progress/group-progress.ts';
-import type { Announcement } from '../../jobset/worker-end/announcement.ts';
+import { PROGRESS_TIMEOUT } from '../../jobset/names.ts';
+import { HubGroup, supervisedJobSet } from '../../simulator/hub-group/hub-group.ts';
 import {
   COLD_START_MS,
-  FAN_OUT_MS,
   FRAMEWORK_TIMEOUT_MS,
   LEG_MS,
   PEERS_END_MS,
-  POD_START_MS,
-  PODS,
-  PODS_CREATED_PER_SECOND,
-  PODS_ENDED_PER_SECOND,
   SIMULATED_MEMBERS,
   SPARE_SHARE,
   STEP_MS,
@@ -27,21 +21,29 @@ import {
 } from './costs.ts';
 import type { Failure, Outage } from './failures.ts';
 import { Ledger } from './ledger.ts';
-import { jobSetOf, type RunOptions, type RunResult, STAGE } from './restart-strategies.ts';
-import { SimulatedMember, type SimulatedPod } from './simulated-member.ts';
-import { type Cluster, SimulatedOperator } from './simulated-operator.ts';
-import { SimulatedTime } from './simulated-time.ts';
+import type { RunOptions, RunResult } from './restart-strategies.ts';
+import { type Member, SimulatedPods } from './simulated-pods.ts';
 import { Training } from './training.ts';
 
 /** What is simulated before a failure. */
 const LEAD_MS = 10_000;
-/** As often as agents look for progress. */
+/** As often as agents look for progress, while no step comes. */
 const LOOK_MS = 250;
+/** While steps come, one look in so many counts the silence as well. */
+const LOOKS_PER_SECOND = 4;
+/** Agents also ping after a first step or a checkpoint. The hub ends a stream that is silent for 40 s. */
+const PING_MS = 30_000;
 /** A restart that takes longer would never end. */
 const MAX_RESTART_MS = 24 * 60 * 60_000;
+const MAX_RESTARTS = 10_000;
 
-export function simulate(options: RunOptions): RunResult {
-  return new SimulatedRun(options).run();
+export async function simulate(options: RunOptions): Promise<RunResult> {
+  const group = await HubGroup.started();
+  try {
+    return await new SimulatedRun(options, group).run();
+  } finally {
+    await group.stop();
+  }
 }
 
 interface Due {
@@ -52,232 +54,226 @@ interface Due {
   readonly turn: number;
 }
 
-class SimulatedRun implements Cluster {
+class SimulatedRun {
   readonly #options: RunOptions;
-  readonly #time = new SimulatedTime();
+  readonly #group: HubGroup;
+  readonly #pods: SimulatedPods;
   readonly #ledger = new Ledger();
   readonly #training: Training;
-  readonly #operator: SimulatedOperator;
-  /** By slot. */
-  readonly #members = new Map<number, SimulatedMember>();
-  readonly #nodes = Array.from({ length: SIMULATED_MEMBERS }, (_, slot) => `node-${slot}`);
-  readonly #nodeOfPod = new Map<string, string>();
-  #spareNodes = 0;
-  #podsMade = 0;
+  #status: JobSetStatus = {};
   #failures = 0;
   #accounts: RunResult['accounts'] = { own: this.#ledger.sums, status: this.#ledger.sums };
-  #nextLookMs = Number.POSITIVE_INFINITY;
+  /** The worker that stopped without a word. */
+  #stuck: Member | undefined;
+  #nextStep: Timer | undefined;
+  /** When agents look next, and how often they have looked. */
+  #nextLook: Timer | undefined;
+  #nextLookMs = 0;
+  #looks = 0;
   /** When each member has a standby; until then workers start cold. */
   #standbysReadyMs = Number.POSITIVE_INFINITY;
-  /** Failures with `Recreate`: whether a Pod that is recreated leaves its node. */
-  #moves: { readonly slot: number } | undefined;
 
-  constructor(options: RunOptions) {
+  constructor(options: RunOptions, group: HubGroup) {
     this.#options = options;
+    this.#group = group;
     const checkpointSteps = options.checkpointMs / STEP_MS;
     this.#training = new Training({ stepMs: STEP_MS, checkpointSteps }, this.#ledger);
-    this.#operator = new SimulatedOperator(jobSetOf(options.strategy), this.#time, this);
+    this.#pods = new SimulatedPods(group, this.#isInPlace, {
+      wrote: (status, decidedMs) => this.#wrote(status, decidedMs),
+      ready: () => this.#ready(),
+      moved: () => {
+        this.#standbysReadyMs = Number.POSITIVE_INFINITY;
+      },
+      started: () => {
+        this.#stuck = undefined;
+      },
+      whole: () => this.#train(this.#pods.nowMs),
+    });
   }
 
-  run(): RunResult {
+  async run(): Promise<RunResult> {
     const { outages, runMs } = this.#options;
-    this.#operator.wake();
-    this.#runToStep();
+    const { restartStrategy, annotations } = this.#options.strategy;
+    const size = { replicas: 1, pods: SIMULATED_MEMBERS };
+    const policy = { maxRestarts: MAX_RESTARTS, restartStrategy };
+    await this.#pods.start(supervisedJobSet(size, policy, annotations));
+    await this.#runToStep();
     const due: Due[] = outages.map((outage) => ({
       atMs: outage.atMs,
-      node: this.#nodes[outage.slot] ?? '',
+      node: this.#pods.nodeIn(outage.slot),
       outage,
       turn: 0,
     }));
     for (let next = due.shift(); next !== undefined; next = due.shift()) {
       const { outage, turn } = next;
       // It has been left, or repaired.
-      if (turn > 0 && next.node !== this.#nodes[outage.slot]) continue;
+      if (turn > 0 && next.node !== this.#pods.nodeIn(outage.slot)) continue;
       const failure = turn === 0 ? outage.first : outage.relapses[turn - 1];
       if (failure === undefined) continue;
       const atMs = Math.max(next.atMs, this.#firstStepMs + LEAD_MS);
       if (atMs >= runMs) continue;
-      this.#runQuiet(atMs);
+      await this.#runQuiet(atMs);
       // The node of the first failure is the node of its member at that time.
-      const node = this.#nodes[outage.slot] ?? '';
-      this.#fail(outage.slot, failure);
+      const node = this.#pods.nodeIn(outage.slot);
+      await this.#fail(outage.slot, failure);
       this.#failures++;
-      this.#runToStep();
+      await this.#runToStep();
       const relapse = outage.relapses[turn];
       if (relapse === undefined) continue;
       const again = { atMs: this.#firstStepMs + relapse.afterMs, node, outage, turn: turn + 1 };
       const place = due.findIndex((other) => other.atMs > again.atMs);
       due.splice(place === -1 ? due.length : place, 0, again);
     }
-    this.#runQuiet(runMs);
+    await this.#runQuiet(runMs);
     // The run ends with a success.
-    this.#ledger.pass(Math.max(runMs, this.#time.nowMs), 'Productive');
-    const { status = {} } = this.#operator.jobSet;
-    return { ledger: this.#ledger, failures: this.#failures, status, accounts: this.#accounts };
+    this.#ledger.pass(Math.max(runMs, this.#pods.nowMs), 'Productive');
+    return {
+      ledger: this.#ledger,
+      failures: this.#failures,
+      status: this.#status,
+      accounts: this.#accounts,
+    };
   }
 
   // What passes.
+
+  get #isInPlace(): boolean {
+    return this.#options.strategy.restartStrategy === 'InPlaceRestart';
+  }
 
   get #firstStepMs(): number {
     return this.#training.firstStepMs ?? Number.POSITIVE_INFINITY;
   }
 
   /** To the first step after a failure. */
-  #runToStep(): void {
-    const limitMs = this.#time.nowMs + MAX_RESTART_MS;
-    for (;;) {
-      this.#passNext(limitMs);
-      if (this.#training.firstStepMs === this.#time.nowMs) return;
-    }
+  async #runToStep(): Promise<void> {
+    await this.#group.clock.runUntil(() => {
+      this.#pods.check();
+      return this.#training.firstStepMs === this.#pods.nowMs;
+    }, MAX_RESTART_MS);
   }
 
-  /** To a time before which nothing but steps happens, most of it arithmetically. */
-  #runQuiet(untilMs: number): void {
-    const time = this.#time;
-    if (this.#options.skipsQuiet) {
-      const quietMs = untilMs - LEAD_MS;
-      while (time.nextMs <= quietMs) {
-        this.#skipTo(time.nextMs);
-        time.fireNext();
+  /** To a time before which nothing but steps happens, most of it at once. */
+  async #runQuiet(untilMs: number): Promise<void> {
+    const { clock } = this.#group;
+    await clock.settle();
+    if (this.#options.skipsQuiet) this.#skip(untilMs - LEAD_MS - this.#pods.nowMs);
+    await clock.advance(Math.max(0, untilMs - this.#pods.nowMs));
+    this.#pods.check();
+  }
+
+  /** So many pings are left out that those that come are when they would be. */
+  #skip(quietMs: number): void {
+    const skippedMs = Math.floor(quietMs / PING_MS) * PING_MS;
+    if (skippedMs <= 0) return;
+    const { clock } = this.#group;
+    const training = this.#training;
+    const { step, checkpoint } = training;
+    this.#nextStep?.cancel();
+    this.#nextLook?.cancel();
+    clock.jump(skippedMs);
+    training.skipTo(this.#pods.nowMs);
+    if (training.checkpoint > checkpoint) {
+      this.#report(training.checkpoint, training.checkpointMs ?? 0);
+    }
+    if (training.step > step) this.#report(training.step, training.lastStepMs);
+    this.#ping();
+    this.#awaitStep();
+    if (this.#nextLook !== undefined) this.#awaitLook(this.#nextLookMs + skippedMs);
+  }
+
+  #awaitStep(): void {
+    this.#nextStep?.cancel();
+    const { nextStepMs } = this.#training;
+    if (nextStepMs === Number.POSITIVE_INFINITY) return;
+    this.#nextStep = this.#pods.after(nextStepMs - this.#pods.nowMs, () => this.#stepDone());
+  }
+
+  #stepDone(): void {
+    const training = this.#training;
+    const isFirst = training.firstStepMs === undefined;
+    training.stepDone();
+    if (isFirst) this.#standbysReadyMs = this.#pods.nowMs + COLD_START_MS;
+    this.#report(training.step, this.#pods.nowMs);
+    if (isFirst || training.checkpoint === training.step) this.#ping();
+    this.#awaitStep();
+  }
+
+  #awaitLook(atMs: number): void {
+    this.#nextLookMs = atMs;
+    this.#nextLook = this.#pods.after(atMs - this.#pods.nowMs, () => {
+      const isStill = this.#training.nextStepMs === Number.POSITIVE_INFINITY;
+      this.#looks++;
+      if (isStill || this.#looks % LOOKS_PER_SECOND === 0) {
+        for (const { agent } of this.#pods.members.values()) agent.look();
       }
-      if (quietMs > time.nowMs) this.#skipTo(quietMs);
-    }
-    while (this.#nextMs <= untilMs) this.#passNext(untilMs);
-    if (untilMs > time.nowMs) time.passTo(untilMs);
+      if (this.#looks % (PING_MS / LOOK_MS) === 0) this.#ping();
+      this.#awaitLook(atMs + LOOK_MS);
+    });
   }
 
-  #skipTo(ms: number): void {
-    const before = this.#training.step;
-    this.#training.skipTo(ms);
-    this.#time.passTo(ms);
-    if (this.#training.step > before) this.#report(this.#training.lastStepMs);
-    const missed = Math.ceil((ms - this.#nextLookMs) / LOOK_MS);
-    if (missed > 0) this.#nextLookMs += missed * LOOK_MS;
+  /** All workers write which step they have done. */
+  #report(step: number, atMs: number): void {
+    const checkpoint = step - (step % (this.#options.checkpointMs / STEP_MS));
+    for (const { agent } of this.#pods.members.values()) {
+      agent.report(`${step} checkpoint=${checkpoint}`, this.#pods.originMs + atMs);
+    }
   }
 
-  get #nextMs(): number {
-    return Math.min(this.#time.nextMs, this.#training.nextStepMs, this.#nextLookMs);
-  }
-
-  /** What is due next: a timer, a step of all, or a look of all agents. */
-  #passNext(limitMs: number): void {
-    const [time, training] = [this.#time, this.#training];
-    const nextMs = this.#nextMs;
-    if (nextMs > limitMs)
-      throw new Error(`nothing happens between ${time.nowMs} and ${limitMs} ms`);
-    if (time.nextMs === nextMs) {
-      time.fireNext();
-      return;
-    }
-    time.passTo(nextMs);
-    if (training.nextStepMs === nextMs) {
-      const isFirst = training.firstStepMs === undefined;
-      training.stepDone();
-      if (isFirst) this.#standbysReadyMs = nextMs + COLD_START_MS;
-      this.#report(nextMs);
-      return;
-    }
-    this.#nextLookMs = nextMs + LOOK_MS;
-    for (const member of this.#members.values()) member.look();
-  }
-
-  /** All workers write what they have done. */
-  #report(nowMs: number): void {
-    const { step, checkpoint } = this.#training;
-    for (const { progress } of this.#members.values()) {
-      progress.look(nowMs);
-      progress.took(`${step} checkpoint=${checkpoint}`);
-    }
+  #ping(): void {
+    for (const { agent } of this.#pods.members.values()) agent.ping();
   }
 
   // What goes wrong.
 
-  #fail(slot: number, failure: Failure): void {
+  async #fail(slot: number, failure: Failure): Promise<void> {
     const { isHang, kind, luck } = failure;
-    if (this.#options.strategy.restartStrategy === 'Recreate') {
-      this.#moves = luck < SPARE_SHARE || kind === 'Host maintenance' ? { slot } : undefined;
-      if (isHang) this.#training.hang();
-      const untilMs = this.#training.lastStepMs + FRAMEWORK_TIMEOUT_MS - this.#time.nowMs;
-      this.#time.after(isHang ? untilMs : LEG_MS, () => this.#failJob());
+    const untilMs = this.#training.lastStepMs + FRAMEWORK_TIMEOUT_MS - this.#pods.nowMs;
+    if (isHang || kind === 'Host maintenance') {
+      this.#training.hang();
+      this.#awaitStep();
+    }
+    if (!this.#isInPlace) {
+      const moving = luck < SPARE_SHARE || kind === 'Host maintenance' ? slot : undefined;
+      this.#pods.after(isHang ? untilMs : LEG_MS, () => this.#pods.failJob(moving));
       return;
     }
-    const member = this.#members.get(slot);
+    const member = this.#pods.members.get(slot);
     if (isHang) {
-      this.#training.hang();
-      if (member !== undefined) member.isStuck = true;
-      this.#endPeers(this.#training.lastStepMs + FRAMEWORK_TIMEOUT_MS - this.#time.nowMs);
+      this.#stuck = member;
+      this.#endPeers(untilMs);
+      const isFound = PROGRESS_TIMEOUT in this.#options.strategy.annotations;
+      if (!isFound) await this.#runQuiet(this.#pods.nowMs + untilMs);
     } else if (kind === 'Host maintenance') {
-      this.#training.hang();
-      this.replacePod(slot);
+      await this.#pods.replace(slot);
       this.#endPeers(PEERS_END_MS);
-    } else member?.fail();
+    } else member?.agent.fail();
   }
 
   /** Workers that wait for another end by themselves, unless they were stopped before. */
   #endPeers(afterMs: number): void {
-    const epoch = this.#members.values().next().value?.epoch;
-    this.#time.after(afterMs, () => {
-      for (const member of this.#members.values()) {
-        if (member.epoch === epoch && epoch !== undefined && !member.isStuck) member.fail();
+    const epoch = this.#pods.members.values().next().value?.agent.epoch;
+    this.#pods.after(afterMs, () => {
+      for (const member of this.#pods.members.values()) {
+        const { agent } = member;
+        if (agent.epoch === epoch && member !== this.#stuck) agent.fail();
       }
     });
   }
 
-  #move(slot: number): void {
-    this.#nodes[slot] = `spare-${++this.#spareNodes}`;
-    this.#standbysReadyMs = Number.POSITIVE_INFINITY;
-  }
+  // What the operator does.
 
-  #failJob(): void {
-    const failed = { type: 'Failed', status: 'True', reason: 'BackoffLimitExceeded' } as const;
-    this.#operator.sawJob({ conditions: [failed] });
-  }
-
-  // What the operator acts on.
-
-  get reported(): GroupProgress {
-    return this.#training.reported(this.#time.nowMs);
-  }
-
-  nodeOf(podUid: string): string | undefined {
-    return this.#nodeOfPod.get(podUid);
-  }
-
-  createPods(): void {
-    const createdMs = (PODS * 1000) / PODS_CREATED_PER_SECOND;
-    this.#time.after(createdMs + POD_START_MS, () => {
-      if (this.#moves !== undefined) this.#move(this.#moves.slot);
-      this.#moves = undefined;
-      this.#operator.sawJob({ active: SIMULATED_MEMBERS, ready: SIMULATED_MEMBERS });
-      if (this.#options.strategy.restartStrategy === 'Recreate') this.#begin(this.#time.nowMs);
-      else for (const slot of this.#nodes.keys()) this.#startMember(slot);
-    });
-  }
-
-  deletePods(): void {
-    this.#time.after((PODS * 1000) / PODS_ENDED_PER_SECOND, () => this.#operator.jobGone());
-  }
-
-  /** A Pod is taken from its node, and recreated on another. */
-  replacePod(slot: number): void {
-    const member = this.#members.get(slot);
-    if (member === undefined) return;
-    this.#members.delete(slot);
-    const { pod, epoch } = member;
-    if (epoch === undefined) this.#operator.gone(pod.podUid);
-    else this.#operator.lost(pod, epoch);
-    this.#move(slot);
-    this.#time.after(POD_START_MS, () => this.#startMember(slot));
-  }
-
-  wrote(status: JobSetStatus, before: JobSetStatus, decidedMs: number): void {
+  /** Whether it ends an epoch. */
+  #wrote(status: JobSetStatus, decidedMs: number): boolean {
+    const before = this.#status;
+    this.#status = status;
     const hasEnded =
       (status.deprecatedEpoch ?? 0) > (before.deprecatedEpoch ?? 0) ||
       (status.restarts ?? 0) > (before.restarts ?? 0);
     if (hasEnded) {
       const isHung = status.restartHistory?.[0]?.witness?.reason === 'WorkerHung';
       this.#training.end(decidedMs, isHung);
-      this.#nextLookMs = Number.POSITIVE_INFINITY;
+      this.#awaitStep();
     }
     if ((status.syncedEpoch ?? 0) > (before.syncedEpoch ?? 0)) {
       this.#released(decidedMs);
@@ -285,14 +281,7 @@ class SimulatedRun implements Cluster {
         this.#accounts = { own: this.#ledger.sums, status: sumsOf(status.goodput) };
       }
     }
-    const snapshot: GroupSnapshot = {
-      ...groupState(this.#operator.jobSet, STAGE),
-      isFresh: true,
-      members: SIMULATED_MEMBERS,
-    };
-    this.#time.after(hasEnded ? LEG_MS + FAN_OUT_MS : LEG_MS, () => {
-      for (const member of this.#members.values()) member.hear(snapshot);
-    });
+    return hasEnded;
   }
 
   #released(nowMs: number): void {
@@ -300,49 +289,22 @@ class SimulatedRun implements Cluster {
     this.#training.release();
   }
 
-  // The Pods and their agents.
-
-  #startMember(slot: number): void {
-    const podUid = `train-${STAGE}-0-${slot}-p${++this.#podsMade}`;
-    const pod: SimulatedPod = { slot, podUid, node: this.#nodes[slot] ?? '' };
-    this.#nodeOfPod.set(podUid, pod.node);
-    const { uid } = this.#operator.jobSet.metadata;
-    const member = new SimulatedMember(pod, uid, {
-      time: this.#time,
-      size: SIMULATED_MEMBERS,
-      announce: (of, announcement) => this.#announce(of, announcement),
-      lifted: (_, epoch) => this.#lifted(epoch),
-    });
-    this.#members.set(slot, member);
-    const state = groupState(this.#operator.jobSet, STAGE);
-    member.hear({ ...state, isFresh: true, members: SIMULATED_MEMBERS });
-  }
-
-  #announce(member: SimulatedMember, announcement: Announcement): void {
-    this.#time.after(LEG_MS, () => {
-      this.#operator.announced(member.pod, announcement);
-      member.announced(announcement.epoch);
-    });
-  }
-
-  /** The last worker of the group is started. */
-  #lifted(epoch: number): void {
-    const members = [...this.#members.values()];
-    const isWhole = members.length === SIMULATED_MEMBERS;
-    if (isWhole && members.every((each) => each.epoch === epoch)) this.#start(this.#time.nowMs);
-  }
-
-  /** With `Recreate`, workers start when all Pods run. */
-  #begin(nowMs: number): void {
+  /** All Pods of a new Job run. With `Recreate`, so do their workers. */
+  #ready(): void {
+    const { nowMs } = this.#pods;
+    if (this.#isInPlace) {
+      this.#awaitLook(nowMs + LOOK_MS);
+      return;
+    }
     this.#released(nowMs);
-    this.#start(nowMs);
+    this.#train(nowMs);
   }
 
-  #start(nowMs: number): void {
+  #train(nowMs: number): void {
     const isWarm = this.#options.strategy.hasStandby && nowMs >= this.#standbysReadyMs;
     const startMs = Math.round(isWarm ? COLD_START_MS * WARM_SHARE : COLD_START_MS);
     this.#standbysReadyMs = Number.POSITIVE_INFINITY;
     this.#training.begin(nowMs, startMs + STEP_MS);
-    this.#nextLookMs = nowMs + LOOK_MS;
+    this.#awaitStep();
   }
 }
