@@ -167,6 +167,32 @@ describe('the simulated world', () => {
     expect(Number.parseFloat(ended ?? '')).toBeGreaterThan(119);
   });
 
+  it('starts a group whose controllers are down from the beginning', async () => {
+    const acts = [
+      { atMs: 11, act: { kind: 'ControllersDown', forMs: 90_000 } as const },
+      ...at(60, { kind: 'StreamsReset' }),
+    ];
+    const { violation, epochs } = await runScenario({ ...QUIET, acts });
+    expect(violation).toBeUndefined();
+    expect(epochs).toBe(1);
+  });
+
+  // Seed 145.
+  it('asks no more for another size when the JobSet has failed', async () => {
+    const acts = [
+      ...at(60, { kind: 'WorkerKilled', member: 0 }),
+      ...at(90, { kind: 'Resized', job: 0, pods: 3 }),
+    ];
+    const { violation, lines } = await played({
+      ...QUIET,
+      maxRestarts: 0,
+      hasWebhooks: true,
+      acts,
+    });
+    expect(violation).toBeUndefined();
+    expect(lines.some((line) => line.includes('Failed'))).toBe(true);
+  });
+
   it.each(ACT_KINDS)('comes to rest after %s alone', async (kind) => {
     const { violation } = await runScenario(scenarioOf(5, { kinds: [kind], members: 3 }));
     expect(violation).toBeUndefined();

@@ -60,12 +60,14 @@ export class User {
   /** Tries it until a webhook answers. */
   async insist<T>(ask: () => Promise<T>): Promise<T> {
     const { clock } = this.#options;
+    let refusals = 0;
     for (let tries = 1; ; tries++) {
       try {
         return await ask();
       } catch (error) {
         const isDown = error instanceof ApiStatusError && error.code === INTERNAL_ERROR;
-        if (!isDown || tries === MAX_TRIES) throw error;
+        // After a first refusal, what is asked for may have become pointless: the JobSet has ended.
+        if ((!isDown && refusals++ > 0) || tries === MAX_TRIES) throw error;
       }
       await sleep(clock, ASKS_AGAIN_MS);
     }
