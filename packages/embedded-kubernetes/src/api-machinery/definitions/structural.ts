@@ -176,7 +176,8 @@ function keywordErrors(schema: JsonSchema, path: string): FieldError[] {
       'uniqueItems cannot be set to true since the runtime complexity becomes quadratic';
     errors.push(forbiddenField(`${path}.uniqueItems`, detail));
   }
-  const { pattern = '' } = schema;
+  const { pattern } = schema;
+  if (pattern === undefined) return errors;
   const compiled = compilePattern(pattern);
   const defect = 'defect' in compiled ? compiled.defect : undefined;
   if (defect !== undefined) {
