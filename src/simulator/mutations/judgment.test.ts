@@ -45,6 +45,7 @@ describe('a changed group', () => {
     ['Jobs', { jobs: {} }],
     ['counts', { jobs: { 'train-a-0': { status: { counts: [1, 0, 0, 0] } } } }],
     ['Pods', { pods: {} }],
+    ['Services', { others: { 'Service train': { spec: { clusterIP: 'None' } } } }],
     ['phases', { pods: { 'a/0/0': [{ phase: 'Pending', isEnding: false }] } }],
   ])('has the same %s as a new one, whatever its user is warned of', (_what, other) => {
     expect(unexplained('Running', [IN_PLACE, WARNED], [STATE, { ...STATE, ...other }])).not.toEqual(

@@ -39,13 +39,13 @@ export function unexplained(
   ];
 }
 
-/** What has to be the same although existing objects do not follow: which there are, and how they are. */
+/** What has to be the same although existing Jobs and Pods do not follow: which there are, and how they are. */
 function withoutTemplates(state: FinalState, isLeftOut = (_text: string) => false): FinalState {
   const text = JSON.stringify(state, (key, value: unknown) => {
     if (key === 'metadata' || key === 'spec' || isLeftOut(key)) return undefined;
     return Array.isArray(value) ? value.filter((each) => !isLeftOut(`${each}`)) : value;
   });
-  return JSON.parse(text) as FinalState;
+  return { ...(JSON.parse(text) as FinalState), others: state.others };
 }
 
 /**
