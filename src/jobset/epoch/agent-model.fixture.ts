@@ -1,18 +1,8 @@
 /** One slot of the protocol's model: its Pod, the Pod's agent, and its worker. */
 
-import { HubChannelModel } from './hub-model.fixture.ts';
 import { type PodWorld, podOfSlot, type Step, type StoredPod } from './pod-world.fixture.ts';
 
-type AgentStage =
-  | 'down'
-  | 'read'
-  | 'marked'
-  | 'announced'
-  | 'starting'
-  | 'lifted'
-  /** Supervisor: a preflight runs after the worker. */
-  | 'checking'
-  | 'exiting';
+type AgentStage = 'down' | 'read' | 'marked' | 'announced' | 'starting' | 'lifted' | 'exiting';
 
 export class SlotModel {
   readonly stage: number;
@@ -36,9 +26,6 @@ export class SlotModel {
   #hungIn = 0;
   /** Whether the end of this Pod must not be charged. */
   #isEndForgiven = false;
-  /** Whether the controller deleted it so that it leaves its node, which is no failure. */
-  #isReplaced = false;
-  readonly #hub = new HubChannelModel();
   /** Ghost: the epoch of the last worker that started in this slot. */
   lastStart = 0;
 
@@ -56,10 +43,6 @@ export class SlotModel {
     return this.#own;
   }
 
-  get isChecking(): boolean {
-    return this.#agent === 'checking';
-  }
-
   /** The Pod that the controller would read. */
   pod(): StoredPod {
     return podOfSlot(this, { announced: this.#announced, isReleased: this.#isEndForgiven });
@@ -73,8 +56,6 @@ export class SlotModel {
     this.#late = 0;
     this.#marker = { announced: 0, started: 0 };
     this.#isEndForgiven = false;
-    this.#isReplaced = false;
-    this.#hub.isViaApi = false;
     this.#stopped();
     this.#world.changed(this);
   }
@@ -83,13 +64,6 @@ export class SlotModel {
   terminate(isForgiven: boolean): void {
     if (!isForgiven) this.#lost();
     this.#isEndForgiven = isForgiven;
-    this.phase = 'terminating';
-    this.#world.changed(this);
-  }
-
-  /** The controller deletes the Pod, so that the member leaves its node. */
-  replace(): void {
-    this.#isReplaced = true;
     this.phase = 'terminating';
     this.#world.changed(this);
   }
@@ -125,21 +99,16 @@ export class SlotModel {
         this.lastStart = this.#own;
       });
     }
-    return [...steps, ...this.#agentSteps(), ...this.#hubSteps(), ...this.#hangSteps()];
+    return [...steps, ...this.#agentSteps(), ...this.#hangSteps()];
   }
 
   faults(): Step[] {
     const faults: Step[] = [];
     if (this.phase === 'live') faults.push(() => this.terminate(false));
-    faults.push(...this.deaths());
+    if (this.worker > 0) faults.push(() => this.#exitWorker());
     if (this.worker > this.#hungIn) faults.push(() => this.#hang());
     if (this.#agent !== 'down' && this.#agent !== 'exiting') faults.push(() => this.#crash());
-    return [...faults, ...this.#hubFaults()];
-  }
-
-  /** Its worker ends by itself. */
-  deaths(): Step[] {
-    return this.worker > 0 ? [() => this.#exitWorker()] : [];
+    return faults;
   }
 
   /** The kubelet may start the worker although the agent has just exited again. */
@@ -154,100 +123,29 @@ export class SlotModel {
     );
   }
 
-  /** Whether states reach the agent, and announcements leave it. */
-  #isConnected(): boolean {
-    return this.#world.hubs(this) === undefined || this.#hub.isConnected;
-  }
-
-  /** The epoch that the agent has announced, or is about to; 0: none. */
-  #wanted(): number {
-    const hasChosen = !['down', 'read', 'exiting'].includes(this.#agent);
-    return hasChosen ? this.#own : 0;
-  }
-
-  #hubSteps(): Step[] {
-    const hubs = this.#world.hubs(this);
-    if (hubs === undefined || this.#agent === 'exiting') return [];
-    if (this.#hub.isViaApi) {
-      // An agent that changes the channel repeats its announcement there.
-      const isRepeated = this.#announced >= this.#wanted() || this.#agent === 'marked';
-      return isRepeated ? [] : [() => this.#announce(this.#own)];
-    }
-    if (this.#hub.isDead) return [() => this.#hub.leave()];
-    if (!this.#hub.hasStream) {
-      return hubs.map((hub) => () => this.#hub.connect(hub, this.podUid, this.#wanted()));
-    }
-    if (!this.#hub.isWaitingForAnswer) return [];
-    return [
-      () => {
-        this.#hub.answered();
-        this.#view = this.#world.latest();
-        if (this.#agent === 'down') this.#agent = 'read';
-        // Announces now what the hello was too early for.
-        this.#hub.say(this.#wanted());
-        if (this.#agent === 'marked') this.#agent = 'announced';
-      },
-    ];
-  }
-
-  #hubFaults(): Step[] {
-    if (this.#world.hubs(this) === undefined || this.phase === 'none') return [];
-    if (this.#hub.isViaApi) return [() => Object.assign(this.#hub, { isViaApi: false })];
-    const faults: Step[] = [];
-    if (this.#hub.hasStream) {
-      faults.push(
-        () => this.#hub.dropStream(),
-        () => this.#hub.killStream(),
-      );
-    }
-    if (this.#agent !== 'exiting') {
-      faults.push(() => {
-        this.#hub.leave();
-        this.#hub.isViaApi = true;
-        if (this.#agent !== 'down') this.#view = this.#world.latest();
-      });
-    }
-    return faults;
-  }
-
-  /** Past the time-out, the hub or the API server has to answer before the worker is ended. */
+  /** The API server has answered past the time-out, so the worker is ended. */
   #hangSteps(): Step[] {
     const isHung = this.worker > 0 && this.worker === this.#hungIn && this.#agent === 'lifted';
-    if (!isHung) return [];
-    if (this.#readsApi() || this.#hub.isPonged) {
-      return [
-        () => {
-          this.#leave();
-          if (!this.#world.isSidecar) this.#agent = 'checking';
-        },
-      ];
-    }
-    return this.#hub.canPing ? [() => this.#hub.ping()] : [];
+    return isHung ? [() => this.#leave()] : [];
   }
 
   #hang(): void {
     this.#fail([this.worker]);
     this.#hungIn = this.worker;
-    this.#hub.forgetPings();
   }
 
   #agentSteps(): Step[] {
     const { released, deprecated } = this.#world.seen(this.#view, this.stage);
     const steps: Step[] = [];
     const isRunning = this.#agent !== 'down' && this.#agent !== 'exiting';
-    if (this.isChecking) {
-      steps.push(() => {
-        this.#agent = 'read';
-      });
-    } else if (isRunning && this.#agent !== 'read' && deprecated >= this.#own) {
+    if (isRunning && this.#agent !== 'read' && deprecated >= this.#own) {
       steps.push(() => this.#leave());
     } else if (this.#agent === 'down') {
       // The first read is consistent: it is never older than what has been written.
-      if (this.#readsApi())
-        steps.push(() => {
-          this.#agent = 'read';
-          this.#view = this.#world.latest();
-        });
+      steps.push(() => {
+        this.#agent = 'read';
+        this.#view = this.#world.latest();
+      });
     } else if (this.#agent === 'read') {
       steps.push(() => {
         this.#own = this.#choose(released, deprecated);
@@ -255,13 +153,10 @@ export class SlotModel {
         this.#agent = 'marked';
       });
     } else if (this.#agent === 'marked') {
-      if (this.#isConnected()) {
-        steps.push(() => {
-          this.#agent = 'announced';
-          if (this.#readsApi()) this.#announce(this.#own);
-          else this.#hub.say(this.#own);
-        });
-      }
+      steps.push(() => {
+        this.#agent = 'announced';
+        this.#announce(this.#own);
+      });
     } else if (this.#agent === 'announced' && released === this.#own) {
       steps.push(() => {
         this.#marker.started = this.#own;
@@ -272,13 +167,8 @@ export class SlotModel {
         this.#agent = 'lifted';
       });
     }
-    const canSee = isRunning && this.#isConnected() && !this.#hub.isDead;
-    if (canSee && this.#view < this.#world.latest()) steps.push(() => void this.#view++);
+    if (isRunning && this.#view < this.#world.latest()) steps.push(() => void this.#view++);
     return steps;
-  }
-
-  #readsApi(): boolean {
-    return this.#world.hubs(this) === undefined || this.#hub.isViaApi;
   }
 
   #choose(released: number, deprecated: number): number {
@@ -294,11 +184,10 @@ export class SlotModel {
 
   #leave(): void {
     if (this.#agent === 'marked' || this.#agent === 'announced') {
-      if (this.#agent === 'marked' && this.#readsApi()) this.#late = this.#own;
+      if (this.#agent === 'marked') this.#late = this.#own;
       this.#agent = 'read';
     } else if (this.#world.isSidecar) {
       this.#agent = 'exiting';
-      this.#hub.leave();
     } else {
       this.#agent = 'read';
       this.worker = 0;
@@ -306,7 +195,6 @@ export class SlotModel {
   }
 
   #stopped(): void {
-    this.#hub.leave();
     this.#agent = 'down';
     this.#own = 0;
     this.worker = 0;
@@ -318,24 +206,22 @@ export class SlotModel {
   }
 
   #gone(): void {
-    if (!this.#isEndForgiven && !this.#isReplaced) this.#lost();
+    if (!this.#isEndForgiven) this.#lost();
     this.#world.ended(this);
     this.#stopped();
     this.phase = 'none';
   }
 
   #exitWorker(): void {
-    this.#world.died(this);
     this.#fail([this.worker]);
     this.worker = 0;
     if (this.#world.isSidecar) this.#workerExited = true;
-    else if (this.#agent === 'lifted') this.#agent = 'checking';
+    else if (this.#agent === 'lifted') this.#agent = 'read';
   }
 
   #crash(): void {
     this.#fail(this.#agent === 'starting' || this.#agent === 'lifted' ? [this.#own] : []);
-    if (this.#agent === 'marked' && this.#readsApi()) this.#late = this.#own;
-    this.#hub.leave();
+    if (this.#agent === 'marked') this.#late = this.#own;
     if (this.#world.isSidecar) this.#agent = 'exiting';
     else this.#stopped();
   }

@@ -11,12 +11,9 @@ import { identityOf } from '../membership.ts';
 import type { Action } from '../plan/decision.ts';
 import { type Answer, NO_ANSWERS, type Question, withAnswer } from '../plan/questions.ts';
 import { type Plan, plan } from '../plan.ts';
-import type { MemberEvidence } from '../roster/group-evidence.ts';
 import type { Members } from '../roster/members.ts';
 import { Roster } from '../roster/roster.ts';
 import type { RosterEvent } from '../roster/roster-events.ts';
-import { type HubModel, StreamModel } from './hub-model.fixture.ts';
-import { currentEpoch } from './in-place-restart.ts';
 import { type JobControllerModel, suspended } from './job-controller-model.fixture.ts';
 import type { JobSetModel } from './jobset-model.fixture.ts';
 import type { Step, StoredPod } from './pod-world.fixture.ts';
@@ -34,10 +31,6 @@ export interface ControllerWorld {
   readonly podEvents: readonly PodEvent[];
   /** The Pods that live now. */
   livingPods(): readonly StoredPod[];
-  /** What agents reported about the ends of workers in that epoch. */
-  endsIn(epoch: number): readonly MemberEvidence[];
-  /** Deletes a Pod if it lives and is not in deletion. */
-  replace(podUid: string): void;
   /** Under the newest resourceVersion. */
   publish(status: JobSetStatus): void;
 }
@@ -47,14 +40,11 @@ const AT_NO_TIME = { wallMs: 0, monotonicMs: 0 };
 
 /**
  * It runs `plan` on caches of Pods, Jobs and JobSet of any age, and carries the result out. A crash
- * makes a new controller, which knows nothing. A controller that steps down keeps its caches,
- * however old they are, and may lead again.
+ * makes a new controller, which knows nothing.
  */
 export class ControllerModel {
-  /** Whether it believes that it holds the lease. Without a hub nothing depends on that. */
-  isLeading: boolean;
   readonly #world: ControllerWorld;
-  #roster = this.#newRoster();
+  readonly #roster: Roster;
   /** How much of the log of Pod events it has seen. */
   #position: number;
   #jobSet: Stored<JobSet>;
@@ -63,54 +53,18 @@ export class ControllerModel {
   #cachedJobs: readonly Stored<Job>[] = [];
   /** It has nothing to do in the state that it sees now. */
   #isIdle = false;
-  readonly #streams = new Set<StreamModel>();
   /** What the watches show, by UID. */
   readonly #living = new Map<string, StoredPod>();
   readonly #succeeded = new Map<string, StoredPod>();
-  /** It has no reports about the ends of workers in earlier epochs. */
-  readonly #firstEpoch: number;
 
-  constructor(world: ControllerWorld, isLeading: boolean) {
+  constructor(world: ControllerWorld) {
     this.#world = world;
-    this.isLeading = isLeading;
     this.#position = world.podEvents.length;
     this.#jobSet = world.jobSet.stored;
     this.#jobs = world.jobControl.jobs;
-    this.#firstEpoch = currentEpoch(world.jobSet.status);
     for (const pod of world.livingPods()) this.#living.set(pod.metadata.uid, pod);
     this.#cachedJobs = this.#jobs;
     this.#roster = this.#rosterOf(this.#living.values());
-  }
-
-  /** Its hub, for an agent in that Pod: it knows a Pod when its cache does. */
-  hubFor(podUid: string): HubModel | undefined {
-    if (!this.isLeading || !this.#living.has(podUid)) return undefined;
-    return {
-      open: (uid) => {
-        const stream = new StreamModel(uid);
-        this.#streams.add(stream);
-        return stream;
-      },
-    };
-  }
-
-  /** It has become the leader. */
-  lead(): void {
-    this.isLeading = true;
-    this.#isIdle = false;
-  }
-
-  /** It learns that it leads no more: its caches stay, but not what agents have said to it. */
-  stepDown(): void {
-    this.isLeading = false;
-    this.dropStreams();
-    this.#roster = this.#rosterOf(this.#living.values());
-  }
-
-  /** It is not the leader any more, or is gone: agents have to look for another one. */
-  dropStreams(): void {
-    for (const stream of this.#streams) stream.drop();
-    this.#streams.clear();
   }
 
   steps(): Step[] {
@@ -126,26 +80,7 @@ export class ControllerModel {
       });
     }
     if (this.#cachedJobs !== jobControl.jobs) steps.push(() => this.#seeJobs(jobControl.jobs));
-    if (this.isLeading && !this.#isIdle && this.#hasWork()) steps.push(() => this.#reconcile());
-    return steps;
-  }
-
-  /** Receives messages of agents, one at a time, and answers pings. */
-  hubSteps(): Step[] {
-    const steps: Step[] = [];
-    for (const stream of this.#streams) {
-      if (stream.hasPing) {
-        steps.push(() => {
-          stream.isPonged = true;
-        });
-      }
-      const { podUid, sent } = stream;
-      if (sent.length === 0 || !this.#living.has(podUid)) continue;
-      steps.push(() => {
-        const announcement = { epoch: sent.shift() ?? 0, starts: 1 };
-        this.#tell({ kind: 'Announced', podUid, announcement });
-      });
-    }
+    if (!this.#isIdle && this.#hasWork()) steps.push(() => this.#reconcile());
     return steps;
   }
 
@@ -217,9 +152,7 @@ export class ControllerModel {
   }
 
   #snapshot(jobs: readonly Stored<Job>[], members: Members, answer: Answer = NO_ANSWERS) {
-    const endsIn = (epoch: number): readonly MemberEvidence[] =>
-      epoch < this.#firstEpoch ? [] : this.#world.endsIn(epoch);
-    return snapshotOf(this.#jobSet, { jobs, members, answer, endsIn });
+    return snapshotOf(this.#jobSet, { jobs, members, answer });
   }
 
   #answer(question: Question, answers: Answer): Answer {
@@ -250,8 +183,6 @@ export class ControllerModel {
         return withAnswer(answers, question, true);
       case 'SilentAgents':
         return withAnswer(answers, question, new Map());
-      case 'Pins':
-        return withAnswer(answers, question, new Map());
       case 'Suspects':
         return withAnswer(answers, question, new Map());
       case 'Notice':
@@ -259,6 +190,7 @@ export class ControllerModel {
       case 'FailedJob':
       case 'FailedPods':
       case 'HeldPod':
+      case 'Pins':
         throw new Error(`unexpected question ${question.kind}`);
     }
   }
@@ -285,22 +217,10 @@ export class ControllerModel {
   }
 
   #inThatOrder(pods: readonly StoredPod[]): Members {
-    const roster = this.#rosterOf(pods);
-    for (const { metadata } of pods) {
-      const { epoch, starts } = this.#roster.pod(metadata.uid)?.said ?? {};
-      if (epoch === undefined) continue;
-      const announcement = { epoch, starts: starts?.starts ?? 1 };
-      roster.apply({ kind: 'Announced', podUid: metadata.uid, announcement }, AT_NO_TIME);
-    }
-    return roster.of(identityOf(this.#jobSet)).members;
+    return this.#rosterOf(pods).of(identityOf(this.#jobSet)).members;
   }
 
-  /** The process ends after its next write of the status, before it acts. */
-  dieAfterWrite(): void {
-    if (this.isLeading) this.#reconcile(true);
-  }
-
-  #reconcile(diesAfterWrite = false): void {
+  #reconcile(): void {
     this.#expectAnyOrderToDo();
     const { jobSet, jobControl } = this.#world;
     const { status, actions } = this.#decide();
@@ -311,7 +231,6 @@ export class ControllerModel {
       this.#jobSet = jobSet.stored;
       if (isRefused) return;
     }
-    if (diesAfterWrite) return;
     // The leader, which sees the user's last change, acts on the spec.
     const isLeader = this.#jobSet === jobSet.stored;
     for (const action of actions) this.#carryOut(action, isLeader);
@@ -343,8 +262,6 @@ export class ControllerModel {
         break;
       }
       case 'ReplaceMember':
-        this.#world.replace(action.pod.uid);
-        break;
       case 'CreateService':
       case 'GrantAgentRights':
       case 'CreateClaim':

@@ -2,14 +2,8 @@
 
 import type { Stored } from '@lockstep/kube/meta.ts';
 import { replicatedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
-import {
-  type FailurePolicyRule,
-  generationOf,
-  type JobSet,
-  type ReplicatedJob,
-} from '../jobset.ts';
+import { type FailurePolicyRule, generationOf, type JobSet } from '../jobset.ts';
 import type { JobSetStatus } from '../jobset-status.ts';
-import { PREFLIGHT, REPLACE_AFTER } from '../names.ts';
 
 /** What a model's JobSet asks for besides the sizes of its Jobs. */
 export interface JobSetShape {
@@ -18,10 +12,6 @@ export interface JobSetShape {
   readonly isSidecar: boolean;
   readonly isInOrder?: boolean;
   readonly rules?: readonly FailurePolicyRule[];
-  /** `lockstep/replace-after`. */
-  readonly replaceAfter?: string;
-  /** Workers that die by themselves leave a node that is found to be broken. */
-  readonly hasPreflight?: boolean;
 }
 
 /** Agents and controllers see versions of any age. */
@@ -37,8 +27,6 @@ export class JobSetModel {
       annotations: {
         'lockstep/restart-backoff': 'Disabled',
         'lockstep/restart-mode': shape.isSidecar ? 'Sidecar' : 'Supervisor',
-        ...(shape.replaceAfter === undefined ? {} : { [REPLACE_AFTER]: shape.replaceAfter }),
-        ...(shape.hasPreflight === true ? { [PREFLIGHT]: 'check-gpu' } : {}),
       },
     });
   }
@@ -88,7 +76,7 @@ export class JobSetModel {
   #specOf(sizes: readonly number[], suspend: boolean): JobSet['spec'] {
     const { isInOrder = false, rules = [] } = this.#shape;
     return {
-      replicatedJobs: sizes.map((pods, stage) => labelled(replicatedJob(nameOf(stage), pods))),
+      replicatedJobs: sizes.map((pods, stage) => replicatedJob(nameOf(stage), pods)),
       failurePolicy: { restartStrategy: 'InPlaceRestart', maxRestarts: 1000, rules },
       suspend,
       ...(isInOrder ? { startupPolicy: { startupPolicyOrder: 'InOrder' } } : {}),
@@ -100,14 +88,6 @@ export class JobSetModel {
     const resourceVersion = String(this.#resourceVersion);
     this.#stored = { ...jobSet, metadata: { ...jobSet.metadata, resourceVersion } };
   }
-}
-
-/** The Pods can be replaced. */
-function labelled(job: ReplicatedJob): ReplicatedJob {
-  const { template } = job.template.spec;
-  const metadata = { ...template.metadata, labels: { [REPLACE_AFTER]: 'true' } };
-  const spec = { ...job.template.spec, template: { ...template, metadata } };
-  return { ...job, template: { ...job.template, spec } };
 }
 
 function nameOf(stage: number): string {

@@ -3,7 +3,6 @@ import type { PartialObjectMetadata, Stored } from '@lockstep/kube/meta.ts';
 import { JOB_TRACKING_FINALIZER } from '@lockstep/kube/objects/job.ts';
 import { EPOCH, IN_PLACE_RESTART_ATTEMPT, JOBSET_NAME, JOBSET_UID } from '../names.ts';
 import type { SlotModel } from './agent-model.fixture.ts';
-import type { HubModel } from './hub-model.fixture.ts';
 
 export type Step = () => void;
 
@@ -17,16 +16,12 @@ export interface PodWorld {
   latest(): number;
   /** S(r) and D in that version, for a stage. */
   seen(version: number, stage: number): { readonly released: number; readonly deprecated: number };
-  /** Hubs that accept a stream of the slot's Pod now; undefined: it uses the API server alone. */
-  hubs(slot: SlotModel): readonly HubModel[] | undefined;
   /** The Pod's metadata changed. */
   changed(slot: SlotModel): void;
   ended(slot: SlotModel): void;
   /** The Pod has ended with phase Succeeded. */
   succeeded(slot: SlotModel): void;
   workerStarts(slot: SlotModel): void;
-  /** Its worker ended by itself, before any was told to stop. */
-  died(slot: SlotModel): void;
   /** Something in these epochs was lost; `worker` is the epoch whose worker ran, or 0. */
   failed(epochs: readonly number[], worker: number): void;
 }

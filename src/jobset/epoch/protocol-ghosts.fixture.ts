@@ -11,8 +11,6 @@ export class ProtocolGhosts {
   readonly #mayEnd = new Set<number>();
   readonly #mustEnd = new Set<number>();
   #chargedEnds = 0;
-  /** Pods that a write has named because they leave their nodes. */
-  readonly #left = new Set<string>();
 
   /**
    * Something failed that may end `epochs`; the epoch of a worker that ran, `worker`, has to end.
@@ -40,25 +38,6 @@ export class ProtocolGhosts {
       expect(ended).toBe(before + 1);
       this.#checkEnd(status.restartHistory?.[0], charge, isDue);
     } else expect(charge, 'only ends are charged').toBe(0);
-  }
-
-  /** `living`: names of the Pods that live and are not in deletion. */
-  checkReplacements(old: JobSetStatus, status: JobSetStatus, living: ReadonlySet<string>): void {
-    const isReleased = status.replicatedJobsStatus?.some(
-      ({ name, syncedEpoch = 0 }) => syncedEpoch > releasedIn(old, name),
-    );
-    const { avoidedNodes = [], restartHistory = [] } = status;
-    if (isReleased === true) {
-      const staying = avoidedNodes.filter(({ pod }) => living.has(pod));
-      expect(staying, 'no release while a Pod that is to go lives').toEqual([]);
-    }
-    const known = new Set(old.avoidedNodes?.map(({ pod }) => pod));
-    for (const { pod } of avoidedNodes.filter((each) => !known.has(each.pod))) {
-      expect(this.#left.has(pod), `Pod ${pod} is replaced once`).toBe(false);
-      this.#left.add(pod);
-      const blamed = restartHistory.some(({ suspects }) => suspects?.[0]?.pod === pod);
-      expect(blamed, `Pod ${pod} is replaced for a failure`).toBe(true);
-    }
   }
 
   /** For a status after which nothing more happens. */
