@@ -43,7 +43,7 @@ export const AGENT_BUGS: readonly PlantedBug[] = [
     find: "          effects: [{ type: 'stopWorker' }],\n        };\n  }\n  // A worker",
     replace:
       "          effects: [{ type: 'stopWorker' }, { type: 'announce', announcement: { epoch: stage.epoch + 1, starts: 1 } }],\n        };\n  }\n  // A worker",
-    seed: 2,
+    seed: 1,
   },
   {
     name: 'an agent does not record that its worker starts',
@@ -85,7 +85,7 @@ export const AGENT_BUGS: readonly PlantedBug[] = [
     file: 'src/agent/worker/standby-plan.ts',
     find: 'return { deaths: before + 1, notBeforeMs: nowMs + backoffMs };',
     replace: "return { refusal: 'Reported', deaths: before + 1, notBeforeMs: nowMs + backoffMs };",
-    seed: 1,
+    seed: 3,
     faults: 'StandbyDies',
   },
   {
@@ -93,7 +93,7 @@ export const AGENT_BUGS: readonly PlantedBug[] = [
     file: 'src/agent/worker/worker-processes.ts',
     find: 'if (this.all.some(({ hasExited }) => hasExited)) return false;',
     replace: '',
-    seed: 3,
+    seed: 1,
     faults: 'StandbyDies,WorkerKilled',
   },
   {
@@ -101,7 +101,7 @@ export const AGENT_BUGS: readonly PlantedBug[] = [
     file: 'src/agent/worker/standby-keeper.ts',
     find: 'if (!isSameRanks(processes.ranks, ranks)) {',
     replace: 'if (processes.ranks === undefined && ranks !== undefined) {',
-    seed: 20,
+    seed: 7,
     faults: 'Resized,StandbySlow',
   },
   {

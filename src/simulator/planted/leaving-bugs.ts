@@ -23,7 +23,7 @@ export const LEAVING_BUGS: readonly PlantedBug[] = [
     file: 'src/jobset/plan/restart/replacement.ts',
     find: 'if (toGo.length > 0) return [{ actions: toGo }];',
     replace: '',
-    seed: 19,
+    seed: 13,
     faults: 'NodeBreaks,OperatorDiesAtWrite',
   },
   {

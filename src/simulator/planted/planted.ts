@@ -30,7 +30,7 @@ export const PLANTED: readonly PlantedBug[] = [
     file: 'src/jobset/epoch/in-place-restart.ts',
     find: 'if (older > 0 || pods.doubledSlots > 0) return false;',
     replace: 'if (pods.doubledSlots > 0) return false;',
-    seed: 2,
+    seed: 1,
   },
   {
     name: 'each failure is charged twice',
@@ -58,7 +58,7 @@ export const PLANTED: readonly PlantedBug[] = [
     file: 'src/jobset/membership.ts',
     find: ' && a.name === b.name && a.namespace === b.namespace',
     replace: ' && a.name === b.name',
-    seed: 126,
+    seed: 21,
   },
   {
     name: 'the time of restarts is in no sum',
@@ -72,7 +72,7 @@ export const PLANTED: readonly PlantedBug[] = [
     file: 'src/jobset/culprits/end-rules.ts',
     find: "return missed.map(({ member }) => ({ member, why, confidence: 'Likely' }));",
     replace: "return missed.map(({ member }) => ({ member, why, confidence: 'Certain' }));",
-    seed: 15,
+    seed: 1,
     faults: 'WorkerSucceeds,WorkerExits',
   },
   {
@@ -80,14 +80,31 @@ export const PLANTED: readonly PlantedBug[] = [
     file: 'src/jobset/epoch/in-place-restart.ts',
     find: "if (!isClear(group, members)) return { kind: 'Wait' };",
     replace: '',
-    seed: 2,
+    seed: 1,
   },
   {
     name: 'a suspend leaves announcements that release a group',
     file: 'src/jobset/plan/restart/group-restart.ts',
     find: 'if (decision.needsFreshPods || isChanged) {',
     replace: 'if (decision.needsFreshPods) {',
-    faults: 'Suspended,RestartAsked,ApiFault,ControllersDown',
+    scenario: {
+      seed: 3,
+      jobs: [{ name: 'a', replicas: 1, pods: 2 }],
+      nodes: 1,
+      operators: 2,
+      maxRestarts: 1000,
+      isInOrder: false,
+      acts: [
+        {
+          atMs: 157_738,
+          act: { kind: 'ApiFault', to: 'Operators', fault: 'LateWatches', forMs: 30_463 },
+        },
+        { atMs: 159_305, act: { kind: 'ControllersDown', forMs: 19_300 } },
+        { atMs: 160_000, act: { kind: 'RestartAsked' } },
+        { atMs: 161_074, act: { kind: 'Suspended', forMs: 10_450 } },
+        { atMs: 217_781, act: { kind: 'StreamsReset' } },
+      ],
+    },
   },
   {
     name: 'one restart too few is allowed',
@@ -108,7 +125,7 @@ export const PLANTED: readonly PlantedBug[] = [
     file: 'src/jobset/epoch/in-place-restart.ts',
     find: '(startable === undefined || startable.has(stage.name)),',
     replace: 'true,',
-    seed: 2,
+    seed: 1,
   },
   {
     name: 'the end of an epoch is recorded after older ones',
@@ -129,7 +146,7 @@ export const PLANTED: readonly PlantedBug[] = [
     file: 'src/jobset/plan/restart/group-restart.ts',
     find: 'if (!hasFailed && (isScaling(facts) || hasOtherRanks(facts))) return endForSize(facts);',
     replace: '',
-    seed: 32,
+    seed: 2,
   },
   {
     name: 'a resume is a failure',
