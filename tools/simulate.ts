@@ -16,6 +16,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build, type Plugin } from 'esbuild';
+import { readArguments } from '../src/simulator/adapters/arguments.ts';
 import { PLANTED } from '../src/simulator/planted/planted.ts';
 import type { PlantedBug } from '../src/simulator/planted/planted-bug.ts';
 import { SIMULATOR_BUNDLE } from './bundles.ts';
@@ -50,6 +51,7 @@ async function plantAll(args: string[]): Promise<number> {
     });
     bugs = PLANTED.filter(({ name }) => name.includes(values.only));
     ({ seeds } = values);
+    if (seeds !== undefined) readArguments(['--seeds', seeds]);
     if (bugs.length === 0) throw new Error(`--only: no bug has "${values.only}" in its name`);
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n`);

@@ -1,7 +1,8 @@
 /** Reads a scenario as a violation printed it. */
 import { defined } from '@lockstep/kube/json/defined.ts';
 import { parsedJson } from '@lockstep/kube/json/parsed-json.ts';
-import { ACT_KINDS, type ReplicatedJobShape, type Scenario, type TimedAct } from './scenario.ts';
+import { expectAct } from './act-fields.ts';
+import type { ReplicatedJobShape, Scenario, TimedAct } from './scenario.ts';
 
 /** Throws an error that names the file and the field if the text is no scenario. */
 export function parseScenario(text: string, file: string): Scenario {
@@ -43,11 +44,11 @@ export function parseScenario(text: string, file: string): Scenario {
   let lastMs = 0;
   for (const [index, timed] of (acts as readonly unknown[]).entries()) {
     const { atMs, act } = (timed ?? {}) as Partial<TimedAct>;
-    const isKnown = ACT_KINDS.some((kind) => kind === act?.kind);
-    if (!isKnown || typeof atMs !== 'number' || !(atMs >= lastMs)) {
-      refuse(`acts[${index}]`, 'atMs, not before the last one, and an act of a known kind');
+    if (typeof atMs !== 'number' || !(atMs >= lastMs)) {
+      return refuse(`acts[${index}].atMs`, `a number that is not below ${lastMs}`);
     }
-    lastMs = atMs ?? lastMs;
+    lastMs = atMs;
+    expectAct(act, `${file}: acts[${index}].act`);
   }
   const known = { seed, jobs, nodes, operators, maxRestarts, isInOrder, acts };
   return {

@@ -138,8 +138,8 @@ export const ACT_KINDS: readonly ActKind[] = [...GROUP_KINDS, ...FEATURE_KINDS];
 /** The others are drawn apart. */
 const NETWORK_KINDS: readonly GroupActKind[] = [...WEBHOOK_KINDS, ...TOKEN_KINDS];
 const COMMON_KINDS = GROUP_KINDS.filter((kind) => !NETWORK_KINDS.includes(kind));
-const PARTIES: readonly Party[] = ['Operators', 'Agents'];
-const API_FAULTS = [
+export const PARTIES: readonly Party[] = ['Operators', 'Agents'];
+export const API_FAULTS = [
   'Slow',
   'Cut',
   'Refuses429',

@@ -10,6 +10,8 @@ import { ACT_KINDS, type Act, type Scenario, scenarioOf } from './scenario.ts';
 import type { World } from './world.ts';
 
 const SEEDS = 12;
+/** With acts of each kind. */
+const PRINTED_SEEDS = 200;
 
 const QUIET: Scenario = {
   seed: 1,
@@ -483,9 +485,11 @@ describe.each(['Keys', 'Reviews'] as const)('the simulated world with tokens by 
 
 describe('a scenario in JSON', () => {
   it('is read as it was printed', () => {
-    const scenario = scenarioOf(6);
-    expect(scenario).toMatchObject({ hasWebhooks: true, tokens: 'Keys' });
-    expect(parseScenario(JSON.stringify(scenario), 'file')).toEqual(scenario);
+    const scenarios = Array.from({ length: PRINTED_SEEDS }, (_, index) => scenarioOf(index + 1));
+    const read = scenarios.map((scenario) => parseScenario(JSON.stringify(scenario), 'file'));
+    expect(read).toEqual(scenarios);
+    const kinds = new Set(scenarios.flatMap(({ acts }) => acts.map(({ act }) => act.kind)));
+    expect([...kinds].toSorted()).toEqual(ACT_KINDS.toSorted());
   });
 
   it.each([
@@ -513,7 +517,25 @@ describe('a scenario in JSON', () => {
     [
       'an act of an unknown kind',
       JSON.stringify({ ...QUIET, acts: [{ atMs: 1, act: { kind: 'Fire' } }] }),
-      'file: acts[0]: expected atMs',
+      'file: acts[0].act.kind: "Fire", expected one of WorkerExits, ',
+    ],
+    [
+      'an act before the last one',
+      JSON.stringify({ ...QUIET, acts: [{ atMs: -1, act: { kind: 'AllSucceed' } }] }),
+      'file: acts[0].atMs: expected a number that is not below 0',
+    ],
+    [
+      'a fault that there is not',
+      JSON.stringify({
+        ...QUIET,
+        acts: [{ atMs: 1, act: { kind: 'ApiFault', to: 'Agents', fault: 'Burnt', forMs: 5 } }],
+      }),
+      'file: acts[0].act.fault: "Burnt", expected one of Slow, ',
+    ],
+    [
+      'no member',
+      JSON.stringify({ ...QUIET, acts: [{ atMs: 1, act: { kind: 'WorkerKilled' } }] }),
+      'file: acts[0].act.member: undefined, expected a whole number of at least 0',
     ],
   ])('is refused with %s', (_, text, message) => {
     expect(() => parseScenario(text, 'file')).toThrow(message);

@@ -3,12 +3,19 @@ import { SeededRandom } from '@lockstep/kube/runtime/memory/seeded-random.ts';
 import { one, pick } from '../chance.ts';
 
 /** The last step of a write that is done; `Acted`: shortly after the agent has done what the marker records. */
-export type MarkerStep = (typeof STEPS)[number];
-const STEPS = ['Created', 'Written', 'TextSynced', 'Renamed', 'Synced', 'Acted'] as const;
+export type MarkerStep = (typeof MARKER_STEPS)[number];
+export const MARKER_STEPS = [
+  'Created',
+  'Written',
+  'TextSynced',
+  'Renamed',
+  'Synced',
+  'Acted',
+] as const;
 
 /** What a disk has of that which was not synced. */
 export type Unsynced = (typeof UNSYNCED)[number];
-const UNSYNCED = ['Kept', 'Lost', 'Torn'] as const;
+export const UNSYNCED = ['Kept', 'Lost', 'Torn'] as const;
 
 export interface MarkerAct {
   readonly kind: 'AgentDiesAtMarker';
@@ -45,7 +52,7 @@ export function markerActs(
       kind: MARKER_KIND,
       member: pick(random, ANY_MEMBER),
       write: pick(random, MAX_WRITES_TO_LIVE),
-      step: one(random, STEPS),
+      step: one(random, MARKER_STEPS),
       unsynced: one(random, UNSYNCED),
     },
   }));

@@ -6,8 +6,8 @@ import { one, pick, weighted } from '../chance.ts';
  * When a standby dies: at once, while it prepares itself, when the agent has decided to release it,
  * or as soon as it is released.
  */
-export type StandbyDeath = (typeof DEATHS)[number];
-const DEATHS = ['Now', 'Preparing', 'Releasing', 'Released'] as const;
+export type StandbyDeath = (typeof STANDBY_DEATHS)[number];
+export const STANDBY_DEATHS = ['Now', 'Preparing', 'Releasing', 'Released'] as const;
 
 export type StandbyAct =
   | { readonly kind: 'StandbyDies'; readonly member: number; readonly when: StandbyDeath }
@@ -49,7 +49,7 @@ export function standbyActs(
     const atMs = pick(random, lastMs);
     const kind = weighted(random, kinds, WEIGHTS);
     const member = pick(random, ANY_MEMBER);
-    const when = one(random, DEATHS);
+    const when = one(random, STANDBY_DEATHS);
     const forMs = 1 + pick(random, MAX_SLOW_MS);
     if (kind === 'StandbySlow') return { atMs, act: { kind, member, forMs } };
     return { atMs, act: kind === 'StandbyDies' ? { kind, member, when } : { kind, member } };
