@@ -18,6 +18,7 @@ import {
   RESTART_MODE,
   STANDBY,
 } from '../jobset/names.ts';
+import { isFinished } from '../jobset/status/conditions.ts';
 import type { RefusedChange } from './network/network-acts.ts';
 import type { ReplicatedJobShape, Scenario } from './scenario.ts';
 
@@ -60,14 +61,12 @@ export class User {
   /** Tries it until a webhook answers. */
   async insist<T>(ask: () => Promise<T>): Promise<T> {
     const { clock } = this.#options;
-    let refusals = 0;
     for (let tries = 1; ; tries++) {
       try {
         return await ask();
       } catch (error) {
         const isDown = error instanceof ApiStatusError && error.code === INTERNAL_ERROR;
-        // After a first refusal, what is asked for may have become pointless: the JobSet has ended.
-        if ((!isDown && refusals++ > 0) || tries === MAX_TRIES) throw error;
+        if (!isDown || tries === MAX_TRIES) throw error;
       }
       await sleep(clock, ASKS_AGAIN_MS);
     }
@@ -78,13 +77,18 @@ export class User {
     return this.#wish(() => client.patch(JOBSETS, AT, { type: 'merge', patch }));
   }
 
-  /** `operations`: undefined if the user does not want them any more. */
+  /** `operations`: undefined if the user does not want them any more. A JobSet that has ended may refuse them. */
   edit(operations: () => readonly JsonPatchOperation[] | undefined): Promise<void> {
     const { client } = this.#options;
     return this.#wish(async () => {
       const wanted = operations();
-      if (wanted !== undefined)
+      if (wanted === undefined) return;
+      try {
         await client.patch(JOBSETS, AT, { type: 'json', operations: wanted });
+      } catch (error) {
+        const isRefused = error instanceof ApiStatusError && error.code !== INTERNAL_ERROR;
+        if (!isRefused || !(await this.#hasEnded())) throw error;
+      }
     });
   }
 
@@ -97,6 +101,11 @@ export class User {
         if (!(error instanceof ApiStatusError)) throw error;
       }),
     );
+  }
+
+  async #hasEnded(): Promise<boolean> {
+    const { status }: JobSet = await this.#options.client.get(JOBSETS, AT);
+    return isFinished(status?.conditions);
   }
 
   /** Without webhooks it is done when this resolves. */

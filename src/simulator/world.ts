@@ -185,7 +185,6 @@ export class World {
     return this.user.edit(() => {
       const at = index % this.#jobs.length;
       const prefix = `${this.#jobs[at]?.name}/`;
-      if (this.properties.isFinished) return undefined;
       if ([...this.#succeeded.keys()].some((slot) => slot.startsWith(prefix))) return undefined;
       return (['completions', 'parallelism'] as const).map((field) => {
         const path = `/spec/replicatedJobs/${at}/template/spec/${field}`;
