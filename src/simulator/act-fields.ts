@@ -57,6 +57,7 @@ const FIELDS: { readonly [K in ActKind]: ChecksOf<Extract<Act, { readonly kind: 
   OperatorClock: { operator: COUNT, aheadMs: WHOLE },
   ClockJumps: { of: oneOf(PARTIES), one: COUNT, aheadMs: WHOLE },
   HubCut: { member: orNothing(COUNT), ...LASTS },
+  HubLate: { ...MEMBER, ...LASTS },
   StreamsReset: {},
   ApiFault: { ...OF_PARTY, fault: oneOf(API_FAULTS), ...LASTS },
   WatchesEnd: { ...OF_PARTY, how: oneOf(['Closed', 'Gone']) },

@@ -37,6 +37,8 @@ export function actInWords(act: Act, target: string | undefined): string {
       return `the clock of ${one} jumps ${ahead(act.aheadMs)}`;
     case 'HubCut':
       return `${target ?? 'every agent'} does not reach the hub ${lasting(act.forMs)}`;
+    case 'HubLate':
+      return `what ${one} tells the hub is late ${lasting(act.forMs)}, and comes beside its next stream`;
     case 'StreamsReset':
       return 'all streams of the hub break';
     case 'ApiFault':

@@ -168,6 +168,11 @@ export class Actor {
         this.#until(act.forMs, hubs.cut(cut && [cut.pod.metadata.uid]));
         return;
       }
+      case 'HubLate': {
+        const uid = this.#memberAt(act.member)?.pod.metadata.uid;
+        if (uid !== undefined) this.#until(act.forMs, hubs.late(uid, act.forMs));
+        return;
+      }
       case 'StreamsReset':
         hubs.breakAll();
         return;

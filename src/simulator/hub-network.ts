@@ -140,6 +140,16 @@ export class HubNetwork {
     };
   }
 
+  /**
+   * What this Pod's agent sends over its stream comes this much later. Returns what ends it: the agent
+   * loses its end of the stream and connects again, and the hub gets the rest beside the new stream.
+   */
+  late(uid: string, ms: number): () => void {
+    const network = this.#networks.get(uid);
+    network?.delayClients(ms);
+    return () => network?.breakClients();
+  }
+
   /** A paused hub neither answers nor notices anything; what reached it meanwhile comes at its end. */
   async #accept(request: StreamRequest): Promise<StreamAnswer> {
     const hub = this.#leader;

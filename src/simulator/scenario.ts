@@ -10,6 +10,7 @@ import {
 } from './features/features.ts';
 import {
   INVALID_TOKENS,
+  LATE_KINDS,
   type NetworkAct,
   REFUSED_CHANGES,
   TOKEN_KINDS,
@@ -129,6 +130,7 @@ const WEIGHTS: Readonly<Record<GroupActKind, number>> = {
   PodForged: 2,
   WebhooksDown: 3,
   ChangeRefused: 1,
+  HubLate: 1,
   TokenInvalid: 3,
   TokensUnchecked: 1,
 };
@@ -136,7 +138,7 @@ const WEIGHTS: Readonly<Record<GroupActKind, number>> = {
 const GROUP_KINDS = Object.keys(WEIGHTS) as readonly GroupActKind[];
 export const ACT_KINDS: readonly ActKind[] = [...GROUP_KINDS, ...FEATURE_KINDS];
 /** The others are drawn apart. */
-const NETWORK_KINDS: readonly GroupActKind[] = [...WEBHOOK_KINDS, ...TOKEN_KINDS];
+const NETWORK_KINDS: readonly GroupActKind[] = [...WEBHOOK_KINDS, ...TOKEN_KINDS, ...LATE_KINDS];
 const COMMON_KINDS = GROUP_KINDS.filter((kind) => !NETWORK_KINDS.includes(kind));
 export const PARTIES: readonly Party[] = ['Operators', 'Agents'];
 export const API_FAULTS = [
@@ -186,6 +188,7 @@ const MAX_RESIZED_PODS = 4;
 /** With these, the seeds that planted bugs name have none of both. */
 const WEBHOOKS_SALT = 150;
 const TOKENS_SALT = 965;
+const LATE_SALT = 1445;
 const BURSTS_SALT = 4242;
 const EXTRA_SHARE = 0.33;
 const MAX_EXTRA_ACTS = 8;
@@ -247,6 +250,7 @@ function extrasOf(
   };
   const hasWebhooks = has(WEBHOOKS_SALT, WEBHOOK_KINDS);
   const hasTokens = has(TOKENS_SALT, TOKEN_KINDS);
+  has(LATE_SALT, LATE_KINDS);
   return {
     ...(hasWebhooks && { hasWebhooks }),
     ...(hasTokens && { tokens: seed % 2 === 0 ? 'Keys' : 'Reviews' }),
@@ -311,6 +315,8 @@ function drawn(random: SeededRandom, kinds: readonly GroupActKind[]): Act {
     }
     case 'TokenInvalid':
       return { kind, member, how: one(random, INVALID_TOKENS), forMs };
+    case 'HubLate':
+      return { kind, member, forMs };
     case 'ControllersDown':
     case 'TokensUnchecked':
     case 'Suspended':

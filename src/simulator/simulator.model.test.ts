@@ -169,6 +169,21 @@ describe('the simulated world', () => {
     expect(Number.parseFloat(ended ?? '')).toBeGreaterThan(119);
   });
 
+  it('ends no epoch for an agent whose messages are late, and come beside its next stream', async () => {
+    const acts = [
+      ...at(60, { kind: 'HubLate', member: 0, forMs: 20_000 }),
+      ...at(65, { kind: 'WorkerKilled', member: 1 }),
+      ...at(110, { kind: 'HubLate', member: 1, forMs: 60_000 }),
+      ...at(200, { kind: 'StreamsReset' }),
+    ];
+    const { violation, epochs, lines } = await played({ ...QUIET, isInOrder: false, acts });
+    expect(violation).toBeUndefined();
+    expect(epochs).toBe(2);
+    // Until the agent gets no answer in time, and connects again.
+    const second = lines.find((line) => line.includes('starts in epoch 2'));
+    expect(Number.parseFloat(second ?? '')).toBeGreaterThan(75);
+  });
+
   it('starts a group whose controllers are down from the beginning', async () => {
     const acts = [
       { atMs: 11, act: { kind: 'ControllersDown', forMs: 90_000 } as const },

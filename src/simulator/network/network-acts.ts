@@ -9,6 +9,8 @@ export type NetworkAct =
       readonly how: InvalidToken;
       readonly forMs: number;
     }
+  /** What the agent tells the hub comes this much later; then it connects again. */
+  | { readonly kind: 'HubLate'; readonly member: number; readonly forMs: number }
   /** The API server checks no token, and publishes no keys. */
   | { readonly kind: 'TokensUnchecked'; readonly forMs: number };
 
@@ -20,4 +22,5 @@ export type RefusedChange = (typeof REFUSED_CHANGES)[number];
 type WebhookFault = (typeof WEBHOOK_FAULTS)[number];
 
 export const WEBHOOK_KINDS = ['WebhooksDown', 'ChangeRefused'] as const;
+export const LATE_KINDS = ['HubLate'] as const;
 export const TOKEN_KINDS = ['TokenInvalid', 'TokensUnchecked'] as const;

@@ -83,6 +83,13 @@ export const PLANTED: readonly PlantedBug[] = [
     seed: 1,
   },
   {
+    name: 'a fresh list of Pods forgets what agents said over the hub',
+    file: 'src/jobset/roster/roster.ts',
+    find: 'counts.observe(newestFacts(facts, this.#pods.get(facts.uid)?.said), wallMs);',
+    replace: 'counts.observe(facts, wallMs);',
+    seed: 2,
+  },
+  {
     name: 'a suspend leaves announcements that release a group',
     file: 'src/jobset/plan/restart/group-restart.ts',
     find: 'if (decision.needsFreshPods || isChanged) {',

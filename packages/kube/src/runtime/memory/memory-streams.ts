@@ -21,7 +21,8 @@ export class MemoryStreams {
   /** Nothing gets through, in either direction. */
   isCut = false;
   readonly #clock: Clock;
-  readonly #open = new Set<MemoryStream>();
+  /** By the server's end, the client's. */
+  readonly #open = new Map<MemoryStream, MemoryStream>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -34,7 +35,17 @@ export class MemoryStreams {
 
   /** Breaks every stream, at both ends. */
   breakAll(): void {
-    for (const stream of this.#open) stream.destroy();
+    for (const stream of this.#open.keys()) stream.destroy();
+  }
+
+  /** What the clients of all open streams send from now on takes this much longer to the server. */
+  delayClients(ms: number): void {
+    for (const client of this.#open.values()) client.delayMs = ms;
+  }
+
+  /** Breaks every stream at its client's end. The server notices it as late as all that this end sends. */
+  breakClients(): void {
+    for (const client of this.#open.values()) client.destroy();
   }
 
   /** Stops reading at this end. */
@@ -66,7 +77,7 @@ export class MemoryStreams {
     const server = new MemoryStream(this, this.#clock);
     client.join(server, listener);
     server.join(client, answer.open(server));
-    this.#open.add(server);
+    this.#open.set(server, client);
     server.whenClosed(() => this.#open.delete(server));
     return client;
   }
@@ -81,6 +92,8 @@ class MemoryStream implements ByteStream {
   #listener: StreamListener | undefined;
   /** Whether incoming bytes are left unread. */
   isHeldBack = false;
+  /** How much longer than usual its bytes and its end take to the other end, in milliseconds. */
+  delayMs = 0;
   #isClosed = false;
   #unread = 0;
   readonly #closers: (() => void)[] = [];
@@ -106,7 +119,7 @@ class MemoryStream implements ByteStream {
   write(bytes: Uint8Array): void {
     if (this.#isClosed) return;
     this.#unread += bytes.byteLength;
-    this.#clock.setTimer(LATENCY_MS, () => {
+    this.#clock.setTimer(LATENCY_MS + this.delayMs, () => {
       if (this.#network.isCut || this.#peer?.isHeldBack === true) return;
       this.#unread -= bytes.byteLength;
       this.#peer?.deliver(bytes);
@@ -117,7 +130,7 @@ class MemoryStream implements ByteStream {
     if (this.#isClosed) return;
     const isCut = this.#network.isCut;
     this.#close(undefined);
-    this.#clock.setTimer(LATENCY_MS, () => {
+    this.#clock.setTimer(LATENCY_MS + this.delayMs, () => {
       if (!isCut && !this.#network.isCut) this.#peer?.close();
     });
   }
