@@ -31,7 +31,7 @@ const EXIT_CODE: Check = {
 };
 const MEMBER = { member: COUNT };
 const LASTS = { forMs: POSITIVE };
-/** Of one operator or agent, or of all of that party. */
+/** One operator or agent, or all of them. */
 const OF_PARTY = { to: oneOf(PARTIES), one: orNothing(COUNT) };
 
 const FIELDS: { readonly [K in ActKind]: ChecksOf<Extract<Act, { readonly kind: K }>> } = {
